@@ -1,0 +1,151 @@
+"""What travels on the chat socket: commands from the browser, events from the server.
+
+Both are closed unions of pydantic models told apart by `type`; the consumer parses with
+`COMMANDS.validate_json` and sends `event.wire()`. Unknown commands are refused, never guessed.
+"""
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+MESSAGE_LIMIT = 100_000
+"""Characters a person may send in one message."""
+
+
+class Wire(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def wire(self) -> str:
+        return self.model_dump_json()
+
+
+class Send(Wire):
+    """Start a run with this text. `client_id` is unique per session: a retry never makes two runs."""
+
+    type: Literal["send"] = "send"
+    client_id: UUID
+    text: Annotated[str, Field(min_length=1, max_length=MESSAGE_LIMIT)]
+
+
+class Stop(Wire):
+    """End a run now, keep what it wrote."""
+
+    type: Literal["stop"] = "stop"
+    run: UUID
+
+
+class Retry(Wire):
+    """Answer the trigger of a finished run once more."""
+
+    type: Literal["retry"] = "retry"
+    client_id: UUID
+    run: UUID
+
+
+class Join(Wire):
+    """Follow a run; events up to `after` are already on the page."""
+
+    type: Literal["join"] = "join"
+    run: UUID
+    after: Annotated[int, Field(ge=0)] = 0
+
+
+Command = Annotated[Send | Stop | Retry | Join, Field(discriminator="type")]
+COMMANDS: TypeAdapter[Send | Stop | Retry | Join] = TypeAdapter(Command)
+
+
+class Hello(Wire):
+    """First event on every connection: the run to follow, if one is active."""
+
+    type: Literal["hello"] = "hello"
+    active_run: UUID | None
+
+
+class Refused(Wire):
+    """A command was not carried out; the page gives the text back to the person."""
+
+    type: Literal["refused"] = "refused"
+    client_id: UUID | None = None
+    message: str
+    hint: str = ""
+
+
+class Started(Wire):
+    """A run exists now. `client_id` lets the sender's page match its own bubble."""
+
+    type: Literal["started"] = "started"
+    run: UUID
+    seq: int = 0
+    client_id: UUID
+    text: str
+    retry_of: UUID | None = None
+
+
+class RunEvent(Wire):
+    """Base of what a run reports: `seq` counts from 1 in each run without gaps."""
+
+    run: UUID
+    seq: int
+
+
+class Delta(RunEvent):
+    """Text added to the open block of step `step`: the answer or a thought, as it came."""
+
+    type: Literal["delta"] = "delta"
+    step: int
+    kind: Literal["text", "thought"]
+    text: str
+
+
+class Block(RunEvent):
+    """A markdown block has closed: `html` replaces the first `chars` characters of the open text."""
+
+    type: Literal["block"] = "block"
+    step: int
+    kind: Literal["text", "thought"]
+    html: str
+    chars: int
+
+
+class Call(RunEvent):
+    """The model asked for a tool: the card of `index` within the step; `args` is readable JSON."""
+
+    type: Literal["call"] = "call"
+    step: int
+    index: int
+    name: str
+    args: str
+
+
+class Result(RunEvent):
+    """A tool answered the call of the same step and index; `response` is readable JSON."""
+
+    type: Literal["result"] = "result"
+    step: int
+    index: int
+    failed: bool
+    response: str
+    ms: float
+
+
+class Status(RunEvent):
+    """What the run is doing, in words for the person; `wait` is a countdown in seconds."""
+
+    type: Literal["status"] = "status"
+    text: str
+    wait: float = 0
+
+
+class Finished(RunEvent):
+    """The run is over and its rows are committed: the page fetches the final rendering."""
+
+    type: Literal["finished"] = "finished"
+    status: Literal["completed", "stopped", "failed", "interrupted"]
+    words: int = 0
+
+
+Event = Annotated[
+    Hello | Refused | Started | Delta | Block | Call | Result | Status | Finished,
+    Field(discriminator="type"),
+]
