@@ -1,0 +1,263 @@
+"""One request to the model and its response, as it was on the wire."""
+
+import hashlib
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db import models
+from django.db.models import F
+from django.urls import reverse
+from pydantic import BaseModel
+
+from sessions_app.models.blob import Blob
+from sessions_app.models.run import describe
+from sessions_app.prompt.layers import Layer
+from sessions_app.prompt.payload import Item, Payload
+
+if TYPE_CHECKING:
+    from sessions_app.errors import PipewebError
+    from sessions_app.models.run import Run
+    from sessions_app.models.session import Session
+
+
+class Source(models.Model):
+    """One thing that was sent in a session: the same source with the same bytes is one row.
+
+    An exchange's manifest names sources by key, so that sending a long history again costs a few
+    numbers, and comparing two exchanges is comparing numbers.
+    """
+
+    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="sources")
+    name = models.CharField(max_length=120, help_text="template:static, panel:todos, turn:<id>, …")
+    role = models.CharField(max_length=12, blank=True)
+    kind = models.CharField(max_length=20)
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+    tokens = models.PositiveIntegerField(help_text="Estimated; the provider reports only totals.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["session", "name", "blob", "role", "kind"], name="source_once_per_session")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ManifestEntry(NamedTuple):
+    """One item of a stored manifest, in the order of the wire."""
+
+    source: int
+    layer: str
+    lead: str | None
+    """The literal text between the previous item and this one; None when the cache stands for the item."""
+    content: int | None
+    part: int | None
+
+
+class Manifest(BaseModel):
+    """The JSON of `Exchange.manifest`: everything but the bytes, which are the sources' blobs."""
+
+    entries: list[ManifestEntry] = []
+    tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SentItem:
+    """A manifest entry joined with its source: what the inspector shows."""
+
+    position: int
+    layer: Layer
+    source: Source
+    wire: bytes
+    content: int | None
+    part: int | None
+    is_cached: bool
+    """The request names the cache instead of carrying the item."""
+
+
+class ExchangeQuerySet(models.QuerySet["Exchange"]):
+    def begin(self, run: "Run", step: int, payload: Payload, **facts: Any) -> "Exchange":
+        """Records what is about to be sent, before the call, so that a crash leaves the evidence."""
+        session = run.session
+        type(session).objects.filter(pk=session.pk).update(exchange_count=F("exchange_count") + 1)
+        session.refresh_from_db(fields=["exchange_count"])
+        keys = keep_sources(session, payload.items)
+        manifest = Manifest(
+            entries=[
+                ManifestEntry(
+                    key,
+                    item.layer.value,
+                    None if item.start is None else item.lead.decode(),
+                    item.content,
+                    item.part,
+                )
+                for key, item in zip(keys, payload.items, strict=True)
+            ],
+            tail=payload.tail.decode(),
+        )
+        return self.create(
+            session=session,
+            run=run,
+            number=session.exchange_count,
+            step=step,
+            model=payload.model,
+            manifest=manifest.model_dump(mode="json"),
+            request_sha256=payload.sha256,
+            request_size=len(payload.body),
+            layer_tokens=layer_tokens(payload.items),
+            **facts,
+        )
+
+
+def layer_tokens(items: Iterable[Item]) -> dict[str, int]:
+    totals = {layer.value: 0 for layer in Layer}
+    for item in items:
+        totals[item.layer.value] += item.tokens
+    return totals
+
+
+def keep_sources(session: "Session", items: Sequence[Item]) -> list[int]:
+    """Primary keys of the items' sources, in order; only what is new is written."""
+    blobs = Blob.objects.keep(session.owner_id, (item.wire for item in items))
+    rows = [
+        Source(
+            session=session,
+            name=item.source,
+            role=item.role,
+            kind=item.kind,
+            blob_id=blobs[item.sha256],
+            tokens=item.tokens,
+        )
+        for item in items
+    ]
+    known = _source_keys(session, rows)
+    fresh = {_identity(row): row for row in rows if _identity(row) not in known}
+    if fresh:
+        Source.objects.bulk_create(fresh.values(), ignore_conflicts=True)
+        known = _source_keys(session, rows)
+    return [known[_identity(row)] for row in rows]
+
+
+def _identity(source: Source) -> tuple[str, int, str, str]:
+    return (source.name, source.blob_id, source.role, source.kind)
+
+
+def _source_keys(session: "Session", rows: Sequence[Source]) -> dict[tuple[str, int, str, str], int]:
+    found = Source.objects.filter(session=session, blob_id__in={row.blob_id for row in rows})
+    return {
+        (name, blob_id, role, kind): pk
+        for pk, name, blob_id, role, kind in found.values_list("pk", "name", "blob_id", "role", "kind")
+    }
+
+
+class Exchange(models.Model):
+    public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="exchanges")
+    run = models.ForeignKey("Run", on_delete=models.CASCADE, related_name="exchanges")
+    number = models.PositiveIntegerField(help_text="Counts from 1 in the session; part of its address.")
+    step = models.PositiveIntegerField(help_text="Counts from 1 in the run.")
+    resend_of = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="resends", help_text="Sent again without its cache."
+    )
+    model = models.CharField(max_length=80)
+    served_model = models.CharField(max_length=80, blank=True, help_text="modelVersion of the answer; may differ.")
+    route = models.CharField(max_length=64, blank=True)
+    provider = models.CharField(max_length=60, blank=True, help_text="Who answered, in words.")
+    manifest = models.JSONField(default=dict)
+    request_sha256 = models.CharField(max_length=64)
+    request_size = models.PositiveIntegerField()
+    layer_tokens = models.JSONField(default=dict, help_text="Estimated tokens per layer: lists draw it without bodies.")
+    fingerprint = models.CharField(max_length=64, blank=True)
+    cache_action = models.CharField(max_length=12, blank=True)
+    cache_name = models.CharField(max_length=120, blank=True)
+    cache_reason = models.CharField(max_length=300, blank=True)
+    verdict = models.CharField(max_length=20, blank=True)
+    verdict_words = models.CharField(max_length=400, blank=True)
+    notes = models.JSONField(default=list, blank=True, help_text="Repairs and findings, as shown.")
+    usage = models.JSONField(default=dict, blank=True, help_text="usageMetadata of the last chunk, as received.")
+    prompt_tokens = models.PositiveIntegerField(null=True)
+    cached_tokens = models.PositiveIntegerField(null=True)
+    output_tokens = models.PositiveIntegerField(null=True)
+    thought_tokens = models.PositiveIntegerField(null=True)
+    build_ms = models.FloatField(default=0)
+    first_chunk_ms = models.FloatField(null=True)
+    total_ms = models.FloatField(null=True)
+    finish_reason = models.CharField(max_length=40, blank=True)
+    outcome = models.CharField(max_length=24, blank=True)
+    response_id = models.CharField(max_length=80, blank=True)
+    error = models.JSONField(default=dict, blank=True)
+    started_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ExchangeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["session", "number"], name="exchange_number_in_session")]
+
+    def __str__(self) -> str:
+        return f"exchange {self.number}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("exchange", args=[self.session.public, self.number])
+
+    @property
+    def is_open(self) -> bool:
+        return self.ended_at is None
+
+    @cached_property
+    def stored_manifest(self) -> Manifest:
+        return Manifest.model_validate(self.manifest)
+
+    def sent_items(self) -> list[SentItem]:
+        """The manifest joined with sources and blobs: one query, whatever its length."""
+        entries = self.stored_manifest.entries
+        sources = Source.objects.select_related("blob").in_bulk({entry.source for entry in entries})
+        return [
+            SentItem(
+                position,
+                Layer(entry.layer),
+                sources[entry.source],
+                sources[entry.source].blob.bytes,
+                entry.content,
+                entry.part,
+                entry.lead is None,
+            )
+            for position, entry in enumerate(entries)
+        ]
+
+    def request_body(self) -> bytes:
+        """The request rebuilt from the stored sources, byte for byte."""
+        manifest = self.stored_manifest
+        pieces: list[bytes] = []
+        for entry, item in zip(manifest.entries, self.sent_items(), strict=True):
+            if entry.lead is not None:
+                pieces += [entry.lead.encode(), item.wire]
+        return b"".join(pieces) + manifest.tail.encode()
+
+    def is_faithful(self) -> bool:
+        """Whether the rebuilt request has the hash of the one that was sent."""
+        return hashlib.sha256(self.request_body()).hexdigest() == self.request_sha256
+
+    def fail(self, error: "PipewebError") -> None:
+        self.error = describe(error)
+        self.save(update_fields=["error"])
+
+
+class RawChunk(models.Model):
+    """One streamed event exactly as it arrived; evidence, never edited."""
+
+    exchange = models.ForeignKey(Exchange, on_delete=models.CASCADE, related_name="chunks")
+    seq = models.PositiveIntegerField()
+    ms = models.FloatField(help_text="Milliseconds since the request was sent.")
+    body = models.BinaryField()
+
+    class Meta:
+        ordering = ["seq"]
+        constraints = [models.UniqueConstraint(fields=["exchange", "seq"], name="chunk_once")]
+
+    def __str__(self) -> str:
+        return f"chunk {self.seq}"

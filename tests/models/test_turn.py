@@ -1,0 +1,71 @@
+"""The tree of turns."""
+
+import uuid
+
+import pytest
+from django.contrib.auth.models import User
+from pytest_django import DjangoAssertNumQueries
+
+from sessions_app.models import Session, Turn
+from sessions_app.prompt.turns import user_task
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def session(alice: User) -> Session:
+    return Session.objects.create(owner=alice, model="gemini-3-flash-preview")
+
+
+def grow(session: Session, text: str, parent: Turn | None = None) -> Turn:
+    return Turn.grow(session, user_task(str(uuid.uuid4()), text), parent=parent)
+
+
+def test_a_new_turn_becomes_the_head(session: Session) -> None:
+    turn = grow(session, "hello")
+    session.refresh_from_db()
+    assert session.head == turn and turn.depth == 0
+
+
+def test_the_history_is_the_walk_from_the_head_oldest_first(session: Session) -> None:
+    first = grow(session, "one")
+    second = grow(session, "two", first)
+    grow(session, "a sibling", first)
+    third = grow(session, "three", second)
+    assert Turn.objects.branch(third.pk) == [first, second, third]
+
+
+def test_an_empty_session_has_no_history() -> None:
+    assert Turn.objects.branch(None) == []
+
+
+def test_a_long_history_costs_a_constant_number_of_queries(
+    session: Session, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    turn = None
+    for number in range(30):
+        turn = grow(session, f"turn {number}", turn)
+    assert turn is not None
+    with django_assert_num_queries(2):
+        branch = Turn.objects.branch(turn.pk)
+        assert [item.text for item in branch] == [f"turn {number}" for number in range(30)]
+        assert all(item.wire for item in branch)
+
+
+@pytest.mark.parametrize("text", ["nul \0 inside", "lone \ud800 surrogate", "family 👩‍👩‍👧 emoji", "x" * 1_000_000])
+def test_it_stores_and_shows_odd_text(session: Session, text: str) -> None:
+    stored = Turn.objects.get(pk=grow(session, text).pk)
+    shown = stored.parts[0].text
+    assert shown == text.replace("\ud800", "\ufffd")
+    assert "\0" not in stored.text
+
+
+def test_equal_contents_share_their_bytes(session: Session) -> None:
+    first = grow(session, "same")
+    second = grow(session, "same", first)
+    assert first.content_id == second.content_id
+
+
+def test_the_value_of_a_turn_names_it_by_its_public_id(session: Session) -> None:
+    turn = grow(session, "hello")
+    assert turn.value.key == str(turn.public) and turn.value.wire == turn.wire
