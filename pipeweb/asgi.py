@@ -1,0 +1,66 @@
+"""The composition root: HTTP to Django, the socket to the chat, one runner behind both."""
+
+import gc
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pipeweb.settings")
+
+from django.core.asgi import get_asgi_application
+
+http = get_asgi_application()
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.security.websocket import AllowedHostsOriginValidator
+from django.urls import path
+
+from pipeweb.composition import build_gateway, build_runner
+from sessions_app.chat.consumers import ChatConsumer
+
+gateway = build_gateway()
+runner = build_runner(gateway)
+
+
+async def shut_down() -> None:
+    """Ends every run in order, then the connections to the provider."""
+    await runner.shutdown()
+    await gateway.aclose()
+
+
+async def lifespan(scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
+    """For servers that speak ASGI lifespan; Daphne does not and gets a reactor trigger below."""
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.shutdown":
+            await shut_down()
+        await send({"type": f"{message['type']}.complete"})
+        if message["type"] == "lifespan.shutdown":
+            return
+
+
+application = ProtocolTypeRouter(
+    {
+        "http": http,
+        "websocket": AllowedHostsOriginValidator(
+            AuthMiddlewareStack(
+                URLRouter([path("ws/s/<uuid:public>/", ChatConsumer.as_asgi(runner=runner))])
+            )
+        ),
+        "lifespan": lifespan,
+    }
+)
+
+if "twisted.internet.reactor" in sys.modules:
+    import asyncio
+
+    from twisted.internet import reactor
+    from twisted.internet.defer import Deferred
+
+    reactor.addSystemEventTrigger("before", "shutdown", lambda: Deferred.fromFuture(asyncio.ensure_future(shut_down())))
+
+# A full collection walks Django and the SDK for 100 ms and stops every stream meanwhile (performance §3).
+gc.collect()
+gc.freeze()

@@ -1,0 +1,26 @@
+"""Where the parts are put together: which gateway, which tools, one runner per process."""
+
+from django.conf import settings
+
+from sessions_app.emulator.transport import EmulatorTransport
+from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.runs.engine import Engine
+from sessions_app.runs.recorder import Recorder
+from sessions_app.runs.runner import Runner
+from sessions_app.tools import TOOLBOX
+
+
+def build_gateway() -> Gateway:
+    """Google's API when there is a key, else the emulator behind the same client."""
+    if settings.GEMINI_API_KEY:
+        return Gateway(api_key=settings.GEMINI_API_KEY, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
+    return build_emulator(delay=settings.PIPEWEB_EMULATOR_DELAY)
+
+
+def build_emulator(delay: float = 0) -> Gateway:
+    return Gateway.to_emulator(EmulatorTransport(delay=delay))
+
+
+def build_runner(gateway: Gateway) -> Runner:
+    recorder = Recorder()
+    return Runner(Engine(gateway, TOOLBOX, recorder), recorder)

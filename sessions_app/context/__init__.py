@@ -1,0 +1,1 @@
+"""Panel sources: rows and files become the values of the prompt core."""

@@ -1,0 +1,113 @@
+"""From rows to a request: everything one exchange needs, built and recorded before the call.
+
+All of it runs in the database thread, so that assembling a long history never stops the streams
+of other people.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from time import perf_counter
+
+from django.utils import timezone
+
+from sessions_app.context.clock import rounded
+from sessions_app.context.panels import collect_panels
+from sessions_app.context.static import static_sources
+from sessions_app.context.workspaces import workspace_of
+from sessions_app.gemini.capabilities import Capabilities, capabilities_of
+from sessions_app.models import CacheEntry, Exchange, Run, Session, SessionSettings, Turn
+from sessions_app.prompt import caching, signatures
+from sessions_app.prompt.caching import CachePlan
+from sessions_app.prompt.layers import Layers, build_layers
+from sessions_app.prompt.payload import GenerationConfig, Payload, assemble, static_tokens
+from sessions_app.prompt.structure import verify
+from sessions_app.prompt.turns import Turn as TurnValue
+from sessions_app.tools import Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Who will answer: the facts of the gateway that a request depends on."""
+
+    route: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A request that is recorded and ready to be sent."""
+
+    exchange: Exchange
+    payload: Payload
+    layers: Layers
+    plan: CachePlan
+    fingerprint: str
+
+
+def prepare(run: Run, step: int, door: Door, toolbox: Toolbox, *, resend_of: Exchange | None = None) -> Draft:
+    """Builds the four layers, decides about the cache, records the exchange.
+
+    Raises PromptError when the payload would break a rule of the wire; nothing is sent then.
+    """
+    began = perf_counter()
+    session = Session.objects.select_related("procedure").get(pk=run.session_id)
+    capabilities = capabilities_of(session.model)
+    turns, dressing = signatures.dress(
+        [turn.value for turn in Turn.objects.branch(session.head_id)],
+        route=door.route,
+        required=capabilities.signatures_required,
+    )
+    layers = _layers(session, run, turns, toolbox)
+    fingerprint = caching.fingerprint(door.route, session.model, layers.static_text, layers.declarations)
+    plan = _plan(fingerprint, layers, capabilities)
+    payload = assemble(
+        layers,
+        generation_config(session.options, capabilities),
+        model=session.model,
+        cached_content=plan.name,
+    )
+    findings = verify(layers.turns, required=capabilities.signatures_required)
+    exchange = Exchange.objects.begin(
+        run,
+        step,
+        payload,
+        route=door.route,
+        provider=door.label,
+        fingerprint=fingerprint,
+        cache_action=plan.action,
+        cache_name=plan.name,
+        cache_reason=plan.reason[:300],
+        notes=[asdict(note) for note in (*dressing, *findings)],
+        build_ms=(perf_counter() - began) * 1000,
+        resend_of=resend_of,
+    )
+    return Draft(exchange, payload, layers, plan, fingerprint)
+
+
+def _layers(session: Session, run: Run, turns: Sequence[TurnValue], toolbox: Toolbox) -> Layers:
+    options = session.options
+    names = enabled_tools(options, toolbox)
+    return build_layers(
+        static_sources(session, names),
+        collect_panels(session, workspace_of(session.owner_id)),
+        rounded(run.now, options),
+        turns,
+        toolbox.declarations(names),
+    )
+
+
+def _plan(fingerprint: str, layers: Layers, capabilities: Capabilities) -> CachePlan:
+    facts = CacheEntry.facts(fingerprint, capabilities.explicit_minimum)
+    return caching.plan(static_tokens(layers), facts, timezone.now())
+
+
+def enabled_tools(options: SessionSettings, toolbox: Toolbox) -> list[str]:
+    return [name for name in toolbox.names if options.tools is None or name in options.tools]
+
+
+def generation_config(options: SessionSettings, capabilities: Capabilities) -> GenerationConfig:
+    return GenerationConfig(
+        temperature=options.temperature if capabilities.sampling else None,
+        thinking_level=options.thinking_level if options.thinking_level in capabilities.levels else "",
+        include_thoughts=options.include_thoughts and capabilities.thinking != "none",
+    )

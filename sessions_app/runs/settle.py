@@ -1,0 +1,136 @@
+"""From a reply to rows: the turn, the usage, the verdict; and how a run ends, whatever ended it."""
+
+import uuid
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.utils import timezone
+
+from sessions_app.errors import PipewebError
+from sessions_app.models import CacheEntry, Exchange, Run, Turn
+from sessions_app.prompt import caching
+from sessions_app.prompt.caching import Verdict, VerdictCode
+from sessions_app.prompt.reply import Outcome, Reply, Usage, fold
+from sessions_app.prompt.turns import Answer, TurnKind, calls_in, parts_of, tool_response
+from sessions_app.prompt.turns import Turn as TurnValue
+from sessions_app.prompt.wire import dumps
+from sessions_app.runs.draft import Draft
+
+STOPPED_TOOL = {"error": "The run was stopped before this tool had answered.", "hint": "Ask again if it is needed."}
+
+
+@transaction.atomic
+def settle(draft: Draft, reply: Reply, total_ms: float, first_ms: float | None) -> Turn | None:
+    """Records what the provider answered; answers the turn, or None when there is nothing to keep.
+
+    An error is never stored as a model answer: only text and calls become a turn.
+    """
+    exchange = draft.exchange
+    _account(exchange, reply, total_ms, first_ms)
+    _judge(draft, reply)
+    exchange.save()
+    if reply.wire is None:
+        return None
+    if reply.outcome is Outcome.CALLS:
+        return _grow(exchange, reply.wire, TurnKind.FUNCTION_CALLING)
+    if reply.outcome.is_answer:
+        return _grow(exchange, reply.wire, TurnKind.MODEL_RESPONSE, cut=reply.outcome is not Outcome.COMPLETE)
+    return _grow_partial(exchange, reply)
+
+
+def _account(exchange: Exchange, reply: Reply, total_ms: float, first_ms: float | None) -> None:
+    usage = reply.usage
+    exchange.usage = usage.raw
+    if usage.raw:
+        exchange.prompt_tokens, exchange.cached_tokens = usage.prompt, usage.cached
+        exchange.output_tokens, exchange.thought_tokens = usage.output, usage.thoughts
+    exchange.served_model = reply.model_version[:80]
+    exchange.response_id = reply.response_id[:80]
+    exchange.finish_reason = reply.finish_reason[:40]
+    exchange.outcome = reply.outcome.value
+    exchange.total_ms, exchange.first_chunk_ms = total_ms, first_ms
+    exchange.ended_at = timezone.now()
+
+
+def _judge(draft: Draft, reply: Reply) -> None:
+    _pronounce(draft.exchange, caching.judge(draft.plan, reply.usage))
+    if draft.plan.action == "hit":
+        entry = CacheEntry.objects.filter(fingerprint=draft.fingerprint).first()
+        if entry is not None:
+            entry.count_hit()
+
+
+def _pronounce(exchange: Exchange, verdict: Verdict) -> None:
+    exchange.verdict, exchange.verdict_words = verdict.code.value, verdict.words[:400]
+
+
+def _grow(exchange: Exchange, wire: bytes, kind: TurnKind, *, cut: bool = False) -> Turn:
+    session = exchange.session
+    session.refresh_from_db(fields=["head", "title"])
+    value = TurnValue(key=str(uuid.uuid4()), kind=kind, wire=wire, route=exchange.route)
+    return Turn.grow(session, value, parent=session.head, run=exchange.run, exchange=exchange, cut=cut)
+
+
+@transaction.atomic
+def lose_cache(draft: Draft, error: PipewebError) -> None:
+    """The named cache is gone: the entry is dropped and the attempt kept as it was."""
+    exchange = draft.exchange
+    exchange.fail(error)
+    _pronounce(exchange, caching.judge(draft.plan, Usage(), cache_gone=True))
+    exchange.ended_at = timezone.now()
+    exchange.save(update_fields=["verdict", "verdict_words", "ended_at"])
+    for entry in CacheEntry.objects.filter(fingerprint=draft.fingerprint):
+        entry.drop(error.message)
+
+
+@transaction.atomic
+def grow_answers(run: Run, answers: Sequence[Answer]) -> Turn:
+    """One tool-response turn with all answers of a round, in call order."""
+    session = run.session
+    session.refresh_from_db(fields=["head", "title"])
+    return Turn.grow(session, tool_response(str(uuid.uuid4()), answers), parent=session.head, run=run)
+
+
+@transaction.atomic
+def close(run_pk: int, status: str, *, outcome: str = "", error: PipewebError | None = None) -> bool:
+    """Ends an active run and leaves a history that can be continued; False when it was over already.
+
+    Stop, failure and a dead process all come here: what was written down is folded, its text is
+    kept as a cut turn, half a round of calls is answered with errors.
+    """
+    run = Run.objects.select_for_update().select_related("session").get(pk=run_pk)
+    if not run.is_active:
+        return False
+    for exchange in run.exchanges.filter(ended_at=None):
+        _keep_partial(exchange, error)
+    _answer_open_calls(run)
+    run.end(status, outcome=outcome, error=error)
+    return True
+
+
+def _keep_partial(exchange: Exchange, error: PipewebError | None) -> None:
+    chunks = list(exchange.chunks.all())
+    reply = fold(bytes(chunk.body) for chunk in chunks)
+    _account(exchange, reply, chunks[-1].ms if chunks else 0, chunks[0].ms if chunks else None)
+    if error is not None:
+        exchange.fail(error)
+    _pronounce(exchange, Verdict(VerdictCode.UNKNOWN, "The answer was not received to its end."))
+    exchange.save()
+    _grow_partial(exchange, reply)
+
+
+def _grow_partial(exchange: Exchange, reply: Reply) -> Turn | None:
+    """Keeps the text without calls: a call whose answer will never come must not be replayed."""
+    if not reply.text or reply.wire is None:
+        return None
+    parts = [part.raw for part in parts_of(reply.wire) if part.kind in ("text", "thought")]
+    return _grow(exchange, dumps({"role": "model", "parts": parts}), TurnKind.MODEL_RESPONSE, cut=True)
+
+
+def _answer_open_calls(run: Run) -> None:
+    session = run.session
+    session.refresh_from_db(fields=["head", "title"])
+    head = session.head
+    if head is None or head.run_id != run.pk or head.kind != TurnKind.FUNCTION_CALLING:
+        return
+    grow_answers(run, [Answer(call, STOPPED_TOOL) for call in calls_in(head.wire)])

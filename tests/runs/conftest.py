@@ -1,0 +1,39 @@
+"""A session, and a runner before the emulator."""
+
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+from django.contrib.auth.models import User
+
+from pipeweb.composition import build_emulator, build_runner
+from sessions_app.models import Run, Session
+from sessions_app.runs.runner import Runner
+
+Ask = Callable[[str], Awaitable[Run]]
+
+
+@pytest.fixture
+def session(transactional_db: None, alice: User) -> Session:
+    return Session.objects.create(owner=alice, model="gemini-3-flash-preview", purpose="Try everything.")
+
+
+@pytest.fixture
+async def runner(session: Session) -> AsyncIterator[Runner]:
+    gateway = build_emulator()
+    runner = build_runner(gateway)
+    yield runner
+    await runner.shutdown()
+    await gateway.aclose()
+
+
+@pytest.fixture
+def ask(runner: Runner, session: Session) -> Ask:
+    """Sends a message and answers the run when everything is over."""
+
+    async def send(text: str) -> Run:
+        public = await runner.send(session.pk, uuid.uuid4(), text)
+        await runner.drain()
+        return await Run.objects.select_related("session", "trigger").aget(public=public)
+
+    return send
