@@ -1,0 +1,208 @@
+"""The only door to a model: one google-genai client, prepared bytes in, raw chunks out.
+
+One Gateway per process, made before the port opens and closed with it; its connections belong to the
+event loop that opened them, so one loop uses it. It knows nothing of rows or sessions. Every failure
+leaves as a GatewayError (`mapping`); the API key stays inside.
+"""
+
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from hashlib import sha256
+from time import perf_counter
+
+import httpx2
+import orjson
+from google import genai
+from google.genai import types
+from google.genai.client import DebugConfig
+
+from sessions_app.errors import PromptError, SettingsError, UnknownModel
+from sessions_app.gemini.adapter import COUNT, STREAM, open_seam
+from sessions_app.gemini.answers import (
+    CacheCreated,
+    CacheListed,
+    ModelListed,
+    cache_created,
+    cache_listed,
+    model_listed,
+)
+from sessions_app.gemini.mapping import MODEL_HINT, translated
+from sessions_app.gemini.stream import RawChunk, read_chunks, read_event
+from sessions_app.gemini.transport import GatewayTransport
+
+GOOGLE = "https://generativelanguage.googleapis.com"
+EMULATOR = "http://emulator.invalid"
+API_VERSION = "v1beta"
+"""Pinned: the SDK's default is v1, while caches and signatures are documented on v1beta."""
+
+_MODEL_NAME = re.compile(r"(models/|tunedModels/)?[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class Gateway:
+    """A provider, or the emulator in its place.
+
+    `label` is what the pages call it, `route` (16 hex digits of base URL and key) says whose signatures
+    and caches come from here. `transport` replaces the network; without it the gateway brings its own
+    httpx2 pool, so neither an installed aiohttp nor proxy variables change behaviour.
+
+    Raises SettingsError when the key cannot be one.
+    """
+
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        base_url: str = GOOGLE,
+        label: str = "Gemini",
+        is_emulator: bool = False,
+        transport: httpx2.AsyncBaseTransport | None = None,
+    ) -> None:
+        key = _checked_key(api_key)
+        self._secret = "" if is_emulator else key
+        self.base_url = base_url.rstrip("/")
+        self.label = label
+        self.is_emulator = is_emulator
+        self.route = route_of(self.base_url, key)
+        self._client = _client(key, self.base_url, GatewayTransport(transport))
+        self._seam = open_seam(self._client)
+
+    @classmethod
+    def to_emulator(cls, transport: httpx2.AsyncBaseTransport) -> "Gateway":
+        """The emulator in this process; its route is the same after every restart."""
+        return cls(
+            api_key="emulator", base_url=EMULATOR, label="Emulator", is_emulator=True, transport=transport
+        )
+
+    def __repr__(self) -> str:
+        return f"<Gateway {self.label!r} {self.route}>"
+
+    @asynccontextmanager
+    async def stream(self, model: str, body: bytes) -> AsyncIterator[AsyncIterator[RawChunk]]:
+        """Send `body` as it is and read the answer chunk by chunk.
+
+        An error status raises on entry, an error inside the stream at its chunk. Leaving closes the
+        connection to the provider at once, whatever the caller was waiting for. A stream that ends
+        without finishReason ends here quietly: folding the chunks decides what that means.
+        """
+        name = full_name(model)
+        started = perf_counter()
+        with translated(self._secret):
+            response = await self._seam.post(name, STREAM, body)
+        chunks = self._chunks(response, started)
+        try:
+            yield chunks
+        finally:
+            await _close(response, chunks)
+
+    async def count_tokens(self, model: str, body: bytes) -> int:
+        """Tokens of a whole generateContent body, tools and system instruction included."""
+        name = full_name(model)
+        with translated(self._secret):
+            response = await self._seam.post(name, COUNT, _count_body(name, body))
+            try:
+                answer = await response.aread()
+            finally:
+                await response.aclose()
+            return int(read_event(answer, self._secret).get("totalTokens", 0))
+
+    async def create_cache(
+        self, *, model: str, contents_and_tools: bytes, ttl_seconds: int, display_name: str
+    ) -> CacheCreated:
+        """An explicit cache of `contents_and_tools`, a JSON object of wire fields (`contents`, `tools`).
+
+        Raises CacheTooSmall below the provider's minimum, QuotaExceeded on a free tier.
+        """
+        config = types.CreateCachedContentConfig(
+            ttl=f"{ttl_seconds}s",
+            display_name=display_name,
+            http_options=types.HttpOptions(extra_body=orjson.loads(contents_and_tools)),
+        )
+        with translated(self._secret):
+            return cache_created(await self._client.aio.caches.create(model=full_name(model), config=config))
+
+    async def list_caches(self) -> tuple[CacheListed, ...]:
+        """Every cache of this key's project, other deployments' included."""
+        with translated(self._secret):
+            caches = await self._client.aio.caches.list(config={"page_size": 1000})
+            return tuple([cache_listed(cache) async for cache in caches])
+
+    async def extend_cache(self, name: str, ttl_seconds: int) -> CacheCreated:
+        """Move the expiry to `ttl_seconds` from now. Raises CacheGone when it has expired already."""
+        config = types.UpdateCachedContentConfig(ttl=f"{ttl_seconds}s")
+        with translated(self._secret):
+            return cache_created(await self._client.aio.caches.update(name=name, config=config))
+
+    async def delete_cache(self, name: str) -> None:
+        """Raises CacheGone when there is nothing to delete."""
+        with translated(self._secret):
+            await self._client.aio.caches.delete(name=name)
+
+    async def models(self) -> tuple[ModelListed, ...]:
+        with translated(self._secret):
+            models = await self._client.aio.models.list(config={"page_size": 1000})
+            return tuple([model_listed(model) async for model in models])
+
+    async def aclose(self) -> None:
+        """Close every connection, open streams included."""
+        await self._client.aio.aclose()
+        self._client.close()
+
+    async def _chunks(self, response: httpx2.Response, started: float) -> AsyncGenerator[RawChunk, None]:
+        with translated(self._secret):
+            async with aclosing(read_chunks(response, started, self._secret)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+
+
+def route_of(base_url: str, api_key: str) -> str:
+    """16 hex digits; equal for equal base URL and key, and no way back to the key."""
+    key_hash = sha256(api_key.encode()).hexdigest()
+    return sha256(f"{base_url}\n{key_hash}".encode()).hexdigest()[:16]
+
+
+def full_name(model: str) -> str:
+    """`gemini-x` → `models/gemini-x`. Raises UnknownModel where the name cannot stand in a path."""
+    if not _MODEL_NAME.fullmatch(model):
+        raise UnknownModel(f"{model!r} is not the name of a model.", hint=MODEL_HINT)
+    return model if "/" in model else f"models/{model}"
+
+
+async def _close(response: httpx2.Response, chunks: AsyncGenerator[RawChunk, None]) -> None:
+    """The connection first: a generator that another task is waiting on refuses to be closed."""
+    with suppress(httpx2.HTTPError):
+        await response.aclose()
+    with suppress(RuntimeError):
+        await chunks.aclose()
+
+
+def _checked_key(api_key: str) -> str:
+    key = api_key.strip()
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise SettingsError(
+            "The API key is empty or has characters that no key has.",
+            hint="Set GEMINI_API_KEY to the key alone, or unset it to use the emulator.",
+        )
+    return key
+
+
+def _client(api_key: str, base_url: str, transport: GatewayTransport) -> genai.Client:
+    """Everything that the SDK would otherwise read from the environment is passed."""
+    return genai.Client(
+        api_key=api_key,
+        vertexai=False,
+        debug_config=DebugConfig(client_mode="", replays_directory="", replay_id=""),
+        http_options=types.HttpOptions(
+            api_version=API_VERSION,
+            base_url=base_url,
+            client_args={"trust_env": False},
+            async_client_args={"transport": transport, "trust_env": False},
+        ),
+    )
+
+
+def _count_body(model: str, body: bytes) -> bytes:
+    fields = body.strip()[1:]
+    if fields in (b"", b"}"):
+        raise PromptError("There is nothing to count in an empty body.")
+    return b'{"generateContentRequest":{"model":"%b",%b}' % (model.encode(), fields)

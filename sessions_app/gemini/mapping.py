@@ -1,0 +1,213 @@
+"""From what the SDK, the transport and the provider say to our errors.
+
+Sources: gemini-wire §5, recorded-traffic "Error bodies", google/rpc/error_details.proto. The provider's
+own sentence is kept as the message; the hint says what a person can do. The API key is masked wherever
+a gateway in between echoes it.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import pydantic
+from google.genai import errors as sdk
+
+from sessions_app.errors import (
+    BadKey,
+    BadRequest,
+    BrokenStream,
+    CacheGone,
+    CacheTooSmall,
+    GatewayError,
+    ProviderDown,
+    QuotaExceeded,
+    UnknownModel,
+    Unreachable,
+)
+
+MASK = "[API key]"
+MESSAGE_LIMIT = 2_000
+"""Characters of a provider's message that are kept; an HTML error page can be longer than an answer."""
+
+KEY_HINT = "Check GEMINI_API_KEY: get a key at https://aistudio.google.com/apikey."
+MODEL_HINT = "Choose another model in the session's settings."
+CACHE_HINT = "The text is sent again without the cache."
+SMALL_HINT = "The static layer is sent inline until it has grown."
+QUOTA_HINT = "Wait and try again, or raise the limit in the provider's console."
+DAILY_HINT = "The quota of the day is used up. Choose another model or wait until it is renewed."
+DOWN_HINT = "This is usually over in a minute. Try again, or choose another model."
+REACH_HINT = "Check the network and GOOGLE_GEMINI_BASE_URL, then try again."
+BROKEN_HINT = "The provider or something between broke the answer. Try again."
+REGION_HINT = "The provider asks for billing, or does not serve this place."
+REQUEST_HINT = "The request breaks a rule of the provider. The inspector shows what was sent."
+LONG_HINT = "Shorten the history or the files of this session."
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An answer with one of `codes` (any, when empty) whose message matches `pattern`."""
+
+    codes: frozenset[int]
+    pattern: re.Pattern[str]
+    error: type[GatewayError]
+    hint: str
+
+    def fits(self, code: int | None, words: str) -> bool:
+        return (not self.codes or code in self.codes) and self.pattern.search(words) is not None
+
+
+def _rule(codes: set[int], pattern: str, error: type[GatewayError], hint: str) -> Rule:
+    return Rule(frozenset(codes), re.compile(pattern, re.IGNORECASE), error, hint)
+
+
+_CLIENT_ERRORS = set(range(400, 500))
+_SERVER_ERRORS = set(range(500, 600))
+_REDIRECTS = set(range(300, 400))
+
+RULES = (
+    _rule({400}, r"cached content is too small|minimum token count to start cach", CacheTooSmall, SMALL_HINT),
+    _rule({403}, r"CachedContent", CacheGone, CACHE_HINT),
+    _rule({404}, r"not found: cache content", CacheGone, CACHE_HINT),
+    _rule({400}, r"invalid CachedContent name|cache\w* ?content.* is expired", CacheGone, CACHE_HINT),
+    _rule({400}, r"cached ?content.*(not match the model|has to be the same)", CacheGone, CACHE_HINT),
+    _rule({400}, r"API_KEY_|API key (not valid|not found|expired)", BadKey, KEY_HINT),
+    _rule({401, 403}, r"", BadKey, KEY_HINT),
+    _rule({404}, r"\bmodels?\b", UnknownModel, MODEL_HINT),
+    _rule({404}, r"", BadRequest, REACH_HINT),
+    _rule({429}, r"PerDay", QuotaExceeded, DAILY_HINT),
+    _rule({429}, r"", QuotaExceeded, QUOTA_HINT),
+    _rule({400}, r"FAILED_PRECONDITION", BadRequest, REGION_HINT),
+    _rule({400}, r"token count.*exceeds", BadRequest, LONG_HINT),
+    _rule({413}, r"", BadRequest, LONG_HINT),
+    _rule({408, 499}, r"", ProviderDown, DOWN_HINT),
+    _rule(_CLIENT_ERRORS, r"", BadRequest, REQUEST_HINT),
+    _rule(_SERVER_ERRORS, r"", ProviderDown, DOWN_HINT),
+    _rule(_REDIRECTS, r"", Unreachable, REACH_HINT),
+)
+"""The first that fits wins; patterns are matched against the error object as one line of JSON."""
+
+_HOPELESS = re.compile(r"PerDay|limit[:=] ?0\b")
+
+TRANSPORT_ERRORS = (httpx2.HTTPError, httpx2.InvalidURL, httpx2.CookieConflict, httpx2.StreamError)
+SDK_ERRORS = (
+    sdk.APIError,
+    sdk.UnknownApiResponseError,
+    sdk.UnknownFunctionCallArgumentError,
+    sdk.UnsupportedFunctionError,
+    sdk.FunctionInvocationError,
+    sdk.ContinuationInterruptedError,
+    json.JSONDecodeError,
+    UnicodeDecodeError,
+    pydantic.ValidationError,
+)
+
+
+@contextmanager
+def translated(secret: str = "") -> Iterator[None]:
+    """Everything that SDK and transport raise inside leaves as a GatewayError.
+
+    The original is dropped: its frames and its request carry the API key.
+    """
+    try:
+        yield
+    except (*TRANSPORT_ERRORS, *SDK_ERRORS) as error:
+        raise translate(error, secret) from None
+
+
+def translate(error: Exception, secret: str = "") -> GatewayError:
+    """The error of our tree for one of TRANSPORT_ERRORS or SDK_ERRORS."""
+    if isinstance(error, sdk.APIError):
+        return error_of_answer(error.code, error.details, secret=secret)
+    if isinstance(error, TRANSPORT_ERRORS):
+        return _transport_error(error, secret)
+    return BrokenStream(
+        f"The answer could not be read: {_masked(_words(error), secret)}",
+        hint=BROKEN_HINT,
+    )
+
+
+def error_of_answer(code: int | None, body: Any, *, secret: str = "") -> GatewayError:
+    """The error that an HTTP error body, or an error event in a stream, stands for.
+
+    `code` is the HTTP status when the answer had one of its own; else the body's `code` counts.
+    `body` is parsed JSON in any shape, most often `{"error": {"code", "message", "status", "details"}}`.
+    """
+    details = _masked(_object(body), secret)
+    inner = _object(details.get("error", details))
+    code = code or _integer(inner.get("code"))
+    status = str(inner.get("status") or "")
+    words = json.dumps(inner, ensure_ascii=False)
+    rule = next((rule for rule in RULES if rule.fits(code, words)), None)
+    return (rule.error if rule else GatewayError)(
+        _message(inner) or f"The provider answered {code or 'with an error'} {status}".strip() + ".",
+        hint=rule.hint if rule else BROKEN_HINT,
+        code=code,
+        status=status,
+        details=details,
+        retry_after=retry_delay(inner),
+    )
+
+
+def retry_delay(error: Mapping[str, Any]) -> float | None:
+    """Seconds of RetryInfo (`"21s"`, `"21.016s"`), or of the sentence where RetryInfo is missing."""
+    delays = [detail.get("retryDelay") for detail in _details(error) if "retryDelay" in detail]
+    text = str(delays[0]) if delays else str(error.get("message") or "")
+    pattern = r"^(\d+(?:\.\d+)?)s$" if delays else r"retry in (\d+(?:\.\d+)?)s"
+    match = re.search(pattern, text)
+    return float(match[1]) if match else None
+
+
+def is_worth_retrying(error: GatewayError) -> bool:
+    """True where the same request can succeed in a minute: not for a quota of the day or of zero."""
+    if isinstance(error, QuotaExceeded):
+        return _HOPELESS.search(json.dumps(error.details)) is None
+    return isinstance(error, ProviderDown | Unreachable)
+
+
+def _message(error: Mapping[str, Any]) -> str:
+    """The provider's sentence; empty where a proxy answered with a page."""
+    message = str(error.get("message") or "").strip()
+    return "" if message.startswith("<") else message[:MESSAGE_LIMIT]
+
+
+def _transport_error(error: Exception, secret: str) -> GatewayError:
+    words = _masked(_words(error), secret)
+    if isinstance(error, httpx2.DecodingError | httpx2.StreamError):
+        return BrokenStream(f"The answer could not be read: {words}", hint=BROKEN_HINT)
+    if isinstance(error, httpx2.TimeoutException):
+        return Unreachable(f"The provider did not answer in time: {words}", hint=REACH_HINT)
+    return Unreachable(f"The provider could not be reached: {words}", hint=REACH_HINT)
+
+
+def _words(error: Exception) -> str:
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _details(error: Mapping[str, Any]) -> list[dict[str, Any]]:
+    details = error.get("details")
+    return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if isinstance(value, list) and value:
+        value = value[0]
+    return value if isinstance(value, dict) else {"message": str(value)} if value else {}
+
+
+def _integer(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _masked(value: Any, secret: str) -> Any:
+    if not secret:
+        return value
+    if isinstance(value, str):
+        return value.replace(secret, MASK)
+    if isinstance(value, dict):
+        return {key: _masked(item, secret) for key, item in value.items()}
+    return [_masked(item, secret) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,214 @@
+"""From the bytes of a stream to raw chunks: each event's JSON, exactly as it arrived.
+
+The framing is what recordings show (recorded-traffic "Streams", gemini-wire §3): `data: {json}` and a
+blank line; one JSON array when `alt=sse` is missing; a bare multi-line JSON object where an error
+interrupts the stream. Comments and other fields of server-sent events are tolerated.
+"""
+
+import re
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import httpx2
+
+from sessions_app.errors import BrokenStream
+from sessions_app.gemini.mapping import BROKEN_HINT, error_of_answer
+from sessions_app.prompt import wire
+
+_IN_VALUE = re.compile(rb'["{}\[\]]')
+_IN_STRING = re.compile(rb'["\\]')
+_QUOTE, _ESCAPE = b'"\\'
+_OPENERS = b"{["
+_IGNORED_FIELDS = (b":", b"event:", b"id:", b"retry:")
+
+
+@dataclass(frozen=True, slots=True)
+class RawChunk:
+    """One event of a stream.
+
+    `seq` counts from 0 within the exchange, `ms` is the time since the request left, `body` the JSON
+    of the event byte for byte: valid JSON, an object. It may hold escaped lone surrogates, which
+    orjson refuses; `prompt.wire.loads` reads them.
+    """
+
+    seq: int
+    ms: float
+    body: bytes
+
+
+class ValueCutter:
+    """Cuts JSON objects out of text that has no framing, in one pass whatever the packets are.
+
+    The text is one object, or one array whose elements are the objects. `rest` is what follows
+    when the value has closed.
+    """
+
+    def __init__(self, is_array: bool) -> None:
+        self.is_open = True
+        self._text = bytearray()
+        self._at = 0
+        self._start = 0
+        self._base = 1 if is_array else 0
+        self._depth = 0
+        self._quoted = False
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Complete objects, in order."""
+        self._text += data
+        values: list[bytes] = []
+        while self.is_open and (mark := self._next_mark()) is not None:
+            if self._closes_value(mark):
+                values.append(bytes(self._text[self._start : self._at]))
+        return values
+
+    @property
+    def rest(self) -> bytes:
+        return bytes(self._text[self._at :])
+
+    def _next_mark(self) -> int | None:
+        match = (_IN_STRING if self._quoted else _IN_VALUE).search(self._text, self._at)
+        if match is None:
+            self._at = max(self._at, len(self._text))
+            return None
+        self._at = match.end()
+        return match.start()
+
+    def _closes_value(self, mark: int) -> bool:
+        byte = self._text[mark]
+        if self._quoted:
+            self._quoted = byte != _QUOTE
+            self._at += byte == _ESCAPE
+        elif byte == _QUOTE:
+            self._quoted = True
+        elif byte in _OPENERS:
+            self._open(mark)
+        else:
+            return self._close()
+        return False
+
+    def _open(self, mark: int) -> None:
+        if self._depth == self._base:
+            del self._text[:mark]
+            self._at -= mark
+            self._start = 0
+        self._depth += 1
+
+    def _close(self) -> bool:
+        self._depth -= 1
+        self.is_open = self._depth > 0
+        return self._depth == self._base
+
+
+class EventSplitter:
+    """Bytes in any packets → the JSON text of each event. Reads every byte once.
+
+    Raises BrokenStream on a line that belongs to neither server-sent events nor JSON, and at the end
+    on a bare JSON value that never closed.
+    """
+
+    def __init__(self) -> None:
+        self._pending = bytearray()
+        self._searched = 0
+        self._data: list[bytes] = []
+        self._cutter: ValueCutter | None = None
+
+    def feed(self, packet: bytes) -> list[bytes]:
+        self._pending += packet
+        events: list[bytes] = []
+        while self._pending and self._step(events):
+            pass
+        return events
+
+    def close(self) -> list[bytes]:
+        """The last event, where the stream ended without its blank line."""
+        if self._cutter is not None:
+            raise BrokenStream("The answer ended in the middle of a JSON value.", hint=BROKEN_HINT)
+        events: list[bytes] = []
+        self._read_line(bytes(self._pending), events)
+        self._read_line(b"", events)
+        return events
+
+    def _step(self, events: list[bytes]) -> bool:
+        if self._cutter is None and not self._data and self._pending[0] in _OPENERS:
+            self._cutter = ValueCutter(is_array=self._pending[:1] == b"[")
+        if self._cutter is not None:
+            return self._cut(self._cutter, events)
+        end = self._pending.find(b"\n", self._searched)
+        if end < 0:
+            self._searched = len(self._pending)
+            return False
+        line = bytes(self._pending[:end])
+        del self._pending[: end + 1]
+        self._searched = 0
+        self._read_line(line, events)
+        return True
+
+    def _cut(self, cutter: ValueCutter, events: list[bytes]) -> bool:
+        events += cutter.feed(bytes(self._pending))
+        self._pending.clear()
+        if cutter.is_open:
+            return False
+        self._pending += cutter.rest
+        self._cutter = None
+        return True
+
+    def _read_line(self, line: bytes, events: list[bytes]) -> None:
+        line = line.removesuffix(b"\r")
+        if line.startswith(b"data:"):
+            self._data.append(line[6:] if line[5:6] == b" " else line[5:])
+        elif not line:
+            if self._data:
+                events.append(b"\n".join(self._data))
+                self._data.clear()
+        elif not line.startswith(_IGNORED_FIELDS):
+            raise BrokenStream(f"The answer is not an event stream: {_excerpt(line)}", hint=BROKEN_HINT)
+
+
+async def read_chunks(
+    response: httpx2.Response, started: float, secret: str = ""
+) -> AsyncGenerator[RawChunk, None]:
+    """The chunks of an open response; `started` is perf_counter() when the request left.
+
+    Raises GatewayError where an event is an error, BrokenStream where it is not a JSON object, and
+    whatever the transport raises.
+    """
+    splitter = EventSplitter()
+    seq = 0
+    async with aclosing(response.aiter_bytes()) as packets:
+        async for packet in packets:
+            ms = (perf_counter() - started) * 1000
+            for body in splitter.feed(packet):
+                read_event(body, secret)
+                yield RawChunk(seq, ms, body)
+                seq += 1
+    for body in splitter.close():
+        read_event(body, secret)
+        yield RawChunk(seq, (perf_counter() - started) * 1000, body)
+        seq += 1
+
+
+def read_event(body: bytes, secret: str = "") -> dict[str, Any]:
+    """The object in `body`, when it is a piece of an answer.
+
+    Raises GatewayError for `{"error": …}` in every form seen (first key or not, alone in a list),
+    BrokenStream for anything that is not a JSON object.
+    """
+    try:
+        event = wire.loads(body)
+    except (ValueError, RecursionError):
+        raise BrokenStream(
+            f"An event of the answer is not JSON: {_excerpt(body)}", hint=BROKEN_HINT
+        ) from None
+    first = event[0] if isinstance(event, list) and event else event
+    if isinstance(first, dict) and "error" in first and "candidates" not in first:
+        raise error_of_answer(None, first, secret=secret)
+    if not isinstance(event, dict):
+        raise BrokenStream(f"An event of the answer is not a JSON object: {_excerpt(body)}", hint=BROKEN_HINT)
+    return event
+
+
+def _excerpt(text: bytes) -> str:
+    return repr(text[:80].decode("utf-8", "replace"))
