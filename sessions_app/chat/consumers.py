@@ -33,8 +33,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self._following: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
-        public = self.scope["url_route"]["kwargs"]["public"]
-        session = await Session.objects.of(self.scope["user"]).filter(public=public).afirst()
+        scope: Any = self.scope
+        public = scope["url_route"]["kwargs"]["public"]
+        session = await Session.objects.of(scope["user"]).filter(public=public).afirst()
         await self.accept()
         if session is None:
             # Accepted first: a browser reports a refused handshake as a network fault and retries for ever.

@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
+    from sessions_app.models.text import PromptText
+
 TITLE_WORDS = 8
 TITLE_LENGTH = 120
 
@@ -49,7 +51,9 @@ class Session(models.Model):
     titled_by_hand = models.BooleanField(default=False, help_text="A title the person chose is never overwritten.")
     purpose = models.TextField(blank=True)
     background = models.TextField(blank=True)
-    roles = models.ManyToManyField("PromptText", blank=True, related_name="+", limit_choices_to={"kind": "role"})
+    roles: "models.ManyToManyField[PromptText, Any]" = models.ManyToManyField(
+        "PromptText", blank=True, related_name="+", limit_choices_to={"kind": "role"}
+    )
     procedure = models.ForeignKey(
         "PromptText",
         null=True,

@@ -67,6 +67,7 @@ def prepare(run: Run, step: int, door: Door, toolbox: Toolbox, *, resend_of: Exc
         cached_content=plan.name,
     )
     findings = verify(layers.turns, required=capabilities.signatures_required)
+    noted: tuple[signatures.Note | signatures.Finding, ...] = (*dressing, *findings)
     exchange = Exchange.objects.begin(
         run,
         step,
@@ -77,7 +78,7 @@ def prepare(run: Run, step: int, door: Door, toolbox: Toolbox, *, resend_of: Exc
         cache_action=plan.action,
         cache_name=plan.name,
         cache_reason=plan.reason[:300],
-        notes=[asdict(note) for note in (*dressing, *findings)],
+        notes=[asdict(note) for note in noted],
         build_ms=(perf_counter() - began) * 1000,
         resend_of=resend_of,
     )

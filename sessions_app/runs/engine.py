@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 from time import perf_counter
 from typing import Any
 
 import structlog
 from asgiref.sync import sync_to_async
+from django.utils import timezone
 
 from sessions_app.errors import BadRequest, CacheGone, GatewayError, PipewebError, QuotaExceeded, RunError
 from sessions_app.gemini.gateway import Gateway
@@ -133,7 +135,11 @@ class Engine:
             log.info("cache_not_made", kind=type(error).__name__)
             return
         await sync_to_async(CacheEntry.objects.remember)(
-            draft.fingerprint, name=made.name, tokens=made.tokens, expires=made.expires, **facts
+            draft.fingerprint,
+            name=made.name,
+            tokens=made.tokens,
+            expires=made.expires or timezone.now() + timedelta(seconds=CACHE_TTL),
+            **facts,
         )
 
 

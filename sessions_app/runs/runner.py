@@ -2,7 +2,7 @@
 
 import asyncio
 import contextvars
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine
 from typing import Any
 from uuid import UUID
 
@@ -82,7 +82,7 @@ class Runner:
             return None, -1
         return stage.live.public, stage.live.events[-1].seq
 
-    async def follow(self, session_pk: int, run: UUID | None, after: int) -> AsyncIterator[RunEvent]:
+    async def follow(self, session_pk: int, run: UUID | None, after: int) -> AsyncGenerator[RunEvent, None]:
         """Events of the session's runs for one viewer, for as long as it listens.
 
         `run` and `after` say what the page has already: events of that run up to `after`.

@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import AnonymousUser, User
+from django.db import connections
 
 from pipeweb.composition import build_emulator, build_runner
 from sessions_app.chat.consumers import NOT_FOUND, ChatConsumer
@@ -27,6 +29,8 @@ async def runner(session: Session) -> AsyncIterator[Runner]:
     yield runner
     await runner.shutdown()
     await gateway.aclose()
+    # The thread that did the database work keeps its connection, which PostgreSQL would not let be dropped.
+    await sync_to_async(connections.close_all)()
 
 
 class Socket(WebsocketCommunicator):
@@ -34,8 +38,8 @@ class Socket(WebsocketCommunicator):
 
     def __init__(self, runner: Runner, session: Session, user: User | AnonymousUser) -> None:
         super().__init__(ChatConsumer.as_asgi(runner=runner), f"/ws/s/{session.public}/")
-        self.scope["user"] = user
-        self.scope["url_route"] = {"kwargs": {"public": session.public}}
+        scope: Any = self.scope
+        scope |= {"user": user, "url_route": {"kwargs": {"public": session.public}}}
 
     async def tell(self, **command: Any) -> None:
         await self.send_to(text_data=json.dumps(command, default=str))

@@ -4,7 +4,9 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from django.db import connections
 
 from pipeweb.composition import build_emulator, build_runner
 from sessions_app.models import Run, Session
@@ -25,6 +27,8 @@ async def runner(session: Session) -> AsyncIterator[Runner]:
     yield runner
     await runner.shutdown()
     await gateway.aclose()
+    # The thread that did the database work keeps its connection, which PostgreSQL would not let be dropped.
+    await sync_to_async(connections.close_all)()
 
 
 @pytest.fixture
