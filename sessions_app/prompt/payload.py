@@ -1,0 +1,206 @@
+"""The payload: four layers as one request body, with a manifest that says what every byte is.
+
+The body is joined from prebuilt bytes; a turn is never serialised again. What the manifest lists
+is what travels: `body == b"".join(item.lead + item.wire for sent items) + tail`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from google.genai import types
+
+from sessions_app.errors import PromptError
+from sessions_app.prompt import wire
+from sessions_app.prompt.layers import Layer, Layers
+from sessions_app.prompt.rendering import Segment
+from sessions_app.prompt.tokens import estimate, estimate_part
+from sessions_app.prompt.turns import Turn, raw_parts, restore
+
+TOOLS_SOURCE = "tools"
+
+_OPEN = b'"contents":[{"role":"user","parts":[{"text":"'
+_NEXT_TEXT = b'"},{"text":"'
+_CLOSE = b'"}]},'
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationConfig:
+    """How to generate; None and the empty string mean the model's own default."""
+
+    temperature: float | None = None
+    thinking_level: str = ""
+    thinking_budget: int | None = None
+    include_thoughts: bool = True
+    max_output_tokens: int | None = None
+
+    def wire(self) -> bytes:
+        """`generationConfig` as JSON, empty when nothing is set.
+
+        Raises PromptError when thinking level and budget are both set: the provider takes only one.
+        """
+        if self.thinking_level and self.thinking_budget is not None:
+            raise PromptError("Only one of thinking level and thinking budget can be set.")
+        thinking = {
+            "includeThoughts": self.include_thoughts or None,
+            "thinkingLevel": self.thinking_level.upper() or None,
+            "thinkingBudget": self.thinking_budget,
+        }
+        config = {
+            "temperature": self.temperature,
+            "maxOutputTokens": self.max_output_tokens,
+            "thinkingConfig": _present(thinking) or None,
+        }
+        return wire.dumps(_present(config)) if _present(config) else b""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One entry of the manifest: what came from one source.
+
+    `wire` is the item as it stands in the body (a piece of text is escaped), `lead` the punctuation
+    before it. `start` and `end` are the bytes of `wire` in the body; None when the item is not sent
+    because it is cached. `content` and `part` are indices on the wire; `part` is None for a whole turn.
+    """
+
+    layer: Layer
+    source: str
+    role: str
+    kind: str
+    wire: bytes
+    lead: bytes
+    sha256: str
+    tokens: int
+    start: int | None = None
+    end: int | None = None
+    content: int | None = None
+    part: int | None = None
+
+    @property
+    def is_sent(self) -> bool:
+        return self.start is not None
+
+
+# No slots here: the cached properties need the instance dictionary.
+@dataclass(frozen=True)
+class Payload:
+    """A request ready to travel. `cached_content` is the cache's name, empty on a miss."""
+
+    model: str
+    items: tuple[Item, ...]
+    body: bytes
+    tail: bytes
+    cached_content: str = ""
+
+    @cached_property
+    def sha256(self) -> str:
+        return sha256(self.body).hexdigest()
+
+    def tokens(self, layer: Layer | None = None) -> int:
+        """Estimated tokens of one layer, or of everything, cached items included."""
+        return sum(item.tokens for item in self.items if layer is None or item.layer == layer)
+
+    def contents(self) -> list[str | types.Content]:
+        """The seed's list for the SDK: `str, str, Content…` on a miss, `str, Content…` on a hit."""
+        texts = [self._text(Layer.STATIC), self._text(Layer.DYNAMIC)]
+        turns = [item for item in self.items if item.layer in (Layer.BUFFERED, Layer.TRIGGER)]
+        return [*texts[bool(self.cached_content) :], *(restore(item.wire) for item in turns)]
+
+    def _text(self, layer: Layer) -> str:
+        pieces = (item.wire for item in self.items if item.layer == layer and item.source != TOOLS_SOURCE)
+        text: str = wire.loads(b'"' + b"".join(pieces) + b'"')
+        return text
+
+
+def assemble(layers: Layers, config: GenerationConfig, *, model: str, cached_content: str = "") -> Payload:
+    """Join the layers into the body of one request.
+
+    On a hit (`cached_content` set) static text and tools are listed but not sent: the provider
+    refuses them beside a cache (gemini-wire §5.3).
+    """
+    body = _Body(is_hit=bool(cached_content))
+    body.add_tools(layers.declarations)
+    body.add_text(Layer.STATIC, layers.static)
+    body.add_text(Layer.DYNAMIC, layers.dynamic)
+    body.add_turns(Layer.BUFFERED, layers.buffered)
+    body.add_turns(Layer.TRIGGER, (layers.trigger,))
+    tail = _tail(config, cached_content)
+    return Payload(model, tuple(body.items), b"".join((*body.pieces, tail)), tail, cached_content)
+
+
+def cacheable(layers: Layers) -> bytes:
+    """What an explicit cache holds, as JSON fields: `contents` (the static text, as user) and `tools`."""
+    text = b"".join(wire.escaped(segment.text) for segment in layers.static)
+    tools = b',"tools":' + layers.declarations if layers.declarations else b""
+    return b"{" + _OPEN + text + b'"}]}]' + tools + b"}"
+
+
+def static_tokens(layers: Layers) -> int:
+    """Estimated tokens of what an explicit cache would hold."""
+    return estimate(layers.static_text) + estimate(layers.declarations)
+
+
+class _Body:
+    """Collects items and pieces; keeps the place where the next byte goes."""
+
+    def __init__(self, *, is_hit: bool) -> None:
+        self.items: list[Item] = []
+        self.pieces: list[bytes] = []
+        self._is_hit = is_hit
+        self._at = 0
+        self._content = 0
+        self._part = 0
+
+    def add_tools(self, declarations: bytes) -> None:
+        if declarations:
+            tokens, digest = estimate(declarations), sha256(declarations).hexdigest()
+            kind, lead = "declarations", b'{"tools":'
+            self._add(Item(Layer.STATIC, TOOLS_SOURCE, "user", kind, declarations, lead, digest, tokens))
+
+    def add_text(self, layer: Layer, segments: Iterable[Segment]) -> None:
+        lead = self._text_lead(layer)
+        place = {"content": self._content, "part": self._part}
+        for segment in segments:
+            piece = wire.escaped(segment.text)
+            tokens, digest = estimate(segment.text), sha256(piece).hexdigest()
+            self._add(Item(layer, segment.source, "user", "text", piece, lead, digest, tokens, **place))
+            lead = b""
+        self._part += self._sends(layer)
+
+    def add_turns(self, layer: Layer, turns: Iterable[Turn]) -> None:
+        for turn in turns:
+            lead = b"," if self._content else _CLOSE
+            self._content += 1
+            source, role, kind = f"turn:{turn.key}", turn.kind.role, turn.kind.value
+            tokens, digest = sum(map(estimate_part, raw_parts(turn.wire))), sha256(turn.wire).hexdigest()
+            item = Item(layer, source, role, kind, turn.wire, lead, digest, tokens, content=self._content)
+            self._add(item)
+
+    def _text_lead(self, layer: Layer) -> bytes:
+        if self._part:
+            return _NEXT_TEXT
+        return (b"," if self._at and self._sends(layer) else b"{") + _OPEN
+
+    def _sends(self, layer: Layer) -> bool:
+        return not (self._is_hit and layer == Layer.STATIC)
+
+    def _add(self, item: Item) -> None:
+        if not self._sends(item.layer):
+            self.items.append(replace(item, lead=b"", content=None, part=None))
+            return
+        start = self._at + len(item.lead)
+        self._at = start + len(item.wire)
+        self.items.append(replace(item, start=start, end=self._at))
+        self.pieces += (item.lead, item.wire)
+
+
+def _tail(config: GenerationConfig, cached_content: str) -> bytes:
+    generation = config.wire()
+    name = b',"cachedContent":' + wire.dumps(cached_content) if cached_content else b""
+    return b"]" + name + (b',"generationConfig":' + generation if generation else b"") + b"}"
+
+
+def _present(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}

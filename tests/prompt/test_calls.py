@@ -1,0 +1,83 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.prompt.calls import Call, calls_of
+from tests.prompt.examples import call, text
+
+
+def opening(name: str = "cook") -> dict[str, Any]:
+    return {"functionCall": {"name": name, "willContinue": True}}
+
+
+def partial(path: str, *, more: bool = False, **value: Any) -> dict[str, Any]:
+    piece = {"jsonPath": path, **value, "willContinue": more}
+    return {"functionCall": {"partialArgs": [piece], "willContinue": True}}
+
+
+CLOSING: dict[str, Any] = {"functionCall": {}}
+
+
+def args_of(*parts: dict[str, Any]) -> dict[str, Any]:
+    (only,) = calls_of([opening(), *parts])
+    return only.args
+
+
+def test_parallel_calls_are_counted_from_zero() -> None:
+    found = calls_of([call("a", x=1), call("b")])
+    assert found == (Call(0, "", "a", {"x": 1}), Call(1, "", "b", {}))
+
+
+def test_an_id_is_kept() -> None:
+    assert calls_of([{"functionCall": {"name": "a", "id": "k3"}}])[0].id == "k3"
+
+
+def test_a_text_in_pieces_is_joined() -> None:
+    pieces = (
+        partial("$.city", stringValue="New ", more=True),
+        partial("$.city", stringValue="York", more=True),
+        partial("$.city", stringValue=""),
+    )
+    assert args_of(*pieces, CLOSING) == {"city": "New York"}
+
+
+def test_nested_paths_build_objects_and_lists() -> None:
+    pieces = (
+        partial("$.recipe.steps[0].name", stringValue="boil"),
+        partial("$.recipe.steps[1].minutes", numberValue=5),
+        partial("$.recipe['a.b']", boolValue=True),
+    )
+    assert args_of(*pieces) == {"recipe": {"steps": [{"name": "boil"}, {"minutes": 5}], "a.b": True}}
+
+
+def test_a_null_is_a_null() -> None:
+    assert args_of(partial("$.x", nullValue="NULL_VALUE")) == {"x": None}
+
+
+def test_a_missing_closing_part_loses_nothing() -> None:
+    assert args_of(partial("$.x", numberValue=1), text("")) == {"x": 1}
+
+
+def test_a_named_part_closes_the_call_before_it() -> None:
+    found = calls_of([opening("a"), partial("$.x", numberValue=1), opening("b"), CLOSING])
+    assert [(each.name, each.args) for each in found] == [("a", {"x": 1}), ("b", {})]
+
+
+def test_a_stray_closing_part_is_no_call() -> None:
+    assert calls_of([CLOSING, text("hi")]) == ()
+
+
+@pytest.mark.parametrize("path", ["", "$", "$[0]", "$.x[999999999]", 7, None])
+def test_a_path_that_leads_nowhere_is_ignored(path: Any) -> None:
+    assert args_of({"functionCall": {"partialArgs": [{"jsonPath": path, "numberValue": 1}, "odd"]}}) == {}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["$.a", "$.a.b", "$.a[1]", "$.a[0].b", "$.c"]), st.integers())))
+def test_contradicting_paths_never_raise(pieces: list[tuple[str, int]]) -> None:
+    assert len(calls_of([opening(), *(partial(path, numberValue=value) for path, value in pieces)])) == 1
+
+
+def test_a_value_that_was_finished_is_replaced_not_prolonged() -> None:
+    assert args_of(partial("$.x", stringValue="a"), partial("$.x", stringValue="b")) == {"x": "b"}

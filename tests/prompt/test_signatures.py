@@ -1,0 +1,143 @@
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.prompt.signatures import DUMMY, check, current_turn_start, dress, signatures_of
+from sessions_app.prompt.structure import verify
+from sessions_app.prompt.turns import Turn, raw_parts, user_task
+from tests.prompt.examples import ROUTE, SIGNATURE, TOOL_LOOP, answer, answers, call, calling, content, text
+
+HI = user_task("1", "Hi")
+
+
+def dressed(*turns: Turn, route: str = ROUTE, required: bool = True) -> list[list[dict[str, object]]]:
+    return [raw_parts(turn.wire) for turn in dress(turns, route=route, required=required)[0]]
+
+
+def test_turns_of_the_same_route_keep_their_bytes() -> None:
+    turns, notes = dress(TOOL_LOOP, route=ROUTE, required=True)
+    assert (turns, notes) == (TOOL_LOOP, ())
+
+
+def test_a_lost_signature_becomes_the_dummy() -> None:
+    turns, notes = dress((HI, calling("2", call("f")), answers("3", "f")), route=ROUTE, required=True)
+    assert raw_parts(turns[1].wire) == [call("f", DUMMY)]
+    assert [(note.turn, note.part, note.action) for note in notes] == [("2", 0, "dummy")]
+    assert "lost" in notes[0].reason
+
+
+def test_only_the_first_call_of_a_step_gets_the_dummy() -> None:
+    assert dressed(HI, calling("2", text("So:"), call("a"), call("b")))[1] == [
+        text("So:"),
+        call("a", DUMMY),
+        call("b"),
+    ]
+
+
+def test_every_step_of_the_current_turn_gets_one() -> None:
+    steps = (calling("2", call("a")), answers("3", "a"), calling("4", call("b")), answers("5", "b"))
+    parts = dressed(HI, *steps)
+    assert (parts[1], parts[3]) == ([call("a", DUMMY)], [call("b", DUMMY)])
+
+
+def test_a_foreign_signature_of_the_current_turn_becomes_the_dummy() -> None:
+    turns, notes = dress(TOOL_LOOP, route="other", required=True)
+    assert raw_parts(turns[1].wire)[0]["thoughtSignature"] == DUMMY
+    assert [note.action for note in notes] == ["removed", "dummy"]
+
+
+def test_past_turns_of_another_route_go_unsigned() -> None:
+    parts = dressed(*TOOL_LOOP, answer("4", "Mild."), user_task("5", "And?"), route="other")
+    assert parts[1] == [call("weather", city="Paris"), call("weather", city="London")]
+    assert parts[3] == [text("Mild.")]
+
+
+def test_a_part_that_held_only_the_signature_goes_with_it() -> None:
+    streamed = calling("2", text("Hello"), text("", thoughtSignature=SIGNATURE), route="other")
+    turns, notes = dress((HI, streamed, user_task("3", "More")), route=ROUTE, required=True)
+    assert raw_parts(turns[1].wire) == [text("Hello")]
+    assert [note.action for note in notes] == ["dropped"]
+
+
+def test_a_model_that_does_not_demand_signatures_gets_no_dummy() -> None:
+    assert dressed(HI, calling("2", call("f")), route="other", required=False)[1] == [call("f")]
+
+
+def test_without_a_user_text_everything_is_the_current_turn() -> None:
+    turns = TOOL_LOOP[1:]
+    assert current_turn_start(turns) == 0
+    assert dressed(*turns, route="other")[0][0]["thoughtSignature"] == DUMMY
+
+
+def test_a_signature_has_a_place_a_size_and_a_hash() -> None:
+    (found,) = signatures_of(content("model", text("a"), text("", thoughtSignature=SIGNATURE)))
+    assert (found.part, found.size, found.dummy, len(found.sha256)) == (1, 256, False, 64)
+
+
+@pytest.mark.parametrize(
+    "value", [DUMMY, "skip_thought_signature_validator", "context_engineering_is_the_way_to_go"]
+)
+def test_a_dummy_is_known_in_every_spelling(value: str) -> None:
+    assert signatures_of(content("model", call("f", value)))[0].dummy
+
+
+def test_text_about_signatures_is_not_a_signature() -> None:
+    assert signatures_of(content("model", text('{"thoughtSignature":"AAAA"}'))) == ()
+
+
+def test_a_newest_model_turn_without_signature_is_found() -> None:
+    bare = Turn("2", answer("2").kind, content("model", text("Hi")), ROUTE)
+    assert [found.code for found in check((HI, bare, user_task("3", "x")), required=True)] == [
+        "unsigned_answer"
+    ]
+    assert check((HI, answer("2"), user_task("3", "x")), required=True) == ()
+
+
+def test_a_dummy_that_is_sent_is_found() -> None:
+    turns, _ = dress(TOOL_LOOP, route="other", required=True)
+    assert [(found.turn, found.part, found.code) for found in check(turns, required=True)] == [
+        ("2", 0, "dummy")
+    ]
+
+
+steps = st.lists(
+    st.tuples(st.booleans(), st.integers(1, 3), st.sampled_from([ROUTE, "other"]), st.booleans()), max_size=5
+)
+
+
+def history(shape: list[tuple[bool, int, str, bool]]) -> tuple[Turn, ...]:
+    turns = [user_task("start", "Hi")]
+    for number, (signed, width, route, asks) in enumerate(shape):
+        calls = [call("f", SIGNATURE if signed else ""), *[call("f")] * (width - 1)]
+        turns += [calling(f"c{number}", *calls, route=route), answers(f"r{number}", *["f"] * width)]
+        turns += [answer(f"a{number}", route=route), user_task(f"u{number}", "More")] if asks else []
+    return tuple(turns)
+
+
+@given(steps)
+def test_dressed_turns_always_pass_the_check_and_carry_nothing_foreign(
+    shape: list[tuple[bool, int, str, bool]],
+) -> None:
+    turns = history(shape)
+    dressed_turns, notes = dress(turns, route=ROUTE, required=True)
+    verify(dressed_turns, required=True)
+    for turn in dressed_turns:
+        assert turn.route == ROUTE or all(found.dummy for found in signatures_of(turn.wire))
+    changed = {
+        turn.key for turn, before in zip(dressed_turns, turns, strict=True) if turn.wire != before.wire
+    }
+    assert changed == {note.turn for note in notes}
+
+
+@given(steps)
+def test_dressing_twice_changes_nothing_more(shape: list[tuple[bool, int, str, bool]]) -> None:
+    own = tuple(turn for turn in history(shape) if turn.route in ("", ROUTE))
+    once, _ = dress(own, route=ROUTE, required=True)
+    assert dress(once, route=ROUTE, required=True) == (once, ())
+
+
+def test_the_rest_of_a_dressed_content_is_untouched() -> None:
+    odd = orjson.dumps({"role": "model", "parts": [call("f", SIGNATURE, b=1, a=2) | {"novelty": 1}]})
+    turns, _ = dress((HI, Turn("2", calling("2").kind, odd, "other")), route=ROUTE, required=False)
+    assert turns[1].wire == odd.replace(f',"thoughtSignature":"{SIGNATURE}"'.encode(), b"")

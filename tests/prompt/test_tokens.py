@@ -1,0 +1,23 @@
+import math
+
+from hypothesis import given
+
+from sessions_app.prompt import wire
+from sessions_app.prompt.tokens import MEDIA_TOKENS, estimate, estimate_part
+from tests.prompt.examples import SIGNATURE, call, text, texts
+
+
+@given(texts)
+def test_it_counts_bytes_over_3_point_3_rounded_up(value: str) -> None:
+    value = wire.well_formed(value)
+    assert estimate(value) == estimate(value.encode()) == math.ceil(len(value.encode()) * 10 / 33)
+
+
+def test_a_media_part_has_a_fixed_price() -> None:
+    assert estimate_part({"inlineData": {"mimeType": "image/png", "data": "A" * 9000}}) == MEDIA_TOKENS
+
+
+def test_a_signature_adds_nothing() -> None:
+    assert estimate_part(text("hello", thoughtSignature=SIGNATURE)) == estimate("hello")
+    assert estimate_part(call("f", SIGNATURE, a=1)) == estimate_part(call("f", a=1))
+    assert estimate_part({"thoughtSignature": SIGNATURE}) == 0
