@@ -1,0 +1,103 @@
+"""The door for everybody else: an ASGI application.
+
+    daphne sessions_app.emulator.asgi:application
+
+A client that leaves in mid-stream is noticed by `http.disconnect`, at once, not at the next
+chunk.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from sessions_app.emulator.core import Emulator
+from sessions_app.emulator.exchange import Request, Response
+from sessions_app.errors import Unreachable
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+_END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
+
+
+class EmulatorApplication:
+    """Speaks HTTP only; any other protocol is left unanswered.
+
+    ASGI has no word for breaking a connection. `break_off`, given a scope, does it in the
+    server's own way; without it the answer ends short of the length it promised, which makes
+    most servers close the connection.
+    """
+
+    def __init__(
+        self, emulator: Emulator | None = None, break_off: Callable[[Message], None] | None = None
+    ) -> None:
+        self.emulator = emulator or Emulator()
+        self._break_off = break_off
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        body = await _read(receive)
+        if body is None:
+            return
+        response = self.emulator.handle(_request(scope, body))
+        async with response.body:
+            try:
+                await _race(_send(response, send), _departure(receive))
+            except Unreachable:
+                await self._drop(scope, send)
+
+    async def _drop(self, scope: Message, send: Send) -> None:
+        if self._break_off:
+            self._break_off(scope)
+        await send(_END)
+
+
+async def _race(*rivals: Awaitable[None]) -> None:
+    """Runs until the first ends, cancels the others and raises what it raised."""
+    tasks = [asyncio.ensure_future(rival) for rival in rivals]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+    for task in done:
+        task.result()
+
+
+async def _read(receive: Receive) -> bytes | None:
+    """The whole request body; None when the client left while sending it."""
+    body = bytearray()
+    while (message := await receive())["type"] == "http.request":
+        body += message.get("body", b"")
+        if not message.get("more_body", False):
+            return bytes(body)
+    return None
+
+
+def _request(scope: Message, body: bytes) -> Request:
+    return Request(
+        method=scope["method"],
+        path=scope["path"],
+        query=dict(parse_qsl(scope["query_string"].decode("latin-1"))),
+        headers={name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]},
+        body=body,
+    )
+
+
+async def _send(response: Response, send: Send) -> None:
+    headers = [(name.encode(), value.encode()) for name, value in response.headers.items()]
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    async for piece in response.body:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send(_END)
+
+
+async def _departure(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+application = EmulatorApplication()

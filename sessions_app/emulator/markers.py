@@ -1,0 +1,121 @@
+"""Slash words in a message that make the emulator show what a model or a network can do.
+
+One table: the effects are applied from it, and the plain answer and the docs print it.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sessions_app.emulator.essays import LONG_ANSWER, LONG_THOUGHTS
+from sessions_app.emulator.refusals import Refusal, internal, invalid, overloaded, quota
+from sessions_app.emulator.scripts import Scene, Script
+
+Effect = Callable[[Scene, Script, str], Script]
+
+_MARKER = re.compile(r"(?:^|(?<=\s))/(\w+)(?:\s+(\d{3}))?(?:\s+(once))?(?=\s|$)")
+_SLOW_CHUNKS = 100
+_CUT = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """`meaning` is what a person reads; `effect` turns the script that would play into another."""
+
+    example: str
+    meaning: str
+    effect: Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A marker found in a text. `once` spends it on the first request that carries it."""
+
+    word: str
+    argument: str
+    once: bool
+
+
+def find_marks(text: str) -> tuple[Mark, ...]:
+    """Known markers, in order of appearance."""
+    found = (Mark(match[1].lower(), match[2] or "", bool(match[3])) for match in _MARKER.finditer(text))
+    return tuple(mark for mark in found if mark.word in MARKERS)
+
+
+def apply_marks(scene: Scene, script: Script, marks: tuple[Mark, ...]) -> Script:
+    for mark in marks:
+        script = MARKERS[mark.word].effect(scene, script, mark.argument)
+    return script
+
+
+def _think(scene: Scene, script: Script, _: str) -> Script:
+    hint = "" if scene.shows_thoughts else "\n\nI thought, but the request does not ask to see thoughts."
+    return replace(script, thoughts=LONG_THOUGHTS, text=script.text + hint if script.text else "")
+
+
+def _slow(_: Scene, script: Script, __: str) -> Script:
+    return replace(script, slow=True, pieces=_SLOW_CHUNKS)
+
+
+def _long(_: Scene, script: Script, __: str) -> Script:
+    return script if script.calls else replace(script, text=LONG_ANSWER)
+
+
+def _error(scene: Scene, script: Script, code: str) -> Script:
+    refuse = _REFUSALS.get(code) or _REFUSALS["503"]
+    return replace(script, refusal=refuse(scene.model.name))
+
+
+def _empty(_: Scene, __: Script, ___: str) -> Script:
+    return Script(has_content=False)
+
+
+def _nofinish(_: Scene, script: Script, __: str) -> Script:
+    return replace(script, finish="")
+
+
+def _blocked(_: Scene, __: Script, ___: str) -> Script:
+    return Script(block_reason="PROHIBITED_CONTENT")
+
+
+def _maxtokens(_: Scene, script: Script, __: str) -> Script:
+    return replace(script, calls=(), text=_opening(script), finish="MAX_TOKENS")
+
+
+def _safety(_: Scene, script: Script, __: str) -> Script:
+    return replace(script, calls=(), text=_opening(script), finish="SAFETY", signed=False)
+
+
+def _malformed(_: Scene, __: Script, ___: str) -> Script:
+    message = "Malformed function call: call:default_api:current_time{timezone"
+    return Script(has_content=False, finish="MALFORMED_FUNCTION_CALL", finish_message=message)
+
+
+def _drop(_: Scene, script: Script, __: str) -> Script:
+    return replace(script, drop_after=2)
+
+
+def _opening(script: Script) -> str:
+    return (script.text or LONG_ANSWER)[:_CUT]
+
+
+_REFUSALS: dict[str, Callable[[str], Refusal]] = {
+    "400": lambda _: invalid("Request contains an invalid argument."),
+    "429": quota,
+    "500": lambda _: internal(),
+    "503": lambda _: overloaded(),
+}
+
+MARKERS: dict[str, Marker] = {
+    "think": Marker("/think", "longer thoughts before the answer", _think),
+    "slow": Marker("/slow", "a stream of about 100 small chunks", _slow),
+    "long": Marker("/long", "a long answer with headings, a table and code", _long),
+    "error": Marker("/error 503 once", "an error: 400, 429, 500 or 503, every time without `once`", _error),
+    "empty": Marker("/empty", "a stream without content", _empty),
+    "nofinish": Marker("/nofinish", "a stream that ends without a finish reason", _nofinish),
+    "blocked": Marker("/blocked", "a prompt that is blocked", _blocked),
+    "maxtokens": Marker("/maxtokens", "an answer cut at the token limit", _maxtokens),
+    "safety": Marker("/safety", "an answer cut by the safety filter", _safety),
+    "malformed": Marker("/malformed", "a malformed function call", _malformed),
+    "drop": Marker("/drop", "a connection that breaks in mid-stream", _drop),
+}

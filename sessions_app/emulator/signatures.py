@@ -1,0 +1,128 @@
+"""Thought signatures: opaque bytes that prove, without a table, where they came from.
+
+A signature holds the digest of its step and the thoughts' token count, encrypted, under a MAC
+over the model. Nothing is remembered: any process with the same secret can check it, so a
+session outlives a restart. Altered bytes, another model's and another provider's signatures
+all fail alike. Measured form and sizes: recorded-traffic "Signatures".
+"""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sessions_app.emulator.catalogue import Model
+from sessions_app.emulator.refusals import corrupted_signature, missing_signature
+from sessions_app.emulator.shapes import Content, Part
+from sessions_app.emulator.structure import turn_start
+
+DUMMY_WORDS = ("context_engineering_is_the_way_to_go", "skip_thought_signature_validator")
+DUMMIES = frozenset(word.encode() for word in DUMMY_WORDS) | frozenset(
+    base64.urlsafe_b64decode(word) for word in DUMMY_WORDS
+)
+
+_KEY_ID = b"\x01pwem"
+_NONCE, _MAC, _STEP, _THOUGHTS = 16, 16, 8, 4
+_SMALLEST = 96
+_BYTES_PER_THOUGHT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What a valid signature says. `step` is the digest of the step it belongs to."""
+
+    step: bytes
+    thoughts: int
+
+
+class Mint:
+    """Makes and opens signatures. `secret` is what processes must share to accept each other's."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def sign(self, model: Model, response_id: str, step: str, thoughts: int) -> bytes:
+        """At least 100 bytes, growing by 4 with every thought token."""
+        nonce = hashlib.sha256(response_id.encode()).digest()[:_NONCE]
+        size = max(_SMALLEST, _BYTES_PER_THOUGHT * thoughts)
+        plain = (step_digest(step) + thoughts.to_bytes(_THOUGHTS, "big")).ljust(size, b"\0")
+        sealed = self._mask(model, nonce, plain)
+        return _wrap(model, nonce + self._mac(model, nonce, sealed) + sealed)
+
+    def open(self, model: Model, signature: bytes) -> Seal | None:
+        """None for anything this mint did not make for this model."""
+        inner = signature.partition(_KEY_ID)[2]
+        nonce, mac, sealed = inner[:_NONCE], inner[_NONCE : _NONCE + _MAC], inner[_NONCE + _MAC :]
+        if signature != _wrap(model, inner) or not hmac.compare_digest(mac, self._mac(model, nonce, sealed)):
+            return None
+        plain = self._mask(model, nonce, sealed)
+        return Seal(plain[:_STEP], int.from_bytes(plain[_STEP : _STEP + _THOUGHTS], "big"))
+
+    def _mac(self, model: Model, nonce: bytes, sealed: bytes) -> bytes:
+        return hmac.digest(self._secret, model.name.encode() + b"\0" + nonce + sealed, "sha256")[:_MAC]
+
+    def _mask(self, model: Model, nonce: bytes, data: bytes) -> bytes:
+        stream = hashlib.shake_256(self._secret + model.name.encode() + b"\0" + nonce).digest(len(data))
+        return bytes(left ^ right for left, right in zip(data, stream, strict=True))
+
+
+def step_digest(step: str) -> bytes:
+    """`step` is the name of the step's first function, or "text"."""
+    return hashlib.sha256(step.encode()).digest()[:_STEP]
+
+
+def check_signatures(contents: Sequence[Content], model: Model, mint: Mint) -> None:
+    """Strict on the current turn of Gemini 3 and later; earlier turns and models pass unread.
+
+    Raises Refusal (400): the first call of a step without a signature, or a signature that
+    this emulator did not make for this model and step.
+    """
+    if not model.checks_signatures:
+        return
+    for index in range(turn_start(contents), len(contents)):
+        if contents[index].role == "model":
+            _check_step(contents[index], index + 1, model, mint)
+
+
+def restored_thoughts(contents: Sequence[Content], model: Model, mint: Mint) -> int:
+    """Tokens that the newest step's signature brings back: billed as prompt, in the last chunk only."""
+    if len(contents) < 2 or not contents[-1].answers:
+        return 0
+    signed = [part.thought_signature for part in contents[-2].parts if part.thought_signature]
+    seal = mint.open(model, signed[0]) if signed else None
+    return seal.thoughts if seal else 0
+
+
+def _check_step(content: Content, position: int, model: Model, mint: Mint) -> None:
+    calls = content.calls
+    if calls and calls[0].thought_signature is None:
+        raise missing_signature(_name(calls[0]), position)
+    for part in content.parts:
+        if part.thought_signature and not _is_accepted(part, part.thought_signature, model, mint):
+            raise corrupted_signature()
+
+
+def _is_accepted(part: Part, signature: bytes, model: Model, mint: Mint) -> bool:
+    if signature in DUMMIES:
+        return True
+    seal = mint.open(model, signature)
+    return seal is not None and (part.function_call is None or seal.step == step_digest(_name(part)))
+
+
+def _name(part: Part) -> str:
+    return part.function_call.name if part.function_call else ""
+
+
+def _wrap(model: Model, inner: bytes) -> bytes:
+    body = _field(0x0A, _KEY_ID + inner)
+    return _field(0x12, body) if model.generation >= 3 else body
+
+
+def _field(tag: int, value: bytes) -> bytes:
+    """A length-delimited protobuf field."""
+    size, length = len(value), b""
+    while size > 0x7F:
+        length += bytes((size & 0x7F | 0x80,))
+        size >>= 7
+    return bytes((tag,)) + length + bytes((size,)) + value

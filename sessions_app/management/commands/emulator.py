@@ -1,0 +1,50 @@
+"""`manage.py emulator`: the Gemini emulator as a server of its own."""
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from daphne.endpoints import build_endpoint_description_strings
+from daphne.server import Server
+from django.core.management.base import BaseCommand, CommandError
+
+from sessions_app.emulator.asgi import EmulatorApplication
+from sessions_app.emulator.core import Emulator
+from sessions_app.emulator.markers import MARKERS
+
+
+class Command(BaseCommand):
+    help = "Serve the Gemini emulator, for google-genai or any other client. Ctrl-C ends it."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        words = ", ".join(f"{marker.example} ({marker.meaning})" for marker in MARKERS.values())
+        parser.epilog = f"Words in a message that change the answer: {words}."
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8085, help="0 takes a free port")
+        parser.add_argument("--delay", type=float, default=20.0, help="milliseconds before each chunk")
+
+    def handle(self, *args: Any, host: str, port: int, delay: float, **options: Any) -> None:
+        application = EmulatorApplication(
+            Emulator(delay=delay / 1000), break_off=lambda scope: break_off(server, scope)
+        )
+        endpoints = build_endpoint_description_strings(host=host, port=port)
+        server: Any = Server(application, endpoints, ready_callable=lambda: self._greet(server))
+        server.run()
+        if server.abort_start:
+            raise CommandError(f"Port {port} on {host} is not free. Try another: --port 0")
+
+    def _greet(self, server: Any) -> None:
+        host, port = server.listening_addresses[0]
+        shown = f"[{host}]" if ":" in host else host
+        base = f"http://{shown}:{port}"
+        use = f"GOOGLE_GEMINI_BASE_URL={base} GEMINI_API_KEY=emulator"
+        self.stdout.write(f"Gemini emulator on {base}; point google-genai at it with {use}")
+        self.stdout.flush()
+
+
+def break_off(server: Any, scope: Mapping[str, Any]) -> None:
+    """Resets the connection of a request; Daphne keeps it alive after a short answer."""
+    for request, details in server.connections.items():
+        if request.client_addr == scope["client"] and "disconnected" not in details:
+            request.channel.forceAbortClient()

@@ -1,0 +1,51 @@
+"""Whatever comes in, an answer goes out."""
+
+from typing import Any
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sessions_app.emulator import Emulator
+from sessions_app.emulator.shapes import Content, FunctionDeclaration, Part, Prompt, Tool
+from tests.emulator.wire import FLASH, send
+
+FIELDS = {name for shape in (Prompt, Content, Part, Tool, FunctionDeclaration) for name in shape.model_fields}
+NAMES = st.sampled_from(sorted(FIELDS | {"args", "response", "ttl", "thinkingConfig", "generationConfig"}))
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.integers(-5, 5), st.text(max_size=8), st.sampled_from(["user", "model"])
+)
+JSON = st.recursive(
+    VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4)
+)
+PATHS = st.sampled_from(
+    [f"models/{FLASH}:{method}" for method in ("generateContent", "streamGenerateContent", "countTokens")]
+    + ["cachedContents"]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(path=PATHS, body=st.dictionaries(NAMES, JSON, max_size=5))
+def test_any_object_is_answered_or_refused(path: str, body: dict[str, Any]) -> None:
+    status, answer = send(Emulator(delay=0), "POST", path, body, alt="sse")
+    assert status == 200 or "error" in orjson.loads(answer)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    contents=st.lists(
+        st.fixed_dictionaries(
+            {"role": st.sampled_from(["user", "model"]), "parts": st.lists(JSON, max_size=3)}
+        )
+    )
+)
+def test_any_contents_are_answered_or_refused(contents: list[Any]) -> None:
+    status, answer = send(
+        Emulator(delay=0), "POST", f"models/{FLASH}:generateContent", {"contents": contents}
+    )
+    assert status == 200 or "error" in orjson.loads(answer)
+
+
+@given(token=st.text(), size=st.text())
+def test_any_page_is_shown_or_refused(token: str, size: str) -> None:
+    assert send(Emulator(delay=0), "GET", "models", pageToken=token, pageSize=size)[0] in {200, 400}

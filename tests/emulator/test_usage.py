@@ -1,0 +1,88 @@
+from collections import Counter
+
+import pytest
+from google.genai.client import AsyncClient
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sessions_app.emulator import Emulator
+from sessions_app.emulator.catalogue import MODELS
+from sessions_app.emulator.tokens import estimate
+from sessions_app.emulator.usage import Usage
+from tests.emulator.wire import FLASH, Wire, answers, declare, generate, model, parts, stream, user
+
+CUES = (
+    "hello",
+    "/think",
+    "/long",
+    "/maxtokens",
+    "/safety",
+    "/blocked",
+    "/empty",
+    "/nofinish",
+    "what time is it",
+)
+TEXTS = st.lists(st.one_of(st.text(max_size=200), st.sampled_from(CUES)), min_size=1, max_size=4)
+TOOLS = declare(current_time=["timezone"], calculate=["expression"])
+
+
+def holds(usage: Wire) -> bool:
+    counters = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "toolUsePromptTokenCount")
+    return bool(usage["totalTokenCount"] == sum(usage.get(name, 0) for name in counters))
+
+
+@settings(max_examples=60, deadline=None)
+@given(texts=TEXTS, served=st.sampled_from(sorted(MODELS)), shown=st.booleans())
+def test_the_identity_holds_in_every_chunk(texts: list[str], served: str, shown: bool) -> None:
+    thinking = {"thinkingConfig": {"includeThoughts": shown}}
+    body = {"contents": [user(text) for text in texts], "tools": TOOLS, "generationConfig": thinking}
+    chunks = stream(Emulator(delay=0), body, served)
+    assert chunks and all(holds(chunk["usageMetadata"]) for chunk in chunks)
+    totals = [chunk["usageMetadata"]["totalTokenCount"] for chunk in chunks]
+    assert totals == sorted(totals)
+
+
+def test_counters_of_nothing_are_absent(emulator: Emulator) -> None:
+    blocked = stream(emulator, {"contents": [user("/blocked")]})[0]["usageMetadata"]
+    assert set(blocked) == {"promptTokenCount", "totalTokenCount", "promptTokensDetails", "serviceTier"}
+
+
+def test_the_prompt_includes_what_was_cached() -> None:
+    usage = Usage(Counter(TEXT=100), Counter(TEXT=40)).metadata(candidates=5)
+    assert (usage["promptTokenCount"], usage["cachedContentTokenCount"], usage["totalTokenCount"]) == (
+        100,
+        40,
+        105,
+    )
+
+
+def test_the_prompt_jumps_in_the_last_chunk_of_a_tool_loop(emulator: Emulator) -> None:
+    ask, body = user("calculate 1+1"), {"tools": TOOLS}
+    asked = generate(emulator, {"contents": [ask], **body})
+    done = answers(("calculate", {"result": 2}))
+    chunks = stream(emulator, {"contents": [ask, model(*parts(asked)), done], **body})
+    prompts = [chunk["usageMetadata"]["promptTokenCount"] for chunk in chunks]
+    assert len(set(prompts[:-1])) == 1
+    assert prompts[-1] - prompts[0] == asked["usageMetadata"]["thoughtsTokenCount"]
+
+
+async def test_count_tokens_is_what_generate_reports(sdk: AsyncClient) -> None:
+    contents = ["static 日本語", user("hello")]
+    counted = await sdk.models.count_tokens(model=FLASH, contents=contents)
+    reply = await sdk.models.generate_content(model=FLASH, contents=contents)
+    assert reply.usage_metadata and counted.total_tokens == reply.usage_metadata.prompt_token_count
+
+
+@pytest.mark.parametrize("part", [{"fileUri": "https://files.test/a"}, {"data": "AAAA"}])
+def test_media_is_a_fixed_count_of_its_modality(emulator: Emulator, part: dict[str, str]) -> None:
+    kind = "inlineData" if "data" in part else "fileData"
+    media = {"role": "user", "parts": [{kind: {"mimeType": "image/png", **part}}, {"text": "what is this"}]}
+    usage = generate(emulator, {"contents": [media]})["usageMetadata"]
+    assert usage["promptTokensDetails"][0] == {"modality": "IMAGE", "tokenCount": 258}
+    assert usage["promptTokenCount"] == 258 + estimate("what is this")
+
+
+@given(st.text())
+def test_a_token_is_three_point_three_bytes(text: str) -> None:
+    size = len(text.encode())
+    assert 3.3 * (estimate(text) - 1) < size <= 3.3 * estimate(text) + 1e-9
