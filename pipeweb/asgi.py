@@ -19,13 +19,16 @@ from django.urls import path
 
 from pipeweb.composition import build_gateway, build_runner
 from sessions_app.chat.consumers import ChatConsumer
+from sessions_app.runs.watch import Watch
 
 gateway = build_gateway()
 runner = build_runner(gateway)
+watch = Watch(runner)
 
 
 async def shut_down() -> None:
     """Ends every run in order, then the connections to the provider."""
+    await watch.stop()
     await runner.shutdown()
     await gateway.aclose()
 
@@ -34,7 +37,9 @@ async def lifespan(scope: Any, receive: Callable[[], Awaitable[Any]], send: Call
     """For servers that speak ASGI lifespan; Daphne does not and gets a reactor trigger below."""
     while True:
         message = await receive()
-        if message["type"] == "lifespan.shutdown":
+        if message["type"] == "lifespan.startup":
+            watch.start()
+        else:
             await shut_down()
         await send({"type": f"{message['type']}.complete"})
         if message["type"] == "lifespan.shutdown":
@@ -59,6 +64,8 @@ if "twisted.internet.reactor" in sys.modules:
     from twisted.internet import reactor
     from twisted.internet.defer import Deferred
 
+    # Later, not when running: the loop must be inside its first turn.
+    reactor.callLater(0, watch.start)
     reactor.addSystemEventTrigger("before", "shutdown", lambda: Deferred.fromFuture(asyncio.ensure_future(shut_down())))
 
 # A full collection walks Django and the SDK for 100 ms and stops every stream meanwhile (performance §3).

@@ -4,9 +4,12 @@ from django.conf import settings
 
 from sessions_app.emulator.transport import EmulatorTransport
 from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.runs.bell import Bell
 from sessions_app.runs.engine import Engine
-from sessions_app.runs.recorder import Recorder
+from sessions_app.runs.patience import Patience
+from sessions_app.runs.presence import Presence
 from sessions_app.runs.runner import Runner
+from sessions_app.runs.writer import Writer
 from sessions_app.tools import TOOLBOX
 
 
@@ -21,6 +24,9 @@ def build_emulator(delay: float = 0) -> Gateway:
     return Gateway.to_emulator(EmulatorTransport(delay=delay))
 
 
-def build_runner(gateway: Gateway) -> Runner:
-    recorder = Recorder()
-    return Runner(Engine(gateway, TOOLBOX, recorder), recorder)
+def build_runner(gateway: Gateway, patience: Patience | None = None) -> Runner:
+    """One per process; it holds the process's lock file until it is shut down."""
+    bell = Bell()
+    writer = Writer(after_commit=bell.ring)
+    engine = Engine(gateway, TOOLBOX, writer, patience or Patience())
+    return Runner(engine, writer, bell, Presence(settings.PIPEWEB_DATA / "processes"))

@@ -51,8 +51,23 @@ class Join(Wire):
     after: Annotated[int, Field(ge=0)] = 0
 
 
-Command = Annotated[Send | Stop | Retry | Join, Field(discriminator="type")]
-COMMANDS: TypeAdapter[Send | Stop | Retry | Join] = TypeAdapter(Command)
+class Ack(Wire):
+    """The page has shown the run's events up to `seq`; the server sends no further than a window beyond."""
+
+    type: Literal["ack"] = "ack"
+    run: UUID
+    seq: Annotated[int, Field(ge=0)]
+
+
+class Withdraw(Wire):
+    """Take a queued message back before it is answered."""
+
+    type: Literal["withdraw"] = "withdraw"
+    client_id: UUID
+
+
+Command = Annotated[Send | Stop | Retry | Join | Ack | Withdraw, Field(discriminator="type")]
+COMMANDS: TypeAdapter[Send | Stop | Retry | Join | Ack | Withdraw] = TypeAdapter(Command)
 
 
 class Hello(Wire):
@@ -69,6 +84,20 @@ class Refused(Wire):
     client_id: UUID | None = None
     message: str
     hint: str = ""
+
+
+class Queued(Wire):
+    """One message that waits for the active run to end."""
+
+    client_id: UUID
+    text: str
+
+
+class Queue(Wire):
+    """All waiting messages of the session, oldest first; sent whenever they change."""
+
+    type: Literal["queue"] = "queue"
+    messages: list[Queued]
 
 
 class Started(Wire):
@@ -138,7 +167,10 @@ class Status(RunEvent):
 
 
 class Finished(RunEvent):
-    """The run is over and its rows are committed: the page fetches the final rendering."""
+    """The run is over and its rows are committed: the page fetches the final rendering.
+
+    It counts whatever its `seq`: after a crash the page may have seen more than the log has kept.
+    """
 
     type: Literal["finished"] = "finished"
     status: Literal["completed", "stopped", "failed", "interrupted"]
@@ -146,6 +178,6 @@ class Finished(RunEvent):
 
 
 Event = Annotated[
-    Hello | Refused | Started | Delta | Block | Call | Result | Status | Finished,
+    Hello | Refused | Queue | Started | Delta | Block | Call | Result | Status | Finished,
     Field(discriminator="type"),
 ]

@@ -1,24 +1,25 @@
 """The chat socket: commands in, events out. Everything else happens in the runner."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable
 from contextlib import aclosing
 from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from sessions_app.errors import PipewebError
-from sessions_app.events import COMMANDS, Finished, Hello, Join, Refused, Retry, Send, Stop
+from sessions_app.events import COMMANDS, Ack, Hello, Join, Refused, Retry, Send, Stop, Withdraw
 from sessions_app.models import Run, Session
 from sessions_app.runs.runner import Runner
 
 NOT_FOUND = 4404
 """Close code for a session that does not exist for this person."""
 
-POLL_SECONDS = 1.0
+WINDOW = 256
+"""Events sent ahead of the page's acknowledgement: Daphne takes whatever it is given into memory."""
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
@@ -30,7 +31,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
         super().__init__()
         self.runner = runner
         self._session_pk = 0
-        self._following: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._shown: UUID | None = None
+        self._acknowledged = -1
+        self._room = asyncio.Event()
 
     async def connect(self) -> None:
         scope: Any = self.scope
@@ -42,70 +46,71 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.close(code=NOT_FOUND)
             return
         self._session_pk = session.pk
-        self.runner.wake()
         active = await sync_to_async(Run.objects.active_in)(session.pk)
-        await self._send(Hello(active_run=active))
+        await self.send(text_data=Hello(active_run=active).wire())
         if active is None:
-            self._follow(*self.runner.tail(session.pk))
+            self._look(None, -1)
 
     async def disconnect(self, code: int) -> None:
-        self._stop_following()
+        self._look_away()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         try:
             command = COMMANDS.validate_json(text_data or b"")
         except ValidationError as error:
-            await self._send(Refused(message="The message was not understood.", hint=_first_words(error)))
+            await self._refuse(None, "The message was not understood.", _first_words(error))
             return
         match command:
-            case Send():
-                await self._begin(command.client_id, lambda: self.runner.send(self._session_pk, command.client_id, command.text))
-            case Retry():
-                await self._begin(command.client_id, lambda: self.runner.retry(self._session_pk, command.client_id, command.run))
-            case Stop():
-                self.runner.stop(self._session_pk, command.run)
-            case Join() if self.runner.knows(self._session_pk, command.run):
-                self._follow(command.run, command.after)
+            case Ack():
+                self._make_room(command)
             case Join():
-                self._watch(self._await_end(command.run, command.after))
+                self._look(command.run, command.after)
+            case Send():
+                await self._attempt(
+                    command.client_id, self.runner.send(self._session_pk, command.client_id, command.text)
+                )
+            case Retry():
+                await self._attempt(
+                    command.client_id, self.runner.retry(self._session_pk, command.client_id, command.run)
+                )
+            case Stop():
+                await self.runner.stop(self._session_pk, command.run)
+            case Withdraw():
+                await self.runner.withdraw(self._session_pk, command.client_id)
 
-    async def _begin(self, client_id: UUID, start: Callable[[], Awaitable[UUID]]) -> None:
+    async def _attempt(self, client_id: UUID, work: Awaitable[None]) -> None:
         try:
-            run = await start()
+            await work
         except PipewebError as error:
-            await self._send(Refused(client_id=client_id, message=error.message, hint=error.hint))
-            return
-        if self._following is None:
-            self._follow(run, -1)
+            await self._refuse(client_id, error.message, error.hint)
 
-    def _follow(self, run: UUID | None, after: int) -> None:
-        self._watch(self._pass_on(run, after))
+    async def _refuse(self, client_id: UUID | None, message: str, hint: str) -> None:
+        await self.send(text_data=Refused(client_id=client_id, message=message, hint=hint).wire())
 
-    def _watch(self, work: Coroutine[Any, Any, None]) -> None:
-        self._stop_following()
-        self._following = asyncio.create_task(work)
+    def _look(self, run: UUID | None, after: int) -> None:
+        self._look_away()
+        self._shown = None
+        self._looking = asyncio.create_task(self._pass_on(run, after))
 
-    def _stop_following(self) -> None:
-        if self._following is not None:
-            self._following.cancel()
-            self._following = None
+    def _look_away(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+
+    def _make_room(self, ack: Ack) -> None:
+        if ack.run == self._shown:
+            self._acknowledged = ack.seq
+            self._room.set()
 
     async def _pass_on(self, run: UUID | None, after: int) -> None:
         async with aclosing(self.runner.follow(self._session_pk, run, after)) as events:
-            async for event in events:
-                await self._send(event)
-
-    async def _await_end(self, run: UUID, after: int) -> None:
-        """For a run that is not in this process: its rows say when it is over."""
-        while (row := await Run.objects.filter(session_id=self._session_pk, public=run).afirst()) is not None:
-            if not row.is_active:
-                await self._send(Finished.model_validate({"run": run, "seq": after + 1, "status": row.status}))
-                break
-            await asyncio.sleep(POLL_SECONDS)
-        await self._pass_on(*self.runner.tail(self._session_pk))
-
-    async def _send(self, event: BaseModel) -> None:
-        await self.send(text_data=event.model_dump_json())
+            async for feed, seq, wire in events:
+                if feed is not None and feed.public != self._shown:
+                    self._shown, self._acknowledged = feed.public, seq - 1
+                while feed is not None and seq - self._acknowledged > WINDOW:
+                    self._room.clear()
+                    await self._room.wait()
+                await self.send(text_data=wire)
 
 
 def _first_words(error: ValidationError) -> str:

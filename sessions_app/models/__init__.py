@@ -4,6 +4,8 @@ from sessions_app.models.blob import Blob
 from sessions_app.models.cache import CacheEntry
 from sessions_app.models.exchange import Exchange, RawChunk, SentItem, Source
 from sessions_app.models.link import SignInLink
+from sessions_app.models.log import RunLog
+from sessions_app.models.queued import QueuedMessage
 from sessions_app.models.resources import Artifact, Reference, Todo
 from sessions_app.models.run import Run
 from sessions_app.models.session import Session, SessionSettings
@@ -16,9 +18,11 @@ __all__ = [
     "CacheEntry",
     "Exchange",
     "PromptText",
+    "QueuedMessage",
     "RawChunk",
     "Reference",
     "Run",
+    "RunLog",
     "SentItem",
     "Session",
     "SessionSettings",

@@ -135,6 +135,7 @@ class Session(models.Model):
                 rows.Turn.objects.filter(session=self),
                 rows.Exchange.objects.filter(session=self),
                 rows.Source.objects.filter(session=self),
+                rows.RunLog.objects.filter(run__session=self),
                 rows.Run.objects.filter(session=self),
             ):
                 doomed._raw_delete(doomed.db)

@@ -10,17 +10,20 @@ import structlog
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from sessions_app.errors import BadRequest, CacheGone, GatewayError, PipewebError, QuotaExceeded, RunError
+from sessions_app.errors import BadRequest, GatewayError, PipewebError, QuotaExceeded, RunError
+from sessions_app.events import Status
 from sessions_app.gemini.gateway import Gateway
+from sessions_app.gemini.stream import RawChunk
 from sessions_app.models import CacheEntry, Run, Session
 from sessions_app.prompt.payload import cacheable
-from sessions_app.prompt.reply import Folder, Outcome, Reply
+from sessions_app.prompt.reply import ChunkView, Folder, Outcome, Reply
 from sessions_app.prompt.turns import Answer, Call
 from sessions_app.runs.draft import Door, Draft, enabled_tools, prepare
 from sessions_app.runs.effects import apply, tool_context
 from sessions_app.runs.live import LiveRun
-from sessions_app.runs.recorder import Recorder
-from sessions_app.runs.settle import grow_answers, lose_cache, settle
+from sessions_app.runs.writer import Writer
+from sessions_app.runs.patience import Patience
+from sessions_app.runs.settle import give_up, grow_answers, settle
 from sessions_app.tools import Toolbox, ToolContext, ToolResult
 
 MAX_ROUNDS = 10
@@ -32,13 +35,33 @@ CACHE_TTL = 3600
 log = structlog.get_logger("pipeweb.runs")
 
 
+class Listening:
+    """What has been heard of one reply."""
+
+    def __init__(self) -> None:
+        self.folder = Folder()
+        self.first_ms: float | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        return self.first_ms is not None
+
+    def take(self, chunk: RawChunk) -> ChunkView:
+        if self.first_ms is None:
+            self.first_ms = chunk.ms
+        return self.folder.add(chunk.body)
+
+
 class Engine:
     """Holds no state of a run; what a run knows is in its rows and its LiveRun."""
 
-    def __init__(self, gateway: Gateway, toolbox: Toolbox, recorder: Recorder) -> None:
+    def __init__(
+        self, gateway: Gateway, toolbox: Toolbox, writer: Writer, patience: Patience
+    ) -> None:
         self.gateway = gateway
         self._toolbox = toolbox
-        self._recorder = recorder
+        self._writer = writer
+        self._patience = patience
         self._door = Door(gateway.route, gateway.label)
         self._aside: set[asyncio.Task[None]] = set()
 
@@ -63,32 +86,43 @@ class Engine:
             await asyncio.gather(*self._aside, return_exceptions=True)
 
     async def _exchange(self, live: LiveRun, step: int) -> Reply:
+        """One reply, however often it has to be asked for; each request is an exchange of its own."""
+        failures = 0
         draft = await self._prepare(live.run, step)
-        try:
-            return await self._converse(live, step, draft)
-        except CacheGone as error:
-            if draft.plan.action != "hit":
-                raise
-            # The name died between plan and call; without it the same request is valid, and no chunk was shown.
-            await sync_to_async(lose_cache)(draft, error)
-            again = await self._prepare(live.run, step, resend_of=draft)
-            return await self._converse(live, step, again)
+        while True:
+            listening = Listening()
+            try:
+                return await self._converse(live, step, draft, listening)
+            except GatewayError as error:
+                failures += 1
+                pause = self._patience.pause(error, failures, used_cache=draft.plan.action == "hit")
+                # What the person has begun to read must not be answered a second time.
+                if pause is None or listening.has_begun:
+                    raise
+                await sync_to_async(give_up)(draft, error)
+                await self._wait(live, error, pause)
+            draft = await self._prepare(live.run, step, resend_of=draft)
+
+    async def _wait(self, live: LiveRun, error: GatewayError, pause: float) -> None:
+        if pause:
+            live.emit(Status, text=error.message, wait=round(pause, 1))
+            await asyncio.sleep(pause)
+            live.emit(Status, text="Asking again…")
 
     async def _prepare(self, run: Run, step: int, resend_of: Draft | None = None) -> Draft:
         earlier = resend_of.exchange if resend_of else None
         return await sync_to_async(prepare)(run, step, self._door, self._toolbox, resend_of=earlier)
 
-    async def _converse(self, live: LiveRun, step: int, draft: Draft) -> Reply:
-        folder, first_ms, began = Folder(), None, perf_counter()
+    async def _converse(self, live: LiveRun, step: int, draft: Draft, listening: "Listening") -> Reply:
+        began = perf_counter()
         async with self.gateway.stream(draft.payload.model, draft.payload.body) as chunks:
             async for chunk in chunks:
-                first_ms = chunk.ms if first_ms is None else first_ms
-                self._recorder.add(draft.exchange.pk, chunk)
-                live.show(step, folder.add(chunk.body))
+                self._writer.add_chunk(draft.exchange.pk, chunk)
+                live.show(step, listening.take(chunk))
         live.settle_text(step)
-        await self._recorder.flush()
-        reply = folder.reply()
-        await sync_to_async(settle)(draft, reply, (perf_counter() - began) * 1000, first_ms)
+        await self._writer.flush()
+        reply = listening.folder.reply()
+        await sync_to_async(settle)(draft, reply, (perf_counter() - began) * 1000, listening.first_ms)
         if draft.plan.action == "create" and reply.outcome.is_answer:
             self._keep_aside(self._create_cache(draft))
         return reply

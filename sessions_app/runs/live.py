@@ -1,18 +1,17 @@
 """A run while it is going on: its events, and who waits for them."""
 
 import asyncio
+from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
 import orjson
 
-from sessions_app.events import Block, Call, Delta, Finished, Result, Started, Status
-from sessions_app.markup import Blocks
-from sessions_app.models import Run
+from sessions_app.events import Block, Call, Delta, Finished, Result, RunEvent, Started
+from sessions_app.markup import Blocks, Closed
+from sessions_app.models import Run, RunLog
 from sessions_app.prompt.reply import ChunkView
 from sessions_app.prompt.turns import Call as FunctionCall
-
-RunEvent = Started | Delta | Block | Call | Result | Status | Finished
 
 
 class Pulse:
@@ -29,35 +28,61 @@ class Pulse:
         await self._event.wait()
 
 
-class LiveRun:
-    """The events of one run, index = `seq`; viewers read the list and wait for `pulse`."""
+class Feed:
+    """The events of one run as they are sent, index = `seq`; viewers read and wait for the pulse."""
 
-    def __init__(self, run: Run, started: Started, pulse: Pulse) -> None:
+    def __init__(self, run: Run, pulse: Pulse) -> None:
         self.run = run
-        self.events: list[RunEvent] = [started]
-        self.pulse = pulse
-        self.stopping = False
-        self._blocks: dict[tuple[int, str], Blocks] = {}
-        self._calls: dict[int, int] = {}
+        self.wires: list[str] = []
+        self.is_over = False
+        self.next: Feed | None = None
+        self._pulse = pulse
 
     @property
     def public(self) -> UUID:
         return self.run.public
 
     @property
-    def is_over(self) -> bool:
-        return isinstance(self.events[-1], Finished)
+    def last(self) -> int:
+        """The newest `seq`; -1 before the first event."""
+        return len(self.wires) - 1
+
+    def extend(self, wires: Iterable[str], *, is_over: bool = False) -> None:
+        self.wires.extend(wires)
+        self.is_over = self.is_over or is_over
+        self._pulse.beat()
+
+
+class LiveRun(Feed):
+    """A run of this process. Every event goes to the viewers at once and to `note` for the log."""
+
+    def __init__(self, run: Run, started: Started, pulse: Pulse, note: Callable[["LiveRun"], None]) -> None:
+        super().__init__(run, pulse)
+        self.stopping = False
+        self.logged = 0
+        self._note = note
+        self._blocks: dict[tuple[int, str], Blocks] = {}
+        self._calls: dict[int, int] = {}
+        self._say(started)
+
+    def unlogged(self) -> RunLog | None:
+        """The row that brings the log up to now."""
+        fresh = self.wires[self.logged :]
+        return RunLog.of(self.run, self.logged, fresh) if fresh else None
 
     def emit(self, event: type[RunEvent], /, **fields: Any) -> None:
-        self.events.append(event(run=self.public, seq=len(self.events), **fields))
-        self.pulse.beat()
+        self._say(event(run=self.public, seq=len(self.wires), **fields))
+
+    def finish(self, finished: Finished) -> None:
+        """The last event; `settle.close` has numbered and logged it already."""
+        self.logged = finished.seq + 1
+        self.extend([finished.wire()], is_over=True)
 
     def show(self, step: int, view: ChunkView) -> None:
         """Text leaves at once; a markdown block follows as HTML when it has closed."""
         for kind, text in view.deltas:
-            if text:
-                self.emit(Delta, step=step, kind=kind, text=text)
-                self._emit_closed(step, kind, self._open_blocks(step, kind).feed(text))
+            self.emit(Delta, step=step, kind=kind, text=text)
+            self._emit_closed(step, kind, self._blocks.setdefault((step, kind), Blocks()).feed(text))
         for call in view.calls:
             self.emit(Call, step=step, index=self._count_call(step), name=call.name, args=readable(call.args))
 
@@ -70,10 +95,11 @@ class LiveRun:
     def show_result(self, step: int, call: FunctionCall, response: dict[str, Any], *, failed: bool, ms: float) -> None:
         self.emit(Result, step=step, index=call.index, response=readable(response), failed=failed, ms=round(ms, 1))
 
-    def _open_blocks(self, step: int, kind: str) -> Blocks:
-        return self._blocks.setdefault((step, kind), Blocks())
+    def _say(self, event: Started | RunEvent) -> None:
+        self.extend([event.wire()])
+        self._note(self)
 
-    def _emit_closed(self, step: int, kind: str, closed: Any) -> None:
+    def _emit_closed(self, step: int, kind: str, closed: Iterable[Closed]) -> None:
         for block in closed:
             self.emit(Block, step=step, kind=kind, html=block.html, chars=block.chars)
 

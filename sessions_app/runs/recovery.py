@@ -2,6 +2,7 @@
 
 from sessions_app.errors import RunError
 from sessions_app.models import Run
+from sessions_app.runs.presence import Presence
 from sessions_app.runs.settle import close
 
 GONE = RunError(
@@ -9,10 +10,20 @@ GONE = RunError(
 )
 
 
-def reap() -> int:
-    """Marks runs interrupted whose heartbeat has stopped; answers how many.
+def reap(presence: Presence) -> list[int]:
+    """Marks the runs of dead processes interrupted; answers the keys of their sessions.
 
-    A live process beats far more often than the lease, so a slow one is never taken for dead.
+    A process of this machine is known to be dead by its lock at once; one of another machine by its
+    lease, which a living process renews far more often.
     """
-    abandoned = Run.objects.abandoned().values_list("pk", flat=True)
-    return sum(close(pk, Run.Status.INTERRUPTED, error=GONE) for pk in list(abandoned))
+    dead = {key for key in _processes() if presence.is_dead(key)}
+    silent = set(Run.objects.abandoned().values_list("pk", flat=True))
+    left = Run.objects.active().filter(process__in=dead).values_list("pk", flat=True)
+    ended = [pk for pk in {*silent, *left} if close(pk, Run.Status.INTERRUPTED, error=GONE) is not None]
+    for key in dead:
+        presence.forget(key)
+    return list(Run.objects.filter(pk__in=ended).values_list("session_id", flat=True))
+
+
+def _processes() -> set[str]:
+    return set(Run.objects.active().values_list("process", flat=True))

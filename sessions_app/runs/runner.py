@@ -3,121 +3,98 @@
 import asyncio
 import contextvars
 from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
 from typing import Any
 from uuid import UUID
 
 import structlog
 from asgiref.sync import sync_to_async
-from django.utils import timezone
 
 from sessions_app.errors import PipewebError, RunError
-from sessions_app.events import Finished, Started
-from sessions_app.models import Run
+from sessions_app.events import Started
+from sessions_app.models import QueuedMessage, Run
 from sessions_app.prompt.reply import Outcome
 from sessions_app.prompt.turns import text_of
 from sessions_app.runs import recovery
+from sessions_app.runs.bell import Bell
 from sessions_app.runs.engine import Engine
-from sessions_app.runs.live import LiveRun, Pulse, RunEvent
-from sessions_app.runs.recorder import Recorder
+from sessions_app.runs.live import Feed, LiveRun
+from sessions_app.runs.presence import Presence
 from sessions_app.runs.settle import close
-from sessions_app.runs.start import start_retry, start_send
+from sessions_app.runs.stage import Mirror, Sent, Stage, from_now, newest_run_of, rejoin
+from sessions_app.runs.start import start_next, start_retry, start_send
+from sessions_app.runs.writer import Writer
 
-BEAT_SECONDS = 4
 UNKNOWN = RunError("Something went wrong on our side.", hint="The details are in the server log. Retry is safe.")
 
 log = structlog.get_logger("pipeweb.runs")
 
 
-class Stage:
-    """What the viewers of one session look at: the newest run of this process."""
-
-    def __init__(self) -> None:
-        self.live: LiveRun | None = None
-        self.pulse = Pulse()
-        self.viewers = 0
-
-
 class Runner:
     """Starts, stops and follows runs; one per process, used from its event loop only."""
 
-    def __init__(self, engine: Engine, recorder: Recorder) -> None:
+    def __init__(self, engine: Engine, writer: Writer, bell: Bell, presence: Presence) -> None:
+        self.stages: dict[int, Stage] = {}
+        self.lives: dict[int, LiveRun] = {}
+        self.bell = bell
+        self.presence = presence
         self._engine = engine
-        self._recorder = recorder
-        self._stages: dict[int, Stage] = {}
+        self._writer = writer
         # The loop holds tasks weakly: without these a running answer could be collected.
-        self._outer: dict[UUID, asyncio.Task[None]] = {}
-        self._inner: dict[UUID, asyncio.Task[Outcome]] = {}
-        self._beating: asyncio.Task[None] | None = None
+        self._outer: dict[int, asyncio.Task[None]] = {}
+        self._inner: dict[int, asyncio.Task[Outcome]] = {}
+        self._is_down = False
 
-    async def send(self, session_pk: int, client_id: UUID, text: str) -> UUID:
-        """Starts a run for a user task, or answers the one this client id made. Raises SessionBusy."""
-        run, is_new = await sync_to_async(start_send)(session_pk, client_id, text)
-        return await self._take(run, text, is_new=is_new)
+    async def send(self, session_pk: int, client_id: UUID, text: str) -> None:
+        """Starts a run for a user task, or queues it while another is going on. Raises RunError."""
+        run = await sync_to_async(start_send)(session_pk, client_id, text, self.presence.key)
+        if run is not None:
+            self._launch(run, text)
+        await self._announce_queue(session_pk)
 
-    async def retry(self, session_pk: int, client_id: UUID, earlier: UUID) -> UUID:
+    async def retry(self, session_pk: int, client_id: UUID, earlier: UUID) -> None:
         """Answers an earlier trigger once more. Raises SessionBusy, RunError."""
-        run, is_new = await sync_to_async(start_retry)(session_pk, client_id, earlier)
-        text = await sync_to_async(lambda: text_of(run.trigger.wire) if run.trigger else "")()
-        return await self._take(run, text, is_new=is_new, retry_of=earlier)
+        run = await sync_to_async(start_retry)(session_pk, client_id, earlier, self.presence.key)
+        if run is not None and run.trigger is not None:
+            self._launch(run, text_of(await sync_to_async(lambda: run.trigger.wire if run.trigger else b"")()), earlier)
 
-    def stop(self, session_pk: int, public: UUID) -> None:
-        """Ends a run of this session now; no effect when it is over or not of this session."""
-        stage = self._stages.get(session_pk)
-        if stage is None or stage.live is None or stage.live.public != public or stage.live.is_over:
-            return
-        stage.live.stopping = True
-        inner = self._inner.get(public)
+    async def withdraw(self, session_pk: int, client_id: UUID) -> None:
+        """Takes a waiting message back; no effect when it is being answered already."""
+        await QueuedMessage.objects.filter(session_id=session_pk, client_id=client_id).adelete()
+        await self._announce_queue(session_pk)
+
+    async def stop(self, session_pk: int, public: UUID) -> None:
+        """Ends a run of this session now, in whichever process it is; no effect when it is over."""
+        for live in self.lives.values():
+            if live.public == public and live.run.session_id == session_pk:
+                self.cancel(live)
+                return
+        runs = Run.objects.active().filter(session_id=session_pk, public=public)
+        if await runs.aupdate(stop_requested=True):
+            self.bell.ring([session_pk])
+
+    def cancel(self, live: LiveRun) -> None:
+        live.stopping = True
+        inner = self._inner.get(live.run.pk)
         if inner is not None:
             inner.cancel()
 
-    def knows(self, session_pk: int, public: UUID) -> bool:
-        """Whether this process has the events of the run."""
-        stage = self._stages.get(session_pk)
-        return stage is not None and stage.live is not None and stage.live.public == public
-
-    def tail(self, session_pk: int) -> tuple[UUID | None, int]:
-        """Where a viewer stands who wants only what comes from now on: `run` and `after` of follow."""
-        stage = self._stages.get(session_pk)
-        if stage is None or stage.live is None:
-            return None, -1
-        return stage.live.public, stage.live.events[-1].seq
-
-    async def follow(self, session_pk: int, run: UUID | None, after: int) -> AsyncGenerator[RunEvent, None]:
+    async def follow(self, session_pk: int, public: UUID | None, after: int) -> AsyncGenerator[Sent, None]:
         """Events of the session's runs for one viewer, for as long as it listens.
 
-        `run` and `after` say what the page has already: events of that run up to `after`.
+        `public` and `after` say what the page has already: events of that run up to `after`. Without
+        a run it gets what begins from now on.
         """
-        stage = self._stages.setdefault(session_pk, Stage())
-        stage.viewers += 1
+        stage = await self._enter(session_pk)
         try:
-            while True:
-                live = stage.live
-                if live is not None and live.public != run:
-                    run, after = live.public, -1
-                fresh = live.events[after + 1 :] if live is not None else []
-                for event in fresh:
-                    yield event
-                    after = event.seq
-                if not fresh:
-                    await stage.pulse.wait()
+            feed = await self._feed_of(session_pk, stage, public) if public else stage.feed
+            start = rejoin(feed, after) if public else from_now(feed)
+            async with aclosing(stage.watch(feed, start)) as events:
+                async for sent in events:
+                    yield sent
         finally:
             stage.viewers -= 1
-            self._forget_idle(session_pk)
-
-    async def shutdown(self) -> None:
-        """Stops every run in order: what arrived is kept, the rows say how it ended."""
-        if self._beating is not None:
-            self._beating.cancel()
-        for inner in self._inner.values():
-            inner.cancel()
-        await asyncio.gather(*self._outer.values(), return_exceptions=True)
-        await self._engine.drain()
-        await self._recorder.flush()
-
-    def wake(self) -> None:
-        """Starts the heartbeat of this process, once a loop is running."""
-        if self._beating is None or self._beating.done():
-            self._beating = _detached(self._beat())
+            self.forget_idle()
 
     async def drain(self) -> None:
         """Waits until every run and what follows it is done."""
@@ -125,62 +102,103 @@ class Runner:
             await asyncio.gather(*self._outer.values(), return_exceptions=True)
         await self._engine.drain()
 
-    async def _take(self, run: Run, text: str, *, is_new: bool, retry_of: UUID | None = None) -> UUID:
-        if is_new:
-            self.wake()
-            stage = self._stages.setdefault(run.session_id, Stage())
-            started = Started(run=run.public, client_id=run.client_id, text=text, retry_of=retry_of)
-            stage.live = LiveRun(run, started, stage.pulse)
-            stage.pulse.beat()
-            inner = self._inner[run.public] = _detached(self._engine.drive(stage.live))
-            self._outer[run.public] = _detached(self._conduct(stage.live, inner))
-        return run.public
+    async def shutdown(self) -> None:
+        """Stops every run in order: what arrived is kept, the rows say how it ended. Twice is once."""
+        if self._is_down:
+            return
+        self._is_down = True
+        for inner in self._inner.values():
+            inner.cancel()
+        await asyncio.gather(*self._outer.values(), return_exceptions=True)
+        await self._engine.drain()
+        await self._writer.close()
+        self.presence.leave()
+
+    async def continue_with(self, session_pk: int) -> None:
+        """Answers the next waiting message, if any."""
+        run = await sync_to_async(start_next)(session_pk, self.presence.key)
+        if run is not None:
+            self._launch(run, await sync_to_async(lambda: text_of(run.trigger.wire) if run.trigger else "")())
+        await self._announce_queue(session_pk)
+
+    def forget_idle(self) -> None:
+        for session_pk in [pk for pk, stage in self.stages.items() if stage.is_idle]:
+            del self.stages[session_pk]
+
+    async def _enter(self, session_pk: int) -> Stage:
+        stage = self.stages.setdefault(session_pk, Stage())
+        stage.viewers += 1
+        if stage.viewers == 1:
+            newest = await sync_to_async(newest_run_of)(session_pk)
+            stage.newest_run = max(stage.newest_run, newest)
+        stage.line_up([message async for message in QueuedMessage.objects.filter(session_id=session_pk)])
+        return stage
+
+    async def _feed_of(self, session_pk: int, stage: Stage, public: UUID) -> Feed | None:
+        """The run's feed: alive here, being mirrored, or read from its log now."""
+        if stage.feed is not None and stage.feed.public == public:
+            return stage.feed
+        run = await Run.objects.filter(session_id=session_pk, public=public).afirst()
+        if run is None:
+            return stage.feed
+        mirror = Mirror(run, stage.pulse)
+        mirror.take(await sync_to_async(mirror.read)(), is_over=not run.is_active)
+        if run.is_active:
+            stage.present(mirror)
+        return mirror
+
+    def _launch(self, run: Run, text: str, retry_of: UUID | None = None) -> None:
+        stage = self.stages.setdefault(run.session_id, Stage())
+        started = Started(run=run.public, client_id=run.client_id, text=text, retry_of=retry_of)
+        live = self.lives[run.pk] = LiveRun(run, started, stage.pulse, self._writer.note)
+        stage.present(live)
+        inner = self._inner[run.pk] = detached(self._engine.drive(live))
+        self._outer[run.pk] = detached(self._conduct(live, inner))
 
     async def _conduct(self, live: LiveRun, inner: "asyncio.Task[Outcome]") -> None:
-        """Lets the engine drive, and writes the end whatever happens: this task is never cancelled."""
+        """Waits for the engine and writes the end whatever happens: this task is never cancelled."""
+        structlog.contextvars.bind_contextvars(run=str(live.public), session=str(live.run.session))
         try:
             await self._end(live, await inner)
         except asyncio.CancelledError:
             stopped = Run.Status.STOPPED if live.stopping else Run.Status.INTERRUPTED
             await self._close(live, stopped, None if live.stopping else recovery.GONE)
         except PipewebError as error:
-            log.warning("run_failed", run=str(live.public), kind=type(error).__name__)
+            log.warning("run_failed", kind=type(error).__name__)
             await self._close(live, Run.Status.FAILED, error)
         except Exception:
-            log.exception("run_broke", run=str(live.public))
+            log.exception("run_broke")
             await self._close(live, Run.Status.FAILED, UNKNOWN)
         finally:
-            self._inner.pop(live.public, None)
-            self._outer.pop(live.public, None)
-            self._forget_idle(live.run.session_id)
+            for tasks in (self._inner, self._outer, self.lives):
+                tasks.pop(live.run.pk, None)
+            self.forget_idle()
 
     async def _end(self, live: LiveRun, outcome: Outcome) -> None:
         error = None if outcome.is_answer else RunError(outcome.words, hint=outcome.hint)
-        status = Run.Status.FAILED if error else Run.Status.COMPLETED
-        await self._close(live, status, error, outcome)
+        await self._close(live, Run.Status.FAILED if error else Run.Status.COMPLETED, error, outcome)
+        if error is None:
+            self._inner.pop(live.run.pk, None)
+            await self.continue_with(live.run.session_id)
 
     async def _close(
         self, live: LiveRun, status: Run.Status, error: PipewebError | None, outcome: Outcome | None = None
     ) -> None:
-        await self._recorder.flush()
-        await sync_to_async(close)(live.run.pk, status, error=error, outcome=outcome.value if outcome else "")
-        live.emit(Finished, status=status.value)
+        await self._writer.flush()
+        finished = await sync_to_async(close)(
+            live.run.pk, status, error=error, outcome=outcome.value if outcome else ""
+        )
+        if finished is not None:
+            live.finish(finished)
+        self.bell.ring([live.run.session_id])
 
-    def _forget_idle(self, session_pk: int) -> None:
-        stage = self._stages.get(session_pk)
-        if stage is not None and not stage.viewers and (stage.live is None or stage.live.is_over):
-            del self._stages[session_pk]
-
-    async def _beat(self) -> None:
-        while True:
-            await sync_to_async(self._touch)()
-            await asyncio.sleep(BEAT_SECONDS)
-
-    def _touch(self) -> None:
-        Run.objects.filter(public__in=list(self._outer)).update(heartbeat_at=timezone.now())
-        recovery.reap()
+    async def _announce_queue(self, session_pk: int) -> None:
+        stage = self.stages.get(session_pk)
+        if stage is not None:
+            stage.line_up([message async for message in QueuedMessage.objects.filter(session_id=session_pk)])
+        self.bell.ring([session_pk])
 
 
-def _detached(work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+def detached(work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
     """A task with a context of its own: one made in a socket's context would share its database thread."""
     return asyncio.get_running_loop().create_task(work, context=contextvars.Context())

@@ -4,10 +4,12 @@ import uuid
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
-from sessions_app.errors import PipewebError
-from sessions_app.models import CacheEntry, Exchange, Run, Turn
+from sessions_app.errors import CacheGone, PipewebError
+from sessions_app.events import Finished
+from sessions_app.models import CacheEntry, Exchange, Run, RunLog, Turn
 from sessions_app.prompt import caching
 from sessions_app.prompt.caching import Verdict, VerdictCode
 from sessions_app.prompt.reply import Outcome, Reply, Usage, fold
@@ -72,15 +74,20 @@ def _grow(exchange: Exchange, wire: bytes, kind: TurnKind, *, cut: bool = False)
 
 
 @transaction.atomic
-def lose_cache(draft: Draft, error: PipewebError) -> None:
-    """The named cache is gone: the entry is dropped and the attempt kept as it was."""
+def give_up(draft: Draft, error: PipewebError) -> None:
+    """Ends an exchange that will be asked for again, and keeps it as it was.
+
+    When the provider no longer knows the cache, the entry is dropped, so that nobody names it again.
+    """
     exchange = draft.exchange
-    exchange.fail(error)
-    _pronounce(exchange, caching.judge(draft.plan, Usage(), cache_gone=True))
     exchange.ended_at = timezone.now()
-    exchange.save(update_fields=["verdict", "verdict_words", "ended_at"])
-    for entry in CacheEntry.objects.filter(fingerprint=draft.fingerprint):
-        entry.drop(error.message)
+    _pronounce(exchange, Verdict(VerdictCode.UNKNOWN, "The provider did not answer this request."))
+    if isinstance(error, CacheGone):
+        _pronounce(exchange, caching.judge(draft.plan, Usage(), cache_gone=True))
+        for entry in CacheEntry.objects.filter(fingerprint=draft.fingerprint):
+            entry.drop(error.message)
+    exchange.fail(error)
+    exchange.save()
 
 
 @transaction.atomic
@@ -92,20 +99,37 @@ def grow_answers(run: Run, answers: Sequence[Answer]) -> Turn:
 
 
 @transaction.atomic
-def close(run_pk: int, status: str, *, outcome: str = "", error: PipewebError | None = None) -> bool:
-    """Ends an active run and leaves a history that can be continued; False when it was over already.
+def close(run_pk: int, status: str, *, outcome: str = "", error: PipewebError | None = None) -> Finished | None:
+    """Ends an active run and leaves a history that can be continued; None when it was over already.
+
+    The last event is logged in the same transaction, so nobody hears of an end that is not stored.
 
     Stop, failure and a dead process all come here: what was written down is folded, its text is
     kept as a cut turn, half a round of calls is answered with errors.
     """
     run = Run.objects.select_for_update().select_related("session").get(pk=run_pk)
     if not run.is_active:
-        return False
+        return None
     for exchange in run.exchanges.filter(ended_at=None):
         _keep_partial(exchange, error)
     _answer_open_calls(run)
     run.end(status, outcome=outcome, error=error)
-    return True
+    return _log_end(run)
+
+
+def _log_end(run: Run) -> Finished:
+    last = run.log.aggregate(last=Max("seq_to"))["last"]
+    said = run.turns.filter(kind=TurnKind.MODEL_RESPONSE).order_by("-depth").values_list("text", flat=True).first()
+    finished = Finished.model_validate(
+        {
+            "run": run.public,
+            "seq": 0 if last is None else last + 1,
+            "status": run.status,
+            "words": len((said or "").split()),
+        }
+    )
+    RunLog.of(run, finished.seq, [finished.wire()]).save()
+    return finished
 
 
 def _keep_partial(exchange: Exchange, error: PipewebError | None) -> None:

@@ -7,44 +7,65 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from sessions_app.errors import RunError, SessionBusy
-from sessions_app.models import Run, Session, Turn
+from sessions_app.models import QueuedMessage, Run, Session, Turn
 from sessions_app.prompt.turns import user_task
 
-BUSY = SessionBusy("This session is already answering.", hint="Wait for the answer or stop it, then send again.")
+QUEUE_LIMIT = 20
+"""Messages that may wait in one session."""
+
+BUSY = SessionBusy("This session is already answering.", hint="Wait for the answer or stop it, then try again.")
 
 
-def start_send(session_pk: int, client_id: UUID, text: str) -> tuple[Run, bool]:
-    """A run for a new user task below the head; (run, is_new).
+def start_send(session_pk: int, client_id: UUID, text: str, process: str) -> Run | None:
+    """A new run for a user task below the head; None when the message was queued or is known already.
 
-    The same client id answers the run it made before. Raises SessionBusy.
+    Raises RunError when too many messages wait.
     """
-    return _once(session_pk, client_id, lambda session: _new_task(session, text))
+    if Run.objects.filter(session_id=session_pk, client_id=client_id).exists():
+        return None
+    try:
+        return _begin(session_pk, client_id, process, lambda session: _new_task(session, client_id, text))
+    except SessionBusy:
+        _queue(session_pk, client_id, text)
+        return None
 
 
-def start_retry(session_pk: int, client_id: UUID, earlier: UUID) -> tuple[Run, bool]:
-    """A run that answers an earlier run's trigger once more, as a sibling of the earlier answer."""
-    return _once(session_pk, client_id, lambda session: _same_task(session, earlier))
+def start_retry(session_pk: int, client_id: UUID, earlier: UUID, process: str) -> Run | None:
+    """A run that answers an earlier run's trigger once more, as a sibling of the earlier answer.
+
+    None when the client id is known already. Raises SessionBusy, RunError.
+    """
+    if Run.objects.filter(session_id=session_pk, client_id=client_id).exists():
+        return None
+    return _begin(session_pk, client_id, process, lambda session: _same_task(session, earlier))
 
 
-def _once(session_pk: int, client_id: UUID, find_trigger: Callable[[Session], Turn]) -> tuple[Run, bool]:
-    known = Run.objects.filter(session_id=session_pk, client_id=client_id)
-    if (run := known.first()) is not None:
-        return run, False
+def start_next(session_pk: int, process: str) -> Run | None:
+    """A run for the oldest waiting message, if there is one and the session is free."""
+    message = QueuedMessage.objects.filter(session_id=session_pk).first()
+    return start_send(session_pk, message.client_id, message.text, process) if message else None
+
+
+def _begin(session_pk: int, client_id: UUID, process: str, find_trigger: Callable[[Session], Turn]) -> Run:
+    """Raises SessionBusy: the constraint of the database decides, whatever raced."""
     try:
         with transaction.atomic():
-            session = Session.objects.select_for_update().get(pk=session_pk)
-            run = Run.objects.create(session=session, client_id=client_id, status=Run.Status.RUNNING)
+            session = Session.objects.select_for_update().get(pk=session_pk, deleted_at=None)
+            run = Run.objects.create(
+                session=session, client_id=client_id, status=Run.Status.RUNNING, process=process
+            )
             run.trigger = trigger = find_trigger(session)
             Turn.objects.filter(pk=trigger.pk, run=None).update(run=run)
             run.save(update_fields=["trigger"])
-            return run, True
+            return run
     except IntegrityError as error:
-        if (run := known.first()) is not None:
-            return run, False
         raise BUSY from error
+    except Session.DoesNotExist as error:
+        raise RunError("This session has been deleted.", hint="Start a new one.") from error
 
 
-def _new_task(session: Session, text: str) -> Turn:
+def _new_task(session: Session, client_id: UUID, text: str) -> Turn:
+    QueuedMessage.objects.filter(session=session, client_id=client_id).delete()
     session.entitle(text)
     return Turn.grow(session, user_task(str(uuid.uuid4()), text), parent=session.head)
 
@@ -55,3 +76,12 @@ def _same_task(session: Session, earlier: UUID) -> Turn:
         raise RunError("There is no such run to repeat.", hint="Reload the page.")
     session.advance(run.trigger)
     return run.trigger
+
+
+def _queue(session_pk: int, client_id: UUID, text: str) -> None:
+    waiting = QueuedMessage.objects.filter(session_id=session_pk)
+    if Run.objects.filter(session_id=session_pk, client_id=client_id).exists():
+        return
+    if waiting.exclude(client_id=client_id).count() >= QUEUE_LIMIT:
+        raise RunError(f"{QUEUE_LIMIT} messages wait already.", hint="Wait for an answer, or withdraw one.")
+    waiting.get_or_create(client_id=client_id, session_id=session_pk, defaults={"text": text})

@@ -14,6 +14,7 @@ from django.db import connections
 from pipeweb.composition import build_emulator, build_runner
 from sessions_app.chat.consumers import NOT_FOUND, ChatConsumer
 from sessions_app.models import Run, Session
+from sessions_app.runs.patience import Patience
 from sessions_app.runs.runner import Runner
 
 
@@ -25,7 +26,7 @@ def session(transactional_db: None, alice: User) -> Session:
 @pytest.fixture
 async def runner(session: Session) -> AsyncIterator[Runner]:
     gateway = build_emulator()
-    runner = build_runner(gateway)
+    runner = build_runner(gateway, Patience(base=0.01, longest=1))
     yield runner
     await runner.shutdown()
     await gateway.aclose()
@@ -113,10 +114,28 @@ async def test_a_reload_joins_the_running_answer(runner: Runner, session: Sessio
 
 
 async def test_joining_a_run_that_is_long_over_says_so(runner: Runner, session: Session, alice: User) -> None:
-    run = await Run.objects.acreate(session=session, client_id=uuid.uuid4(), status=Run.Status.FAILED)
     socket = await joined(runner, session, alice)
-    await socket.tell(type="join", run=run.public, after=7)
-    assert await socket.hear() == {"type": "finished", "run": str(run.public), "seq": 8, "status": "failed", "words": 0}
+    await socket.tell(type="send", client_id=uuid.uuid4(), text="Hello")
+    end = (await socket.hear_until("finished"))[-1]
+    await runner.drain()
+    late = await joined(runner, session, alice)
+    await late.tell(type="join", run=end["run"], after=end["seq"])
+    assert await late.hear() == end
+    await socket.disconnect()
+    await late.disconnect()
+
+
+async def test_a_page_that_does_not_acknowledge_is_sent_a_window_and_no_more(
+    runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions_app.chat.consumers.WINDOW", 5)
+    socket = await joined(runner, session, alice)
+    await socket.tell(type="send", client_id=uuid.uuid4(), text="/long")
+    heard = [await socket.hear() for _ in range(5)]
+    assert await socket.receive_nothing(timeout=0.3)
+    await socket.tell(type="ack", run=heard[0]["run"], seq=10_000)
+    heard += await socket.hear_until("finished")
+    assert [event["seq"] for event in heard] == list(range(len(heard)))
     await socket.disconnect()
 
 
@@ -133,12 +152,14 @@ async def test_what_is_no_command_is_refused_with_words(
     await socket.disconnect()
 
 
-async def test_a_busy_session_gives_the_message_back(runner: Runner, session: Session, alice: User) -> None:
+async def test_a_message_sent_while_answering_waits_in_sight(runner: Runner, session: Session, alice: User) -> None:
     socket = await joined(runner, session, alice)
     await socket.tell(type="send", client_id=uuid.uuid4(), text="/slow")
     await socket.hear_until("delta")
     second = uuid.uuid4()
     await socket.tell(type="send", client_id=second, text="me too")
-    refused = (await socket.hear_until("refused"))[-1]
-    assert refused["client_id"] == str(second) and "answering" in refused["message"]
+    waiting = (await socket.hear_until("queue"))[-1]["messages"]
+    assert waiting == [{"client_id": str(second), "text": "me too"}]
+    await socket.tell(type="withdraw", client_id=second)
+    assert (await socket.hear_until("queue"))[-1]["messages"] == []
     await socket.disconnect()

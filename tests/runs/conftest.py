@@ -10,6 +10,7 @@ from django.db import connections
 
 from pipeweb.composition import build_emulator, build_runner
 from sessions_app.models import Run, Session
+from sessions_app.runs.patience import Patience
 from sessions_app.runs.runner import Runner
 
 Ask = Callable[[str], Awaitable[Run]]
@@ -23,7 +24,7 @@ def session(transactional_db: None, alice: User) -> Session:
 @pytest.fixture
 async def runner(session: Session) -> AsyncIterator[Runner]:
     gateway = build_emulator()
-    runner = build_runner(gateway)
+    runner = build_runner(gateway, Patience(base=0.01, longest=1))
     yield runner
     await runner.shutdown()
     await gateway.aclose()
@@ -36,8 +37,9 @@ def ask(runner: Runner, session: Session) -> Ask:
     """Sends a message and answers the run when everything is over."""
 
     async def send(text: str) -> Run:
-        public = await runner.send(session.pk, uuid.uuid4(), text)
+        client_id = uuid.uuid4()
+        await runner.send(session.pk, client_id, text)
         await runner.drain()
-        return await Run.objects.select_related("session", "trigger").aget(public=public)
+        return await Run.objects.select_related("session", "trigger").aget(client_id=client_id)
 
     return send

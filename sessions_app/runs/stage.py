@@ -1,0 +1,103 @@
+"""What the viewers of one session look at: the newest run, and the messages that wait."""
+
+from collections.abc import AsyncGenerator, Iterable
+
+from sessions_app.events import Queue, Queued
+from sessions_app.models import QueuedMessage, Run, RunLog
+from sessions_app.runs.live import Feed, Pulse
+
+Sent = tuple[Feed | None, int, str]
+"""The feed an event belongs to (None for the queue), its `seq`, and the event as it is sent."""
+
+
+class Mirror(Feed):
+    """A run of another process, read from its log."""
+
+    def read(self) -> "list[RunLog]":
+        """Database work: the rows that are not here yet."""
+        return list(RunLog.objects.after(self.run.pk, self.last))
+
+    def take(self, rows: Iterable[RunLog], *, is_over: bool) -> None:
+        """Adds what is new; a row may repeat events when its process died between two flushes."""
+        for row in rows:
+            self.extend(row.wires[self.last + 1 - row.seq_from :])
+        if is_over and not self.is_over:
+            self.extend([], is_over=True)
+
+
+class Stage:
+    """Lives while a session has viewers or a run of this process."""
+
+    def __init__(self) -> None:
+        self.pulse = Pulse()
+        self.feed: Feed | None = None
+        self.newest_run = 0
+        self.viewers = 0
+        self.queue: list[tuple[str, str]] = []
+        self.queue_version = 0
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.viewers and (self.feed is None or self.feed.is_over)
+
+    def present(self, feed: Feed) -> None:
+        """A run begins: everyone who looks gets it from its first event."""
+        if self.feed is not None:
+            self.feed.next = feed
+        self.feed = feed
+        self.newest_run = max(self.newest_run, feed.run.pk)
+        self.pulse.beat()
+
+    def line_up(self, waiting: Iterable[QueuedMessage]) -> None:
+        queue = [(str(message.client_id), message.text) for message in waiting]
+        if queue != self.queue:
+            self.queue, self.queue_version = queue, self.queue_version + 1
+            self.pulse.beat()
+
+    async def watch(self, feed: Feed | None, after: int) -> AsyncGenerator[Sent, None]:
+        """Events for one viewer, whose page has those of `feed` up to `after`; never ends by itself."""
+        version = 0
+        while True:
+            if version != self.queue_version:
+                version = self.queue_version
+                yield None, 0, self._queue_wire()
+                continue
+            if feed is not None and after < feed.last:
+                after += 1
+                yield feed, after, feed.wires[after]
+                continue
+            following = self._after(feed)
+            if following is not None:
+                feed, after = following, -1
+                continue
+            await self.pulse.wait()
+
+    def _after(self, feed: Feed | None) -> Feed | None:
+        """The run to show next, once `feed` is over; none is skipped, however fast they came."""
+        if feed is None:
+            return self.feed
+        if not feed.is_over:
+            return None
+        return feed.next or (self.feed if self.feed is not None and self.feed.run.pk > feed.run.pk else None)
+
+    def _queue_wire(self) -> str:
+        messages = [Queued.model_validate({"client_id": key, "text": text}) for key, text in self.queue]
+        return Queue(messages=messages).wire()
+
+
+def rejoin(feed: Feed | None, after: int) -> int:
+    """Where a page goes on that has events up to `after`. It can be ahead of the log of a killed
+    process; the end of a run that is over is shown again, so that no page waits for it in vain."""
+    if feed is None:
+        return -1
+    return min(after, feed.last - 1) if feed.is_over else min(after, feed.last)
+
+
+def from_now(feed: Feed | None) -> int:
+    """Where a page goes on that shows everything that is over."""
+    return feed.last if feed is not None and feed.is_over else -1
+
+
+def newest_run_of(session_pk: int) -> int:
+    newest = Run.objects.filter(session_id=session_pk).order_by("-pk").values_list("pk", flat=True).first()
+    return newest or 0
