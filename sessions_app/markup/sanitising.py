@@ -1,0 +1,72 @@
+"""The last step of every rendering: an allow-list of tags, attributes and addresses.
+
+The parser already escapes raw HTML, so this list is a second lock, not the only one. Class
+names come from this package alone, because nothing a model writes becomes an attribute.
+"""
+
+import re
+
+import nh3
+
+TAGS = {
+    *("p", "br", "hr", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li"),
+    *("strong", "em", "s", "code", "pre", "a", "img", "span", "div", "button", "input"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+
+ATTRIBUTES = {
+    "a": {"href", "title"},
+    "button": {"class", "type", "data-copy"},
+    "div": {"class", "tabindex"},
+    "img": {"src", "alt", "title"},
+    "input": {"checked"},
+    "li": {"class"},
+    "ol": {"start"},
+    "pre": {"tabindex"},
+    "span": {"class"},
+    "td": {"class"},
+    "th": {"class"},
+    "ul": {"class"},
+}
+
+FORCED = {
+    "a": {"target": "_blank"},
+    "input": {"type": "checkbox", "disabled": "", "aria-label": "task"},
+}
+
+PICTURE = re.compile(r"data:image/(?:png|gif|jpeg|webp);base64,[A-Za-z0-9+/=]+")
+"""The only addresses an image may have: a remote one tells its server who reads what, and when."""
+
+UNENCODABLE = re.compile("[\ud800-\udfff]")
+
+
+def sanitise(html: str) -> str:
+    return _CLEANER.clean(html)
+
+
+def well_formed(text: str) -> str:
+    """The same number of characters, each of which UTF-8 can write."""
+    return UNENCODABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def is_picture(address: str) -> bool:
+    return PICTURE.fullmatch(address) is not None
+
+
+def _address_allowed(tag: str, attribute: str, value: str) -> str | None:
+    if attribute == "src" and not is_picture(value):
+        return None
+    if attribute == "href" and value.lower().startswith("data:"):
+        return None
+    return value
+
+
+_CLEANER = nh3.Cleaner(
+    tags=TAGS,
+    attributes=ATTRIBUTES,
+    set_tag_attribute_values=FORCED,
+    attribute_filter=_address_allowed,
+    url_schemes={"http", "https", "mailto", "data"},
+    url_relative="deny",
+    link_rel="noopener nofollow ugc",
+)

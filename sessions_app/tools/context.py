@@ -1,0 +1,30 @@
+"""What a tool may look at."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sessions_app.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class TodoView:
+    """One todo of the session; `position` counts from 1 and is what the model says."""
+
+    position: int
+    title: str
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """The session as it is when the calls of one step start; nothing here can be changed.
+
+    `now` is aware and exact: the rounded clock of the dynamic layer would make `current_time`
+    lie. `timezone` is the person's, as an IANA name. `references` are workspace paths.
+    """
+
+    now: datetime
+    workspace: Workspace
+    todos: tuple[TodoView, ...] = ()
+    references: tuple[str, ...] = ()
+    timezone: str = "UTC"

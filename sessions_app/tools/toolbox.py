@@ -1,0 +1,118 @@
+"""The tools that exist, and the one way to run them."""
+
+import asyncio
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_type_hints
+
+import orjson
+import structlog
+from pydantic import BaseModel
+
+from sessions_app.errors import PipewebError
+from sessions_app.tools.context import ToolContext
+from sessions_app.tools.declarations import arguments_model, declare, description_of, validate
+from sessions_app.tools.effects import ToolResult, failure
+
+TIMEOUT = 20.0
+"""Seconds that a tool may take."""
+
+Group = Literal["built-in", "demo"]
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A typed function as the model and the pages see it."""
+
+    function: Callable[..., Any]
+    group: Group
+    title: str
+    description: str
+    declaration: dict[str, Any]
+    arguments: type[BaseModel]
+    takes_context: bool
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+
+def tool(function: Callable[..., Any], group: Group, title: str) -> Tool:
+    """A tool from a function: docstring → description, annotations → parameters.
+
+    A parameter annotated ToolContext receives the context. The function returns the response
+    as a dict, or a ToolResult when it has effects, and raises ToolError to tell the model why not.
+    """
+    arguments = arguments_model(function)
+    return Tool(
+        function=function,
+        group=group,
+        title=title,
+        description=description_of(function),
+        declaration=declare(function, arguments),
+        arguments=arguments,
+        takes_context=ToolContext in get_type_hints(function).values(),
+    )
+
+
+class Toolbox:
+    """A fixed set of tools, ordered by name. Iterating gives the tools."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._tools)
+
+    def names_in(self, *groups: str) -> tuple[str, ...]:
+        return tuple(tool.name for tool in self if tool.group in groups)
+
+    def declarations(self, enabled: Collection[str]) -> list[dict[str, Any]]:
+        """The functionDeclarations of the tools named in `enabled`; unknown names count for nothing."""
+        return [tool.declaration for tool in self if tool.name in enabled]
+
+    async def run(
+        self,
+        name: str,
+        args: Mapping[str, Any],
+        context: ToolContext,
+        timeout: float = TIMEOUT,  # noqa: ASYNC109 (an overrun is an answer here, not an exception)
+        *,
+        enabled: Collection[str] | None = None,
+    ) -> ToolResult:
+        """Run one call. Whatever goes wrong becomes a failed result that the model can read.
+
+        `timeout` is in seconds. A tool outside `enabled` does not exist for the caller. Only a
+        cancellation passes through.
+        """
+        allowed = self.names if enabled is None else [known for known in self.names if known in enabled]
+        if name not in allowed:
+            return failure(f"There is no tool “{name}”.", f"Tools: {', '.join(allowed) or 'none'}.")
+        try:
+            async with asyncio.timeout(timeout):
+                return await _call(self._tools[name], args, context)
+        except PipewebError as error:
+            return failure(error.message, error.hint)
+        except TimeoutError:
+            return failure(f"The tool “{name}” took longer than {timeout:g} seconds.", "Go on without it.")
+        except Exception:
+            log.exception("tool_broke", tool=name)
+            return failure(f"The tool “{name}” broke.", "Go on without it and say so.")
+
+
+async def _call(tool: Tool, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
+    values = validate(tool.arguments, args)
+    positional = (context,) if tool.takes_context else ()
+    if inspect.iscoroutinefunction(tool.function):
+        outcome = await tool.function(*positional, **values)
+    else:
+        outcome = await asyncio.to_thread(tool.function, *positional, **values)
+    result = outcome if isinstance(outcome, ToolResult) else ToolResult(outcome)
+    orjson.dumps(result.response)
+    return result

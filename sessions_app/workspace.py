@@ -1,0 +1,202 @@
+"""A person's folder: the only place where references are read and artifacts are written.
+
+Paths are relative, with forward slashes. Every path is resolved to where it really ends up
+before anything is opened, so neither `..` nor a symlink leads out of the folder (design §9).
+"""
+
+import os
+import re
+import stat
+import tempfile
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count, islice
+from pathlib import Path, PurePosixPath
+
+from sessions_app.errors import WorkspaceError
+
+READ_LIMIT = 200_000
+"""Bytes of a file that a tool may read at once."""
+
+WRITE_LIMIT = 1_000_000
+"""Bytes of an artifact."""
+
+UPLOAD_LIMIT = 5_000_000
+"""Bytes of an uploaded file."""
+
+NAME_LIMIT = 120
+"""Bytes of an uploaded file's name, well below the 255 that file systems allow."""
+
+UNSAFE_IN_NAMES = re.compile(r"[^\w .()+-]")
+PART_PREFIX = ".part-"
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """One folder and everything below it. The folder is made at the first write."""
+
+    root: Path
+
+    def resolve(self, relative: str) -> Path:
+        """Where `relative` really is. The file need not exist.
+
+        Raises WorkspaceError for an absolute path, `..`, NUL, a symlink that leads out, and
+        for anything that is neither a file nor a folder (a device, a pipe, a socket).
+        """
+        _refuse_bad_spelling(relative)
+        root = self.root.resolve()
+        try:
+            path = (root / relative).resolve()
+            mode = path.stat().st_mode if path.exists() else stat.S_IFREG
+        except (OSError, RuntimeError, ValueError) as error:
+            raise WorkspaceError(f"“{relative}” cannot be used as a path.") from error
+        if not path.is_relative_to(root):
+            raise WorkspaceError(f"“{relative}” leads out of the workspace.")
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise WorkspaceError(f"“{relative}” is not a regular file.")
+        return path
+
+    def relative(self, path: Path) -> str:
+        """The path as people and models write it; the reverse of `resolve`."""
+        return path.relative_to(self.root.resolve()).as_posix()
+
+    def read_text(self, relative: str, limit: int = READ_LIMIT) -> str:
+        """The whole text of a file, at most `limit` bytes of UTF-8.
+
+        Raises WorkspaceError when it is missing, a folder, binary, or too large.
+        """
+        data = _read_bytes(self.resolve(relative), relative, limit)
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise WorkspaceError(f"“{relative}” is not UTF-8 text.") from error
+        if "\0" in text:
+            raise WorkspaceError(f"“{relative}” is a binary file, not text.")
+        return text
+
+    def writable(self, relative: str, text: str, limit: int = WRITE_LIMIT) -> Path:
+        """Where `write_text` would put this text, after every check that needs no writing."""
+        path = self.resolve(relative)
+        if path.is_dir():
+            raise WorkspaceError(f"“{relative}” is a folder.", hint="Name a file inside it.")
+        if any(parent.is_file() for parent in path.parents):
+            raise WorkspaceError(f"“{relative}” goes through a file as if it were a folder.")
+        size = len(text.encode(errors="replace"))
+        if size > limit:
+            raise WorkspaceError(f"The text has {size:,} bytes; a file may have {limit:,}.")
+        return path
+
+    def write_text(self, relative: str, text: str, limit: int = WRITE_LIMIT) -> Path:
+        """Create or replace a file in one step; missing folders are made.
+
+        A reader sees the old text or the new one, never half of it.
+        """
+        path = self.writable(relative, text, limit)
+        with _failures_named(relative):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = _write_part(path.parent, [text.encode(errors="replace")], limit)
+            part.replace(path)
+        return path
+
+    def store_upload(self, name: str, chunks: Iterable[bytes], limit: int = UPLOAD_LIMIT) -> Path:
+        """Keep an uploaded file under a safe name; a taken name gets `-2`, `-3` and so on."""
+        safe = safe_name(name)
+        with _failures_named(safe):
+            root = self.root.resolve()
+            root.mkdir(parents=True, exist_ok=True)
+            part = _write_part(root, chunks, limit)
+            path = _reserve(root, safe)
+            part.replace(path)
+        return path
+
+    def list(self, limit: int = 1_000) -> tuple[str, ...]:
+        """The first `limit` files, as sorted relative paths; hidden names and symlinks are left out."""
+        return tuple(sorted(islice(_visible_files(self.root.resolve()), limit)))
+
+
+def safe_name(name: str) -> str:
+    """The last part of a name from a browser, fit for any file system; never empty or hidden."""
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
+    clean = UNSAFE_IN_NAMES.sub("_", last).strip(" .")
+    stem, dot, suffix = clean.rpartition(".")
+    if not stem:
+        stem, dot, suffix = clean, "", ""
+    tail = (dot + suffix).encode()[:20].decode(errors="ignore")
+    head = stem.encode()[: NAME_LIMIT - len(tail.encode())].decode(errors="ignore")
+    return (head + tail).strip(" .") or "file"
+
+
+@contextmanager
+def _failures_named(relative: str) -> Iterator[None]:
+    """Turns what the operating system refuses into a WorkspaceError about this path."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or "the file system refused"
+        raise WorkspaceError(f"“{relative}” cannot be written: {reason}.") from error
+
+
+def _refuse_bad_spelling(relative: str) -> None:
+    if not relative or "\0" in relative or not relative.isprintable():
+        raise WorkspaceError("The path is empty or has characters that no file name has.")
+    path = PurePosixPath(relative)
+    if path.is_absolute() or "\\" in relative:
+        raise WorkspaceError(f"“{relative}” is not a relative path.", hint="Write it like notes/plan.md.")
+    if ".." in path.parts:
+        raise WorkspaceError(f"“{relative}” leads out of the workspace.")
+
+
+def _read_bytes(path: Path, relative: str, limit: int) -> bytes:
+    if path.is_dir():
+        raise WorkspaceError(f"“{relative}” is a folder.", hint="Name a file inside it.")
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except FileNotFoundError as error:
+        raise WorkspaceError(f"There is no file “{relative}” in the workspace.") from error
+    except OSError as error:
+        raise WorkspaceError(f"“{relative}” cannot be read.") from error
+    if len(data) > limit:
+        raise WorkspaceError(f"“{relative}” is larger than {limit:,} bytes.")
+    return data
+
+
+def _write_part(folder: Path, chunks: Iterable[bytes], limit: int) -> Path:
+    handle, name = tempfile.mkstemp(prefix=PART_PREFIX, dir=folder)
+    part = Path(name)
+    written = 0
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for chunk in chunks:
+                written += len(chunk)
+                if written > limit:
+                    raise WorkspaceError(f"The file is larger than {limit:,} bytes.")
+                file.write(chunk)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return part
+
+
+def _reserve(folder: Path, name: str) -> Path:
+    """An empty file under the first free name: the name is taken before the content moves in."""
+    path = folder / name
+    for number in count(2):
+        try:
+            path.touch(exist_ok=False)
+        except FileExistsError:
+            path = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
+        else:
+            break
+    return path
+
+
+def _visible_files(root: Path) -> Iterator[str]:
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(folder, name)
+            if not name.startswith(".") and path.is_file() and not path.is_symlink():
+                yield path.relative_to(root).as_posix()

@@ -1,0 +1,108 @@
+"""Running a call, whatever happens."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from sessions_app.errors import ToolError
+from sessions_app.tools import TOOLBOX, Toolbox, ToolContext
+from sessions_app.tools.toolbox import tool
+
+
+def sulk() -> dict[str, Any]:
+    """Always says no."""
+    raise ToolError("No.", hint="Ask somebody else.")
+
+
+def crash() -> dict[str, Any]:
+    """Always breaks."""
+    raise RuntimeError("a detail that is nobody's business")
+
+
+def doze() -> dict[str, Any]:
+    """Takes its time on a thread."""
+    time.sleep(0.2)
+    return {"ok": True}
+
+
+async def wait() -> dict[str, Any]:
+    """Never comes back."""
+    await asyncio.Event().wait()
+    return {}
+
+
+async def echo(text: str) -> dict[str, Any]:
+    """Says it again."""
+    return {"text": text}
+
+
+def garble() -> dict[str, Any]:
+    """Gives what JSON cannot hold."""
+    return {"value": object()}
+
+
+BOX = Toolbox(tool(function, "demo", "Test") for function in (sulk, crash, doze, wait, echo, garble))
+
+
+async def test_a_call_gives_the_response(context: ToolContext) -> None:
+    result = await BOX.run("echo", {"text": "a"}, context)
+    assert (result.response, result.failed) == ({"text": "a"}, False)
+
+
+async def test_an_unknown_tool_is_answered_with_the_known_ones(context: ToolContext) -> None:
+    result = await BOX.run("sing", {}, context)
+    assert result.failed
+    assert "crash, doze, echo" in result.response["hint"]
+
+
+async def test_a_tool_that_is_not_enabled_does_not_exist(context: ToolContext) -> None:
+    result = await BOX.run("echo", {"text": "a"}, context, enabled={"doze"})
+    assert result.response == {"error": "There is no tool “echo”.", "hint": "Tools: doze."}
+
+
+async def test_wrong_arguments_are_answered(context: ToolContext) -> None:
+    result = await BOX.run("echo", {"words": "a"}, context)
+    assert result.failed
+    assert "“text” is missing" in result.response["error"]
+
+
+async def test_a_refusal_keeps_its_hint(context: ToolContext) -> None:
+    result = await BOX.run("sulk", {}, context)
+    assert result.response == {"error": "No.", "hint": "Ask somebody else."}
+
+
+@pytest.mark.parametrize("name", ["crash", "garble"])
+async def test_a_broken_tool_tells_nothing_of_its_inside(context: ToolContext, name: str) -> None:
+    result = await BOX.run(name, {}, context)
+    assert result.failed
+    assert result.response["error"] == f"The tool “{name}” broke."
+
+
+@pytest.mark.parametrize("name", ["wait", "doze"])
+async def test_a_slow_tool_is_left_behind(context: ToolContext, name: str) -> None:
+    result = await BOX.run(name, {}, context, timeout=0.02)
+    assert result.failed
+    assert "longer than 0.02 seconds" in result.response["error"]
+
+
+async def test_slow_tools_do_not_hold_each_other(context: ToolContext) -> None:
+    started = time.perf_counter()
+    results = await asyncio.gather(BOX.run("doze", {}, context), BOX.run("doze", {}, context))
+    assert not any(result.failed for result in results)
+    assert time.perf_counter() - started < 0.38
+
+
+async def test_a_cancellation_passes_through(context: ToolContext) -> None:
+    task = asyncio.create_task(BOX.run("wait", {}, context))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+def test_tools_come_in_groups_with_words_for_the_pages() -> None:
+    assert TOOLBOX.names_in("demo") == ("book_taxi", "check_flight", "get_current_temperature")
+    assert set(TOOLBOX.names_in("demo", "built-in")) == set(TOOLBOX.names)
+    assert all(one.title and one.description for one in TOOLBOX)
