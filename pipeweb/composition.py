@@ -1,8 +1,10 @@
 """Where the parts are put together: which gateway, which tools, one runner per process."""
 
+from functools import cache
+
 from django.conf import settings
 
-from sessions_app.emulator.transport import EmulatorTransport
+from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import GOOGLE, Gateway
 from sessions_app.runs.bell import Bell
 from sessions_app.runs.engine import Engine
@@ -17,11 +19,18 @@ def build_gateway() -> Gateway:
     """Google's API when there is a key, else the emulator behind the same client."""
     if settings.GEMINI_API_KEY:
         return Gateway(api_key=settings.GEMINI_API_KEY, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
-    return build_emulator(delay=settings.PIPEWEB_EMULATOR_DELAY)
+    return build_emulator()
 
 
-def build_emulator(delay: float = 0) -> Gateway:
-    return Gateway.to_emulator(EmulatorTransport(delay=delay))
+def build_emulator(emulator: Emulator | None = None) -> Gateway:
+    """A client before an emulator, by default the one that this process keeps."""
+    return Gateway.to_emulator(EmulatorTransport(emulator or own_emulator()))
+
+
+@cache
+def own_emulator() -> Emulator:
+    """One per process: what one client caches there, the other finds."""
+    return Emulator(delay=settings.PIPEWEB_EMULATOR_DELAY)
 
 
 def build_runner(gateway: Gateway, patience: Patience | None = None) -> Runner:

@@ -40,6 +40,10 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
             },
         )
 
+    def forget(self, route: str, reason: str) -> None:
+        """Everything that was cached there is gone."""
+        self.filter(route=route, state=CacheEntry.State.LIVE).update(state=CacheEntry.State.GONE, reason=reason)
+
     def live(self) -> Self:
         return self.filter(state=CacheEntry.State.LIVE, expires_at__gt=timezone.now())
 

@@ -13,6 +13,7 @@ from django.db import connections
 
 from pipeweb.composition import build_emulator, build_runner
 from sessions_app.chat.consumers import NOT_FOUND, ChatConsumer
+from sessions_app.emulator import Emulator
 from sessions_app.models import Run, Session
 from sessions_app.runs.patience import Patience
 from sessions_app.runs.runner import Runner
@@ -25,7 +26,7 @@ def session(transactional_db: None, alice: User) -> Session:
 
 @pytest.fixture
 async def runner(session: Session) -> AsyncIterator[Runner]:
-    gateway = build_emulator()
+    gateway = build_emulator(Emulator(delay=0))
     runner = build_runner(gateway, Patience(base=0.01, longest=1))
     yield runner
     await runner.shutdown()

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import connections
 
 from pipeweb.composition import build_emulator, build_runner
+from sessions_app.emulator import Emulator
 from sessions_app.models import Run, Session
 from sessions_app.runs.patience import Patience
 from sessions_app.runs.runner import Runner
@@ -23,7 +24,7 @@ def session(transactional_db: None, alice: User) -> Session:
 
 @pytest.fixture
 async def runner(session: Session) -> AsyncIterator[Runner]:
-    gateway = build_emulator()
+    gateway = build_emulator(Emulator(delay=0))
     runner = build_runner(gateway, Patience(base=0.01, longest=1))
     yield runner
     await runner.shutdown()

@@ -4,7 +4,15 @@ import asyncio
 
 import pytest
 
-from sessions_app.errors import BadRequest, BrokenStream, CacheGone, GatewayError, ProviderDown, QuotaExceeded, Unreachable
+from sessions_app.errors import (
+    BadRequest,
+    BrokenStream,
+    CacheGone,
+    GatewayError,
+    ProviderDown,
+    QuotaExceeded,
+    Unreachable,
+)
 from sessions_app.models import Exchange, Run, Session
 from sessions_app.runs.patience import Patience
 from sessions_app.runs.runner import Runner

@@ -11,6 +11,7 @@ from django.db import connections
 from django.test.utils import CaptureQueriesContext
 
 from pipeweb.composition import build_emulator, build_runner
+from sessions_app.emulator import Emulator
 from sessions_app.models import Run, Session
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.stage import Stage
@@ -22,7 +23,7 @@ from tests.runs.viewing import Event, send, watch
 async def other(session: Session, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Runner]:
     """A second process that looks ten times a second."""
     monkeypatch.setattr("sessions_app.runs.watch.LOOK_SECONDS", 0.1)
-    gateway = build_emulator()
+    gateway = build_emulator(Emulator(delay=0))
     runner = build_runner(gateway)
     looking = Watch(runner)
     looking.start()

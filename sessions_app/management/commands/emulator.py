@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from daphne.endpoints import build_endpoint_description_strings
@@ -10,7 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from sessions_app.emulator.asgi import EmulatorApplication
 from sessions_app.emulator.core import Emulator
+from sessions_app.emulator.faults import parse_faults
 from sessions_app.emulator.markers import MARKERS
+from sessions_app.emulator.refusals import Refusal
 
 
 class Command(BaseCommand):
@@ -22,11 +25,20 @@ class Command(BaseCommand):
         parser.epilog = f"Words in a message that change the answer: {words}."
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8085, help="0 takes a free port")
+        parser.add_argument(
+            "--fault",
+            action="append",
+            default=[],
+            metavar="'WORDS; p=0.3; seed=7'",
+            help="a marker's words without the slash, for every request or by chance; may be repeated",
+        )
+        parser.add_argument("--replay", type=Path, metavar="FOLDER", help="recordings to serve again")
         parser.add_argument("--delay", type=float, default=20.0, help="milliseconds before each chunk")
 
     def handle(self, *args: Any, host: str, port: int, delay: float, **options: Any) -> None:
+        emulator = build(delay / 1000, options["fault"], options["replay"])
         application = EmulatorApplication(
-            Emulator(delay=delay / 1000), break_off=lambda scope: break_off(server, scope)
+            emulator, break_off=lambda scope, is_clean: break_off(server, scope, is_clean)
         )
         endpoints = build_endpoint_description_strings(host=host, port=port)
         server: Any = Server(application, endpoints, ready_callable=lambda: self._greet(server))
@@ -43,8 +55,20 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-def break_off(server: Any, scope: Mapping[str, Any]) -> None:
-    """Resets the connection of a request; Daphne keeps it alive after a short answer."""
+def build(delay: float, faults: list[str], recordings: Path | None) -> Emulator:
+    """Raises CommandError for a fault that is not known and a folder that is not there."""
+    if recordings and not recordings.is_dir():
+        raise CommandError(f"{recordings} is not a folder")
+    try:
+        found = parse_faults(",".join(faults))
+    except Refusal as refusal:
+        raise CommandError(refusal.message) from None
+    return Emulator(delay=delay, faults=found, recordings=recordings)
+
+
+def break_off(server: Any, scope: Mapping[str, Any], is_clean: bool) -> None:
+    """Closes or resets the connection of a request; Daphne keeps it alive after a short answer."""
     for request, details in server.connections.items():
         if request.client_addr == scope["client"] and "disconnected" not in details:
-            request.channel.forceAbortClient()
+            channel = request.channel
+            channel.loseConnection() if is_clean else channel.forceAbortClient()

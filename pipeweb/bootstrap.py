@@ -1,0 +1,158 @@
+"""From a bare machine to a process inside `.venv`, with nothing but the standard library.
+
+`manage.py` calls `enter` first. It returns at once when the process already runs in an up-to-date
+`.venv`; otherwise it makes or updates `.venv` and replaces the process by the same command inside
+it. Replacing (exec) rather than starting a child leaves no server behind when a parent is killed.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RUN = "requirements.txt"
+TEST = "requirements-dev.txt"
+"""Holds every line of requirements.txt too."""
+
+
+class Refusal(Exception):
+    """Why the command cannot start, as one line for the person."""
+
+    def __init__(self, line: str, code: int = 1) -> None:
+        super().__init__(line)
+        self.code = code
+
+
+def enter(arguments: Sequence[str], root: Path = ROOT) -> None:
+    """Returns inside an up-to-date `.venv` only. Raises Refusal when there can be none."""
+    venv = VirtualEnvironment(root)
+    wanted = [TEST, RUN] if arguments[:1] == ["test"] else [RUN]
+    if not venv.holds(wanted):
+        with interruptible(), only_one(root):
+            # Another start may have done the work while this one waited.
+            if not venv.holds(wanted):
+                venv.prepare(wanted)
+    if Path(sys.prefix) != venv.folder:
+        os.execv(venv.python, [str(venv.python), *sys.orig_argv[1:]])
+
+
+def say(line: str, code: int = 1) -> int:
+    """Prints why the command ends; returns the exit code."""
+    print(f"pipeweb: {line}", file=sys.stderr)
+    return code
+
+
+class VirtualEnvironment:
+    """`.venv` and its stamp: the sha256 of each requirement file that is installed in full.
+
+    The stamp is written last and removed first, so a half-made `.venv` has none and is made anew.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.folder = root / ".venv"
+        self.python = self.folder / "bin" / "python"
+        self.stamp = self.folder / "requirements.sha256"
+
+    def holds(self, files: Sequence[str]) -> bool:
+        return self.python.exists() and self.digests(files) <= self.installed()
+
+    def installed(self) -> set[str]:
+        return set(self.stamp.read_text().split()) if self.stamp.exists() else set()
+
+    def digests(self, files: Sequence[str]) -> set[str]:
+        return {hashlib.sha256((self.root / file).read_bytes()).hexdigest() for file in files}
+
+    def prepare(self, files: Sequence[str]) -> None:
+        """Installs the first file, which holds the others. Raises Refusal."""
+        if not os.access(self.root, os.W_OK):
+            raise Refusal(f"the folder {self.root} cannot be written to; .venv belongs there.")
+        print("pipeweb: installing packages into .venv; this takes a minute and happens once.", flush=True)
+        uv = shutil.which("uv")
+        if not (self.python.exists() and self.stamp.exists()):
+            self.make(with_pip=uv is None)
+        self.stamp.unlink(missing_ok=True)
+        self.install(self.root / files[0], uv)
+        self.stamp.write_text("\n".join(sorted(self.digests(files))))
+
+    def make(self, *, with_pip: bool) -> None:
+        if find_spec("venv") is None or (with_pip and find_spec("ensurepip") is None):
+            raise Refusal("this Python cannot make .venv; on Debian and Ubuntu: apt install python3-venv")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        run([sys.executable, "-m", "venv", *([] if with_pip else ["--without-pip"]), str(self.folder)])
+
+    def install(self, file: Path, uv: str | None) -> None:
+        options = ["--quiet", "--require-hashes", "--requirement", str(file)]
+        if uv is not None:
+            run([uv, "pip", "install", "--python", str(self.python), "--compile-bytecode", *options])
+            return
+        if not any(self.folder.glob("lib/*/site-packages/pip")):
+            self.make(with_pip=True)
+        run([str(self.python), "-m", "pip", "install", "--no-input", "--disable-pip-version-check", *options])
+
+
+def run(command: list[str]) -> None:
+    """Runs a step of the installation; its own words appear only in the refusal."""
+    # Behind a proxy that opens TLS, uv must trust what the system trusts.
+    environment = {**os.environ, "UV_SYSTEM_CERTS": "1"}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    except OSError as error:
+        raise Refusal(f"{command[0]} cannot be run: {error.strerror}.") from error
+    if done.returncode:
+        raise Refusal(explain(done.stderr + done.stdout))
+
+
+def explain(output: str) -> str:
+    """One line out of what venv, pip or uv said when it failed."""
+    lowered = output.lower()
+    if "ensurepip" in lowered:
+        return "this Python cannot make .venv; on Debian and Ubuntu: apt install python3-venv"
+    if "do not match the hashes" in lowered or "hash mismatch" in lowered:
+        return "a downloaded package is not the one that was locked (its hash differs); nothing was kept."
+    if any(
+        word in lowered
+        for word in ("connection", "resolution", "from versions: none", "timed out", "dns error")
+    ):
+        return "packages could not be downloaded; check the network and start again."
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return f"packages could not be installed: {lines[-1] if lines else 'no reason was given'}"
+
+
+@contextmanager
+def only_one(root: Path) -> Iterator[None]:
+    """One installation per folder at a time; the others wait. Leaves no file behind."""
+    descriptor = os.open(root, os.O_RDONLY)
+    try:
+        wait_for(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def wait_for(descriptor: int) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("pipeweb: another start is installing packages; waiting for it.", flush=True)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the installer too and say so in one line."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Refusal("interrupted; the next start begins again.", code=130) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,153 @@
+"""Reading settings from the environment: typed, and refused loudly when wrong.
+
+Every error is a `SettingsError` that names the variable, what it holds and what it may hold.
+Values of secrets are never part of an error.
+"""
+
+import os
+import re
+import secrets
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+from urllib.parse import urlsplit
+
+from environ import Env
+
+from sessions_app.errors import SettingsError
+
+YES = {"1", "true", "yes", "on"}
+NO = {"0", "false", "no", "off"}
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+SQLITE_OPTIONS = {
+    "timeout": 20,
+    "transaction_mode": "IMMEDIATE",
+    "init_command": (
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; "
+        "PRAGMA mmap_size=134217728; PRAGMA cache_size=-20000;"
+    ),
+}
+"""Without WAL and IMMEDIATE four writers see "database is locked" (measured: stack D)."""
+
+POSTGRES = "django.db.backends.postgresql"
+SQLITE = "django.db.backends.sqlite3"
+
+
+class Environment:
+    """The variables of one process. An empty variable counts as unset."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.variables = {name: value.strip() for name, value in variables.items() if value.strip()}
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.variables.get(name, default)
+
+    def flag(self, name: str, default: bool) -> bool:
+        value = self.text(name, "on" if default else "off").lower()
+        if value not in YES | NO:
+            raise SettingsError(f"{name} is {value!r}; it can be on or off.")
+        return value in YES
+
+    def number(self, name: str, default: float) -> float:
+        """A finite number that is not negative."""
+        value = self.text(name, str(default))
+        if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value):
+            raise SettingsError(f"{name} is {value!r}; it must be a number of 0 or more.")
+        return float(value)
+
+    def names(self, name: str, default: Collection[str] = ()) -> list[str]:
+        """A comma-separated list, blanks dropped."""
+        found = [entry.strip() for entry in self.text(name).split(",")]
+        return [entry for entry in found if entry] or list(default)
+
+    def choice(self, name: str, allowed: Collection[str], default: str) -> str:
+        value = self.text(name, default)
+        if value not in allowed:
+            raise SettingsError(f"{name} is {value!r}; it can be {', '.join(allowed)}.")
+        return value
+
+    def url(self, name: str, schemes: Collection[str]) -> str:
+        """An absolute URL of one of the schemes, or nothing."""
+        value = self.text(name)
+        if value and not is_url(value, schemes):
+            raise SettingsError(f"{name} must be a URL that starts with {' or '.join(schemes)}://.")
+        return value
+
+    def origins(self, name: str) -> list[str]:
+        """A comma-separated list of `https://host` or `https://host:port`."""
+        found = self.names(name)
+        for value in found:
+            if not is_url(value, ("http", "https")):
+                raise SettingsError(f"{name} holds {value!r}; an origin looks like https://chat.example.org.")
+        return found
+
+    def folder(self, name: str, default: Path) -> Path:
+        """A folder that exists and takes files; made when missing."""
+        path = Path(self.text(name, str(default))).expanduser().absolute()
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingsError(f"{name}: the folder {path} cannot be made ({error.strerror}).") from error
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise SettingsError(f"{name}: the folder {path} cannot be written to.")
+        return path
+
+    def database(self, name: str, default: Path) -> dict[str, Any]:
+        """One entry of DATABASES. Connections stay open: opening one costs more than most queries."""
+        value = self.text(name, f"sqlite:///{default}")
+        config = parse_database(name, value)
+        config["CONN_MAX_AGE"] = None
+        if config["ENGINE"] == SQLITE:
+            config["OPTIONS"] = SQLITE_OPTIONS | config.get("OPTIONS", {})
+        return config
+
+    def refuse_unknown(self, prefix: str, known: Collection[str]) -> None:
+        """A misspelt variable would silently leave its default in force."""
+        for name in sorted(self.variables):
+            if name.startswith(prefix) and name not in known:
+                raise SettingsError(f"{name} is not a setting.", hint=f"Known: {', '.join(sorted(known))}.")
+
+
+def is_url(value: str, schemes: Collection[str]) -> bool:
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def parse_database(name: str, value: str) -> dict[str, Any]:
+    scheme = value.partition(":")[0]
+    if scheme not in {"sqlite", "postgres", "postgresql"}:
+        raise SettingsError(f"{name} must start with sqlite:/// or postgres://.")
+    try:
+        config: dict[str, Any] = Env.db_url_config(value, engine=SQLITE if scheme == "sqlite" else POSTGRES)
+    except Exception as error:
+        # The value may hold a password, so neither it nor the parser's words are repeated.
+        raise SettingsError(f"{name} is not a database URL that can be read.") from error
+    if not config["NAME"] or config["NAME"] == ":memory:":
+        raise SettingsError(f"{name} must name a database, for example sqlite:////srv/pipeweb.sqlite3.")
+    return config
+
+
+def kept_secret(folder: Path) -> str:
+    """The secret of a local installation: made once, readable by its owner only."""
+    path = folder / "secret_key"
+    if not path.exists():
+        make_secret(path)
+    secret = path.read_text(encoding="ascii").strip()
+    if not secret:
+        raise SettingsError(f"{path} is empty.", hint="Delete it; the next start makes another.")
+    return secret
+
+
+def make_secret(path: Path) -> None:
+    with NamedTemporaryFile("w", dir=path.parent, encoding="ascii") as file:
+        file.write(secrets.token_urlsafe(48))
+        file.flush()
+        # Linking is all or nothing: of two first starts both read the secret of the first.
+        with suppress(FileExistsError):
+            os.link(file.name, path)

@@ -1,0 +1,175 @@
+"""Every setting of Pipeweb, read from the environment here and nowhere else.
+
+A line that starts with `#:` documents the variable below it; README.md repeats them in a table.
+A missing or wrong value raises SettingsError: one line on the terminal, exit code 2.
+"""
+
+import os
+from pathlib import Path
+
+from csp.constants import NONCE, NONE, SELF
+
+from pipeweb.environment import LEVELS, Environment, kept_secret
+from pipeweb.logs import logging_config
+from sessions_app.errors import SettingsError
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+environment = Environment(os.environ)
+environment.refuse_unknown(
+    "PIPEWEB_",
+    known={
+        "PIPEWEB_DATA",
+        "PIPEWEB_WORKSPACES",
+        "PIPEWEB_MODEL",
+        "PIPEWEB_EMULATOR_DELAY",
+        "PIPEWEB_RECORDINGS",
+    },
+)
+
+#: Local use (on) or a deployment (off). Off demands SECRET_KEY and sends cookies over https only.
+DEBUG = environment.flag("DEBUG", default=True)
+
+#: Where Pipeweb keeps its database, secret and workspaces. Default: `var/` beside manage.py.
+PIPEWEB_DATA = environment.folder("PIPEWEB_DATA", BASE_DIR / "var")
+
+#: Root of the folders whose files sessions may read and write, one per user. Default: in PIPEWEB_DATA.
+PIPEWEB_WORKSPACES = environment.folder("PIPEWEB_WORKSPACES", PIPEWEB_DATA / "workspaces")
+
+#: Signs cookies. Made and kept in PIPEWEB_DATA for local use; required when DEBUG is off.
+SECRET_KEY = environment.text("SECRET_KEY")
+if not SECRET_KEY and not DEBUG:
+    raise SettingsError("SECRET_KEY is required when DEBUG is off.", hint="50 random characters will do.")
+SECRET_KEY = SECRET_KEY or kept_secret(PIPEWEB_DATA)
+
+#: Host names that requests may carry, comma-separated. Default: the loopback names.
+ALLOWED_HOSTS = environment.names("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+
+#: Origins of an https proxy in front, comma-separated: https://chat.example.org
+CSRF_TRUSTED_ORIGINS = environment.origins("CSRF_TRUSTED_ORIGINS")
+
+#: sqlite:////absolute/path or postgres://user:password@host:port/name. Default: SQLite in PIPEWEB_DATA.
+DATABASES = {"default": environment.database("DATABASE_URL", PIPEWEB_DATA / "pipeweb.sqlite3")}
+
+#: redis://host:port/number: events between several processes. Default: one process, in memory.
+REDIS_URL = environment.url("REDIS_URL", ("redis", "rediss"))
+
+#: Key of the Gemini API. Without it Pipeweb runs on its own emulator.
+GEMINI_API_KEY = environment.text("GEMINI_API_KEY")
+
+#: Another address of the Gemini API: a proxy, or a stand-alone emulator. Default: Google's.
+GOOGLE_GEMINI_BASE_URL = environment.url("GOOGLE_GEMINI_BASE_URL", ("http", "https"))
+
+#: Model of a new session.
+PIPEWEB_MODEL = environment.text("PIPEWEB_MODEL", "gemini-3-flash-preview")
+
+#: Seconds the built-in emulator waits between two chunks of an answer.
+PIPEWEB_EMULATOR_DELAY = environment.number("PIPEWEB_EMULATOR_DELAY", 0.02)
+
+#: DEBUG, INFO, WARNING, ERROR or CRITICAL. Content of sessions is never logged.
+LOG_LEVEL = environment.choice("LOG_LEVEL", LEVELS, "WARNING" if DEBUG else "INFO")
+
+INSTALLED_APPS = [
+    "daphne",  # first: it replaces runserver by its own
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "django_htmx",
+    "csp",
+    "sessions_app",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "pipeweb.urls"
+ASGI_APPLICATION = "pipeweb.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+                "sessions_app.chat.pages.provider",
+            ],
+        },
+    },
+]
+
+CHANNEL_LAYERS = {
+    "default": {
+        # The core Redis layer drops idle consumers; the pub/sub layer holds (measured: stack B.1).
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL]},
+    }
+    if REDIS_URL
+    else {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+}
+
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "sign-in"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+
+STATIC_URL = "/static/"
+STATIC_ROOT = PIPEWEB_DATA / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "pipeweb.assets.HashedFiles"
+    },
+}
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_NAME = "pipeweb_session"
+SESSION_COOKIE_SECURE = not DEBUG
+CSRF_COOKIE_NAME = "pipeweb_csrf"
+CSRF_COOKIE_SECURE = not DEBUG
+
+LOGGING = logging_config(LOG_LEVEL, json=not DEBUG)

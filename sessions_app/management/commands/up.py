@@ -1,0 +1,118 @@
+"""`manage.py up`: from the files on the disk to a page in the browser."""
+
+import gc
+import ipaddress
+import socket
+from argparse import ArgumentParser
+from typing import Any
+
+from daphne.endpoints import build_endpoint_description_strings
+from daphne.server import Server
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+
+from sessions_app.accounts.owner import has_password, local_owner
+from sessions_app.models import CacheEntry, SignInLink
+
+
+class Command(BaseCommand):
+    help = "Prepare the database, then serve Pipeweb and print where. Ctrl-C ends it."
+    # The tests run the checks; here they would only delay the page.
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        parser.add_argument(
+            "--port", type=int, default=8000, help="0 takes a free port (default: %(default)s)"
+        )
+
+    def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+        # Before anything slow, so that a taken port is said at once.
+        listener = listen(host, port)
+        call_command("migrate", verbosity=0, interactive=False, skip_checks=True)
+        if not is_loopback(host) and not has_password():
+            raise CommandError(
+                f"--host {host} lets other machines in, so an administrator needs a password first: "
+                "python3 manage.py createsuperuser"
+            )
+        if not settings.DEBUG:
+            call_command("collectstatic", verbosity=0, interactive=False)
+        self.serve(listener, local_owner(), host)
+
+    def serve(self, listener: socket.socket, owner: User, host: str) -> None:
+        from pipeweb.asgi import application, gateway
+        from pipeweb.composition import build_emulator, build_runner
+        from sessions_app.runs import demo
+
+        gc.enable()
+        if gateway.is_emulator:
+            CacheEntry.objects.forget(gateway.route, "The emulator keeps caches only while it runs.")
+        demo.ensure(owner, build_runner(build_emulator()))
+        base = address_of(listener)
+        # Daphne owns the descriptor from here and closes it at the end.
+        endpoints = build_endpoint_description_strings(file_descriptor=listener.detach())
+        # No access log: it would hold sign-in tokens and who reads what.
+        server = Server(application, endpoints, ready_callable=lambda: self.greet(base, owner, host))
+        server.run()
+
+    def greet(self, base: str, owner: User, host: str) -> None:
+        if is_loopback(host):
+            link = base + reverse("sign-in-link", args=[SignInLink.issue(owner)])
+            self.stdout.write(f"Pipeweb is up: {link}\n  (signs you in once, within ten minutes)")
+        else:
+            self.stdout.write(f"Pipeweb is up: {base}")
+            self.warn_about(host)
+        self.stdout.write(f"Answers come from {provider()}. Ctrl-C ends it.")
+        self.stdout.flush()
+
+    def warn_about(self, host: str) -> None:
+        names = ", ".join(settings.ALLOWED_HOSTS)
+        self.stdout.write(f"  It answers to these names only (ALLOWED_HOSTS): {names}")
+        if settings.DEBUG:
+            self.stdout.write(
+                "  DEBUG is on: errors show source code to everybody who can reach this address."
+            )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket. Raises CommandError with one line when the address cannot be had."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(128)
+    except (OSError, OverflowError) as error:
+        raise CommandError(
+            f"{host}:{port} cannot be listened on: {reason(error)} Another: --port 0"
+        ) from error
+    return listener
+
+
+def reason(error: OSError | OverflowError) -> str:
+    words = error.strerror if isinstance(error, OSError) else str(error)
+    return f"{words or error}.".capitalize()
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def address_of(listener: socket.socket) -> str:
+    """The URL of a listening socket; a wildcard address is shown as this machine's."""
+    host, port = listener.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def provider() -> str:
+    if not settings.GEMINI_API_KEY:
+        return "the built-in Gemini emulator (GEMINI_API_KEY is not set)"
+    return f"Gemini at {settings.GOOGLE_GEMINI_BASE_URL or 'Google'}"

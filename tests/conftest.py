@@ -1,0 +1,102 @@
+"""What every test stands on: no network but this machine's, a data folder of its own, two people."""
+
+import ipaddress
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
+
+
+class OutsideNetwork(RuntimeError):
+    """A test tried to reach another machine."""
+
+
+def is_inside(address: Any) -> bool:
+    """True for loopback addresses and for what is no internet address at all (unix sockets, netlink)."""
+    if not isinstance(address, tuple):
+        return True
+    host = address[0]
+    try:
+        return host in {"", "localhost"} or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_outside_network() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex"):
+            patch.setattr(socket.socket, name, guarded(getattr(socket.socket, name)))
+        yield
+
+
+def guarded(connect: Any) -> Any:
+    def checked(self: socket.socket, address: Any) -> Any:
+        if not is_inside(address):
+            raise OutsideNetwork(f"a test may not connect to {address!r}")
+        return connect(self, address)
+
+    return checked
+
+
+def pytest_report_header() -> str:
+    return f"chromium: {CHROMIUM or 'ABSENT'}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    browser = [item for item in items if "tests/browser/" in item.nodeid]
+    if CHROMIUM or not browser:
+        return
+    if IN_CI:
+        raise pytest.UsageError("CI needs Chromium: apt-get install chromium")
+    for item in browser:
+        item.add_marker(pytest.mark.skip(reason="no Chromium found"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not CHROMIUM:
+        terminalreporter.write_line("NOTICE: no Chromium found; browser tests skipped")
+
+
+@pytest.fixture(scope="session")
+def recordings() -> Path:
+    """Folder with recorded Gemini traffic; it is not part of the repository."""
+    folder = Path(os.environ.get("PIPEWEB_RECORDINGS") or ROOT.parent / "shared" / "recordings")
+    if not folder.is_dir():
+        pytest.skip("NOTICE: no recordings; set PIPEWEB_RECORDINGS to their folder")
+    return folder
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    return User.objects.create_user("alice", password="wonderland")
+
+
+@pytest.fixture
+def bob(db: None) -> User:
+    return User.objects.create_user("bob", password="builder")
+
+
+@pytest.fixture
+def client(alice: User, client: Client) -> Client:
+    """A browser in which alice is signed in."""
+    client.force_login(alice)
+    return client
+
+
+@pytest.fixture
+def stranger(bob: User) -> Client:
+    """A browser in which bob is signed in."""
+    client = Client()
+    client.force_login(bob)
+    return client

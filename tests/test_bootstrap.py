@@ -1,0 +1,217 @@
+"""From a bare machine to a running server, and every way that can fail in one line."""
+
+import ast
+import fcntl
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pipeweb import bootstrap
+from pipeweb.bootstrap import Refusal, VirtualEnvironment, enter, explain, only_one
+from tests.conftest import ROOT
+from tests.server import Server, manage
+
+Commands = list[list[str]]
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A project folder with its two requirement files and nothing else."""
+    (tmp_path / "requirements.txt").write_text("run\n")
+    (tmp_path / "requirements-dev.txt").write_text("run\ntest\n")
+    return tmp_path
+
+
+@pytest.fixture
+def commands(house: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
+    """What the bootstrap would run on this machine, which has no uv; making `.venv` makes its python."""
+    ran: Commands = []
+
+    def record(command: list[str]) -> None:
+        ran.append(command)
+        if "venv" in command:
+            (house / ".venv/bin").mkdir(parents=True)
+            (house / ".venv/bin/python").touch()
+            (house / ".venv/lib/python3/site-packages/pip").mkdir(parents=True)
+
+    monkeypatch.setattr(bootstrap, "run", record)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("os.execv", lambda path, argv: ran.append(["exec", str(path)]))
+    return ran
+
+
+def test_a_bare_machine_makes_installs_and_goes_on_inside(house: Path, commands: Commands) -> None:
+    enter(["up"], house)
+    make, install, go_on = commands
+    assert make[1:] == ["-m", "venv", str(house / ".venv")]
+    assert "--require-hashes" in install and install[-1] == str(house / "requirements.txt")
+    assert go_on == ["exec", str(house / ".venv/bin/python")]
+
+
+def test_a_second_start_installs_nothing(house: Path, commands: Commands) -> None:
+    enter(["up"], house)
+    commands.clear()
+    enter(["up"], house)
+    assert [command[0] for command in commands] == ["exec"]
+
+
+def test_a_process_inside_goes_on_as_it_is(
+    house: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(["up"], house)
+    commands.clear()
+    monkeypatch.setattr(sys, "prefix", str(house / ".venv"))
+    enter(["up"], house)
+    assert commands == []
+
+
+def test_the_tests_bring_their_own_packages(house: Path, commands: Commands) -> None:
+    enter(["up"], house)
+    commands.clear()
+    enter(["test", "-q"], house)
+    assert commands[0][-1] == str(house / "requirements-dev.txt")
+    commands.clear()
+    enter(["up"], house)
+    assert [command[0] for command in commands] == ["exec"]
+
+
+def test_new_requirements_are_installed_into_the_same_folder(house: Path, commands: Commands) -> None:
+    enter(["up"], house)
+    commands.clear()
+    (house / "requirements.txt").write_text("run\nmore\n")
+    enter(["up"], house)
+    assert [command[2] for command in commands[:-1]] == ["pip"]
+
+
+def test_an_interrupted_installation_is_made_anew(
+    house: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(VirtualEnvironment, "install", interrupt)
+        with pytest.raises(Refusal, match="interrupted") as caught:
+            enter(["up"], house)
+    assert caught.value.code == 130
+    (house / ".venv/half").touch()
+    enter(["up"], house)
+    assert not (house / ".venv/half").exists()
+
+
+def test_uv_is_used_when_it_is_there(
+    house: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/uv")
+    monkeypatch.setattr(bootstrap, "find_spec", lambda name: None if name == "ensurepip" else object())
+    enter(["up"], house)
+    assert "--without-pip" in commands[0]
+    assert commands[1][:3] == ["/usr/bin/uv", "pip", "install"] and "--require-hashes" in commands[1]
+
+
+def test_a_missing_ensurepip_names_the_debian_package(
+    house: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bootstrap, "find_spec", lambda name: None if name == "ensurepip" else object())
+    with pytest.raises(Refusal, match="apt install python3-venv"):
+        enter(["up"], house)
+    assert commands == []
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(
+    house: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(Refusal, match=f"{house} cannot be written to"):
+        enter(["up"], house)
+    assert commands == []
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        ("WARNING: Retrying ... NewConnectionError\nERROR: No matching", "check the network"),
+        ("ERROR: Could not find a version that satisfies x (from versions: none)", "check the network"),
+        ("error: dns error: failed to lookup address information", "check the network"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE", "its hash differs"),
+        ("The virtual environment was not created: ensurepip is not available.", "apt install python3-venv"),
+        ("building\nERROR: No space left on device\n\n", "ERROR: No space left on device"),
+        ("", "no reason was given"),
+    ],
+)
+def test_a_failed_installation_is_explained_in_one_line(output: str, line: str) -> None:
+    assert line in explain(output) and "\n" not in explain(output)
+
+
+def test_a_step_that_fails_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = SimpleNamespace(returncode=1, stdout="", stderr="dns error")
+    monkeypatch.setattr("subprocess.run", lambda *_, **__: failed)
+    with pytest.raises(Refusal, match="check the network"):
+        bootstrap.run(["pip"])
+
+
+def test_a_second_start_waits_for_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    release = threading.Timer(0.1, os.close, [descriptor])
+    release.start()
+    with only_one(tmp_path):
+        assert release.finished.is_set()
+    assert "waiting for it" in capsys.readouterr().out
+
+
+def test_the_lock_leaves_nothing_behind(tmp_path: Path) -> None:
+    with only_one(tmp_path):
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_an_older_python_can_read_manage_py_far_enough_to_refuse() -> None:
+    ast.parse((ROOT / "manage.py").read_text(), feature_version=(3, 7))
+
+
+@pytest.mark.slow
+def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        done = manage(tmp_path, "up", "--port", str(taken.getsockname()[1]))
+    assert done.returncode == 1
+    assert "cannot be listened on: Address already in use." in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_other_machines_need_a_password(tmp_path: Path) -> None:
+    done = manage(tmp_path, "up", "--port", "0", "--host", "0.0.0.0")
+    assert done.returncode == 1
+    assert "an administrator needs a password first" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_the_requirement_files_name_no_host() -> None:
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        text = (ROOT / name).read_text()
+        assert "://" not in text and "--index" not in text and "--find-links" not in text
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with Server(tmp_path) as running:
+        yield running
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_up_answers_and_ends_cleanly(server: Server, signal_number: signal.Signals) -> None:
+    assert server.get("/sign-in") == 200
+    assert server.link.startswith(server.url + "/sign-in/")
+    assert "emulator" in server.output
+    server.process.send_signal(signal_number)
+    assert server.process.wait(timeout=10) == 0
+    # Its process group is empty: nothing that it started goes on.
+    with pytest.raises(ProcessLookupError):
+        os.killpg(server.process.pid, 0)

@@ -1,0 +1,153 @@
+"""Settings: typed, refused loudly, secrets kept."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from pipeweb.environment import POSTGRES, SQLITE, Environment, kept_secret, make_secret
+from sessions_app.errors import SettingsError
+from tests.server import Server, manage
+
+
+@pytest.mark.parametrize(("value", "expected"), [("1", True), ("On", True), ("no", False), ("FALSE", False)])
+def test_a_flag_is_on_or_off(value: str, expected: bool) -> None:
+    assert Environment({"DEBUG": value}).flag("DEBUG", default=not expected) is expected
+
+
+def test_a_flag_that_is_neither_is_refused() -> None:
+    with pytest.raises(SettingsError, match="DEBUG is 'maybe'; it can be on or off"):
+        Environment({"DEBUG": "maybe"}).flag("DEBUG", default=True)
+
+
+def test_an_empty_variable_counts_as_unset() -> None:
+    assert Environment({"DEBUG": " "}).flag("DEBUG", default=True)
+
+
+@pytest.mark.parametrize("value", ["-1", "nan", "inf", "1e9", "fast", "1.2.3"])
+def test_a_number_that_is_none_is_refused(value: str) -> None:
+    with pytest.raises(SettingsError, match="must be a number"):
+        Environment({"DELAY": value}).number("DELAY", 1)
+
+
+def test_a_list_drops_blanks() -> None:
+    assert Environment({"HOSTS": "a, ,b,"}).names("HOSTS", ["c"]) == ["a", "b"]
+    assert Environment({}).names("HOSTS", ["c"]) == ["c"]
+
+
+@pytest.mark.parametrize(
+    "value", ["localhost:6379", "http://", "ftp://host", "http://host:99999", "http://[::1"]
+)
+def test_a_url_that_is_none_is_refused(value: str) -> None:
+    with pytest.raises(SettingsError, match="must be a URL"):
+        Environment({"BASE": value}).url("BASE", ("http", "https"))
+
+
+def test_an_origin_without_its_scheme_is_refused() -> None:
+    assert Environment({"ORIGINS": "https://a.example"}).origins("ORIGINS") == ["https://a.example"]
+    with pytest.raises(SettingsError, match=r"'a\.example'; an origin looks like"):
+        Environment({"ORIGINS": "a.example"}).origins("ORIGINS")
+
+
+def test_a_misspelt_setting_is_refused() -> None:
+    with pytest.raises(SettingsError, match="PIPEWEB_MODLE is not a setting") as caught:
+        Environment({"PIPEWEB_MODLE": "x"}).refuse_unknown("PIPEWEB_", {"PIPEWEB_MODEL"})
+    assert "PIPEWEB_MODEL" in caught.value.hint
+
+
+def test_sqlite_waits_for_writers_instead_of_failing(tmp_path: Path) -> None:
+    config = Environment({}).database("DATABASE_URL", tmp_path / "rows.sqlite3")
+    assert (config["ENGINE"], config["NAME"]) == (SQLITE, str(tmp_path / "rows.sqlite3"))
+    assert config["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    assert "journal_mode=WAL" in config["OPTIONS"]["init_command"]
+
+
+def test_postgres_keeps_its_connections() -> None:
+    address = "postgres://user:p%40ss@db.example:5433/rows"
+    config = Environment({"DATABASE_URL": address}).database("DATABASE_URL", Path("unused"))
+    assert (config["ENGINE"], config["HOST"], config["PORT"]) == (POSTGRES, "db.example", 5433)
+    assert (config["PASSWORD"], config["CONN_MAX_AGE"]) == ("p@ss", None)
+
+
+@pytest.mark.parametrize(
+    "value", ["mysql://host/rows", "rows.sqlite3", "sqlite://", "postgres://user:secret@"]
+)
+def test_a_database_that_cannot_be_used_is_refused_without_its_password(value: str) -> None:
+    with pytest.raises(SettingsError, match="DATABASE_URL") as caught:
+        Environment({"DATABASE_URL": value}).database("DATABASE_URL", Path("unused"))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingsError, match=r"PIPEWEB_DATA: the folder .* cannot be made"):
+        Environment({"PIPEWEB_DATA": str(tmp_path / "file" / "var")}).folder("PIPEWEB_DATA", tmp_path)
+
+
+def test_a_folder_that_takes_no_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(SettingsError, match="cannot be written to"):
+        Environment({}).folder("PIPEWEB_DATA", tmp_path)
+
+
+def test_the_local_secret_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
+    secret = kept_secret(tmp_path)
+    assert kept_secret(tmp_path) == secret and len(secret) >= 50
+    assert (tmp_path / "secret_key").stat().st_mode & 0o777 == 0o600
+
+
+def test_of_two_first_starts_the_first_secret_stays(tmp_path: Path) -> None:
+    secret = kept_secret(tmp_path)
+    make_secret(tmp_path / "secret_key")
+    assert kept_secret(tmp_path) == secret
+    assert [entry.name for entry in tmp_path.iterdir()] == ["secret_key"]
+
+
+def test_an_empty_secret_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "secret_key").touch(mode=0o600)
+    with pytest.raises(SettingsError, match="is empty"):
+        kept_secret(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variables", "line"),
+    [
+        ({"DEBUG": "0"}, "pipeweb: SECRET_KEY is required when DEBUG is off. 50 random characters will do."),
+        (
+            {"LOG_LEVEL": "loud"},
+            "pipeweb: LOG_LEVEL is 'loud'; it can be DEBUG, INFO, WARNING, ERROR, CRITICAL.",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_one_line_and_exit_code_2(
+    tmp_path: Path, variables: dict[str, str], line: str
+) -> None:
+    done = manage(tmp_path, "check", **variables)
+    assert (done.returncode, done.stderr) == (2, line + "\n")
+
+
+@pytest.mark.slow
+def test_a_deployment_passes_djangos_checks(tmp_path: Path) -> None:
+    secret = "x" * 20 + "0123456789abcdefghijklmnopqrstuvwxyz"
+    done = manage(tmp_path, "check", "--deploy", "--fail-level", "ERROR", DEBUG="off", SECRET_KEY=secret)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_the_key_of_the_provider_is_hidden_on_error_pages(tmp_path: Path) -> None:
+    words = "from django.views.debug import *; print(SafeExceptionReporterFilter().get_safe_settings())"
+    done = manage(tmp_path, "shell", "--no-imports", "-c", words, GEMINI_API_KEY="not-for-your-eyes")
+    assert done.returncode == 0, done.stderr
+    assert "GEMINI_API_KEY" in done.stdout and "not-for-your-eyes" not in done.stdout
+
+
+@pytest.mark.slow
+def test_a_deployment_serves_hashed_files(tmp_path: Path) -> None:
+    with Server(tmp_path, DEBUG="off", SECRET_KEY="not-a-secret" * 5) as server:
+        assert server.get("/sign-in") == 200
+        (app,) = (tmp_path / "static" / "js").glob("app.????????????.js")
+        assert server.get(f"/static/js/{app.name}") == 200
+    imports = re.findall(r'from "(.+?)"', app.read_text())
+    assert imports and all(re.fullmatch(r"\./\w+\.[0-9a-f]{12}\.js", name) for name in imports)
