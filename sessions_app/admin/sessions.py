@@ -1,0 +1,123 @@
+"""Sessions: how large, how busy, and how to erase one of any size."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, IntegerField, Model, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.http import HttpRequest
+
+from sessions_app.admin.base import RecordAdmin, percent, short
+from sessions_app.models import Exchange, RawChunk, Run, RunLog, Session, Source, Turn
+
+Deleted = tuple[list[Any], dict[str, int], set[str], list[str]]
+"""What Django's delete pages ask for: lines, counts per model, missing permissions, protected rows."""
+
+PARTS: dict[str, Callable[[Iterable[Session]], QuerySet[Any]]] = {
+    "turns": lambda sessions: Turn.objects.filter(session__in=sessions),
+    "runs": lambda sessions: Run.objects.filter(session__in=sessions),
+    "exchanges": lambda sessions: Exchange.objects.filter(session__in=sessions),
+    "raw chunks": lambda sessions: RawChunk.objects.filter(exchange__session__in=sessions),
+    "events": lambda sessions: RunLog.objects.filter(run__session__in=sessions),
+    "sources": lambda sessions: Source.objects.filter(session__in=sessions),
+}
+
+
+def count_parts(sessions: Iterable[Session]) -> dict[str, int]:
+    """What goes with these sessions, counted and never loaded."""
+    return {name: rows(sessions).count() for name, rows in PARTS.items()}
+
+
+@admin.register(Session)
+class SessionAdmin(RecordAdmin):
+    list_display = (
+        "label",
+        "owner",
+        "model",
+        "turns",
+        "requests",
+        "tokens",
+        "cached",
+        "last_error",
+        "updated_at",
+    )
+    list_filter = ("updated_at", ("deleted_at", admin.EmptyFieldListFilter))
+    list_select_related = ("owner",)
+    date_hierarchy = "created_at"
+    search_fields = ("public", "owner__username", "model")
+    fields = (
+        ("public", "owner"),
+        "model",
+        ("turns", "requests"),
+        ("tokens", "cached"),
+        "last_error",
+        ("created_at", "updated_at", "deleted_at"),
+    )
+    readonly_fields = ("turns", "requests", "tokens", "cached", "last_error")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return request.user.has_perm("sessions_app.delete_session")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Session]:
+        exchanges = Exchange.objects.filter(session=OuterRef("pk")).order_by()
+        failed = Exchange.objects.filter(session=OuterRef("pk")).exclude(error={}).order_by("-number")
+        rows: QuerySet[Session] = super().get_queryset(request)
+        return rows.defer("title", "purpose", "background", "settings").annotate(
+            turn_count=_total(Turn.objects.filter(session=OuterRef("pk")).order_by(), Count("pk")),
+            prompt_sum=_total(exchanges, Sum("prompt_tokens")),
+            cached_sum=_total(exchanges, Sum("cached_tokens")),
+            output_sum=_total(exchanges, Sum("output_tokens")),
+            failed_with=Subquery(failed.annotate(word=KeyTextTransform("kind", "error")).values("word")[:1]),
+        )
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions: dict[str, Any] = super().get_actions(request)
+        if "delete_selected" in actions:
+            words = "Erase selected sessions, with everything in them"
+            actions["delete_selected"] = (*actions["delete_selected"][:2], words)
+        return actions
+
+    @admin.display(ordering="public", description="session")
+    def label(self, session: Session) -> str:
+        return short(session.public)
+
+    @admin.display(ordering="turn_count")
+    def turns(self, session: Any) -> int:
+        return session.turn_count or 0
+
+    @admin.display(ordering="exchange_count", description="exchanges")
+    def requests(self, session: Any) -> int:
+        return int(session.exchange_count)
+
+    @admin.display(ordering="prompt_sum")
+    def tokens(self, session: Any) -> str:
+        return f"{(session.prompt_sum or 0) + (session.output_sum or 0):,}"
+
+    @admin.display
+    def cached(self, session: Any) -> str:
+        return percent(session.cached_sum, session.prompt_sum)
+
+    @admin.display
+    def last_error(self, session: Any) -> str:
+        return session.failed_with or "–"
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Deleted:
+        """Counts instead of a list: following every cascade would load the whole session first."""
+        sessions = list(objs)
+        counts = count_parts(sessions)
+        lines = [f"Session {session.public}" for session in sessions]
+        return lines, {"sessions": len(sessions), **counts}, set(), []
+
+    def delete_model(self, request: HttpRequest, obj: Session) -> None:
+        obj.erase()
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Session]) -> None:
+        for session in queryset:
+            session.erase()
+
+
+def _total(rows: QuerySet[Any], expression: Any) -> Subquery:
+    """One number per session, computed by the database for the rows of one page only."""
+    grouped = rows.values("session").annotate(total=expression).values("total")
+    return Subquery(grouped, output_field=IntegerField())

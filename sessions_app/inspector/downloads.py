@@ -1,0 +1,34 @@
+"""The bytes themselves, as files."""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from sessions_app.inspector.lookup import exchange_or_404
+from sessions_app.inspector.tabs.wire import request_name, response_name
+
+
+@login_required
+@require_GET
+def request_body(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
+    """The request body, byte for byte."""
+    exchange = exchange_or_404(request, public, number)
+    return _file(exchange.request_body(), "application/json", request_name(exchange))
+
+
+@login_required
+@require_GET
+def response_chunks(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
+    """Every chunk exactly as received, each followed by one line feed."""
+    exchange = exchange_or_404(request, public, number)
+    bodies = exchange.chunks.values_list("body", flat=True)
+    return _file(
+        b"".join(bytes(body) + b"\n" for body in bodies), "application/x-ndjson", response_name(exchange)
+    )
+
+
+def _file(body: bytes, content_type: str, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"}
+    return HttpResponse(body, content_type=content_type, headers=headers)

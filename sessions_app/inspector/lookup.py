@@ -1,0 +1,18 @@
+"""Finding an exchange for a person: what is not theirs does not exist."""
+
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+
+from sessions_app.models import Exchange, Session
+
+
+def session_or_404(request: HttpRequest, public: UUID) -> Session:
+    return get_object_or_404(Session.objects.of(request.user), public=public)
+
+
+def exchange_or_404(request: HttpRequest, public: UUID, number: int) -> Exchange:
+    own = Session.objects.of(request.user).filter(public=public)
+    rows = Exchange.objects.filter(session__in=own).select_related("session", "run")
+    return get_object_or_404(rows, number=number)

@@ -1,0 +1,90 @@
+"""Request and response as they travelled, with the proof that the request was rebuilt exactly."""
+
+import hashlib
+import shlex
+from dataclasses import dataclass
+
+from sessions_app.inspector import texts
+from sessions_app.inspector.parts import Reading, ShownPart
+from sessions_app.inspector.tabs.base import Tab
+from sessions_app.models import Exchange
+
+ADDRESS = "https://generativelanguage.googleapis.com/v1beta/models/{model}:streamGenerateContent?alt=sse"
+"""Google's own address: where the copied command goes, whoever answered this exchange."""
+
+CHUNKS = 300
+"""Chunks shown on the page; the download has all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChunk:
+    seq: int
+    ms: float
+    size: int
+    parts: tuple[ShownPart, ...]
+
+    @property
+    def rest(self) -> int:
+        return sum(part.rest for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWire:
+    """`sha256` is of the rebuilt body; `is_faithful` says whether it was noted when the request was sent."""
+
+    request: tuple[ShownPart, ...]
+    rest: int
+    size: int
+    sha256: str
+    is_faithful: bool
+    command: str
+    chunks: list[ShownChunk]
+    chunk_count: int
+
+
+class WireTab(Tab):
+    id = "wire"
+    title = "Wire"
+    has_raw = True
+
+    def context(self, exchange: Exchange, *, raw: bool) -> ShownWire:
+        body, reading = exchange.request_body(), Reading()
+        sha256 = hashlib.sha256(body).hexdigest()
+        request = reading.part("raw", "", texts.decoded(body) if raw else texts.pretty(body))
+        return ShownWire(
+            request=(request,),
+            rest=request.rest,
+            size=len(body),
+            sha256=sha256,
+            is_faithful=sha256 == exchange.request_sha256,
+            command=command_of(exchange),
+            chunks=shown_chunks(exchange, reading, raw=raw),
+            chunk_count=exchange.chunks.count(),
+        )
+
+
+def shown_chunks(exchange: Exchange, reading: Reading, *, raw: bool) -> list[ShownChunk]:
+    show = texts.decoded if raw else texts.pretty
+    rows = exchange.chunks.all()[:CHUNKS]
+    bodies = ((row, bytes(row.body)) for row in rows)
+    return [
+        ShownChunk(row.seq, row.ms, len(body), (reading.part("raw", "", show(body)),)) for row, body in bodies
+    ]
+
+
+def command_of(exchange: Exchange) -> str:
+    """The request as a shell command; the body is the downloaded file, the key is in the environment."""
+    return (
+        f"curl -sSN -X POST {shlex.quote(ADDRESS.format(model=exchange.model))} \\\n"
+        '  -H "x-goog-api-key: $GEMINI_API_KEY" \\\n'
+        "  -H 'Content-Type: application/json' \\\n"
+        f"  --data-binary @{request_name(exchange)}"
+    )
+
+
+def request_name(exchange: Exchange) -> str:
+    return f"exchange-{exchange.number}-request.json"
+
+
+def response_name(exchange: Exchange) -> str:
+    return f"exchange-{exchange.number}-response.ndjson"

@@ -1,0 +1,11 @@
+"""The inspector's figures as template filters."""
+
+from django import template
+
+from sessions_app.inspector import figures
+
+register = template.Library()
+register.filter("thousands", figures.thousands)
+register.filter("size", figures.size)
+register.filter("duration", figures.duration)
+register.filter("share", figures.share)

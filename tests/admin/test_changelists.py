@@ -1,0 +1,186 @@
+"""What the admin's pages show, what they cost, and what they never show."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from sessions_app.models import CacheEntry, Exchange, PromptText, Run, Session, Turn
+from tests.factories import (
+    MODEL,
+    answer_calls,
+    call_chunk,
+    make_exchange,
+    make_history,
+    make_run,
+    make_session,
+)
+
+ROWS = ["session", "turn", "run", "exchange", "rawchunk", "cacheentry", "prompttext"]
+RECORDS = ["session", "turn", "run", "exchange", "rawchunk", "cacheentry"]
+MARKER = "XYZZY-SECRET"
+
+
+@pytest.fixture
+def staff(db: None) -> Client:
+    """A browser in which a member of staff is signed in, who may view everything and change nothing."""
+    person = User.objects.create_user("steward", is_staff=True)
+    person.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    return signed_in(person)
+
+
+@pytest.fixture
+def root(db: None) -> Client:
+    return signed_in(User.objects.create_superuser("root"))
+
+
+def signed_in(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def list_of(name: str) -> str:
+    return reverse(f"admin:sessions_app_{name}_changelist")
+
+
+def detail_of(name: str, pk: int) -> str:
+    return reverse(f"admin:sessions_app_{name}_change", args=[pk])
+
+
+def marked_session(owner: User) -> Session:
+    """A session that says the marker wherever a person, a model or a provider can."""
+    session = make_session(owner, title=MARKER, purpose=MARKER, background=MARKER)
+    run = make_run(session, MARKER)
+    make_exchange(run, [call_chunk(MARKER, {"said": MARKER}, finish="STOP")])
+    answer_calls(run, {"found": MARKER})
+    error = {"kind": "BadRequest", "code": 400, "message": MARKER, "hint": MARKER}
+    exchange = make_exchange(run, step=2, verdict_words=MARKER, cache_reason=MARKER)
+    Exchange.objects.filter(pk=exchange.pk).update(error=error, notes=[{"words": MARKER}])
+    Run.objects.filter(pk=run.pk).update(error=error)
+    return session
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_each_list_opens_and_can_be_searched(root: Client, alice: User, name: str) -> None:
+    session = make_session(alice)
+    make_history(session, 2)
+    for words in ("", "alice", str(session.public), MODEL):
+        assert root.get(list_of(name), {"q": words} if words else {}).status_code == 200
+
+
+@pytest.mark.parametrize("count", [2, 30])
+@pytest.mark.parametrize("name", ROWS)
+def test_each_list_costs_the_same_however_long(
+    root: Client, alice: User, name: str, count: int, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    make_history(make_session(alice), count)
+    with django_assert_max_num_queries(8):
+        root.get(list_of(name))
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_lists_load_no_content(
+    root: Client, alice: User, name: str, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    make_history(make_session(alice), 2)
+    with django_assert_max_num_queries(8) as queries:
+        root.get(list_of(name))
+    columns = (
+        "manifest",
+        "background",
+        '"notes"',
+        '"sessions_app_blob"."body"',
+        '"sessions_app_turn"."text"',
+    )
+    assert not [
+        query for query in queries.captured_queries if any(column in query["sql"] for column in columns)
+    ]
+
+
+@pytest.mark.parametrize("who", ["staff", "root"])
+@pytest.mark.parametrize("name", ["session", "turn", "run", "exchange", "rawchunk"])
+def test_nobody_reads_content_here(request: pytest.FixtureRequest, alice: User, who: str, name: str) -> None:
+    marked_session(alice)
+    browser: Client = request.getfixturevalue(who)
+    listed = browser.get(list_of(name)).content.decode()
+    links = re.findall(rf'href="(/admin/sessions_app/{name}/\d+/change/)', listed)
+    assert links
+    for page in (listed, *(browser.get(link).content.decode() for link in links)):
+        assert MARKER not in page
+
+
+def test_a_delete_page_quotes_no_content(root: Client, alice: User) -> None:
+    session = marked_session(alice)
+    page = root.get(reverse("admin:sessions_app_session_delete", args=[session.pk])).content.decode()
+    assert MARKER not in page
+    assert "Exchanges: 2" in page
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_records_can_not_be_added(root: Client, name: str) -> None:
+    assert root.get(reverse(f"admin:sessions_app_{name}_add")).status_code == 403
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_records_can_not_be_changed(root: Client, alice: User, name: str) -> None:
+    make_history(make_session(alice), 1)
+    CacheEntry.objects.refuse("f" * 64, model=MODEL, route="r", reason="Too small.")
+    pk = re.findall(rf"/admin/sessions_app/{name}/(\d+)/change/", root.get(list_of(name)).content.decode())[0]
+    assert root.post(detail_of(name, pk), {"model": "other"}).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["turn", "run", "exchange", "rawchunk", "cacheentry"])
+def test_evidence_can_not_be_deleted_singly(root: Client, alice: User, name: str) -> None:
+    make_history(make_session(alice), 1)
+    assert root.post(reverse(f"admin:sessions_app_{name}_delete", args=[1])).status_code in (302, 403)
+    assert root.post(list_of(name), {"action": "delete_selected", "_selected_action": "1"}).status_code in (
+        200,
+        302,
+    )
+    assert Turn.objects.count() == 2
+    assert Exchange.objects.count() == 1
+
+
+def test_blobs_and_sources_have_no_page(root: Client) -> None:
+    for name in ("blob", "source", "signinlink"):
+        assert root.get(f"/admin/sessions_app/{name}/").status_code == 404
+
+
+def test_the_library_is_edited_here(root: Client) -> None:
+    place = reverse("admin:sessions_app_prompttext_add")
+    root.post(place, {"kind": "role", "name": "Pilot", "summary": "", "body": "You fly."})
+    text = PromptText.objects.get(name="Pilot")
+    root.post(
+        detail_of("prompttext", text.pk),
+        {"kind": "role", "name": "Pilot", "summary": "", "body": "You land."},
+    )
+    text.refresh_from_db()
+    assert text.body == "You land."
+
+
+def test_a_session_shows_its_figures(root: Client, alice: User) -> None:
+    session = make_session(alice)
+    make_history(session, 2)
+    Exchange.objects.filter(number=2).update(error={"kind": "QuotaExceeded"})
+    row = re.sub(r"<[^>]+>", " ", root.get(list_of("session")).content.decode())
+    assert re.search(
+        rf"{str(session.public)[:8]}\s+alice\s+{MODEL}\s+4\s+2\s+2,600\s+85 %\s+QuotaExceeded", row
+    )
+
+
+def test_a_person_without_staff_rights_is_turned_away(client: Client) -> None:
+    assert client.get(list_of("session")).status_code == 302
+
+
+def test_the_admin_works_under_the_content_policy(root: Client, alice: User) -> None:
+    make_history(make_session(alice), 1)
+    response = root.get(list_of("exchange"))
+    assert "unsafe-inline" not in response["Content-Security-Policy"]
+    assert not re.search(
+        r"<script(?![^>]*\bsrc=)(?![^>]*type=\"application/json\")", response.content.decode()
+    )
+    assert not re.search(r"\s(?:style|onclick|onchange)=", response.content.decode())

@@ -1,0 +1,109 @@
+"""A real Chromium in front of a real server with the emulator behind it.
+
+`page` is signed in as the owner. Every console error, page error and breach of the content policy
+in any of its pages fails the test, unless the test takes it out of `complaints`.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, async_playwright
+
+from tests.conftest import CHROMIUM
+from tests.server import Server
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # Playwright lives on one loop from the first test to the last.
+    for item in items:
+        if item.nodeid.startswith("tests/browser/"):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("server")
+    with Server(folder, PIPEWEB_EMULATOR_DELAY="0.01") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def base_url(server: Server) -> str:
+    return server.url
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args() -> dict[str, Any]:
+    return {"executable_path": CHROMIUM, "args": FLAGS}
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def playwright() -> AsyncIterator[Playwright]:
+    async with async_playwright() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser(playwright: Playwright, browser_type_launch_args: dict[str, Any]) -> AsyncIterator[Browser]:
+    running = await playwright.chromium.launch(**browser_type_launch_args)
+    yield running
+    await running.close()
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What the browser complained about so far."""
+    return []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visitor(new_context: Callable[..., Any], complaints: list[str]) -> AsyncIterator[BrowserContext]:
+    """A browser window in which nobody is signed in."""
+    context: BrowserContext = await new_context()
+
+    def listen(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            complaints.append(message.text)
+
+    context.on("console", listen)
+    context.on("weberror", lambda error: complaints.append(str(error.error)))
+    yield context
+    assert complaints == []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def context(visitor: BrowserContext, signed_in_cookies: list[Any]) -> BrowserContext:
+    """A browser window in which the owner is signed in."""
+    await visitor.add_cookies(signed_in_cookies)
+    return visitor
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def signed_in_cookies(browser: Browser, server: Server) -> list[Any]:
+    """Signing in once for all tests: a link works once, and making another takes a second."""
+    first = await browser.new_context(base_url=server.url)
+    page = await first.new_page()
+    await sign_in(page, server.link)
+    cookies = await first.cookies()
+    await first.close()
+    return list(cookies)
+
+
+async def sign_in(page: Page, link: str) -> None:
+    """Opens a sign-in link and presses its button."""
+    await page.goto(link)
+    await page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    await page.wait_for_url("**/")

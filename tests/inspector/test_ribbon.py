@@ -1,0 +1,40 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.inspector.ribbon import draw
+
+TOKENS = {"static": 600, "dynamic": 200, "buffered": 150, "trigger": 50}
+counts = st.dictionaries(st.sampled_from(list(TOKENS)), st.integers(0, 10**6))
+
+
+def cached_of(prompt: int | None, cached: int | None, *, is_named: bool = False) -> list[float]:
+    ribbon = draw(TOKENS, prompt=prompt, cached=cached, is_named=is_named)
+    return [round(band.cached / band.width, 2) for band in ribbon.bands]
+
+
+def test_a_named_cache_makes_the_static_layer_solid() -> None:
+    assert cached_of(1000, 700, is_named=True) == [1, 0, 0, 0]
+
+
+def test_any_other_hit_covers_a_prefix() -> None:
+    assert cached_of(1000, 700) == [1, 0.5, 0, 0]
+
+
+@pytest.mark.parametrize(("prompt", "cached"), [(None, None), (1000, 0), (1000, None)])
+def test_nothing_is_solid_without_a_hit(prompt: int | None, cached: int | None) -> None:
+    assert cached_of(prompt, cached) == [0, 0, 0, 0]
+
+
+@given(counts, st.integers(0, 10**6), st.integers(0, 10**6), st.booleans())
+def test_the_bands_fill_the_bar_and_cached_never_exceeds_its_band(
+    tokens: dict[str, int], prompt: int, cached: int, is_named: bool
+) -> None:
+    bands = draw(tokens, prompt=prompt, cached=cached, is_named=is_named).bands
+    assert all(0 <= band.cached <= band.width + 0.001 for band in bands)
+    assert not bands or sum(band.width for band in bands) == pytest.approx(100, abs=0.01)
+
+
+def test_the_ribbon_is_also_told_in_words() -> None:
+    words = draw(TOKENS, prompt=1000, cached=700, is_named=True).words
+    assert words.endswith("static 600, 100 % cached; dynamic 200; buffered 150; trigger 50")

@@ -1,0 +1,78 @@
+import hashlib
+import shlex
+
+import orjson
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.inspector.tabs.wire import ADDRESS, CHUNKS, WireTab
+from sessions_app.models import Exchange, Session, Source
+from tests.factories import answered, make_exchange, make_run, play_flight, text_chunk
+from tests.inspector.reading import read
+
+
+def test_the_request_is_proved_by_its_hash(client: Client, session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    page = read(client, exchange, "wire")
+    assert ">proved<" in page
+    assert exchange.request_sha256 in page
+
+
+def test_a_source_that_changed_fails_the_proof(client: Client, session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    other = Source.objects.exclude(name="clock").first()
+    assert other is not None
+    Source.objects.filter(name="clock").update(blob=other.blob)
+    assert ">differs<" in read(client, exchange, "wire")
+
+
+def test_the_download_is_what_was_sent(client: Client, session: Session) -> None:
+    _, exchange = play_flight(session)
+    response = client.get(reverse("exchange-request", args=[session.public, exchange.number]))
+    assert response["Content-Type"] == "application/json"
+    assert hashlib.sha256(response.content).hexdigest() == exchange.request_sha256
+    assert orjson.loads(response.content)["contents"]
+
+
+def test_the_response_is_downloaded_chunk_by_chunk(client: Client, session: Session) -> None:
+    bodies = [text_chunk("Hé "), text_chunk("there", finish="STOP")]
+    exchange = make_exchange(make_run(session), bodies)
+    response = client.get(reverse("exchange-response", args=[session.public, exchange.number]))
+    assert response["Content-Type"] == "application/x-ndjson"
+    assert response.content == b"".join(body + b"\n" for body in bodies)
+
+
+def test_the_raw_view_shows_chunks_exactly(session: Session) -> None:
+    bodies = [text_chunk("Hé "), text_chunk("there", finish="STOP")]
+    exchange = make_exchange(make_run(session), bodies)
+    shown = WireTab().context(exchange, raw=True)
+    assert [chunk.parts[0].text.encode() for chunk in shown.chunks] == bodies
+
+
+def test_the_command_reads_the_key_from_the_environment(session: Session) -> None:
+    exchange = answered(session, "it's 'quoted' $HOME", "Hi")
+    command = WireTab().context(exchange, raw=False).command
+    assert "x-goog-api-key: $GEMINI_API_KEY" in command
+    assert f"/v1beta/models/{exchange.model}:streamGenerateContent?alt=sse" in command
+    assert "--data-binary @exchange-1-request.json" in command
+
+
+def test_a_model_name_cannot_break_out_of_the_command(session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    exchange.model = "x'; echo it's out; '"
+    words = shlex.split(WireTab().context(exchange, raw=False).command.replace("\\\n", ""))
+    assert words[4] == ADDRESS.format(model=exchange.model)
+    assert len(words) == 11
+
+
+def test_a_very_long_stream_shows_its_beginning_and_says_so(client: Client, session: Session) -> None:
+    exchange = make_exchange(make_run(session), [text_chunk("word ")] * (CHUNKS + 5))
+    shown = WireTab().context(exchange, raw=False)
+    assert (len(shown.chunks), shown.chunk_count) == (CHUNKS, CHUNKS + 5)
+    assert f"The first {CHUNKS} of {CHUNKS + 5} chunks" in read(client, exchange, "wire")
+
+
+def test_an_exchange_without_an_answer_has_no_chunks(client: Client, session: Session) -> None:
+    exchange = make_exchange(make_run(session), [])
+    Exchange.objects.filter(pk=exchange.pk).update(outcome="empty")
+    assert "No chunk arrived." in read(client, exchange, "wire")
