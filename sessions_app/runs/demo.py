@@ -1,6 +1,7 @@
 """The session a new user finds: two real turns through the emulator, the second with a cache hit."""
 
 import uuid
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from asgiref.sync import async_to_sync
@@ -18,8 +19,8 @@ QUESTIONS = (
 )
 
 
-def ensure(owner: "User", runner: Runner) -> Session | None:
-    """Makes the demo session for someone who has none yet; `runner` stands before the emulator."""
+def ensure(owner: "User", build: Callable[[], Runner]) -> Session | None:
+    """Makes the demo session for someone who has none yet; `build` makes a runner before the emulator."""
     if Session.objects.filter(owner=owner).exists():
         return None
     session = Session.objects.create(
@@ -32,12 +33,14 @@ def ensure(owner: "User", runner: Runner) -> Session | None:
         procedure=PromptText.objects.filter(kind=PromptText.Kind.PROCEDURE).first(),
     )
     session.roles.set(PromptText.objects.filter(kind=PromptText.Kind.ROLE)[:2])
-    async_to_sync(_play)(runner, session.pk)
+    async_to_sync(_play)(build, session.pk)
     session.refresh_from_db()
     return session
 
 
-async def _play(runner: Runner, session_pk: int) -> None:
+async def _play(build: Callable[[], Runner], session_pk: int) -> None:
+    # Made inside the loop that uses it.
+    runner = build()
     for question in QUESTIONS:
         await runner.send(session_pk, uuid.uuid4(), question)
         await runner.drain()

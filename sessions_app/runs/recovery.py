@@ -16,14 +16,10 @@ def reap(presence: Presence) -> list[int]:
     A process of this machine is known to be dead by its lock at once; one of another machine by its
     lease, which a living process renews far more often.
     """
-    dead = {key for key in _processes() if presence.is_dead(key)}
+    dead = presence.dead()
     silent = set(Run.objects.abandoned().values_list("pk", flat=True))
     left = Run.objects.active().filter(process__in=dead).values_list("pk", flat=True)
     ended = [pk for pk in {*silent, *left} if close(pk, Run.Status.INTERRUPTED, error=GONE) is not None]
     for key in dead:
         presence.forget(key)
     return list(Run.objects.filter(pk__in=ended).values_list("session_id", flat=True))
-
-
-def _processes() -> set[str]:
-    return set(Run.objects.active().values_list("process", flat=True))

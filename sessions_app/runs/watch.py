@@ -98,6 +98,9 @@ class Watch:
                 self._rung.set()
 
     def _mirror(self, run: Run) -> None:
+        # A run of this process is in the rows a moment before it is on the stage; its mirror would stay empty.
+        if run.process == self._runner.presence.key:
+            return
         stage = self._runner.stages.get(run.session_id)
         if stage is not None and run.pk > stage.newest_run:
             stage.present(Mirror(run, stage.pulse))

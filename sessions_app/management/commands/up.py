@@ -50,7 +50,7 @@ class Command(BaseCommand):
         gc.enable()
         if gateway.is_emulator:
             CacheEntry.objects.forget(gateway.route, "The emulator keeps caches only while it runs.")
-        demo.ensure(owner, build_runner(build_emulator()))
+        demo.ensure(owner, lambda: build_runner(build_emulator()))
         base = address_of(listener)
         # Daphne owns the descriptor from here and closes it at the end.
         endpoints = build_endpoint_description_strings(file_descriptor=listener.detach())
