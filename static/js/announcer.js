@@ -1,0 +1,28 @@
+// Speaks to screen readers in whole sentences; the streaming text itself stays silent.
+
+const AGAIN = 10_000;
+
+export class Announcer {
+  #place;
+  #timer = 0;
+
+  constructor(place) {
+    this.#place = place;
+  }
+
+  started() {
+    clearInterval(this.#timer);
+    this.say("Gemini is answering.");
+    this.#timer = setInterval(() => this.say(`Still answering, ${new Date().toLocaleTimeString()}.`), AGAIN);
+  }
+
+  finished(status, words) {
+    clearInterval(this.#timer);
+    const ends = { completed: `Answer finished, ${words} words.`, stopped: "Stopped.", failed: "The answer failed." };
+    this.say(ends[status] ?? "The answer was interrupted.");
+  }
+
+  say(sentence) {
+    this.#place.textContent = sentence;
+  }
+}

@@ -1,0 +1,46 @@
+// Dialogs and drawers: opened and closed by attributes, never by inline handlers.
+
+const OPENERS = "[data-opens-dialog], [data-closes-dialog], [data-delete], [data-opens], [data-closes]";
+
+export function mountDialogs(root) {
+  root.addEventListener("click", (event) => {
+    if (event.target instanceof HTMLDialogElement) event.target.close(); // The backdrop.
+    const control = event.target.closest(OPENERS);
+    if (control) act(control);
+  });
+  root.addEventListener("keydown", (event) => {
+    const frame = root.querySelector("[data-open]");
+    if (event.key !== "Escape" || !frame || root.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    setDrawer(frame, null);
+  });
+}
+
+function act(control) {
+  const { opensDialog, opens, subject } = control.dataset;
+  if (opensDialog) document.getElementById(opensDialog).showModal();
+  else if ("closesDialog" in control.dataset) control.closest("dialog").close();
+  else if (control.dataset.delete) askToDelete(control.dataset.delete, subject);
+  else toggleDrawer(opens);
+}
+
+function askToDelete(url, subject) {
+  const dialog = document.getElementById("delete");
+  dialog.querySelector("form").action = url;
+  dialog.querySelector(".subject").textContent = subject;
+  dialog.showModal();
+}
+
+function toggleDrawer(name) {
+  const frame = document.querySelector(".chat");
+  setDrawer(frame, frame.dataset.open === name ? null : name);
+}
+
+function setDrawer(frame, name) {
+  if (name) frame.dataset.open = name;
+  else delete frame.dataset.open;
+  for (const control of document.querySelectorAll("[data-opens]")) {
+    control.setAttribute("aria-expanded", String(control.dataset.opens === name));
+  }
+  if (name) document.getElementById(name).querySelector("a, button").focus({ preventScroll: true });
+}

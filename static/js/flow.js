@@ -1,0 +1,31 @@
+// Text of one kind in one step: closed blocks as HTML, the open rest as plain text behind them.
+
+export class Flow {
+  #tail;
+
+  // `element` holds a .tail, in front of which the blocks go.
+  constructor(element) {
+    this.#tail = element.querySelector(".tail").appendChild(document.createTextNode(""));
+  }
+
+  write(text) {
+    this.#tail.appendData(text);
+  }
+
+  // The sanitiser on the server made this HTML; a template keeps it inert until it is in place.
+  close(html, characters) {
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    this.#tail.parentElement.before(template.content);
+    this.#tail.data = withoutFirst(this.#tail.data, characters);
+  }
+}
+
+// The server counts characters, JavaScript counts UTF-16 units.
+function withoutFirst(text, characters) {
+  let units = 0;
+  for (let left = characters; left > 0 && units < text.length; left -= 1) {
+    units += text.codePointAt(units) > 0xffff ? 2 : 1;
+  }
+  return text.slice(units);
+}

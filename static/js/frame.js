@@ -1,0 +1,62 @@
+// What stands around the talk: the banner, the titles, the keys that act from everywhere.
+
+import { clone } from "./live.js";
+
+const WARNINGS = {
+  down: "Reconnecting… An answer in progress is still being written.",
+  gone: "This session no longer exists. Reload the page, or sign in again.",
+  unfetched: "The answer is complete, but its final form could not be fetched. Reload the page.",
+};
+
+export class Frame {
+  #root;
+
+  constructor(root) {
+    this.#root = root;
+  }
+
+  // `actions` has retry(run) and stop().
+  listen({ retry, stop }) {
+    this.#root.addEventListener("click", (event) => {
+      const button = event.target.closest("[data-retry]");
+      if (button) retry(button.dataset.retry);
+    });
+    document.addEventListener("keydown", (event) => {
+      const isFree = event.key === "Escape" && !event.defaultPrevented && !event.isComposing;
+      if (isFree && !document.querySelector("dialog[open]")) stop();
+    });
+  }
+
+  // What the reader has to know about the connection: a key of WARNINGS, or "up".
+  warn(state) {
+    const banner = this.#root.querySelector(".banner");
+    banner.textContent = WARNINGS[state] ?? "";
+    banner.hidden = !(state in WARNINGS);
+  }
+
+  // Why a command was not carried out, until the next one.
+  explain({ message, hint }) {
+    const card = clone("live-refusal");
+    card.querySelector(".title").textContent = message;
+    card.querySelector(".hint").textContent = hint;
+    this.#root.querySelector(".transcript").append(card);
+  }
+
+  forgetRefusals() {
+    for (const card of this.#root.querySelectorAll(".transcript > .ending")) card.remove();
+  }
+
+  entitle(title) {
+    if (!title) return;
+    const heading = this.#root.querySelector(".talk-head h1");
+    document.title = document.title.replace(heading.textContent, () => title);
+    heading.textContent = heading.title = title;
+    const entry = this.#root.querySelector(".side [aria-current]");
+    if (entry) entry.textContent = title;
+  }
+
+  // The panels beside the talk listen for this.
+  announceEnd() {
+    document.body.dispatchEvent(new CustomEvent("run-finished"));
+  }
+}

@@ -1,0 +1,61 @@
+// Follows the end of the conversation, and lets go as soon as the reader wants to read.
+
+const NEAR = 64;
+const UPWARD = new Set(["ArrowUp", "PageUp", "Home"]);
+
+export class Follower {
+  #box;
+  #pill;
+  #pinned = true;
+  #top = 0;
+
+  constructor(box, content, pill) {
+    this.#box = box;
+    this.#pill = pill;
+    box.addEventListener("wheel", (event) => event.deltaY < 0 && this.#release(), { passive: true });
+    box.addEventListener("touchmove", () => this.#release(), { passive: true });
+    box.addEventListener("keydown", (event) => UPWARD.has(event.key) && this.#release());
+    box.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    document.addEventListener("selectionchange", () => this.#selecting() && this.#release());
+    pill.addEventListener("click", () => this.follow());
+    const watcher = new ResizeObserver(() => this.#grown());
+    watcher.observe(content);
+    watcher.observe(box);
+    this.follow();
+  }
+
+  follow() {
+    this.#pinned = true;
+    this.#pill.hidden = true;
+    this.#box.scrollTop = this.#box.scrollHeight;
+  }
+
+  #grown() {
+    if (this.#pinned) this.follow();
+    else this.#pill.hidden = this.#distance <= NEAR;
+  }
+
+  #scrolled() {
+    const wentUp = this.#box.scrollTop < this.#top;
+    this.#top = this.#box.scrollTop;
+    // Also what no event announces: the scroll bar, find in page.
+    if (wentUp && this.#distance > NEAR) this.#release();
+    if (!wentUp && this.#distance <= NEAR) {
+      this.#pinned = true;
+      this.#pill.hidden = true;
+    }
+  }
+
+  #release() {
+    if (this.#box.scrollHeight > this.#box.clientHeight) this.#pinned = false;
+  }
+
+  #selecting() {
+    const selection = getSelection();
+    return !selection.isCollapsed && this.#box.contains(selection.anchorNode);
+  }
+
+  get #distance() {
+    return this.#box.scrollHeight - this.#box.scrollTop - this.#box.clientHeight;
+  }
+}

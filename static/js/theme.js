@@ -1,0 +1,43 @@
+// Runs before the first paint, so that a chosen theme never flashes. Not a module: modules wait.
+(() => {
+  const ORDER = ["system", "light", "dark"];
+  const root = document.documentElement;
+
+  const read = () => {
+    try {
+      const kept = localStorage.getItem("theme");
+      return ORDER.includes(kept) ? kept : "system";
+    } catch {
+      return "system"; // Storage is refused in some private windows.
+    }
+  };
+
+  const apply = (theme) => {
+    if (theme === "system") delete root.dataset.theme;
+    else root.dataset.theme = theme;
+  };
+
+  const describe = (button, theme) => {
+    button.title = `Colour theme: ${theme}`;
+    button.setAttribute("aria-label", button.title);
+  };
+
+  const advance = (button) => {
+    const next = ORDER[(ORDER.indexOf(read()) + 1) % ORDER.length];
+    try {
+      localStorage.setItem("theme", next);
+    } catch {
+      // The choice then lasts for this page only.
+    }
+    apply(next);
+    describe(button, next);
+  };
+
+  apply(read());
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const button of document.querySelectorAll("[data-theme-toggle]")) {
+      describe(button, read());
+      button.addEventListener("click", () => advance(button));
+    }
+  });
+})();

@@ -1,0 +1,125 @@
+"""What stands around the talk: the list, settings, files, narrow windows, dark mode, accessibility."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, Page, expect
+
+from tests.browser.test_chat import finished, open_session, send
+from tests.server import Server
+
+NARROW = {"width": 390, "height": 844}
+
+
+async def overflow(page: Page) -> int:
+    width: int = await page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+    return width
+
+
+async def test_a_session_is_renamed_and_deleted_from_the_list(page: Page) -> None:
+    await open_session(page)
+    await finished(await send(page, "Unwanted words"))
+    await page.goto("/")
+    await page.get_by_role("button", name="Rename “Unwanted words”").click()
+    await page.get_by_role("textbox", name="Title").fill("Better words")
+    await page.get_by_role("textbox", name="Title").press("Enter")
+    await expect(page.get_by_role("link", name="Better words")).to_be_visible()
+    await page.get_by_role("button", name="Delete “Better words”").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    await expect(page.get_by_text("“Better words” is deleted.")).to_be_visible()
+    await expect(page.get_by_role("link", name="Better words")).to_have_count(0)
+
+
+async def test_search_narrows_the_list_while_typing(page: Page) -> None:
+    await open_session(page)
+    await finished(await send(page, "Zebra crossing"))
+    await page.goto("/")
+    await page.get_by_label("Search by title").press_sequentially("zebra")
+    await expect(page.locator(".session-row")).to_have_count(1)
+    await expect(page).to_have_url("/?q=zebra")
+
+
+async def test_settings_are_changed_in_a_dialog(page: Page) -> None:
+    await open_session(page)
+    await page.get_by_role("button", name="Session settings").click()
+    await page.get_by_label("Purpose").fill("Plan a garden")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.locator(".empty")).to_contain_text("Plan a garden")
+
+
+async def test_a_file_is_uploaded_beside_the_chat(page: Page) -> None:
+    await open_session(page)
+    await page.get_by_role("button", name="Files and todos").click()
+    files = [{"name": "beans.txt", "mimeType": "text/plain", "buffer": b"sow in May"}]
+    await page.locator("input[type=file]").set_input_files(files)  # type: ignore[arg-type]
+    await expect(page.locator("#details .rows").first).to_contain_text("beans")
+
+
+async def test_a_todo_appears_beside_the_chat(page: Page) -> None:
+    await open_session(page)
+    await page.get_by_role("button", name="Files and todos").click()
+    await finished(await send(page, "add a todo: water the beans"))
+    await expect(page.locator("#details")).to_contain_text("water the beans")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_a_narrow_window_never_scrolls_sideways(page: Page, scheme: str) -> None:
+    await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    await page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    await open_session(page)
+    await finished(await send(page, "/long " + "unbroken" * 40))
+    assert await overflow(page) == 0
+    for address in ("/", "/new"):
+        await page.goto(address)
+        assert await overflow(page) == 0
+
+
+async def test_the_session_list_is_a_drawer_in_a_narrow_window(page: Page) -> None:
+    await page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    await open_session(page)
+    side = page.get_by_role("navigation", name="Sessions")
+    await expect(side).to_be_hidden()
+    await page.get_by_role("button", name="Sessions").click()
+    await expect(side).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(side).to_be_hidden()
+
+
+async def test_touch_targets_are_large_enough(
+    browser: Browser, server: Server, signed_in_cookies: list[Any]
+) -> None:
+    context = await browser.new_context(base_url=server.url, viewport=NARROW, has_touch=True, is_mobile=True)  # type: ignore[arg-type]
+    await context.add_cookies(signed_in_cookies)
+    page = await context.new_page()
+    await page.goto("/")
+    small = await page.locator("main button:visible, main a.button:visible, main input:visible").evaluate_all(
+        "(all) => all.filter((one) => one.getBoundingClientRect().height < 43.9).map((one) => one.outerHTML)"
+    )
+    assert small == []
+    await context.close()
+
+
+async def test_a_chosen_theme_is_there_before_the_first_paint(page: Page) -> None:
+    await page.emulate_media(color_scheme="light")
+    await page.goto("/")
+    toggle = page.get_by_role("button", name="Colour theme")
+    await toggle.click()
+    await toggle.click()
+    await expect(toggle).to_have_accessible_name("Colour theme: dark")
+    await page.reload(wait_until="commit")
+    await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    dark = await page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
+    assert dark == "rgb(25, 24, 22)"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_pages_pass_the_accessibility_rules(page: Page, scheme: str) -> None:
+    await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    await page.goto("/")
+    found = await Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    await open_session(page)
+    await finished(await send(page, "/long /think please"))
+    found = await Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()

@@ -1,0 +1,118 @@
+"""From turns to runs: grouping, windows, cards, endings."""
+
+import uuid
+
+import pytest
+from django.contrib.auth.models import User
+
+from sessions_app.chat.transcript import WINDOW, Transcript, view_run
+from sessions_app.errors import QuotaExceeded
+from sessions_app.models import Run, Session
+from tests import factories
+
+
+@pytest.fixture
+def session(alice: User) -> Session:
+    return factories.make_session(alice)
+
+
+def test_an_empty_session_has_no_runs(session: Session) -> None:
+    assert Transcript.ending_at(None) == Transcript((), None)
+
+
+def test_a_run_has_its_question_and_its_answer(session: Session) -> None:
+    factories.make_history(session, 2)
+    runs = Transcript.ending_at(session.head).runs
+    assert [run.text for run in runs] == ["Question 0", "Question 1"]
+    assert "Answer 1" in runs[1].steps[0].text
+    assert runs[1].source == "Answer 1"
+
+
+def test_a_tool_round_is_one_run_with_a_card(session: Session) -> None:
+    factories.play_flight(session)
+    (run,) = Transcript.ending_at(session.head).runs
+    call, answer = run.steps
+    assert call.cards[0].name == "check_flight" and '"AA100"' in call.cards[0].args
+    assert "delayed" in call.cards[0].response and not call.cards[0].failed
+    assert "on time" in answer.text and len(run.exchanges) == 2
+
+
+def test_a_failed_tool_is_marked(session: Session) -> None:
+    run = factories.make_run(session)
+    factories.make_exchange(run, [factories.call_chunk("check_flight", {}, finish="STOP")])
+    factories.answer_calls(run, {"error": "no such flight"})
+    assert view_run(session, run).steps == ()
+    assert view_run(session, factories.finish(run)).steps[0].cards[0].failed
+
+
+def test_thoughts_stand_apart_from_the_answer(session: Session) -> None:
+    run = factories.make_run(session)
+    factories.make_exchange(
+        run, [factories.text_chunk("Hm.", thought=True), factories.text_chunk("Yes.", finish="STOP")]
+    )
+    (step,) = view_run(session, factories.finish(run)).steps
+    assert "Hm." in step.thoughts and "Yes." in step.text and "Hm." not in step.text
+
+
+def test_the_page_and_the_fragment_of_a_run_are_the_same(session: Session) -> None:
+    first, _ = factories.play_flight(session)
+    (on_page,) = Transcript.ending_at(session.head).runs
+    assert view_run(session, Run.objects.get(pk=first.run_id)) == on_page
+
+
+def test_an_active_run_shows_no_steps_because_the_browser_replays_it(session: Session) -> None:
+    run = factories.make_run(session)
+    factories.make_exchange(run)
+    (view,) = Transcript.ending_at(session.head).runs
+    assert view.run.is_active and view.steps == () and view.ending is None
+
+
+def test_a_failed_run_without_an_answer_is_shown_in_place(session: Session) -> None:
+    run = factories.make_run(session)
+    run.end(Run.Status.FAILED, error=QuotaExceeded("Too many requests.", hint="Wait a minute."))
+    (view,) = Transcript.ending_at(session.head).runs
+    assert view.ending and view.ending.kind == "error"
+    assert (view.ending.title, view.ending.hint) == ("Too many requests.", "Wait a minute.")
+
+
+def test_the_newest_attempt_stands_for_a_message_without_an_answer(session: Session) -> None:
+    first = factories.make_run(session)
+    first.end(Run.Status.FAILED, error=QuotaExceeded("First."))
+    again = Run.objects.create(
+        session=session, trigger=first.trigger, client_id=uuid.uuid4(), status="running"
+    )
+    again.end(Run.Status.FAILED, error=QuotaExceeded("Second."))
+    (view,) = Transcript.ending_at(session.head).runs
+    assert view.run == again
+
+
+def test_only_the_end_of_a_long_session_is_shown(session: Session) -> None:
+    factories.make_history(session, WINDOW // 2 + 3)
+    last = Transcript.ending_at(session.head)
+    assert len(last.runs) == WINDOW // 2 and last.earlier is not None
+    older = Transcript.ending_at(last.earlier.parent)
+    assert [run.text for run in older.runs] == ["Question 0", "Question 1", "Question 2"]
+    assert older.earlier is None
+
+
+def test_a_run_longer_than_the_window_is_shown_whole(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.make_history(session, 1)
+    factories.play_flight(session)
+    monkeypatch.setattr("sessions_app.chat.transcript.WINDOW", 2)
+    transcript = Transcript.ending_at(session.head)
+    assert len(transcript.runs) == 2 and transcript.earlier is None
+
+
+def test_what_cannot_stand_in_search_can_stand_on_the_page(session: Session) -> None:
+    factories.answered(session, "NUL \0 and \ud800 and 👩‍🚀", "🇮🇩 \0 done")
+    (view,) = Transcript.ending_at(session.head).runs
+    assert "👩‍🚀" in view.text and "🇮🇩" in view.steps[0].text
+
+
+def test_tokens_of_a_run_are_the_sum_of_its_requests(session: Session) -> None:
+    factories.answered(session, "Hello", "Hi")
+    (view,) = Transcript.ending_at(session.head).runs
+    assert (view.prompt_tokens, view.cached_tokens, view.output_tokens) == (1204, 1024, 136)
+    assert view.cache_words == "cache hit"
