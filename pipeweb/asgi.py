@@ -33,7 +33,9 @@ async def shut_down() -> None:
     await gateway.aclose()
 
 
-async def lifespan(scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
+async def lifespan(
+    scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
+) -> None:
     """For servers that speak ASGI lifespan; Daphne does not and gets a reactor trigger below."""
     while True:
         message = await receive()
@@ -46,14 +48,13 @@ async def lifespan(scope: Any, receive: Callable[[], Awaitable[Any]], send: Call
             return
 
 
+chat: Any = ChatConsumer.as_asgi(runner=runner)
+route: Any = path("ws/s/<uuid:public>/", chat)
+
 application = ProtocolTypeRouter(
     {
         "http": http,
-        "websocket": AllowedHostsOriginValidator(
-            AuthMiddlewareStack(
-                URLRouter([path("ws/s/<uuid:public>/", ChatConsumer.as_asgi(runner=runner))])
-            )
-        ),
+        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter([route]))),
         "lifespan": lifespan,
     }
 )
@@ -61,12 +62,14 @@ application = ProtocolTypeRouter(
 if "twisted.internet.reactor" in sys.modules:
     import asyncio
 
-    from twisted.internet import reactor
     from twisted.internet.defer import Deferred
 
+    reactor: Any = sys.modules["twisted.internet.reactor"]
     # Later, not when running: the loop must be inside its first turn.
     reactor.callLater(0, watch.start)
-    reactor.addSystemEventTrigger("before", "shutdown", lambda: Deferred.fromFuture(asyncio.ensure_future(shut_down())))
+    reactor.addSystemEventTrigger(
+        "before", "shutdown", lambda: Deferred.fromFuture(asyncio.ensure_future(shut_down()))
+    )
 
 # A full collection walks Django and the SDK for 100 ms and stops every stream meanwhile (performance §3).
 gc.collect()

@@ -13,7 +13,12 @@ from sessions_app.workspace import Workspace
 def collect_panels(session: Session, workspace: Workspace) -> list[Panel]:
     """Panels that have something to say; a file that cannot be sent is named with the reason."""
     found = [
-        _files("file_references", "Referenced files", _paths(session.references.filter(enabled=True), "added_at"), workspace),
+        _files(
+            "file_references",
+            "Referenced files",
+            _paths(session.references.filter(enabled=True), "added_at"),
+            workspace,
+        ),
         _files("artifacts", "Artifacts", _paths(session.artifacts.all(), "changed_at"), workspace),
         _todos(session),
     ]

@@ -13,7 +13,9 @@ def static_sources(session: Session, tools: Sequence[str]) -> StaticSources:
         background=session.background,
         roles=tuple(_named(text) for text in session.roles.order_by("name")),
         procedure=_named(session.procedure) if session.procedure else None,
-        constraints=tuple(_named(text) for text in PromptText.objects.filter(kind=PromptText.Kind.CONSTRAINT)),
+        constraints=tuple(
+            _named(text) for text in PromptText.objects.filter(kind=PromptText.Kind.CONSTRAINT)
+        ),
         language=session.options.language,
         history=(),
         tools=tuple(tools),

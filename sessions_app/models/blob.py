@@ -25,7 +25,9 @@ class BlobQuerySet(models.QuerySet["Blob"]):
         missing = {sha: body for sha, body in wanted.items() if sha not in known}
         if missing:
             # Two processes may store the same bytes at once; the loser's insert is a no-op.
-            self.bulk_create([Blob.of(owner_id, sha, body) for sha, body in missing.items()], ignore_conflicts=True)
+            self.bulk_create(
+                [Blob.of(owner_id, sha, body) for sha, body in missing.items()], ignore_conflicts=True
+            )
             known |= self._keys(owner_id, missing)
         return known
 
@@ -37,7 +39,8 @@ class BlobQuerySet(models.QuerySet["Blob"]):
         from sessions_app.models import Source, Turn
 
         loose = self.filter(owner_id=owner_id).exclude(
-            Exists(Turn.objects.filter(content=OuterRef("pk"))) | Exists(Source.objects.filter(blob=OuterRef("pk")))
+            Exists(Turn.objects.filter(content=OuterRef("pk")))
+            | Exists(Source.objects.filter(blob=OuterRef("pk")))
         )
         return loose._raw_delete(loose.db)
 

@@ -11,7 +11,9 @@ from sessions_app.prompt.caching import CacheFacts
 
 
 class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
-    def remember(self, fingerprint: str, *, model: str, route: str, name: str, tokens: int, expires: datetime) -> None:
+    def remember(
+        self, fingerprint: str, *, model: str, route: str, name: str, tokens: int, expires: datetime
+    ) -> None:
         self.update_or_create(
             fingerprint=fingerprint,
             defaults={
@@ -42,7 +44,9 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
 
     def forget(self, route: str, reason: str) -> None:
         """Everything that was cached there is gone."""
-        self.filter(route=route, state=CacheEntry.State.LIVE).update(state=CacheEntry.State.GONE, reason=reason)
+        self.filter(route=route, state=CacheEntry.State.LIVE).update(
+            state=CacheEntry.State.GONE, reason=reason
+        )
 
     def live(self) -> Self:
         return self.filter(state=CacheEntry.State.LIVE, expires_at__gt=timezone.now())

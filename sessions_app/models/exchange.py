@@ -39,7 +39,9 @@ class Source(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["session", "name", "blob", "role", "kind"], name="source_once_per_session")
+            models.UniqueConstraint(
+                fields=["session", "name", "blob", "role", "kind"], name="source_once_per_session"
+            )
         ]
 
     def __str__(self) -> str:
@@ -160,16 +162,24 @@ class Exchange(models.Model):
     number = models.PositiveIntegerField(help_text="Counts from 1 in the session; part of its address.")
     step = models.PositiveIntegerField(help_text="Counts from 1 in the run.")
     resend_of = models.ForeignKey(
-        "self", null=True, on_delete=models.SET_NULL, related_name="resends", help_text="Sent again without its cache."
+        "self",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="resends",
+        help_text="Sent again without its cache.",
     )
     model = models.CharField(max_length=80)
-    served_model = models.CharField(max_length=80, blank=True, help_text="modelVersion of the answer; may differ.")
+    served_model = models.CharField(
+        max_length=80, blank=True, help_text="modelVersion of the answer; may differ."
+    )
     route = models.CharField(max_length=64, blank=True)
     provider = models.CharField(max_length=60, blank=True, help_text="Who answered, in words.")
     manifest = models.JSONField(default=dict)
     request_sha256 = models.CharField(max_length=64)
     request_size = models.PositiveIntegerField()
-    layer_tokens = models.JSONField(default=dict, help_text="Estimated tokens per layer: lists draw it without bodies.")
+    layer_tokens = models.JSONField(
+        default=dict, help_text="Estimated tokens per layer: lists draw it without bodies."
+    )
     fingerprint = models.CharField(max_length=64, blank=True)
     cache_action = models.CharField(max_length=12, blank=True)
     cache_name = models.CharField(max_length=120, blank=True)
@@ -177,7 +187,9 @@ class Exchange(models.Model):
     verdict = models.CharField(max_length=20, blank=True)
     verdict_words = models.CharField(max_length=400, blank=True)
     notes = models.JSONField(default=list, blank=True, help_text="Repairs and findings, as shown.")
-    usage = models.JSONField(default=dict, blank=True, help_text="usageMetadata of the last chunk, as received.")
+    usage = models.JSONField(
+        default=dict, blank=True, help_text="usageMetadata of the last chunk, as received."
+    )
     prompt_tokens = models.PositiveIntegerField(null=True)
     cached_tokens = models.PositiveIntegerField(null=True)
     output_tokens = models.PositiveIntegerField(null=True)
@@ -196,7 +208,9 @@ class Exchange(models.Model):
 
     class Meta:
         ordering = ["number"]
-        constraints = [models.UniqueConstraint(fields=["session", "number"], name="exchange_number_in_session")]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "number"], name="exchange_number_in_session")
+        ]
 
     def __str__(self) -> str:
         return f"exchange {self.number}"

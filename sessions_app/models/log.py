@@ -19,7 +19,8 @@ class RunLog(models.Model):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="log")
     attempt = models.PositiveSmallIntegerField(
-        default=1, help_text="Counts the processes that worked on the run: a client can be ahead of a dead one."
+        default=1,
+        help_text="Counts the processes that worked on the run: a client can be ahead of a dead one.",
     )
     seq_from = models.PositiveIntegerField()
     seq_to = models.PositiveIntegerField()

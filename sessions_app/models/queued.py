@@ -13,7 +13,9 @@ class QueuedMessage(models.Model):
 
     class Meta:
         ordering = ["pk"]
-        constraints = [models.UniqueConstraint(fields=["session", "client_id"], name="queued_once_per_client_id")]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "client_id"], name="queued_once_per_client_id")
+        ]
 
     def __str__(self) -> str:
         return str(self.client_id)

@@ -41,12 +41,22 @@ class Run(models.Model):
     trigger = models.ForeignKey("Turn", null=True, on_delete=models.CASCADE, related_name="triggered")
     client_id = models.UUIDField(help_text="Chosen by the browser: sending twice starts one run.")
     status = models.CharField(max_length=12, choices=Status, default=Status.QUEUED)
-    outcome = models.CharField(max_length=24, blank=True, help_text="How the last reply ended (prompt.reply.Outcome).")
+    outcome = models.CharField(
+        max_length=24, blank=True, help_text="How the last reply ended (prompt.reply.Outcome)."
+    )
     error = models.JSONField(default=dict, blank=True, help_text="kind, message, hint, code, retry_after.")
-    now = models.DateTimeField(default=timezone.now, help_text="The run's one clock; every step shows the model this.")
-    process = models.CharField(max_length=32, blank=True, help_text="Who works on it; its lock file tells whether it lives.")
-    attempt = models.PositiveSmallIntegerField(default=1, help_text="Rises when another process ends what one left behind.")
-    stop_requested = models.BooleanField(default=False, help_text="A stop that reached another process than the run's.")
+    now = models.DateTimeField(
+        default=timezone.now, help_text="The run's one clock; every step shows the model this."
+    )
+    process = models.CharField(
+        max_length=32, blank=True, help_text="Who works on it; its lock file tells whether it lives."
+    )
+    attempt = models.PositiveSmallIntegerField(
+        default=1, help_text="Rises when another process ends what one left behind."
+    )
+    stop_requested = models.BooleanField(
+        default=False, help_text="A stop that reached another process than the run's."
+    )
     heartbeat_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -58,7 +68,9 @@ class Run(models.Model):
             models.UniqueConstraint(fields=["session", "client_id"], name="run_once_per_client_id"),
             # The database, not a check before the insert, keeps two tabs from running one session twice.
             models.UniqueConstraint(
-                fields=["session"], condition=Q(status__in=["queued", "running"]), name="run_one_active_per_session"
+                fields=["session"],
+                condition=Q(status__in=["queued", "running"]),
+                name="run_one_active_per_session",
             ),
         ]
         indexes = [models.Index(fields=["status", "heartbeat_at"], name="run_reaper")]

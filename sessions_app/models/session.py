@@ -46,9 +46,13 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
 class Session(models.Model):
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chat_sessions")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chat_sessions"
+    )
     title = models.CharField(max_length=TITLE_LENGTH, blank=True)
-    titled_by_hand = models.BooleanField(default=False, help_text="A title the person chose is never overwritten.")
+    titled_by_hand = models.BooleanField(
+        default=False, help_text="A title the person chose is never overwritten."
+    )
     purpose = models.TextField(blank=True)
     background = models.TextField(blank=True)
     roles: "models.ManyToManyField[PromptText, Any]" = models.ManyToManyField(
@@ -72,7 +76,9 @@ class Session(models.Model):
         related_name="+",
         help_text="Newest turn of the branch in view; the history is the walk from here to the root.",
     )
-    exchange_count = models.PositiveIntegerField(default=0, help_text="Numbers the exchanges; never goes down.")
+    exchange_count = models.PositiveIntegerField(
+        default=0, help_text="Numbers the exchanges; never goes down."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(default=timezone.now)
     deleted_at = models.DateTimeField(null=True, blank=True)

@@ -46,7 +46,9 @@ class Turn(models.Model):
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="turns")
     parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
     depth = models.PositiveIntegerField(help_text="Distance from the root: orders a branch without a walk.")
-    kind = models.CharField(max_length=20, choices=[(kind.value, kind.name) for kind in prompt_turns.TurnKind])
+    kind = models.CharField(
+        max_length=20, choices=[(kind.value, kind.name) for kind in prompt_turns.TurnKind]
+    )
     content = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
     text = models.TextField(blank=True, help_text="What a search finds: the content's text without NUL.")
     run = models.ForeignKey("Run", null=True, on_delete=models.CASCADE, related_name="turns")
@@ -58,7 +60,9 @@ class Turn(models.Model):
         help_text="The exchange that produced it; empty for what a person or a tool said.",
     )
     route = models.CharField(max_length=64, blank=True, help_text="Whose signatures these are (design §2).")
-    cut = models.BooleanField(default=False, help_text="The model had not finished: stopped, failed or interrupted.")
+    cut = models.BooleanField(
+        default=False, help_text="The model had not finished: stopped, failed or interrupted."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = TurnQuerySet.as_manager()

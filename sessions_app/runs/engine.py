@@ -55,9 +55,7 @@ class Listening:
 class Engine:
     """Holds no state of a run; what a run knows is in its rows and its LiveRun."""
 
-    def __init__(
-        self, gateway: Gateway, toolbox: Toolbox, writer: Writer, patience: Patience
-    ) -> None:
+    def __init__(self, gateway: Gateway, toolbox: Toolbox, writer: Writer, patience: Patience) -> None:
         self.gateway = gateway
         self._toolbox = toolbox
         self._writer = writer
@@ -130,7 +128,9 @@ class Engine:
     async def _answer(self, live: LiveRun, step: int, calls: Sequence[Call]) -> None:
         """Runs all calls of a round together; their answers go back in one content, in call order."""
         context, enabled = await sync_to_async(self._tool_state)(live.run)
-        results = await asyncio.gather(*(self._run_tool(live, step, call, context, enabled) for call in calls))
+        results = await asyncio.gather(
+            *(self._run_tool(live, step, call, context, enabled) for call in calls)
+        )
         await sync_to_async(_keep_results)(live.run, calls, results)
 
     def _tool_state(self, run: Run) -> tuple[ToolContext, list[str]]:

@@ -92,8 +92,12 @@ class LiveRun(Feed):
             if of_step == step:
                 self._emit_closed(step, kind, blocks.close())
 
-    def show_result(self, step: int, call: FunctionCall, response: dict[str, Any], *, failed: bool, ms: float) -> None:
-        self.emit(Result, step=step, index=call.index, response=readable(response), failed=failed, ms=round(ms, 1))
+    def show_result(
+        self, step: int, call: FunctionCall, response: dict[str, Any], *, failed: bool, ms: float
+    ) -> None:
+        self.emit(
+            Result, step=step, index=call.index, response=readable(response), failed=failed, ms=round(ms, 1)
+        )
 
     def _say(self, event: Started | RunEvent) -> None:
         self.extend([event.wire()])

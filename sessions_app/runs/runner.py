@@ -14,7 +14,6 @@ from sessions_app.errors import PipewebError, RunError
 from sessions_app.events import Started
 from sessions_app.models import QueuedMessage, Run
 from sessions_app.prompt.reply import Outcome
-from sessions_app.prompt.turns import text_of
 from sessions_app.runs import recovery
 from sessions_app.runs.bell import Bell
 from sessions_app.runs.engine import Engine
@@ -25,7 +24,9 @@ from sessions_app.runs.stage import Mirror, Sent, Stage, from_now, newest_run_of
 from sessions_app.runs.start import start_next, start_retry, start_send
 from sessions_app.runs.writer import Writer
 
-UNKNOWN = RunError("Something went wrong on our side.", hint="The details are in the server log. Retry is safe.")
+UNKNOWN = RunError(
+    "Something went wrong on our side.", hint="The details are in the server log. Retry is safe."
+)
 
 log = structlog.get_logger("pipeweb.runs")
 
@@ -49,14 +50,14 @@ class Runner:
         """Starts a run for a user task, or queues it while another is going on. Raises RunError."""
         run = await sync_to_async(start_send)(session_pk, client_id, text, self.presence.key)
         if run is not None:
-            self._launch(run, text)
+            self._launch(run)
         await self._announce_queue(session_pk)
 
     async def retry(self, session_pk: int, client_id: UUID, earlier: UUID) -> None:
         """Answers an earlier trigger once more. Raises SessionBusy, RunError."""
         run = await sync_to_async(start_retry)(session_pk, client_id, earlier, self.presence.key)
-        if run is not None and run.trigger is not None:
-            self._launch(run, text_of(await sync_to_async(lambda: run.trigger.wire if run.trigger else b"")()), earlier)
+        if run is not None:
+            self._launch(run, retry_of=earlier)
 
     async def withdraw(self, session_pk: int, client_id: UUID) -> None:
         """Takes a waiting message back; no effect when it is being answered already."""
@@ -116,9 +117,11 @@ class Runner:
 
     async def continue_with(self, session_pk: int) -> None:
         """Answers the next waiting message, if any."""
+        if self._is_down:
+            return
         run = await sync_to_async(start_next)(session_pk, self.presence.key)
         if run is not None:
-            self._launch(run, await sync_to_async(lambda: text_of(run.trigger.wire) if run.trigger else "")())
+            self._launch(run)
         await self._announce_queue(session_pk)
 
     def forget_idle(self) -> None:
@@ -147,17 +150,18 @@ class Runner:
             stage.present(mirror)
         return mirror
 
-    def _launch(self, run: Run, text: str, retry_of: UUID | None = None) -> None:
+    def _launch(self, run: Run, retry_of: UUID | None = None) -> None:
         stage = self.stages.setdefault(run.session_id, Stage())
+        text = run.trigger.text if run.trigger else ""
         started = Started(run=run.public, client_id=run.client_id, text=text, retry_of=retry_of)
         live = self.lives[run.pk] = LiveRun(run, started, stage.pulse, self._writer.note)
         stage.present(live)
-        inner = self._inner[run.pk] = detached(self._engine.drive(live))
-        self._outer[run.pk] = detached(self._conduct(live, inner))
+        names = {"run": str(run.public), "session": str(run.session)}
+        inner = self._inner[run.pk] = detached(self._engine.drive(live), **names)
+        self._outer[run.pk] = detached(self._conduct(live, inner), **names)
 
     async def _conduct(self, live: LiveRun, inner: "asyncio.Task[Outcome]") -> None:
         """Waits for the engine and writes the end whatever happens: this task is never cancelled."""
-        structlog.contextvars.bind_contextvars(run=str(live.public), session=str(live.run.session))
         try:
             await self._end(live, await inner)
         except asyncio.CancelledError:
@@ -199,6 +203,11 @@ class Runner:
         self.bell.ring([session_pk])
 
 
-def detached(work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
-    """A task with a context of its own: one made in a socket's context would share its database thread."""
-    return asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+def detached(work: Coroutine[Any, Any, Any], **logged: str) -> "asyncio.Task[Any]":
+    """A task with a context of its own: one made in a socket's context would share its database thread.
+
+    `logged` stands beside every line that the task logs.
+    """
+    context = contextvars.Context()
+    context.run(structlog.contextvars.bind_contextvars, **logged)
+    return asyncio.get_running_loop().create_task(work, context=context)

@@ -18,7 +18,10 @@ from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.wire import dumps
 from sessions_app.runs.draft import Draft
 
-STOPPED_TOOL = {"error": "The run was stopped before this tool had answered.", "hint": "Ask again if it is needed."}
+STOPPED_TOOL = {
+    "error": "The run was stopped before this tool had answered.",
+    "hint": "Ask again if it is needed.",
+}
 
 
 @transaction.atomic
@@ -99,7 +102,9 @@ def grow_answers(run: Run, answers: Sequence[Answer]) -> Turn:
 
 
 @transaction.atomic
-def close(run_pk: int, status: str, *, outcome: str = "", error: PipewebError | None = None) -> Finished | None:
+def close(
+    run_pk: int, status: str, *, outcome: str = "", error: PipewebError | None = None
+) -> Finished | None:
     """Ends an active run and leaves a history that can be continued; None when it was over already.
 
     The last event is logged in the same transaction, so nobody hears of an end that is not stored.
@@ -119,7 +124,12 @@ def close(run_pk: int, status: str, *, outcome: str = "", error: PipewebError | 
 
 def _log_end(run: Run) -> Finished:
     last = run.log.aggregate(last=Max("seq_to"))["last"]
-    said = run.turns.filter(kind=TurnKind.MODEL_RESPONSE).order_by("-depth").values_list("text", flat=True).first()
+    said = (
+        run.turns.filter(kind=TurnKind.MODEL_RESPONSE)
+        .order_by("-depth")
+        .values_list("text", flat=True)
+        .first()
+    )
     finished = Finished.model_validate(
         {
             "run": run.public,

@@ -13,7 +13,9 @@ from sessions_app.prompt.turns import user_task
 QUEUE_LIMIT = 20
 """Messages that may wait in one session."""
 
-BUSY = SessionBusy("This session is already answering.", hint="Wait for the answer or stop it, then try again.")
+BUSY = SessionBusy(
+    "This session is already answering.", hint="Wait for the answer or stop it, then try again."
+)
 
 
 def start_send(session_pk: int, client_id: UUID, text: str, process: str) -> Run | None:
@@ -21,13 +23,15 @@ def start_send(session_pk: int, client_id: UUID, text: str, process: str) -> Run
 
     Raises RunError when too many messages wait.
     """
-    if Run.objects.filter(session_id=session_pk, client_id=client_id).exists():
-        return None
-    try:
-        return _begin(session_pk, client_id, process, lambda session: _new_task(session, client_id, text))
-    except SessionBusy:
-        _queue(session_pk, client_id, text)
-        return None
+    while not _is_known(session_pk, client_id):
+        try:
+            return _begin(session_pk, client_id, process, lambda session: _new_task(session, client_id, text))
+        except SessionBusy:
+            _queue(session_pk, client_id, text)
+        # The run may have ended before it could see the message that waits for its end.
+        if Run.objects.active_in(session_pk) is not None:
+            return None
+    return None
 
 
 def start_retry(session_pk: int, client_id: UUID, earlier: UUID, process: str) -> Run | None:
@@ -35,7 +39,7 @@ def start_retry(session_pk: int, client_id: UUID, earlier: UUID, process: str) -
 
     None when the client id is known already. Raises SessionBusy, RunError.
     """
-    if Run.objects.filter(session_id=session_pk, client_id=client_id).exists():
+    if _is_known(session_pk, client_id):
         return None
     return _begin(session_pk, client_id, process, lambda session: _same_task(session, earlier))
 
@@ -44,6 +48,10 @@ def start_next(session_pk: int, process: str) -> Run | None:
     """A run for the oldest waiting message, if there is one and the session is free."""
     message = QueuedMessage.objects.filter(session_id=session_pk).first()
     return start_send(session_pk, message.client_id, message.text, process) if message else None
+
+
+def _is_known(session_pk: int, client_id: UUID) -> bool:
+    return Run.objects.filter(session_id=session_pk, client_id=client_id).exists()
 
 
 def _begin(session_pk: int, client_id: UUID, process: str, find_trigger: Callable[[Session], Turn]) -> Run:
@@ -80,7 +88,7 @@ def _same_task(session: Session, earlier: UUID) -> Turn:
 
 def _queue(session_pk: int, client_id: UUID, text: str) -> None:
     waiting = QueuedMessage.objects.filter(session_id=session_pk)
-    if Run.objects.filter(session_id=session_pk, client_id=client_id).exists():
+    if _is_known(session_pk, client_id):
         return
     if waiting.exclude(client_id=client_id).count() >= QUEUE_LIMIT:
         raise RunError(f"{QUEUE_LIMIT} messages wait already.", hint="Wait for an answer, or withdraw one.")

@@ -7,6 +7,7 @@ no page waits behind a flush.
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import groupby
 from time import monotonic
 
@@ -82,8 +83,8 @@ class Writer:
             if not chunks and not logs:
                 return
             try:
-                work = (commit, chunks, list(logs.values()))
-                await asyncio.get_running_loop().run_in_executor(self._thread, *work)
+                work = partial(commit, chunks, list(logs.values()))
+                await asyncio.get_running_loop().run_in_executor(self._thread, work)
             except BaseException:
                 # The chunks are evidence: a failed write leaves them, in order, for the next flush.
                 self._chunks, self._noted = chunks + self._chunks, self._noted | lives

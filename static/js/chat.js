@@ -25,7 +25,10 @@ export class Chat {
       announcer: new Announcer(root.querySelector(".announcer")),
       follower: new Follower(root.querySelector(".scroller"), list, root.querySelector(".pill")),
       transcript: new Transcript(list, (run) => runUrl.replace(/[^/]+\/$/, `${run}/`)),
-      waiting: new Waiting(root.querySelector(".waiting"), (client, text) => this.#withdraw(client, text)),
+      waiting: new Waiting(root.querySelector(".waiting"), {
+        withdraw: (client, text) => this.#withdraw(client, text),
+        send: (client, text) => this.#dispatch({ type: "send", client_id: client, text }),
+      }),
       composer: new Composer(root.querySelector("form.composer"), session, {
         send: (text) => this.#send(text),
         stop: () => this.#stop(),

@@ -1,16 +1,18 @@
-// Messages that wait for the answer in progress, oldest first; each can be taken back.
+// Messages that wait for the answer in progress, oldest first; each can be taken back. After a stop or a
+// failure they wait until the person sends them.
 
 import { clone } from "./live.js";
 
 export class Waiting {
   #list;
 
-  // `withdraw(client, text)` is called for a message that the person takes back.
-  constructor(list, withdraw) {
+  // `withdraw(client, text)` is called for a message that the person takes back, `send` for one to send now.
+  constructor(list, { withdraw, send }) {
     this.#list = list;
-    list.addEventListener("click", (event) => {
-      const entry = event.target.closest("[data-withdraw]")?.closest("li");
-      if (entry) withdraw(entry.dataset.client, entry.querySelector(".text").textContent);
+    list.addEventListener("click", ({ target }) => {
+      const entry = target.closest("li");
+      const act = target.closest("[data-withdraw]") ? withdraw : target.closest("[data-send-now]") && send;
+      if (act) act(entry.dataset.client, entry.querySelector(".text").textContent);
     });
   }
 

@@ -234,6 +234,21 @@ async def test_a_message_sent_while_answering_is_answered_next(page: Page) -> No
     await expect(page.locator(f"{DONE} .bubble")).to_have_text(["/long please", "And then this"])
 
 
+async def test_after_a_stop_a_waiting_message_is_sent_by_hand(page: Page) -> None:
+    await open_session(page)
+    run = await send(page, "/slow please")
+    await expect(run.locator(".text")).not_to_be_empty()
+    await send(page, "Hello again")
+    await expect(page.locator(".waiting li")).to_have_count(1)
+    await expect(page.get_by_role("button", name="Send now")).to_be_hidden()
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Send now").click()
+    await expect(page.locator(f"{DONE} .bubble")).to_have_text(
+        ["/slow please", "Hello again"], timeout=20_000
+    )
+    await expect(page.locator(".waiting li")).to_have_count(0)
+
+
 async def test_a_waiting_message_can_be_taken_back(page: Page) -> None:
     await open_session(page)
     run = await send(page, "/slow please")

@@ -82,7 +82,9 @@ async def test_a_session_of_somebody_else_is_closed_as_not_found(
     assert (await socket.receive_output())["code"] == NOT_FOUND
 
 
-async def test_a_second_tab_follows_the_run_of_the_first(runner: Runner, session: Session, alice: User) -> None:
+async def test_a_second_tab_follows_the_run_of_the_first(
+    runner: Runner, session: Session, alice: User
+) -> None:
     first, second = await joined(runner, session, alice), await joined(runner, session, alice)
     await first.tell(type="send", client_id=uuid.uuid4(), text="Hello")
     assert await first.hear_until("finished") == await second.hear_until("finished")
@@ -153,7 +155,9 @@ async def test_what_is_no_command_is_refused_with_words(
     await socket.disconnect()
 
 
-async def test_a_message_sent_while_answering_waits_in_sight(runner: Runner, session: Session, alice: User) -> None:
+async def test_a_message_sent_while_answering_waits_in_sight(
+    runner: Runner, session: Session, alice: User
+) -> None:
     socket = await joined(runner, session, alice)
     await socket.tell(type="send", client_id=uuid.uuid4(), text="/slow")
     await socket.hear_until("delta")

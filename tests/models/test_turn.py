@@ -52,7 +52,9 @@ def test_a_long_history_costs_a_constant_number_of_queries(
         assert all(item.wire for item in branch)
 
 
-@pytest.mark.parametrize("text", ["nul \0 inside", "lone \ud800 surrogate", "family 👩‍👩‍👧 emoji", "x" * 1_000_000])
+@pytest.mark.parametrize(
+    "text", ["nul \0 inside", "lone \ud800 surrogate", "family 👩‍👩‍👧 emoji", "x" * 1_000_000]
+)
 def test_it_stores_and_shows_odd_text(session: Session, text: str) -> None:
     stored = Turn.objects.get(pk=grow(session, text).pk)
     shown = stored.parts[0].text

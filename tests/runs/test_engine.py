@@ -1,5 +1,6 @@
 """The flow of a run, through the real client and the emulator, to the rows."""
 
+import orjson
 import pytest
 from asgiref.sync import sync_to_async
 
@@ -13,7 +14,10 @@ WEATHER = "Check the weather in Paris and London."
 
 async def history(session: Session) -> list[Turn]:
     await session.arefresh_from_db()
-    return [turn async for turn in Turn.objects.filter(session=session).select_related("content").order_by("depth")]
+    return [
+        turn
+        async for turn in Turn.objects.filter(session=session).select_related("content").order_by("depth")
+    ]
 
 
 async def exchanges(session: Session) -> list[Exchange]:
@@ -63,10 +67,14 @@ async def test_the_second_exchange_uses_the_cache_made_after_the_first(ask: Ask,
     await ask("Hello again")
     first, second = await exchanges(session)
     assert (first.cache_action, second.cache_action) == ("create", "hit")
-    assert second.verdict == "hit" and second.cached_tokens and second.cache_name.startswith("cachedContents/")
+    assert (
+        second.verdict == "hit" and second.cached_tokens and second.cache_name.startswith("cachedContents/")
+    )
 
 
-async def test_a_dead_cache_is_resent_inline_once_and_both_attempts_are_kept(ask: Ask, session: Session) -> None:
+async def test_a_dead_cache_is_resent_inline_once_and_both_attempts_are_kept(
+    ask: Ask, session: Session
+) -> None:
     await ask("Hello")
     await CacheEntry.objects.aupdate(name="cachedContents/" + "x" * 40)
     run = await ask("Hello again")
@@ -80,7 +88,7 @@ async def test_raw_chunks_are_kept_as_they_arrived(ask: Ask, session: Session) -
     await ask("Hello")
     bodies = [bytes(chunk.body) async for chunk in RawChunk.objects.order_by("seq")]
     assert len(bodies) > 1
-    assert all(body.startswith(b'{"candidates"') or body.startswith(b'{"') for body in bodies)
+    assert all("candidates" in orjson.loads(body) for body in bodies)
 
 
 async def test_todos_are_written_by_the_run_and_seen_by_the_model(ask: Ask, session: Session) -> None:
@@ -114,10 +122,14 @@ async def test_an_answer_that_is_none_is_a_named_outcome_and_no_turn(
     run = await ask(marker)
     assert (run.status, run.outcome) == (Run.Status.FAILED, outcome)
     assert run.error["message"]
-    assert not [turn for turn in await history(session) if turn.kind == TurnKind.MODEL_RESPONSE and not turn.cut]
+    assert not [
+        turn for turn in await history(session) if turn.kind == TurnKind.MODEL_RESPONSE and not turn.cut
+    ]
 
 
-@pytest.mark.parametrize(("marker", "status"), [("/maxtokens", "completed"), ("/nofinish", "failed"), ("/drop", "failed")])
+@pytest.mark.parametrize(
+    ("marker", "status"), [("/maxtokens", "completed"), ("/nofinish", "failed"), ("/drop", "failed")]
+)
 async def test_a_cut_answer_keeps_its_text_and_says_that_it_is_cut(
     ask: Ask, session: Session, marker: str, status: str
 ) -> None:

@@ -98,7 +98,9 @@ async def test_a_megabyte_of_signature_comes_back_unchanged(
     assert sent[2]["parts"][0]["thoughtSignature"] == BIG
 
 
-async def test_what_was_sent_is_what_the_rows_say(runner: Runner, session: Session, provider: Provider) -> None:
+async def test_what_was_sent_is_what_the_rows_say(
+    runner: Runner, session: Session, provider: Provider
+) -> None:
     await answer(runner, session, provider, b'{"text":"hello"}')
     exchange = await Exchange.objects.aget()
     assert provider.requests == [await sync_to_async(exchange.request_body)()]

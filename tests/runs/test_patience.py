@@ -19,7 +19,9 @@ from sessions_app.runs.runner import Runner
 from tests.runs.conftest import Ask
 from tests.runs.viewing import send, watch
 
-PER_DAY = {"error": {"details": [{"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}]}}
+PER_DAY = {
+    "error": {"details": [{"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}]}
+}
 
 
 @pytest.mark.parametrize("error", [ProviderDown("down"), Unreachable("away"), QuotaExceeded("slow down")])
@@ -27,7 +29,9 @@ def test_a_passing_trouble_is_worth_another_try(error: GatewayError) -> None:
     assert Patience().pause(error, 1, used_cache=False)
 
 
-@pytest.mark.parametrize("error", [BadRequest("no"), BrokenStream("garbled"), QuotaExceeded("day", details=PER_DAY)])
+@pytest.mark.parametrize(
+    "error", [BadRequest("no"), BrokenStream("garbled"), QuotaExceeded("day", details=PER_DAY)]
+)
 def test_what_will_not_pass_is_not_tried_again(error: GatewayError) -> None:
     assert Patience().pause(error, 1, used_cache=False) is None
 

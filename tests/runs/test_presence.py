@@ -24,7 +24,9 @@ def test_a_process_does_not_take_itself_or_a_living_one_for_dead(tmp_path: Path)
 
 def test_a_killed_process_is_known_to_be_dead_at_once(tmp_path: Path) -> None:
     mine = Presence(tmp_path)
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         key = process.stdout.readline().strip()
         assert mine.dead() == set()

@@ -15,7 +15,10 @@ from sessions_app.prompt.turns import TurnKind, user_task
 from sessions_app.runs.presence import Presence
 from sessions_app.runs.recovery import reap
 
-CALLS = b'{"role":"model","parts":[{"functionCall":{"name":"a","args":{}}},{"functionCall":{"name":"b","args":{}}}]}'
+CALLS = (
+    b'{"role":"model","parts":'
+    b'[{"functionCall":{"name":"a","args":{}}},{"functionCall":{"name":"b","args":{}}}]}'
+)
 
 
 @pytest.fixture
@@ -51,7 +54,9 @@ def test_a_silent_run_becomes_interrupted(left: Run, presence: Presence) -> None
     assert left.status == Run.Status.INTERRUPTED and left.error["hint"]
 
 
-def test_a_run_of_a_dead_process_of_this_machine_is_ended_at_once(left: Run, presence: Presence, dead: str) -> None:
+def test_a_run_of_a_dead_process_of_this_machine_is_ended_at_once(
+    left: Run, presence: Presence, dead: str
+) -> None:
     Run.objects.update(process=dead)
     assert reap(presence) == [left.session_id]
 

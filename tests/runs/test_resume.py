@@ -1,4 +1,4 @@
-"""The law of resuming: whatever drops, reloads, joins and stops happen, nothing is lost and nothing comes twice.
+"""The law of resuming: whatever drops, reloads and joins happen, nothing is lost and nothing comes twice.
 
 Pages are modelled after static/js/live.js; a page of another process reads the log, which is written
 in flushes and may lose its tail when the process dies.
@@ -21,7 +21,20 @@ from sessions_app.prompt.reply import ChunkView
 from sessions_app.runs.live import Feed, LiveRun, Pulse
 from sessions_app.runs.stage import Mirror, Stage, rejoin
 
-TEXTS = st.sampled_from(["word ", "line\n", "\n\n", "# head\n\n", "- item\n", "```\ncode\n", "```\n\n", "**b** ", "a|b\n-|-\n", "é🙂"])
+TEXTS = st.sampled_from(
+    [
+        "word ",
+        "line\n",
+        "\n\n",
+        "# head\n\n",
+        "- item\n",
+        "```\ncode\n",
+        "```\n\n",
+        "**b** ",
+        "a|b\n-|-\n",
+        "é🙂",
+    ]
+)
 STEPS = st.one_of(
     st.tuples(st.just("say"), TEXTS),
     st.tuples(st.sampled_from(["drop", "join", "reload", "listen"]), st.integers(0, 3)),

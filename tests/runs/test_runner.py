@@ -31,7 +31,9 @@ async def test_events_are_numbered_without_gaps_from_start_to_end(runner: Runner
 
 
 async def test_a_tool_round_shows_each_call_and_its_result(runner: Runner, session: Session) -> None:
-    events = await watch(runner, session, await send(runner, session, "Check the weather in Paris and London."))
+    events = await watch(
+        runner, session, await send(runner, session, "Check the weather in Paris and London.")
+    )
     assert [event["index"] for event in events if event["type"] == "call"] == [0, 1]
     assert sorted(event["index"] for event in events if event["type"] == "result") == [0, 1]
 
@@ -78,7 +80,9 @@ async def test_sending_twice_starts_one_run(runner: Runner, session: Session) ->
     assert await Run.objects.acount() == 1 and not await QueuedMessage.objects.aexists()
 
 
-async def test_two_tabs_sending_at_once_make_one_run_and_one_waiting_message(runner: Runner, session: Session) -> None:
+async def test_two_tabs_sending_at_once_make_one_run_and_one_waiting_message(
+    runner: Runner, session: Session
+) -> None:
     await asyncio.gather(*(runner.send(session.pk, uuid.uuid4(), "/slow") for _ in range(2)))
     assert await Run.objects.acount() == 1 and await QueuedMessage.objects.acount() == 1
 
@@ -170,7 +174,9 @@ async def test_retry_is_refused_while_the_session_answers(runner: Runner, sessio
         await runner.retry(session.pk, uuid.uuid4(), run)
 
 
-async def test_shutting_down_marks_the_run_interrupted_and_keeps_its_text(runner: Runner, session: Session) -> None:
+async def test_shutting_down_marks_the_run_interrupted_and_keeps_its_text(
+    runner: Runner, session: Session
+) -> None:
     run = await begin_slowly(runner, session)
     await runner.shutdown()
     assert await status_of(run) == Run.Status.INTERRUPTED

@@ -19,7 +19,9 @@ async def send(runner: Runner, session: Session, text: str) -> uuid.UUID:
     return (await Run.objects.aget(client_id=client_id)).public
 
 
-async def watch(runner: Runner, session: Session, run: uuid.UUID, after: int = -1, until: str = "finished") -> list[Event]:
+async def watch(
+    runner: Runner, session: Session, run: uuid.UUID, after: int = -1, until: str = "finished"
+) -> list[Event]:
     """The run's events from `after` up to the first whose type or kind is `until`."""
     seen: list[Event] = []
     async with aclosing(runner.follow(session.pk, run, after)) as events:
