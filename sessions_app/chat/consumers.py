@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from sessions_app.errors import PipewebError
 from sessions_app.events import COMMANDS, Ack, Hello, Join, Refused, Retry, Send, Stop, Withdraw
+from sessions_app.instruments import SOCKETS
 from sessions_app.models import Run, Session
 from sessions_app.runs.runner import Runner
 
@@ -35,6 +36,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self._shown: UUID | None = None
         self._acknowledged = -1
         self._room = asyncio.Event()
+
+    async def __call__(self, *asgi: Any) -> None:
+        # Around all of it: a socket whose connect fails has no disconnect.
+        with SOCKETS.track_inprogress():
+            await super().__call__(*asgi)
 
     async def connect(self) -> None:
         scope: Any = self.scope

@@ -1,0 +1,112 @@
+"""Whole runs through the OpenAI-compatible door: nothing but the wire is different."""
+
+from collections.abc import AsyncIterator
+
+import orjson
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import connections
+from pytest_django import Settings
+
+from pipeweb.composition import build_emulator, build_runner
+from sessions_app.emulator import Emulator
+from sessions_app.gemini.openai_gateway import OpenAIGateway
+from sessions_app.models import Exchange, RawChunk, Run, Session, Turn
+from sessions_app.prompt.turns import TurnKind
+from sessions_app.runs.patience import Patience
+from sessions_app.runs.runner import Runner
+from tests.runs.conftest import Ask
+
+FLIGHT = "Check flight status for AA100 and book a taxi 2 hours before if delayed."
+WEATHER = "Check the weather in Paris and London."
+
+
+@pytest.fixture
+async def runner(session: Session, settings: Settings) -> AsyncIterator[Runner]:
+    settings.PIPEWEB_DIALECT = "openai"
+    gateway = build_emulator(Emulator(delay=0))
+    runner = build_runner(gateway, Patience(base=0.01, longest=1))
+    yield runner
+    await runner.shutdown()
+    await gateway.aclose()
+    await sync_to_async(connections.close_all)()
+
+
+async def history(session: Session) -> list[Turn]:
+    turns = Turn.objects.filter(session=session).select_related("content").order_by("depth")
+    return [turn async for turn in turns]
+
+
+async def exchanges(session: Session) -> list[Exchange]:
+    return [exchange async for exchange in Exchange.objects.filter(session=session)]
+
+
+def test_the_setting_chooses_the_door(settings: Settings) -> None:
+    settings.PIPEWEB_DIALECT = "openai"
+    assert isinstance(build_emulator(Emulator()), OpenAIGateway)
+    settings.PIPEWEB_DIALECT = "gemini"
+    assert not isinstance(build_emulator(Emulator()), OpenAIGateway)
+
+
+async def test_sequential_calls_play_as_in_seed_2(ask: Ask, session: Session) -> None:
+    run = await ask(FLIGHT)
+    kinds = [turn.kind for turn in await history(session)]
+    calling, answering = TurnKind.FUNCTION_CALLING, TurnKind.TOOL_RESPONSE
+    assert run.status == Run.Status.COMPLETED
+    assert kinds == [TurnKind.USER_TASK, calling, answering, calling, answering, TurnKind.MODEL_RESPONSE]
+
+
+async def test_parallel_calls_are_signed_once_and_answered_together(ask: Ask, session: Session) -> None:
+    await ask(WEATHER)
+    _, calling, answering, _ = await history(session)
+    assert [bool(part.signature) for part in calling.parts if part.call] == [True, False]
+    ids = [part.call["id"] for part in calling.parts if part.call]
+    assert [part.response["id"] for part in answering.parts if part.response] == ids
+
+
+async def test_raw_chunks_are_the_wire_as_it_was(ask: Ask, session: Session) -> None:
+    await ask("Hello")
+    bodies = [bytes(chunk.body) async for chunk in RawChunk.objects.order_by("seq")]
+    assert {orjson.loads(body)["object"] for body in bodies} == {"chat.completion.chunk"}
+
+
+async def test_an_answer_has_text_signature_and_usage(ask: Ask, session: Session) -> None:
+    await ask("Hello there")
+    (exchange,) = await exchanges(session)
+    answer = (await history(session))[-1]
+    assert answer.text and answer.parts[-1].signature
+    assert exchange.prompt_tokens and exchange.output_tokens and exchange.served_model
+    assert exchange.provider == "Emulator (OpenAI-compatible)"
+
+
+async def test_no_cache_is_named(ask: Ask, session: Session) -> None:
+    await ask("Hello")
+    await ask("Hello again")
+    assert [exchange.cache_name for exchange in await exchanges(session)] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("marker", "kind"), [("/error 429", "QuotaExceeded"), ("/error 503", "ProviderDown")]
+)
+async def test_an_error_fails_the_run_with_its_kind(
+    ask: Ask, session: Session, marker: str, kind: str
+) -> None:
+    run = await ask(marker)
+    assert (run.status, run.error["kind"]) == (Run.Status.FAILED, kind)
+
+
+@pytest.mark.parametrize(("marker", "outcome"), [("/empty", "empty"), ("/safety", "safety")])
+async def test_an_answer_that_is_none_is_a_named_outcome(
+    ask: Ask, session: Session, marker: str, outcome: str
+) -> None:
+    run = await ask(marker)
+    assert (run.status, run.outcome) == (Run.Status.FAILED, outcome)
+
+
+async def test_a_session_that_began_at_the_native_door_goes_on_here(ask: Ask, session: Session) -> None:
+    """What another route signed is not sent; nothing is refused for it."""
+    await ask(FLIGHT)
+    await Turn.objects.aupdate(route="another route")
+    run = await ask("And now?")
+    assert run.status == Run.Status.COMPLETED
+    assert any(note["action"] == "removed" for note in (await exchanges(session))[-1].notes)
