@@ -12,12 +12,12 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from sessions_app.emulator.core import Emulator
-from sessions_app.emulator.exchange import Request, Response
-from sessions_app.errors import Unreachable
+from sessions_app.emulator.exchange import Hangup, Request, Response
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+BreakOff = Callable[[Message, bool], None]
 
 _END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 
@@ -25,14 +25,12 @@ _END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 class EmulatorApplication:
     """Speaks HTTP only; any other protocol is left unanswered.
 
-    ASGI has no word for breaking a connection. `break_off`, given a scope, does it in the
-    server's own way; without it the answer ends short of the length it promised, which makes
-    most servers close the connection.
+    ASGI has no word for breaking a connection. `break_off`, given a scope and whether to close
+    in the ordinary way, does it in the server's own; without it the answer ends short of the
+    length it promised, which makes most servers close the connection.
     """
 
-    def __init__(
-        self, emulator: Emulator | None = None, break_off: Callable[[Message], None] | None = None
-    ) -> None:
+    def __init__(self, emulator: Emulator | None = None, break_off: BreakOff | None = None) -> None:
         self.emulator = emulator or Emulator()
         self._break_off = break_off
 
@@ -42,17 +40,22 @@ class EmulatorApplication:
         body = await _read(receive)
         if body is None:
             return
-        response = self.emulator.handle(_request(scope, body))
+        try:
+            response = self.emulator.handle(_request(scope, body))
+        except Hangup as end:
+            await self._drop(scope, end, send)
+            return
         async with response.body:
             try:
                 await _race(_send(response, send), _departure(receive))
-            except Unreachable:
-                await self._drop(scope, send)
+            except Hangup as end:
+                await self._drop(scope, end, send, is_answered=True)
 
-    async def _drop(self, scope: Message, send: Send) -> None:
+    async def _drop(self, scope: Message, end: Hangup, send: Send, *, is_answered: bool = False) -> None:
         if self._break_off:
-            self._break_off(scope)
-        await send(_END)
+            self._break_off(scope, end.clean)
+        if is_answered:
+            await send(_END)
 
 
 async def _race(*rivals: Awaitable[None]) -> None:
@@ -84,6 +87,7 @@ def _request(scope: Message, body: bytes) -> Request:
         query=dict(parse_qsl(scope["query_string"].decode("latin-1"))),
         headers={name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]},
         body=body,
+        scheme=scope.get("scheme", "http"),
     )
 
 

@@ -1,6 +1,5 @@
 """Explicit caches: `cachedContents`, with expiry and a minimum (gemini-wire §2, §5.3, §7)."""
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -9,26 +8,28 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sessions_app.emulator.catalogue import Model
-from sessions_app.emulator.refusals import cache_gone, cache_too_small, invalid
+from sessions_app.emulator.names import short_name
+from sessions_app.emulator.refusals import cache_gone, cache_too_small, free_storage, invalid
+from sessions_app.emulator.settings import ToolConfig
 from sessions_app.emulator.shapes import CacheRequest, CacheUpdate, Tool
 from sessions_app.emulator.structure import check_parts, check_tools
 from sessions_app.emulator.tokens import tally
 
 _DEFAULT_TTL = timedelta(hours=1)
 _TTL = re.compile(r"(\d+(?:\.\d{1,9})?)s")
-_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """One cached content. Of what it holds only the tools matter later, since they can be called;
-    the rest is the token `counts`, by modality."""
+    """One cached content. Of what it holds only the tools and how to call them matter later; the
+    rest is the token `counts`, by modality."""
 
     name: str
     key: str
     model: str
     display_name: str
     tools: tuple[Tool, ...]
+    tool_config: ToolConfig | None
     counts: Counter[str]
     created: datetime
     updated: datetime
@@ -59,21 +60,26 @@ class Shelf:
         self._made = 0
 
     def create(self, request: CacheRequest, key: str, model: Model) -> Cache:
-        """Raises Refusal (400) below the model's minimum or for a malformed request."""
+        """Raises Refusal: 400 below the model's minimum or for a malformed request, 429 for a key
+        that says it is free."""
         check_parts(request.contents, "CreateCachedContentRequest")
         check_tools(request.tools)
         counts = tally(request.all_contents, request.tools)
         if counts.total() < (minimum := model.explicit_minimum or 0):
             raise cache_too_small(counts.total(), minimum)
+        if "free" in key.lower():
+            raise free_storage(model.name, counts.total())
         now = self._clock()
         expires = _expiry(request.ttl, request.expire_time, now) or now + _DEFAULT_TTL
         self._made += 1
+        seed = f"{self._made} {now.isoformat()} {request.model_dump_json()}"
         cache = Cache(
-            name=_name(f"{self._made} {now.isoformat()} {request.model_dump_json()}"),
+            name="cachedContents/" + short_name(seed, 40),
             key=key,
             model=model.name,
             display_name=request.display_name,
             tools=tuple(request.tools),
+            tool_config=request.tool_config,
             counts=counts,
             created=now,
             updated=now,
@@ -106,6 +112,11 @@ class Shelf:
         self._sweep()
         return [cache for cache in reversed(self._caches.values()) if cache.key == key]
 
+    def everybody(self) -> list[Cache]:
+        """The living caches of all keys, newest first."""
+        self._sweep()
+        return list(reversed(self._caches.values()))
+
     def _sweep(self) -> None:
         now = self._clock()
         for name in [name for name, cache in self._caches.items() if cache.expires <= now]:
@@ -127,12 +138,3 @@ def _seconds(ttl: str) -> float:
     if not (match := _TTL.fullmatch(ttl)):
         raise ValueError(ttl)
     return float(match[1])
-
-
-def _name(seed: str) -> str:
-    """`cachedContents/` and 40 characters of a-z0-9."""
-    number, letters = int.from_bytes(hashlib.sha256(seed.encode()).digest(), "big"), ""
-    for _ in range(40):
-        number, digit = divmod(number, len(_ALPHABET))
-        letters += _ALPHABET[digit]
-    return f"cachedContents/{letters}"

@@ -4,13 +4,16 @@ from dataclasses import dataclass
 from typing import Any
 
 _LIMIT = 1_048_576
+_LEVELS = frozenset({"MINIMAL", "LOW", "MEDIUM", "HIGH"})
+_SMALL_SEAL = 13
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
     """`generation` decides placement and strictness of signatures; `implicit_minimum` and
-    `explicit_minimum` are tokens, None where the model has no explicit caches. A signature
-    is valid only under the model that made it."""
+    `explicit_minimum` are tokens, None where the model has no explicit caches. `served` is the
+    model behind an alias. A signature is valid only under the model that made it, and has at
+    least `seal_size` bytes inside its envelope."""
 
     name: str
     title: str
@@ -19,6 +22,30 @@ class Model:
     explicit_minimum: int | None = 1_024
     input_limit: int = _LIMIT
     output_limit: int = 65_536
+    served: str = ""
+    seal_size: int = 96
+
+    @property
+    def version(self) -> str:
+        """The name that answers, and that signs."""
+        return self.served or self.name
+
+    @property
+    def must_think(self) -> bool:
+        """Pro and its successors cannot be told not to think."""
+        return "-pro" in self.version or self.generation >= 4
+
+    @property
+    def levels(self) -> frozenset[str]:
+        """Thinking levels it takes; none before Gemini 3."""
+        if self.generation < 3:
+            return frozenset()
+        return _LEVELS - {"MINIMAL"} if self.must_think else _LEVELS
+
+    @property
+    def always_signs(self) -> bool:
+        """Flash-Lite signs what it did not think about, in 54 bytes."""
+        return "flash-lite" in self.version and self.generation >= 3
 
     @property
     def checks_signatures(self) -> bool:
@@ -27,10 +54,6 @@ class Model:
     @property
     def names_calls(self) -> bool:
         """Whether a functionCall carries an id."""
-        return self.generation >= 3
-
-    @property
-    def takes_levels(self) -> bool:
         return self.generation >= 3
 
     @property
@@ -68,8 +91,20 @@ MODELS = {
     for model in (
         Model("gemini-3-flash-preview", "Gemini 3 Flash Preview", 3.0),
         Model("gemini-3.1-pro-preview", "Gemini 3.1 Pro Preview", 3.1),
+        Model("gemini-3-pro-preview", "Gemini 3 Pro Preview", 3.1, served="gemini-3.1-pro-preview"),
+        Model("gemini-3.1-flash-lite", "Gemini 3.1 Flash-Lite", 3.1, seal_size=_SMALL_SEAL),
         Model("gemini-3.5-flash", "Gemini 3.5 Flash", 3.5),
+        Model("gemini-3.5-flash-lite", "Gemini 3.5 Flash-Lite", 3.5, seal_size=_SMALL_SEAL),
+        Model("gemini-3.6-flash", "Gemini 3.6 Flash", 3.6),
         Model("gemini-3.8-flash", "Gemini 3.8 Flash", 3.8),
+        Model("gemini-flash-latest", "Gemini Flash Latest", 3.6, served="gemini-3.6-flash"),
+        Model(
+            "gemini-flash-lite-latest",
+            "Gemini Flash-Lite Latest",
+            3.1,
+            served="gemini-3.1-flash-lite",
+            seal_size=_SMALL_SEAL,
+        ),
         Model("gemini-2.5-flash", "Gemini 2.5 Flash", 2.5, implicit_minimum=2_048),
         Model("gemini-2.5-pro", "Gemini 2.5 Pro", 2.5, implicit_minimum=2_048),
         Model("gemini-4-argon", "Gemini 4 Argon", 4.0, explicit_minimum=None),

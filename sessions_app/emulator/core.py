@@ -5,34 +5,42 @@ read. The same sequence of requests gives the same bytes.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
 
-from sessions_app.emulator import framing, refusals
+from sessions_app.emulator import chats, framing, pages, refusals, uploads
+from sessions_app.emulator.answers import page, refused, whole
 from sessions_app.emulator.caches import Shelf
 from sessions_app.emulator.catalogue import MODELS
-from sessions_app.emulator.exchange import Body, Request, Response
-from sessions_app.emulator.generation import Generator, request_counts
+from sessions_app.emulator.exchange import Body, Hangup, Request, Response
+from sessions_app.emulator.faults import Fault
+from sessions_app.emulator.files import Cabinet
+from sessions_app.emulator.generation import Answer, Generator, request_counts
 from sessions_app.emulator.journal import Entry, Journal
 from sessions_app.emulator.parsing import parse
 from sessions_app.emulator.refusals import Refusal
-from sessions_app.emulator.replies import Reply
-from sessions_app.emulator.scripts import Script
+from sessions_app.emulator.replay import Recordings
+from sessions_app.emulator.scenarios import play
+from sessions_app.emulator.scripts import Scene, Script
 from sessions_app.emulator.shapes import CacheRequest, CacheUpdate, CountRequest, GenerateRequest
 from sessions_app.emulator.tokens import details
+from sessions_app.emulator.troubles import PROXY_PAGE, promised_length
 from sessions_app.emulator.visits import Visit
 
 SECRET = b"the emulator signs in the open"
 
-_VERSIONED = re.compile(r"/(v1|v1beta|v1alpha)/(.+)")
+_VERSIONED = re.compile(r"/(upload/)?(v1|v1beta|v1alpha)/(.+)")
 
 
 class Emulator:
-    """One emulated service with its caches, its memory of prefixes and its journal.
+    """One emulated service with its caches, files, memory of prefixes and journal.
 
     `delay` and `slow_delay` are seconds before each chunk, the latter under `/slow`. `secret`
-    signs: processes that share it accept each other's signatures. `clock` dates the caches.
+    signs: processes that share it accept each other's signatures. `clock` dates caches and files.
+    `faults` strike by chance; `recordings` is a folder of traffic to serve again. `play` decides
+    what the model says; the wire form of it stays the emulator's.
     """
 
     def __init__(
@@ -42,37 +50,45 @@ class Emulator:
         slow_delay: float = 0.1,
         secret: bytes = SECRET,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        faults: Sequence[Fault] = (),
+        recordings: Path | None = None,
+        play: Callable[[Scene], Script] = play,
     ) -> None:
         self.journal = Journal()
+        self.cabinet = Cabinet(clock)
+        self.clock = clock
         self._caches = Shelf(clock)
-        self._generator = Generator(self._caches, secret)
+        self.generator = Generator(self._caches, secret, play, faults, Recordings(recordings))
         self._delay = delay
         self._slow_delay = slow_delay
 
     def handle(self, request: Request) -> Response:
-        """Always an answer; whatever is wrong with the request is in it."""
+        """An answer, whatever is wrong with the request. Raises Hangup where the connection is to
+        end without one."""
+        if pages.is_asked(request):
+            return pages.show(request, self.journal, self._caches.everybody())
         entry = self.journal.open(request.method, request.path, request.body)
         try:
             return self._route(request, entry)
         except Refusal as refusal:
-            answer = refusal.payload()
-            return _whole(entry, [answer] if _streams_array(request) else answer, status=refusal.code)
+            return refused(entry, request, refusal)
 
     def _route(self, request: Request, entry: Entry) -> Response:
-        check_key(request.key)
+        check_key(request)
         versioned = _VERSIONED.fullmatch(request.path)
+        target = (versioned[1] or "") + versioned[3] if versioned else ""
         for method, pattern, handler in ROUTES:
-            matched = pattern.fullmatch(versioned[2]) if versioned else None
+            matched = pattern.fullmatch(target)
             if versioned and matched and method == request.method:
-                return handler(self, Visit(request, entry, versioned[1], "".join(matched.groups())))
+                return handler(self, Visit(request, entry, versioned[2], "".join(matched.groups())))
         raise refusals.unknown_route(request.path)
 
     def list_models(self, visit: Visit) -> Response:
         models = [model.resource() for model in MODELS.values()]
-        return _whole(visit.entry, _page("models", models, visit))
+        return whole(visit.entry, page("models", models, visit))
 
     def get_model(self, visit: Visit) -> Response:
-        return _whole(visit.entry, visit.model("").resource())
+        return whole(visit.entry, visit.model("").resource())
 
     def count_tokens(self, visit: Visit) -> Response:
         visit.model("countTokens")
@@ -80,62 +96,68 @@ class Emulator:
         if asked.contents and asked.generate_content_request:
             raise refusals.invalid("Only one of contents and generate_content_request can be set.")
         generate = asked.generate_content_request or GenerateRequest(contents=asked.contents)
-        cache = self._generator.cache_of(generate, visit.request.key)
+        cache = self.generator.cache_of(generate, visit.request.key)
         counts = request_counts(generate, cache)
         cached = {"cachedContentTokenCount": cache.tokens} if cache else {}
         answer = {"totalTokens": counts.total(), **cached, "promptTokensDetails": details(counts)}
-        return _whole(visit.entry, answer)
+        return whole(visit.entry, answer)
 
     def generate(self, visit: Visit) -> Response:
-        reply = self._reply(visit)
-        return self._paced(visit, reply.script, [framing.pretty(reply.whole())], framing.JSON_TYPE)
+        answer = self._answer(visit, streams=False)
+        return self.paced(visit, answer.script, [framing.pretty(answer.whole())], framing.JSON_TYPE)
 
     def stream(self, visit: Visit) -> Response:
-        reply = self._reply(visit)
+        answer = self._answer(visit, streams=True)
         if visit.wants_events:
-            return self._paced(visit, reply.script, list(framing.events(reply.stream())), framing.EVENT_TYPE)
-        return self._paced(visit, reply.script, list(framing.array(reply.stream())), framing.JSON_TYPE)
+            return self.paced(visit, answer.script, list(framing.events(answer.stream())), framing.EVENT_TYPE)
+        return self.paced(visit, answer.script, list(framing.array(answer.stream())), framing.JSON_TYPE)
 
     def create_cache(self, visit: Visit) -> Response:
         asked = parse(CacheRequest, visit.request.body)
         model = visit.model("createCachedContent", asked.model)
-        return _whole(visit.entry, self._caches.create(asked, visit.request.key, model).resource())
+        return whole(visit.entry, self._caches.create(asked, visit.request.key, model).resource())
 
     def list_caches(self, visit: Visit) -> Response:
         caches = [cache.resource() for cache in self._caches.of(visit.request.key)]
-        return _whole(visit.entry, _page("cachedContents", caches, visit))
+        return whole(visit.entry, page("cachedContents", caches, visit))
 
     def get_cache(self, visit: Visit) -> Response:
-        return _whole(visit.entry, self._caches.find(visit.name, visit.request.key).resource())
+        return whole(visit.entry, self._caches.find(visit.name, visit.request.key).resource())
 
     def update_cache(self, visit: Visit) -> Response:
         change = parse(CacheUpdate, visit.request.body)
-        return _whole(visit.entry, self._caches.update(visit.name, visit.request.key, change).resource())
+        return whole(visit.entry, self._caches.update(visit.name, visit.request.key, change).resource())
 
     def delete_cache(self, visit: Visit) -> Response:
         self._caches.delete(visit.name, visit.request.key)
-        return _whole(visit.entry, {})
+        return whole(visit.entry, {})
 
-    def _reply(self, visit: Visit) -> Reply:
-        model = visit.model("generateContent")
-        return self._generator.reply(parse(GenerateRequest, visit.request.body), model, visit.request)
-
-    def _paced(self, visit: Visit, script: Script, pieces: list[bytes], content_type: str) -> Response:
-        """An answer at the emulator's pace. One that will break off promises its full length, so that
-        a server which cannot cut a connection still leaves the client waiting for the rest."""
+    def paced(self, visit: Visit, script: Script, pieces: list[bytes], content_type: str) -> Response:
+        """An answer at the emulator's pace, with whatever trouble the script has for it."""
+        trouble = script.trouble
+        if trouble.cut_after == 0:
+            visit.entry.close(early=False)
+            raise Hangup(clean=trouble.clean)
+        if trouble.page:
+            return _proxy_page(visit)
         visit.entry.status = 200
-        headers = {"content-type": content_type}
-        drop_after = script.drop_after
-        if drop_after is not None:
-            drop_after = min(drop_after, len(pieces) - 1)
-            headers |= {"content-length": str(sum(map(len, pieces))), "connection": "close"}
+        pieces, headers = trouble.apply(pieces), {"content-type": content_type}
+        if trouble.cut_after is not None:
+            trouble = replace(trouble, cut_after=min(trouble.cut_after, len(pieces) - 1))
+            headers |= promised_length(pieces)
         delay = self._slow_delay if script.slow else self._delay
-        return Response(200, headers, Body(pieces, visit.entry, delay=delay, drop_after=drop_after))
+        return Response(200, headers, Body(pieces, visit.entry, delay=delay, trouble=trouble))
+
+    def _answer(self, visit: Visit, *, streams: bool) -> Answer:
+        model = visit.model("generateContent")
+        asked = parse(GenerateRequest, visit.request.body)
+        self.cabinet.check(asked.contents, visit.request.key)
+        return self.generator.reply(asked, model, visit.request, streams=streams)
 
 
 Handler = Callable[[Emulator, Visit], Response]
 
-_MODEL, _CACHE = r"models/([^/:]+)", r"(cachedContents/[^/]+)"
+_MODEL, _CACHE, _FILE = r"models/([^/:]+)", r"(cachedContents/[^/]+)", r"(files/[^/:]+)"
 
 ROUTES: tuple[tuple[str, re.Pattern[str], Handler], ...] = (
     ("GET", re.compile("models"), Emulator.list_models),
@@ -148,30 +170,27 @@ ROUTES: tuple[tuple[str, re.Pattern[str], Handler], ...] = (
     ("GET", re.compile(_CACHE), Emulator.get_cache),
     ("PATCH", re.compile(_CACHE), Emulator.update_cache),
     ("DELETE", re.compile(_CACHE), Emulator.delete_cache),
+    ("POST", re.compile("upload/files"), lambda emulator, visit: uploads.upload(emulator.cabinet, visit)),
+    ("GET", re.compile("files"), lambda emulator, visit: uploads.list_files(emulator.cabinet, visit)),
+    ("GET", re.compile(_FILE), lambda emulator, visit: uploads.get_file(emulator.cabinet, visit)),
+    ("DELETE", re.compile(_FILE), lambda emulator, visit: uploads.delete_file(emulator.cabinet, visit)),
+    ("POST", re.compile("openai/chat/completions"), chats.complete),
+    ("GET", re.compile("openai/models"), lambda _, visit: chats.list_models(visit)),
 )
 
 
-def check_key(key: str) -> None:
-    """Any key will do, except none and one that says it is invalid."""
+def check_key(request: Request) -> None:
+    """Any key will do, except none and one that says it is invalid; the URL of an upload is one too."""
+    if request.path.startswith("/upload/") and request.query.get("upload_id"):
+        return
+    speaks_openai = "/openai/" in request.path
+    key = request.bearer if speaks_openai else request.key
     if not key:
-        raise refusals.missing_key()
+        raise refusals.no_bearer() if speaks_openai else refusals.missing_key()
     if "invalid" in key.lower():
         raise refusals.bad_key()
 
 
-def _streams_array(request: Request) -> bool:
-    return request.path.endswith(":streamGenerateContent") and request.query.get("alt") != "sse"
-
-
-def _whole(entry: Entry, value: Any, status: int = 200) -> Response:
-    entry.status = status
-    headers: Mapping[str, str] = {"content-type": framing.JSON_TYPE}
-    return Response(status, headers, Body([framing.pretty(value)], entry))
-
-
-def _page(name: str, resources: list[dict[str, Any]], visit: Visit) -> dict[str, Any]:
-    """One page of a listing; `{}` when there is nothing to list."""
-    end = visit.page_start + visit.page_size
-    shown = resources[visit.page_start : end]
-    following = {"nextPageToken": str(end)} if end < len(resources) else {}
-    return {name: shown, **following} if shown else {}
+def _proxy_page(visit: Visit) -> Response:
+    visit.entry.status = 502
+    return Response(502, {"content-type": framing.JSON_TYPE}, Body([PROXY_PAGE], visit.entry))

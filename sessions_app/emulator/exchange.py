@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from sessions_app.emulator.journal import Entry
-from sessions_app.errors import Unreachable
+from sessions_app.emulator.troubles import CUT_AFTER, NO_TROUBLE, Trouble
+from sessions_app.errors import PipewebError
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +19,22 @@ class Request:
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    scheme: str = "http"
 
     @property
     def key(self) -> str:
         return self.headers.get("x-goog-api-key") or self.query.get("key", "")
+
+    @property
+    def base(self) -> str:
+        """Where the client reached this service: scheme and host."""
+        return f"{self.scheme}://{self.headers.get('host', 'localhost')}"
+
+    @property
+    def bearer(self) -> str:
+        """The key as OpenAI clients send it."""
+        kind, _, token = self.headers.get("authorization", "").partition(" ")
+        return token.strip() if kind.lower() == "bearer" else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +44,33 @@ class Response:
     body: "Body"
 
 
+class Hangup(PipewebError):
+    """The connection ends here: by a reset, or by an ordinary close when `clean`."""
+
+    def __init__(self, *, clean: bool = False) -> None:
+        super().__init__("The connection broke in mid-stream.")
+        self.clean = clean
+
+
 class Body:
     """The pieces of an answer, one after the other, `delay` seconds before each.
 
     Closing it before the end is what a client's leaving looks like; the journal entry says so.
-    With `drop_after`, Unreachable is raised after so many pieces: the door breaks the connection.
+    A `trouble` that ends the connection raises Hangup, which the door carries out.
     """
 
     def __init__(
-        self, pieces: Iterable[bytes], entry: Entry, *, delay: float = 0.0, drop_after: int | None = None
+        self,
+        pieces: Iterable[bytes],
+        entry: Entry,
+        *,
+        delay: float = 0.0,
+        trouble: Trouble = NO_TROUBLE,
     ) -> None:
         self._pieces = iter(pieces)
         self._entry = entry
         self._delay = delay
-        self._drop_after = drop_after
+        self._trouble = trouble
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self
@@ -56,12 +82,16 @@ class Body:
         if piece is None:
             self._entry.close(early=False)
             raise StopAsyncIteration
-        if self._entry.chunks == self._drop_after:
+        if self._entry.chunks == self._trouble.cut_after:
             self._entry.close(early=False)
-            raise Unreachable("The connection broke in mid-stream.")
-        await asyncio.sleep(self._delay)
-        self._entry.chunks += 1
+            raise Hangup(clean=self._trouble.clean)
+        await asyncio.sleep(self._trouble.stall if self._is_stalled else self._delay)
+        self._entry.send(piece)
         return piece
+
+    @property
+    def _is_stalled(self) -> bool:
+        return bool(self._trouble.stall) and self._entry.chunks == CUT_AFTER
 
     async def aclose(self) -> None:
         self._entry.close(early=True)

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 _KEPT = 200
+_ANSWER_KEPT = 65_536
 
 
 @dataclass(slots=True)
 class Entry:
     """One request. `seconds` runs from its arrival to the last byte or to the client's leaving;
-    None while the answer is still under way."""
+    None while the answer is still under way. `answer` is the beginning of what was sent,
+    `sent` the bytes in all."""
 
     number: int
     method: str
@@ -21,11 +23,18 @@ class Entry:
     chunks: int = 0
     closed_early: bool = False
     seconds: float | None = None
+    sent: int = 0
+    answer: bytearray = field(default_factory=bytearray, repr=False)
     _arrived: float = field(default_factory=time.monotonic, repr=False)
 
     @property
     def under_way(self) -> bool:
         return self.seconds is None
+
+    def send(self, piece: bytes) -> None:
+        self.chunks += 1
+        self.sent += len(piece)
+        self.answer += piece[: _ANSWER_KEPT - len(self.answer)]
 
     def close(self, *, early: bool) -> None:
         """The first close counts; a later one changes nothing."""

@@ -113,8 +113,28 @@ def cache_of_other_model(asked: str, cached: str) -> Refusal:
     )
 
 
+def free_storage(model: str, requested: int) -> Refusal:
+    metric = "TotalCachedContentStorageTokensPerModelFreeTier"
+    message = f"{metric} limit exceeded for model {model}: limit=0, requested={requested}"
+    return Refusal(429, "RESOURCE_EXHAUSTED", message)
+
+
+def file_gone(name: str) -> Refusal:
+    message = f"You do not have permission to access the File {name} or it may not exist."
+    return Refusal(403, "PERMISSION_DENIED", message)
+
+
+def no_bearer() -> Refusal:
+    """What the OpenAI-compatible door says without a key."""
+    return invalid("Missing or invalid Authorization header.")
+
+
 def too_long(limit: int) -> Refusal:
     return invalid(f"The input token count exceeds the maximum number of tokens allowed ({limit}).")
+
+
+def wrong_place() -> Refusal:
+    return Refusal(400, "FAILED_PRECONDITION", "User location is not supported for the API use.")
 
 
 def quota(model: str, seconds: int = 2) -> Refusal:

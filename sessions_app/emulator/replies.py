@@ -2,8 +2,8 @@
 
 Gemini 3 streams: thoughts, text, then an empty text with the signature and the finish reason;
 or each call in a chunk of its own, the first one signed, then an empty text with the finish
-reason. Gemini 2.5 signs only calls and sends them all in its last chunk (recorded-traffic
-"Signatures: where").
+reason. Gemini 2.5 sends all calls in its last chunk, and signs the first chunk of a text
+(recorded-traffic "Signatures: where").
 """
 
 import base64
@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from sessions_app.emulator.catalogue import Model
+from sessions_app.emulator.partials import fragments
 from sessions_app.emulator.scripts import Script
 from sessions_app.emulator.signatures import Mint
 from sessions_app.emulator.tokens import estimate
@@ -60,8 +61,9 @@ class Reply:
         parts = [_thought(text) for text in self.script.thoughts] if self.shows_thoughts else []
         if self.script.calls:
             return parts + self._calls()
-        text: Wire = {"text": self.script.text}
-        return [*parts, text | self._signature() if self.model.checks_signatures else text]
+        if not self.script.text and not self.script.has_parts:
+            return parts
+        return [*parts, {"text": self.script.text} | self._signature()]
 
     def _thought_beats(self) -> Iterator["_Beat"]:
         spent = 0
@@ -71,12 +73,24 @@ class Reply:
 
     def _text_beats(self) -> Iterator["_Beat"]:
         thoughts, sent = self._thoughts(), 0
-        pieces = cut(self.script.text, self.script.pieces)
-        tail = self._tail() if self.model.checks_signatures or not pieces else [{"text": pieces.pop()}]
-        for piece in pieces:
-            sent += len(piece.encode())
-            yield _Beat([{"text": piece}], estimate(b"." * sent), thoughts)
+        chunks = [{"text": piece} for piece in self._pieces()]
+        tail = self._tail(chunks)
+        for chunk in chunks:
+            sent += len(chunk["text"].encode())
+            yield _Beat([chunk], estimate(b"." * sent), thoughts)
         yield _Beat(tail, self._candidates(), thoughts, last=True, closing=True)
+
+    def _pieces(self) -> list[str]:
+        """Gemini 3 begins with a few characters, 2.5 with a whole chunk."""
+        return cut(self.script.text, self.script.pieces, starts_short=self.model.checks_signatures)
+
+    def _tail(self, chunks: list[Wire]) -> list[Wire]:
+        """The parts of the last chunk; before Gemini 3 that is the last of `chunks`, taken out of it."""
+        if self.model.checks_signatures:
+            return [{"text": ""} | self._signature()] if self.script.has_parts else []
+        if chunks:
+            chunks[0] |= self._signature()
+        return [chunks.pop()] if chunks and self.script.has_parts else []
 
     def _call_beats(self) -> Iterator["_Beat"]:
         calls, costs, thoughts = self._calls(), self._call_costs(), self._thoughts()
@@ -84,11 +98,9 @@ class Reply:
             yield _Beat(calls, sum(costs), thoughts, last=True, closing=True)
             return
         for index, call in enumerate(calls):
-            yield _Beat([call], sum(costs[: index + 1]), thoughts)
+            for part in _in_pieces(call) if self.script.partial else [call]:
+                yield _Beat([part], sum(costs[: index + 1]), thoughts)
         yield _Beat([{"text": ""}], sum(costs), thoughts, last=True)
-
-    def _tail(self) -> list[Wire]:
-        return [{"text": ""} | self._signature()] if self.script.signed else []
 
     def _calls(self) -> list[Wire]:
         parts: list[Wire] = []
@@ -106,7 +118,7 @@ class Reply:
         return {"thoughtSignature": base64.b64encode(made).decode()}
 
     def _thoughts(self) -> int:
-        return sum(estimate(text) for text in self.script.thoughts)
+        return sum(estimate(text) for text in self.script.thoughts) + self.script.unseen_thoughts
 
     def _candidates(self) -> int:
         return sum(self._call_costs()) if self.script.calls else estimate(self.script.text)
@@ -115,21 +127,28 @@ class Reply:
         return [estimate(orjson.dumps([ask.name, ask.args])) for ask in self.script.calls]
 
     def _chunk(self, beat: "_Beat") -> Wire:
+        each = [self._candidate(beat, index) for index in range(self.script.candidates)]
+        return self._envelope({"candidates": each}, beat)
+
+    def _candidate(self, beat: "_Beat", index: int) -> Wire:
         candidate: Wire = {}
         if self.script.has_content:
             candidate["content"] = ({"parts": beat.parts} if beat.parts else {}) | {"role": "model"}
         if beat.last and self.script.finish:
             candidate["finishReason"] = self.script.finish
-        candidate["index"] = 0
+        candidate["index"] = index
         message = self.script.finish_message or (_CALLS_MADE if self.script.calls and beat.closing else "")
         if beat.last and message:
             candidate["finishMessage"] = message
-        return self._envelope({"candidates": [candidate]}, beat)
+        if beat.last and self.script.token:
+            candidate["continuationToken"] = base64.b64encode(self.script.token).decode()
+        return candidate
 
     def _envelope(self, lead: Wire, beat: "_Beat") -> Wire:
+        spent = beat.candidates * self.script.candidates
         return lead | {
-            "usageMetadata": self.usage.metadata(beat.candidates, beat.thoughts, last=beat.last),
-            "modelVersion": self.model.name,
+            "usageMetadata": self.usage.metadata(spent, beat.thoughts, last=beat.last),
+            "modelVersion": self.model.version,
             "responseId": self.response_id,
         }
 
@@ -145,12 +164,12 @@ class _Beat:
     closing: bool = False
 
 
-def cut(text: str, pieces: int = 0) -> list[str]:
+def cut(text: str, pieces: int = 0, *, starts_short: bool = True) -> list[str]:
     """Chunks that join to `text`: a short first one, then about 100 characters, or so many `pieces`."""
     if pieces:
         size = max(1, -(-len(text) // pieces))
         return [text[at : at + size] for at in range(0, len(text), size)]
-    first = text.find(" ", 1, _CHUNK)
+    first = text.find(" ", 1, _CHUNK) if starts_short else -1
     chunks = [text[:first]] if first > 0 else []
     rest = text[first:] if first > 0 else text
     while rest:
@@ -159,6 +178,12 @@ def cut(text: str, pieces: int = 0) -> list[str]:
         chunks.append(rest[:end])
         rest = rest[end:]
     return chunks
+
+
+def _in_pieces(part: Wire) -> list[Wire]:
+    """A functionCall part as the parts that stream its arguments; the signature stays on the first."""
+    first, *rest = fragments(part["functionCall"])
+    return [part | {"functionCall": first}, *({"functionCall": piece} for piece in rest)]
 
 
 def _thought(text: str) -> Wire:

@@ -10,6 +10,7 @@ from sessions_app.emulator.refusals import Refusal
 from sessions_app.emulator.shapes import Content, FunctionDeclaration, FunctionResponse, Tool
 from sessions_app.emulator.structure import turn_start
 from sessions_app.emulator.tokens import estimate
+from sessions_app.emulator.troubles import NO_TROUBLE, Trouble
 
 _LONGEST_CUE = 20_000
 
@@ -35,7 +36,9 @@ class Scene:
     """The request as a scenario sees it.
 
     `text` is the newest user text, `rounds` the tool rounds since, `functions` what may be
-    called, `cached` and `cache_name` what the prompt did not pay for in full.
+    called under `mode`, `declares` whether any function was declared at all. `cached` and
+    `cache_name` are what the prompt did not pay for in full. `resumed_at` is how many
+    characters earlier hops of a continued answer have said.
     """
 
     model: Model
@@ -47,6 +50,9 @@ class Scene:
     tokens: int = 0
     cached: int = 0
     cache_name: str = ""
+    mode: str = "AUTO"
+    declares: bool = False
+    resumed_at: int = 0
 
     @property
     def last(self) -> Round | None:
@@ -57,23 +63,35 @@ class Scene:
 class Script:
     """A reply before it becomes bytes.
 
-    `finish` "" ends the stream without a finishReason. `signed` is False where the model had
-    nothing to sign. `pieces` cuts the text into that many chunks, `slow` spaces them out,
-    `drop_after` breaks the connection after so many chunks. A `refusal` replaces everything.
+    `unseen_thoughts` are tokens of thoughts that are counted and signed but never shown.
+    `finish` "" ends the stream without a finishReason; `token` lets a CONTINUATION go on.
+    `signed` is False where the model had nothing to sign, `has_parts` where the last chunk
+    holds none. `pieces` cuts the text into that many chunks, `slow` spaces them out, `partial`
+    streams arguments in pieces, `candidates` is how many times it is answered. `trouble` is
+    what happens to the bytes. A `refusal` replaces everything.
     """
 
     text: str = ""
     calls: tuple[Ask, ...] = ()
     thoughts: tuple[str, ...] = ()
+    unseen_thoughts: int = 0
     finish: str = "STOP"
     finish_message: str = ""
     block_reason: str = ""
     has_content: bool = True
+    has_parts: bool = True
     signed: bool = True
     pieces: int = 0
     slow: bool = False
-    drop_after: int | None = None
+    partial: bool = False
+    candidates: int = 1
+    token: bytes = b""
+    trouble: Trouble = NO_TROUBLE
     refusal: Refusal | None = None
+
+    @property
+    def has_thought(self) -> bool:
+        return bool(self.thoughts or self.unseen_thoughts)
 
     @property
     def step(self) -> str:
@@ -82,10 +100,23 @@ class Script:
 
 
 def shorten(script: Script, limit: int | None) -> Script:
-    """The script within `limit` output tokens; a text that does not fit ends with MAX_TOKENS."""
-    if not limit or estimate(script.text) <= limit:
+    """The script within `limit` output tokens, thoughts first; what does not fit ends with MAX_TOKENS."""
+    if not limit or script.calls:
         return script
-    text = script.text.encode()[: 33 * limit // 10].decode(errors="ignore")
+    left = limit - script.unseen_thoughts - sum(map(estimate, script.thoughts))
+    if estimate(script.text) <= left:
+        return script
+    if left <= 0:
+        return replace(
+            script,
+            text="",
+            thoughts=(),
+            unseen_thoughts=max(1, limit - 1),
+            finish="MAX_TOKENS",
+            has_parts=False,
+            signed=False,
+        )
+    text = script.text.encode()[: 33 * left // 10].decode(errors="ignore")
     return replace(script, text=text, finish="MAX_TOKENS")
 
 

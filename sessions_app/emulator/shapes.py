@@ -1,62 +1,9 @@
-"""Requests as pydantic reads them: both spellings of every field, both base64 alphabets.
+"""Requests as pydantic reads them; `spelling` says what counts as the same field."""
 
-proto3 JSON takes `thinkingConfig` and `thinking_config` alike, one object where a list is
-meant, and bytes in the standard or the URL-safe alphabet with or without padding; google-genai
-uses all of these at once (gemini-wire §1.1). Unknown names are refused.
-"""
+from typing import Any
 
-import base64
-import binascii
-from typing import Annotated, Any, TypeVar
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict
-from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
-
-T = TypeVar("T")
-
-
-def decode_bytes(value: object) -> object:
-    """Bytes from either alphabet; anything that is not a string is left to pydantic."""
-    if not isinstance(value, str):
-        return value
-    plain = value.replace("-", "+").replace("_", "/").rstrip("=")
-    try:
-        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
-    except binascii.Error:
-        raise PydanticCustomError("base64", "Base64 decoding failed") from None
-
-
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, dict) else ([] if value is None else value)
-
-
-Many = Annotated[list[T], BeforeValidator(_as_list)]
-Bytes = Annotated[bytes, BeforeValidator(decode_bytes)]
-Anything = dict[str, Any]
-
-
-class Shape(BaseModel):
-    model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", ser_json_bytes="base64"
-    )
-
-
-class FunctionCall(Shape):
-    id: str | None = None
-    name: str = ""
-    args: Anything | None = None
-    partial_args: list[Any] | None = None
-    will_continue: bool | None = None
-
-
-class FunctionResponse(Shape):
-    id: str | None = None
-    name: str = ""
-    response: Anything | None = None
-    parts: list[Any] | None = None
-    scheduling: str | None = None
-    will_continue: bool | None = None
+from sessions_app.emulator.settings import GenerationConfig, Schema, ToolConfig
+from sessions_app.emulator.spelling import Anything, Bytes, Many, Shape
 
 
 class Blob(Shape):
@@ -69,6 +16,38 @@ class FileData(Shape):
     mime_type: str = ""
     file_uri: str = ""
     display_name: str | None = None
+
+
+def _media_type(media: Blob | FileData | None) -> str:
+    return media.mime_type or "application/octet-stream" if media else ""
+
+
+class FunctionCall(Shape):
+    id: str | None = None
+    name: str = ""
+    args: Anything | None = None
+    partial_args: list[Any] | None = None
+    will_continue: bool | None = None
+
+
+class FunctionResponsePart(Shape):
+    """Media inside a function response (Gemini 3 and later)."""
+
+    inline_data: Blob | None = None
+    file_data: FileData | None = None
+
+    @property
+    def media_type(self) -> str:
+        return _media_type(self.inline_data or self.file_data)
+
+
+class FunctionResponse(Shape):
+    id: str | None = None
+    name: str = ""
+    response: Anything | None = None
+    parts: Many[FunctionResponsePart] = []
+    scheduling: str | None = None
+    will_continue: bool | None = None
 
 
 class Part(Shape):
@@ -89,8 +68,7 @@ class Part(Shape):
 
     @property
     def media_type(self) -> str:
-        media = self.inline_data or self.file_data
-        return media.mime_type or "application/octet-stream" if media else ""
+        return _media_type(self.inline_data or self.file_data)
 
     @property
     def kind(self) -> str:
@@ -133,17 +111,22 @@ class Content(Shape):
 class FunctionDeclaration(Shape):
     name: str = ""
     description: str | None = None
-    parameters: Anything | None = None
+    parameters: Schema | None = None
     parameters_json_schema: Any = None
-    response: Anything | None = None
+    response: Schema | None = None
     response_json_schema: Any = None
     behavior: str | None = None
 
     @property
+    def argument_schema(self) -> Anything:
+        """Of the arguments, in either spelling; empty when there are none."""
+        found = self.parameters.plain() if self.parameters else self.parameters_json_schema
+        return found if isinstance(found, dict) else {"type": "object"}
+
+    @property
     def arguments(self) -> list[str]:
         """Argument names in declared order."""
-        schema = self.parameters or self.parameters_json_schema
-        found = schema if isinstance(schema, dict) else {}
+        found = self.argument_schema
         named = found.get("propertyOrdering") or found.get("property_ordering") or found.get("properties")
         return [str(name) for name in named] if isinstance(named, list | dict) else []
 
@@ -159,37 +142,6 @@ class Tool(Shape):
     computer_use: Anything | None = None
 
 
-class ThinkingConfig(Shape):
-    include_thoughts: bool = False
-    thinking_level: str = ""
-    thinking_budget: int | None = None
-
-
-class GenerationConfig(Shape):
-    thinking_config: ThinkingConfig = ThinkingConfig()
-    max_output_tokens: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    top_k: float | None = None
-    candidate_count: int | None = None
-    stop_sequences: list[str] | None = None
-    seed: int | None = None
-    presence_penalty: float | None = None
-    frequency_penalty: float | None = None
-    response_mime_type: str | None = None
-    response_schema: Any = None
-    response_json_schema: Any = None
-    response_format: Any = None
-    response_modalities: list[str] | None = None
-    response_logprobs: bool | None = None
-    logprobs: int | None = None
-    media_resolution: Any = None
-    speech_config: Any = None
-    image_config: Any = None
-    audio_timestamp: bool | None = None
-    enable_enhanced_civic_answers: bool | None = None
-
-
 class Prompt(Shape):
     """What a generate request and a cached content have in common."""
 
@@ -197,7 +149,7 @@ class Prompt(Shape):
     contents: Many[Content] = []
     system_instruction: Content | None = None
     tools: Many[Tool] = []
-    tool_config: Anything | None = None
+    tool_config: ToolConfig | None = None
 
     @property
     def all_contents(self) -> tuple[Content, ...]:
@@ -231,3 +183,14 @@ class CacheUpdate(Shape):
     name: str = ""
     ttl: str | None = None
     expire_time: str | None = None
+
+
+class FileMetadata(Shape):
+    name: str = ""
+    display_name: str = ""
+    mime_type: str = ""
+    size_bytes: int | None = None
+
+
+class UploadRequest(Shape):
+    file: FileMetadata = FileMetadata()

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from sessions_app.emulator.catalogue import Model
+from sessions_app.emulator.configuration import check_configuration
 from sessions_app.emulator.refusals import invalid
-from sessions_app.emulator.shapes import Content, GenerateRequest, ThinkingConfig, Tool
+from sessions_app.emulator.shapes import Content, GenerateRequest, Tool
 
 _ROLES = frozenset({"user", "model", "function", "tool", ""})
 _KNOWN_ROLES = "SYSTEM, SYSTEM_1, USER, ASSISTANT, DEVELOPER, CONTEXT, USER_CONTEXT, MODEL, USER"
@@ -26,8 +27,8 @@ def check_structure(request: GenerateRequest, model: Model) -> None:
         raise invalid("* GenerateContentRequest.contents: contents is not specified\n")
     check_parts(request.contents)
     check_tools(request.tools)
-    check_order(request.contents)
-    check_thinking(request.generation_config.thinking_config, model)
+    check_order(request.contents if model.generation >= 3 else joined_answers(request.contents))
+    check_configuration(request, model)
 
 
 def check_parts(contents: Sequence[Content], message: str = "GenerateContentRequest") -> None:
@@ -64,14 +65,15 @@ def check_order(contents: Sequence[Content]) -> None:
             raise invalid(_COUNTS_DIFFER)
 
 
-def check_thinking(thinking: ThinkingConfig, model: Model) -> None:
-    has_budget = thinking.thinking_budget is not None
-    if thinking.thinking_level and has_budget:
-        raise invalid("You can only set only one of thinking budget and thinking level.")
-    if thinking.thinking_level and not model.takes_levels:
-        raise invalid("Thinking level is not supported for this model.")
-    if has_budget and not model.takes_budgets:
-        raise invalid("Thinking budget is not supported for this model. Use thinking level instead.")
+def joined_answers(contents: Sequence[Content]) -> list[Content]:
+    """Contents with adjacent function responses in one: 2.5 takes them apart (recorded in 2026)."""
+    joined: list[Content] = []
+    for content in contents:
+        if joined and joined[-1].answers and content.answers:
+            joined[-1] = joined[-1].model_copy(update={"parts": [*joined[-1].parts, *content.parts]})
+        else:
+            joined.append(content)
+    return joined
 
 
 def turn_start(contents: Sequence[Content]) -> int:

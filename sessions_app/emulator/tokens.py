@@ -29,17 +29,29 @@ def substance(part: Part) -> bytes:
     if call := part.function_call:
         return orjson.dumps([call.name, call.args or {}])
     if answer := part.function_response:
-        return orjson.dumps([answer.name, answer.response or {}])
+        media = (part.model_dump_json() for part in answer.parts)
+        return orjson.dumps([answer.name, answer.response or {}, *media])
     return orjson.dumps(part.model_dump(mode="json", exclude_none=True, exclude={"thought_signature"}))
 
 
-def modality(part: Part) -> str:
-    media = part.media_type
-    return _MODALITIES.get(media.partition("/")[0], "TEXT") if media else "TEXT"
+def modality(media_type: str) -> str:
+    return _MODALITIES.get(media_type.partition("/")[0], "TEXT")
 
 
 def part_tokens(part: Part) -> int:
-    return MEDIA_TOKENS if part.media_type else estimate(substance(part))
+    return part_tally(part).total()
+
+
+def part_tally(part: Part) -> Counter[str]:
+    """Tokens of a part by modality: media inside a function response count like media beside it."""
+    if part.media_type:
+        return Counter({modality(part.media_type): MEDIA_TOKENS})
+    answer = part.function_response
+    if not answer or not answer.parts:
+        return Counter({"TEXT": estimate(substance(part))})
+    counts = Counter(modality(media.media_type) for media in answer.parts)
+    text = estimate(orjson.dumps([answer.name, answer.response or {}]))
+    return Counter({"TEXT": text}) + Counter({name: MEDIA_TOKENS * count for name, count in counts.items()})
 
 
 def declaration_tokens(tools: Sequence[Tool]) -> int:
@@ -55,7 +67,7 @@ def tally(contents: Iterable[Content], tools: Sequence[Tool] = ()) -> Counter[st
     counts: Counter[str] = Counter()
     for content in contents:
         for part in content.parts:
-            counts[modality(part)] += part_tokens(part)
+            counts += part_tally(part)
     if tools:
         counts["TEXT"] += declaration_tokens(tools)
     return counts

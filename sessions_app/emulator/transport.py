@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator
 import httpx2
 
 from sessions_app.emulator.core import Emulator
-from sessions_app.emulator.exchange import Body, Request
-from sessions_app.errors import Unreachable
+from sessions_app.emulator.exchange import Body, Hangup, Request
 
 
 class EmulatorTransport(httpx2.AsyncBaseTransport):
@@ -21,16 +20,27 @@ class EmulatorTransport(httpx2.AsyncBaseTransport):
         self.emulator = emulator or Emulator(delay=delay)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = self.emulator.handle(
-            Request(
-                method=request.method,
-                path=request.url.path,
-                query=dict(request.url.params),
-                headers={name.lower(): value for name, value in request.headers.items()},
-                body=await request.aread(),
-            )
-        )
+        try:
+            response = self.emulator.handle(await _request(request))
+        except Hangup as end:
+            raise _ended(end) from end
         return httpx2.Response(response.status, headers=dict(response.headers), stream=_Stream(response.body))
+
+
+async def _request(request: httpx2.Request) -> Request:
+    return Request(
+        method=request.method,
+        path=request.url.path,
+        query=dict(request.url.params),
+        headers={name.lower(): value for name, value in request.headers.items()},
+        body=await request.aread(),
+        scheme=request.url.scheme,
+    )
+
+
+def _ended(end: Hangup) -> httpx2.TransportError:
+    """What httpx2 raises over a socket: a close before the end breaks the protocol, a reset the reading."""
+    return httpx2.RemoteProtocolError(end.message) if end.clean else httpx2.ReadError(end.message)
 
 
 class _Stream(httpx2.AsyncByteStream):
@@ -41,8 +51,8 @@ class _Stream(httpx2.AsyncByteStream):
         try:
             async for piece in self._body:
                 yield piece
-        except Unreachable as error:
-            raise httpx2.ReadError(error.message) from error
+        except Hangup as end:
+            raise _ended(end) from end
 
     async def aclose(self) -> None:
         await self._body.aclose()

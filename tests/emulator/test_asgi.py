@@ -23,7 +23,7 @@ class Browser:
         self._messages.put_nowait({"type": "http.request", "body": body[:9], "more_body": True})
         self._messages.put_nowait({"type": "http.request", "body": body[9:], "more_body": False})
 
-    async def visit(self, emulator: Emulator) -> None:
+    async def visit(self, emulator: Emulator, application: EmulatorApplication | None = None) -> None:
         headers = [(b"X-Goog-Api-Key", b"emulator")]
         scope = {
             "type": "http",
@@ -32,7 +32,8 @@ class Browser:
             "query_string": b"alt=sse",
             "headers": headers,
         }
-        await EmulatorApplication(emulator)(scope, self._messages.get, self._receive)
+        door = application or EmulatorApplication(emulator)
+        await door(scope, self._messages.get, self._receive)
 
     def leave(self) -> None:
         self._messages.put_nowait({"type": "http.disconnect"})
@@ -80,6 +81,13 @@ async def test_a_dropped_stream_is_shorter_than_it_promised(emulator: Emulator) 
     headers = dict(browser.sent[0]["headers"])
     assert headers[b"connection"] == b"close"
     assert 0 < len(browser.body) < int(headers[b"content-length"])
+
+
+async def test_a_hangup_sends_nothing_and_breaks_off(emulator: Emulator) -> None:
+    browser, broken = Browser("/hangup"), []
+    application = EmulatorApplication(emulator, lambda scope, is_clean: broken.append(is_clean))
+    await browser.visit(emulator, application)
+    assert broken == [True] and not browser.sent
 
 
 async def test_other_protocols_are_left_alone(emulator: Emulator) -> None:

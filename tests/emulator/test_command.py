@@ -9,9 +9,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from django.core.management.base import CommandError
 from google import genai
 from google.genai import types
 
+from sessions_app.management.commands.emulator import build
 from tests.emulator.wire import FLASH, user
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +53,33 @@ async def test_a_taken_port_is_one_clear_line(server: tuple[str, Process]) -> No
     assert b"is not free" in complaints and b"Traceback" not in complaints
 
 
+async def test_faults_and_recordings_come_from_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_bytes(b'{"exchanges": []}')
+    process = await start("--port", "0", "--fault", "error 503", "--replay", str(tmp_path))
+    assert process.stdout
+    base = (await asyncio.wait_for(process.stdout.readline(), 30)).decode().split()[3].rstrip(";")
+    async with httpx2.AsyncClient(base_url=base, trust_env=False, timeout=10) as door:
+        assert (await door.post(PATH, json={"contents": [user("hello")]})).status_code == 503
+        assert (await door.get("/_emulator")).status_code == 200
+    process.send_signal(signal.SIGINT)
+    await asyncio.wait_for(process.communicate(), 10)
+
+
+@pytest.mark.parametrize(
+    ("faults", "folder", "words"),
+    [(["thunder"], None, "Unknown fault: thunder"), ([], Path("nowhere"), "nowhere is not a folder")],
+)
+def test_what_the_command_line_gets_wrong_is_said(faults: list[str], folder: Path | None, words: str) -> None:
+    with pytest.raises(CommandError, match=words):
+        build(0, faults, folder)
+
+
+def test_a_file_that_is_no_recording_is_said(tmp_path: Path) -> None:
+    (tmp_path / "torn.json").write_text('{"exchanges": [')
+    with pytest.raises(CommandError, match="no recording"):
+        build(0, [], tmp_path)
+
+
 async def _talk(base: str) -> None:
     options = types.HttpOptions(api_version="v1beta", base_url=base, async_client_args={"trust_env": False})
     sdk = genai.Client(api_key="emulator", vertexai=False, http_options=options).aio
@@ -62,5 +91,6 @@ async def _talk(base: str) -> None:
 
 async def _be_dropped(base: str) -> None:
     async with httpx2.AsyncClient(base_url=base, trust_env=False, timeout=10) as door:
-        with pytest.raises((httpx2.ReadError, httpx2.RemoteProtocolError)):
-            await door.post(PATH, json={"contents": [user("/drop")]})
+        for word in ("/drop", "/close", "/hangup"):
+            with pytest.raises((httpx2.ReadError, httpx2.RemoteProtocolError)):
+                await door.post(PATH, json={"contents": [user(word)]})

@@ -28,8 +28,8 @@ async def test_models_are_listed_and_described(sdk: AsyncClient) -> None:
 
 
 def test_models_come_in_pages(emulator: Emulator) -> None:
-    first = orjson.loads(send(emulator, "GET", "models", pageSize="5")[1])
-    second = orjson.loads(send(emulator, "GET", "models", pageSize="5", pageToken=first["nextPageToken"])[1])
+    first = orjson.loads(send(emulator, "GET", "models", pageSize="10")[1])
+    second = orjson.loads(send(emulator, "GET", "models", pageSize="10", pageToken=first["nextPageToken"])[1])
     assert len(first["models"]) + len(second["models"]) == len(MODELS)
     assert send(emulator, "GET", "models", pageSize="many")[0] == 400
 
@@ -55,7 +55,9 @@ def test_a_key_that_says_it_is_invalid_is_the_recorded_400(emulator: Emulator) -
     assert status == 400 and orjson.loads(body)["error"]["details"][0]["reason"] == "API_KEY_INVALID"
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", GENERATE), ("POST", "models"), ("GET", "files/a")])
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", GENERATE), ("POST", "models"), ("GET", "tunedModels/a")]
+)
 def test_an_unknown_route_is_a_404(emulator: Emulator, method: str, path: str) -> None:
     assert send(emulator, method, path)[0] == 404
 

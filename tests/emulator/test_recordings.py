@@ -68,7 +68,7 @@ def test_streamed_calls_of_2_5_look_the_same(emulator: Emulator, recorded: Any) 
 
 def test_the_text_after_the_calls_of_2_5_looks_the_same(emulator: Emulator, recorded: Any) -> None:
     asked = model(*parts(generate(emulator, WEATHER, OLD)))
-    done = answers(*[("get_current_temperature", {"temp": "15C"})] * 2)
+    done = answers(*[("get_current_temperature", {"temp": "15C, after a long and windy morning"})] * 2)
     body = WEATHER | {
         "contents": [*WEATHER["contents"], asked, done],
         "generationConfig": {"thinkingConfig": {"thinkingBudget": 0}},

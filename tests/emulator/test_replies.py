@@ -80,10 +80,17 @@ def test_a_stream_has_one_response_id_and_the_served_model(emulator: Emulator) -
 
 
 def test_too_many_output_tokens_are_cut(emulator: Emulator) -> None:
-    body = HELLO | {"generationConfig": {"maxOutputTokens": 10}}
+    body = HELLO | {"generationConfig": {"maxOutputTokens": 100}}
     chunks = stream(emulator, body)
+    usage = chunks[-1]["usageMetadata"]
     assert finishes(chunks)[-1] == "MAX_TOKENS"
-    assert chunks[-1]["usageMetadata"]["candidatesTokenCount"] <= 10
+    assert usage["candidatesTokenCount"] + usage["thoughtsTokenCount"] <= 100
+
+
+def test_thoughts_can_spend_all_output_tokens(emulator: Emulator) -> None:
+    (chunk,) = stream(emulator, HELLO | {"generationConfig": {"maxOutputTokens": 10}})
+    assert chunk["candidates"][0]["content"] == {"role": "model"} and finishes([chunk]) == ["MAX_TOKENS"]
+    assert chunk["usageMetadata"]["thoughtsTokenCount"] <= 10
 
 
 def test_the_same_sequence_gives_the_same_bytes() -> None:

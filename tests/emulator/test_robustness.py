@@ -7,17 +7,47 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions_app.emulator import Emulator
+from sessions_app.emulator.openai.shapes import (
+    CalledFunction,
+    ChatRequest,
+    DeclaredFunction,
+    DeclaredTool,
+    Message,
+    MessagePart,
+    ToolCall,
+)
+from sessions_app.emulator.settings import FunctionCallingConfig, GenerationConfig, Schema, ToolConfig
 from sessions_app.emulator.shapes import Content, FunctionDeclaration, Part, Prompt, Tool
 from tests.emulator.wire import FLASH, send
 
-FIELDS = {name for shape in (Prompt, Content, Part, Tool, FunctionDeclaration) for name in shape.model_fields}
+SHAPES = (
+    Prompt,
+    Content,
+    Part,
+    Tool,
+    FunctionDeclaration,
+    GenerationConfig,
+    ToolConfig,
+    FunctionCallingConfig,
+)
+FIELDS = {name for shape in (*SHAPES, Schema) for name in shape.model_fields}
 NAMES = st.sampled_from(sorted(FIELDS | {"args", "response", "ttl", "thinkingConfig", "generationConfig"}))
-VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(-5, 5), st.text(max_size=8), st.sampled_from(["user", "model"])
+CHATTED = (ChatRequest, Message, MessagePart, ToolCall, CalledFunction, DeclaredTool, DeclaredFunction)
+CHAT_NAMES = st.sampled_from(sorted({name for shape in CHATTED for name in shape.model_fields}))
+WORDS = st.text(max_size=8).filter(lambda text: "/" not in text)
+KNOWN = st.sampled_from(
+    ["user", "model", "tool", "ANY", "application/json", "text", "object", "required", "{}"]
 )
-JSON = st.recursive(
-    VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4)
-)
+VALUES = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), WORDS, KNOWN)
+
+
+def json_of(names: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
+    return st.recursive(
+        VALUES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=4)
+    )
+
+
+JSON = json_of(NAMES)
 PATHS = st.sampled_from(
     [f"models/{FLASH}:{method}" for method in ("generateContent", "streamGenerateContent", "countTokens")]
     + ["cachedContents"]
@@ -44,6 +74,18 @@ def test_any_contents_are_answered_or_refused(contents: list[Any]) -> None:
         Emulator(delay=0), "POST", f"models/{FLASH}:generateContent", {"contents": contents}
     )
     assert status == 200 or "error" in orjson.loads(answer)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    body=st.dictionaries(CHAT_NAMES, json_of(CHAT_NAMES), max_size=6),
+    messages=st.lists(st.dictionaries(CHAT_NAMES, json_of(CHAT_NAMES), max_size=4), max_size=3),
+)
+def test_any_chat_is_answered_or_refused(body: dict[str, Any], messages: list[Any]) -> None:
+    asked = {"model": FLASH, "messages": messages} | {key: body[key] for key in body if key != "model"}
+    bearer = {"authorization": "Bearer emulator"}
+    status, answer = send(Emulator(delay=0), "POST", "openai/chat/completions", asked, headers=bearer)
+    assert status == 200 or "error" in orjson.loads(answer)[0]
 
 
 @given(token=st.text(), size=st.text())

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.parsing import parse
 from sessions_app.emulator.refusals import Refusal
-from sessions_app.emulator.shapes import GenerateRequest, decode_bytes
+from sessions_app.emulator.shapes import GenerateRequest
+from sessions_app.emulator.spelling import decode_bytes
 from tests.emulator.wire import generate, send, user
 
 CAMEL = {

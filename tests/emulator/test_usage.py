@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.catalogue import MODELS
+from sessions_app.emulator.markers import find_marks
 from sessions_app.emulator.tokens import estimate
 from sessions_app.emulator.usage import Usage
 from tests.emulator.wire import FLASH, Wire, answers, declare, generate, model, parts, stream, user
@@ -22,7 +23,8 @@ CUES = (
     "/nofinish",
     "what time is it",
 )
-TEXTS = st.lists(st.one_of(st.text(max_size=200), st.sampled_from(CUES)), min_size=1, max_size=4)
+WORDS = st.text(max_size=200).filter(lambda text: not find_marks(text))
+TEXTS = st.lists(st.one_of(WORDS, st.sampled_from(CUES)), min_size=1, max_size=4)
 TOOLS = declare(current_time=["timezone"], calculate=["expression"])
 
 

@@ -44,11 +44,18 @@ def _declaration(name: str, arguments: list[str]) -> Wire:
 
 
 def send(
-    emulator: Emulator, method: str, path: str, body: Any = None, *, key: str = "emulator", **query: str
+    emulator: Emulator,
+    method: str,
+    path: str,
+    body: Any = None,
+    *,
+    key: str = "emulator",
+    headers: dict[str, str] | None = None,
+    **query: str,
 ) -> tuple[int, bytes]:
     """One request under /v1beta; the status and the whole body."""
     data = body if isinstance(body, bytes) else b"" if body is None else orjson.dumps(body)
-    request = Request(method, f"/v1beta/{path}", query, {"x-goog-api-key": key}, data)
+    request = Request(method, f"/v1beta/{path}", query, {"x-goog-api-key": key, **(headers or {})}, data)
     response = emulator.handle(request)
     return response.status, asyncio.run(_drain(response))
 

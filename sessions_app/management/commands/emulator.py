@@ -56,14 +56,17 @@ class Command(BaseCommand):
 
 
 def build(delay: float, faults: list[str], recordings: Path | None) -> Emulator:
-    """Raises CommandError for a fault that is not known and a folder that is not there."""
+    """Raises CommandError for a fault that is not known and a folder that holds no recordings."""
     if recordings and not recordings.is_dir():
         raise CommandError(f"{recordings} is not a folder")
     try:
         found = parse_faults(",".join(faults))
     except Refusal as refusal:
         raise CommandError(refusal.message) from None
-    return Emulator(delay=delay, faults=found, recordings=recordings)
+    try:
+        return Emulator(delay=delay, faults=found, recordings=recordings)
+    except ValueError as error:
+        raise CommandError(f"{recordings} holds a file that is no recording: {error}") from None
 
 
 def break_off(server: Any, scope: Mapping[str, Any], is_clean: bool) -> None:
