@@ -19,11 +19,13 @@ from django.urls import path
 
 from pipeweb.composition import build_gateway, build_runner
 from sessions_app.chat.consumers import ChatConsumer
+from sessions_app.instruments import FLUSH_LAG
 from sessions_app.runs.watch import Watch
 
 gateway = build_gateway()
 runner = build_runner(gateway)
 watch = Watch(runner)
+FLUSH_LAG.set_function(lambda: runner.lag)
 
 
 async def shut_down() -> None:

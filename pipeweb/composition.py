@@ -6,6 +6,7 @@ from django.conf import settings
 
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.runs.bell import Bell
 from sessions_app.runs.engine import Engine
 from sessions_app.runs.patience import Patience
@@ -16,15 +17,20 @@ from sessions_app.tools import TOOLBOX
 
 
 def build_gateway() -> Gateway:
-    """Google's API when there is a key, else the emulator behind the same client."""
+    """Google's API when there is a key, else the emulator behind the same client; in the set dialect."""
     if settings.GEMINI_API_KEY:
-        return Gateway(api_key=settings.GEMINI_API_KEY, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
+        door = gateway_class()
+        return door(api_key=settings.GEMINI_API_KEY, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
     return build_emulator()
 
 
 def build_emulator(emulator: Emulator | None = None) -> Gateway:
     """A client before an emulator, by default the one that this process keeps."""
-    return Gateway.to_emulator(EmulatorTransport(emulator or own_emulator()))
+    return gateway_class().to_emulator(EmulatorTransport(emulator or own_emulator()))
+
+
+def gateway_class() -> type[Gateway]:
+    return OpenAIGateway if settings.PIPEWEB_DIALECT == "openai" else Gateway
 
 
 @cache

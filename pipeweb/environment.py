@@ -27,10 +27,14 @@ SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "init_command": (
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; "
-        "PRAGMA mmap_size=134217728; PRAGMA cache_size=-20000;"
+        "PRAGMA cache_size=-4000;"
     ),
 }
-"""Without WAL and IMMEDIATE four writers see "database is locked" (measured: stack D)."""
+"""Without WAL and IMMEDIATE four writers see "database is locked" (measured: stack D).
+
+Every thread has a connection, and each would map the file and keep pages of its own: a large cache or
+a memory map is paid once per connection.
+"""
 
 POSTGRES = "django.db.backends.postgresql"
 SQLITE = "django.db.backends.sqlite3"

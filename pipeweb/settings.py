@@ -22,6 +22,7 @@ environment.refuse_unknown(
         "PIPEWEB_DATA",
         "PIPEWEB_WORKSPACES",
         "PIPEWEB_MODEL",
+        "PIPEWEB_DIALECT",
         "PIPEWEB_EMULATOR_DELAY",
         "PIPEWEB_RECORDINGS",
     },
@@ -62,6 +63,9 @@ GOOGLE_GEMINI_BASE_URL = environment.url("GOOGLE_GEMINI_BASE_URL", ("http", "htt
 
 #: Model of a new session.
 PIPEWEB_MODEL = environment.text("PIPEWEB_MODEL", "gemini-3-flash-preview")
+
+#: gemini, or openai: the provider's (or the emulator's) OpenAI-compatible door, without explicit caches.
+PIPEWEB_DIALECT = environment.choice("PIPEWEB_DIALECT", ("gemini", "openai"), "gemini")
 
 #: Seconds the built-in emulator waits between two chunks of an answer.
 PIPEWEB_EMULATOR_DELAY = environment.number("PIPEWEB_EMULATOR_DELAY", 0.02)

@@ -43,6 +43,20 @@ def run_module(name: str, *arguments: str, given: bytes = b"", limit: float, **v
     return done.stdout
 
 
+def migrated(folder: str) -> None:
+    """Makes an empty database in a data folder. Raises PipewebError."""
+    done = subprocess.run(  # noqa: S603  no word of it comes from outside
+        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+        cwd=ROOT,
+        env=environment(PIPEWEB_DATA=folder),
+        capture_output=True,
+        timeout=START_LIMIT,
+        check=False,
+    )
+    if done.returncode:
+        raise PipewebError(f"bench: no database: {last_line(done.stderr.decode(errors='replace'))}")
+
+
 def last_line(output: str) -> str:
     lines = output.strip().splitlines()
     return lines[-1] if lines else "it said nothing"

@@ -23,6 +23,6 @@ class Bench:
 
 
 def benches() -> dict[str, Bench]:
-    from sessions_app.bench import relay
+    from sessions_app.bench import relay, writers
 
-    return {bench.name: bench for bench in (relay.BENCH,)}
+    return {bench.name: bench for bench in (relay.BENCH, writers.BENCH)}

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+
+from django.db.models import Value
 
 from sessions_app.errors import WorkspaceError
 from sessions_app.models import Session
@@ -12,21 +13,26 @@ from sessions_app.workspace import Workspace
 
 def collect_panels(session: Session, workspace: Workspace) -> list[Panel]:
     """Panels that have something to say; a file that cannot be sent is named with the reason."""
+    paths = _paths(session)
     found = [
-        _files(
-            "file_references",
-            "Referenced files",
-            _paths(session.references.filter(enabled=True), "added_at"),
-            workspace,
-        ),
-        _files("artifacts", "Artifacts", _paths(session.artifacts.all(), "changed_at"), workspace),
+        _files("file_references", "Referenced files", paths["file_references"], workspace),
+        _files("artifacts", "Artifacts", paths["artifacts"], workspace),
         _todos(session),
     ]
     return [panel for panel in found if panel is not None]
 
 
-def _paths(rows: Any, stamp: str) -> dict[str, datetime]:
-    return dict(rows.values_list("path", stamp))
+def _paths(session: Session) -> dict[str, dict[str, datetime]]:
+    """Per panel, path → when it was added or changed, oldest first: one query for both."""
+    references = session.references.filter(enabled=True).order_by()
+    artifacts = session.artifacts.order_by()
+    both = references.values_list(Value("file_references"), "added_at", "path").union(
+        artifacts.values_list(Value("artifacts"), "changed_at", "path"), all=True
+    )
+    paths: dict[str, dict[str, datetime]] = {"file_references": {}, "artifacts": {}}
+    for panel, stamp, path in sorted(both):
+        paths[panel][path] = stamp
+    return paths
 
 
 def _todos(session: Session) -> Panel | None:

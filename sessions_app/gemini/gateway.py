@@ -49,6 +49,9 @@ class Gateway:
     Raises SettingsError when the key cannot be one.
     """
 
+    has_explicit_caches = True
+    """Whether this door can keep a static layer; what the model can do is another matter."""
+
     def __init__(
         self,
         *,

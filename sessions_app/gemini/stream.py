@@ -23,6 +23,8 @@ _IN_STRING = re.compile(rb'["\\]')
 _QUOTE, _ESCAPE = b'"\\'
 _OPENERS = b"{["
 _IGNORED_FIELDS = (b":", b"event:", b"id:", b"retry:")
+_DONE = b"[DONE]"
+"""How an OpenAI-compatible stream says that it is over: framing, not an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +162,9 @@ class EventSplitter:
         if line.startswith(b"data:"):
             self._data.append(line[6:] if line[5:6] == b" " else line[5:])
         elif not line:
-            if self._data:
+            if self._data and self._data != [_DONE]:
                 events.append(b"\n".join(self._data))
-                self._data.clear()
+            self._data.clear()
         elif not line.startswith(_IGNORED_FIELDS):
             raise BrokenStream(f"The answer is not an event stream: {_excerpt(line)}", hint=BROKEN_HINT)
 

@@ -1,12 +1,14 @@
 """The bytes themselves, as files."""
 
+import json
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from sessions_app.inspector.lookup import exchange_or_404
+from sessions_app.inspector.lookup import exchange_or_404, nth_or_404
+from sessions_app.inspector.tabs.renditions import renditions_of
 from sessions_app.inspector.tabs.wire import request_name, response_name
 
 
@@ -16,6 +18,16 @@ def request_body(request: HttpRequest, public: UUID, number: int) -> HttpRespons
     """The request body, byte for byte."""
     exchange = exchange_or_404(request, public, number)
     return _file(exchange.request_body(), "application/json", request_name(exchange))
+
+
+@login_required
+@require_GET
+def rendition(request: HttpRequest, public: UUID, number: int, index: int) -> HttpResponse:
+    """One rendition of the request, indented; its text is what the page's copy button copies."""
+    exchange = exchange_or_404(request, public, number)
+    found = nth_or_404(renditions_of(exchange), index)
+    body = json.dumps(json.loads(found.write()), ensure_ascii=False, indent=2).encode("utf-8", "replace")
+    return _file(body, "application/json", f"exchange-{number}-rendition-{index}.json")
 
 
 @login_required

@@ -8,6 +8,7 @@ from typing import Any
 from sessions_app.inspector.parts import title_of
 from sessions_app.models import Exchange, RawChunk, SentItem
 from sessions_app.prompt import wire
+from sessions_app.prompt.renditions.chunks import gemini_chunk
 from sessions_app.prompt.signatures import signatures_of
 from sessions_app.prompt.turns import parts_of
 
@@ -74,8 +75,8 @@ def _in_chunk(number: int, seq: int, body: bytes) -> list[Received]:
 def content_of(body: bytes) -> dict[str, Any] | None:
     """The content of a chunk's first candidate; None when there is none."""
     try:
-        candidate = wire.loads(body)["candidates"][0]
-    except (ValueError, LookupError, TypeError):
+        candidate = gemini_chunk(wire.loads(body))["candidates"][0]
+    except (ValueError, LookupError, TypeError, AttributeError):
         return None
     content = candidate.get("content") if isinstance(candidate, dict) else None
     return content if isinstance(content, dict) else None

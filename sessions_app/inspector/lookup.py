@@ -1,11 +1,15 @@
 """Finding an exchange for a person: what is not theirs does not exist."""
 
+from collections.abc import Sequence
+from typing import TypeVar
 from uuid import UUID
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
 from sessions_app.models import Exchange, Session
+
+T = TypeVar("T")
 
 
 def session_or_404(request: HttpRequest, public: UUID) -> Session:
@@ -16,3 +20,9 @@ def exchange_or_404(request: HttpRequest, public: UUID, number: int) -> Exchange
     own = Session.objects.of(request.user).filter(public=public)
     rows = Exchange.objects.filter(session__in=own).select_related("session", "run")
     return get_object_or_404(rows, number=number)
+
+
+def nth_or_404(things: Sequence[T], index: int) -> T:
+    if index >= len(things):
+        raise Http404
+    return things[index]

@@ -17,22 +17,24 @@ def digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
+def unpacked(body: bytes, packed: bool) -> bytes:
+    return zlib.decompress(body) if packed else body
+
+
 class BlobQuerySet(models.QuerySet["Blob"]):
     def keep(self, owner_id: int, bodies: Iterable[bytes]) -> dict[str, int]:
-        """Stores each distinct body once for this owner; answers sha256 → primary key."""
-        wanted = {digest(body): body for body in bodies}
-        known = self._keys(owner_id, wanted)
-        missing = {sha: body for sha, body in wanted.items() if sha not in known}
-        if missing:
-            # Two processes may store the same bytes at once; the loser's insert is a no-op.
-            self.bulk_create(
-                [Blob.of(owner_id, sha, body) for sha, body in missing.items()], ignore_conflicts=True
-            )
-            known |= self._keys(owner_id, missing)
-        return known
+        """Stores each distinct body once for this owner; answers sha256 → primary key.
 
-    def _keys(self, owner_id: int, wanted: Iterable[str]) -> dict[str, int]:
-        return dict(self.filter(owner_id=owner_id, sha256__in=list(wanted)).values_list("sha256", "pk"))
+        One statement: what is there already answers its key, also when another process was faster.
+        """
+        distinct = {digest(body): body for body in bodies}
+        kept = self.bulk_create(
+            [Blob.of(owner_id, sha, body) for sha, body in distinct.items()],
+            update_conflicts=True,
+            unique_fields=["owner", "sha256"],
+            update_fields=["size"],
+        )
+        return {blob.sha256: blob.pk for blob in kept}
 
     def collect(self, owner_id: int) -> int:
         """Deletes this owner's blobs that no row points at any more; answers how many."""
@@ -75,5 +77,4 @@ class Blob(models.Model):
 
     @property
     def bytes(self) -> bytes:
-        body = bytes(self.body)
-        return zlib.decompress(body) if self.packed else body
+        return unpacked(bytes(self.body), self.packed)

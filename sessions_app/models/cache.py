@@ -48,6 +48,9 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
             state=CacheEntry.State.GONE, reason=reason
         )
 
+    def count_hit(self, fingerprint: str) -> None:
+        self.filter(fingerprint=fingerprint).update(hits=F("hits") + 1)
+
     def live(self) -> Self:
         return self.filter(state=CacheEntry.State.LIVE, expires_at__gt=timezone.now())
 
@@ -85,9 +88,6 @@ class CacheEntry(models.Model):
         """The provider no longer knows the name."""
         self.state, self.reason = self.State.GONE, reason[:300]
         self.save(update_fields=["state", "reason", "changed_at"])
-
-    def count_hit(self) -> None:
-        type(self).objects.filter(pk=self.pk).update(hits=F("hits") + 1)
 
     @classmethod
     def facts(cls, fingerprint: str, minimum: int | None) -> CacheFacts:

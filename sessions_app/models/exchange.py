@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db import models
-from django.db.models import F
+from django.db import connections, models, transaction
 from django.urls import reverse
 from pydantic import BaseModel
 
@@ -81,11 +80,15 @@ class SentItem:
 
 
 class ExchangeQuerySet(models.QuerySet["Exchange"]):
+    @transaction.atomic
     def begin(self, run: "Run", step: int, payload: Payload, **facts: Any) -> "Exchange":
-        """Records what is about to be sent, before the call, so that a crash leaves the evidence."""
+        """Records what is about to be sent, before the call, so that a crash leaves the evidence.
+
+        Only the session's one active run numbers exchanges, so reading and raising the count cannot race.
+        """
         session = run.session
-        type(session).objects.filter(pk=session.pk).update(exchange_count=F("exchange_count") + 1)
-        session.refresh_from_db(fields=["exchange_count"])
+        session.exchange_count += 1
+        session.save(update_fields=["exchange_count"])
         keys = keep_sources(session, payload.items)
         manifest = Manifest(
             entries=[
@@ -123,35 +126,34 @@ def layer_tokens(items: Iterable[Item]) -> dict[str, int]:
 
 def keep_sources(session: "Session", items: Sequence[Item]) -> list[int]:
     """Primary keys of the items' sources, in order; only what is new is written."""
-    blobs = Blob.objects.keep(session.owner_id, (item.wire for item in items))
-    rows = [
-        Source(
-            session=session,
-            name=item.source,
-            role=item.role,
-            kind=item.kind,
-            blob_id=blobs[item.sha256],
-            tokens=item.tokens,
-        )
-        for item in items
-    ]
-    known = _source_keys(session, rows)
-    fresh = {_identity(row): row for row in rows if _identity(row) not in known}
+    known = _source_keys(session, items)
+    fresh = {_identity(item): item for item in items if _identity(item) not in known}
     if fresh:
-        Source.objects.bulk_create(fresh.values(), ignore_conflicts=True)
-        known = _source_keys(session, rows)
-    return [known[_identity(row)] for row in rows]
+        blobs = Blob.objects.keep(session.owner_id, (item.wire for item in fresh.values()))
+        rows = Source.objects.bulk_create(
+            Source(
+                session=session,
+                name=item.source,
+                role=item.role,
+                kind=item.kind,
+                blob_id=blobs[item.sha256],
+                tokens=item.tokens,
+            )
+            for item in fresh.values()
+        )
+        known |= {identity: row.pk for identity, row in zip(fresh, rows, strict=True)}
+    return [known[_identity(item)] for item in items]
 
 
-def _identity(source: Source) -> tuple[str, int, str, str]:
-    return (source.name, source.blob_id, source.role, source.kind)
+def _identity(item: Item) -> tuple[str, str, str, str]:
+    return (item.source, item.sha256, item.role, item.kind)
 
 
-def _source_keys(session: "Session", rows: Sequence[Source]) -> dict[tuple[str, int, str, str], int]:
-    found = Source.objects.filter(session=session, blob_id__in={row.blob_id for row in rows})
+def _source_keys(session: "Session", items: Sequence[Item]) -> dict[tuple[str, str, str, str], int]:
+    found = Source.objects.filter(session=session, blob__sha256__in={item.sha256 for item in items})
     return {
-        (name, blob_id, role, kind): pk
-        for pk, name, blob_id, role, kind in found.values_list("pk", "name", "blob_id", "role", "kind")
+        (name, sha256, role, kind): pk
+        for pk, name, sha256, role, kind in found.values_list("pk", "name", "blob__sha256", "role", "kind")
     }
 
 
@@ -261,6 +263,19 @@ class Exchange(models.Model):
         self.save(update_fields=["error"])
 
 
+class RawChunkQuerySet(models.QuerySet["RawChunk"]):
+    def append(self, chunks: "Iterable[tuple[int, int, float, bytes]]") -> None:
+        """Adds (exchange key, seq, ms, body) rows; one that is there already stays as it is.
+
+        Plain SQL: a model instance per chunk would cost more than the rest of the relay together.
+        """
+        with connections[self.db].cursor() as cursor:
+            cursor.executemany(APPEND, list(chunks))
+
+
+APPEND = "INSERT INTO sessions_app_rawchunk (exchange_id, seq, ms, body) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+
+
 class RawChunk(models.Model):
     """One streamed event exactly as it arrived; evidence, never edited."""
 
@@ -268,6 +283,8 @@ class RawChunk(models.Model):
     seq = models.PositiveIntegerField()
     ms = models.FloatField(help_text="Milliseconds since the request was sent.")
     body = models.BinaryField()
+
+    objects = RawChunkQuerySet.as_manager()
 
     class Meta:
         ordering = ["seq"]

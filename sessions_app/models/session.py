@@ -114,12 +114,13 @@ class Session(models.Model):
             words = first_words.split()
             more = "…" if len(words) > TITLE_WORDS else ""
             self.title = (" ".join(words[:TITLE_WORDS])[: TITLE_LENGTH - 1]) + more
+            self.save(update_fields=["title"])
 
     def advance(self, head: Any) -> None:
         """Moves the branch in view to a newer turn."""
         self.head = head
         self.updated_at = timezone.now()
-        self.save(update_fields=["head", "updated_at", "title"])
+        self.save(update_fields=["head", "updated_at"])
 
     def hide(self) -> None:
         """What a person calls delete: gone from their pages at once, erased by an admin or retention."""

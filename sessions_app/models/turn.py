@@ -4,9 +4,9 @@ import uuid
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from django.db import models
+from django.db import connections, models
 
-from sessions_app.models.blob import Blob
+from sessions_app.models.blob import Blob, unpacked
 from sessions_app.prompt import turns as prompt_turns
 
 if TYPE_CHECKING:
@@ -26,6 +26,12 @@ SELECT turn.* FROM sessions_app_turn turn JOIN branch ON turn.id = branch.id ORD
 """The walk from a head to the root, oldest first; the same SQL on SQLite and PostgreSQL."""
 
 
+BRANCH_VALUES = BRANCH.replace(
+    "turn.*", "turn.public, turn.kind, turn.route, blob.packed, blob.body"
+).replace("ORDER BY", "JOIN sessions_app_blob blob ON blob.id = turn.content_id ORDER BY")
+"""The same walk with only what a request is built from: no model instances, one query."""
+
+
 class TurnQuerySet(models.QuerySet["Turn"]):
     def branch(self, head_id: int | None, floor: int = 0) -> "list[Turn]":
         """The history that ends in this turn, oldest first, with contents: three queries.
@@ -37,6 +43,20 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         turns = list(self.raw(BRANCH, [head_id, floor]))
         models.prefetch_related_objects(turns, "content", "run")
         return turns
+
+    def values_of(self, head_id: int) -> list[prompt_turns.Turn]:
+        """The branch as the pure values that a request is built from, oldest first."""
+        with connections[self.db].cursor() as cursor:
+            cursor.execute(BRANCH_VALUES, [head_id, 0])
+            return [
+                prompt_turns.Turn(
+                    key=str(uuid.UUID(str(public))),
+                    kind=prompt_turns.TurnKind(kind),
+                    wire=unpacked(bytes(body), packed),
+                    route=route,
+                )
+                for public, kind, route, packed, body in cursor.fetchall()
+            ]
 
 
 class Turn(models.Model):

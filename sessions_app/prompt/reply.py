@@ -13,6 +13,7 @@ from typing import Any, Literal
 from sessions_app.prompt import wire
 from sessions_app.prompt.calls import Assembler, Call, call_of, calls_of
 from sessions_app.prompt.outcomes import BLOCK_NAMES, FINISH_NAMES, Outcome, name_of, outcome_of
+from sessions_app.prompt.renditions.chunks import gemini_chunk
 from sessions_app.prompt.turns import decode_signature
 
 __all__ = ["ChunkView", "Delta", "Folder", "Outcome", "Reply", "Usage", "fold"]
@@ -97,7 +98,7 @@ class Folder:
         self._error: dict[str, Any] | None = None
 
     def add(self, body: bytes) -> ChunkView:
-        """Take one event's JSON. Raises ValueError only when it is not JSON."""
+        """Take one event's JSON, of either dialect. Raises ValueError only when it is not JSON."""
         chunk = wire.loads(body)
         if isinstance(chunk, list):
             chunk = next((item for item in chunk if isinstance(item, dict)), {})
@@ -106,6 +107,7 @@ class Folder:
         if chunk.get("error"):
             self._error = _as_dict(chunk["error"]) or {"message": str(chunk["error"])}
             return ChunkView(error=self._error)
+        chunk = gemini_chunk(chunk)
         self._note(chunk)
         candidate = _first_candidate(chunk)
         finish_reason = self._finish(candidate)

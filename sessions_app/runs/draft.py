@@ -50,10 +50,10 @@ def prepare(run: Run, step: int, door: Door, toolbox: Toolbox, *, resend_of: Exc
     Raises PromptError when the payload would break a rule of the wire; nothing is sent then.
     """
     began = perf_counter()
-    session = Session.objects.select_related("procedure").get(pk=run.session_id)
+    session = run.session = Session.objects.get(pk=run.session_id)
     capabilities = capabilities_of(session.model)
     turns, dressing = signatures.dress(
-        [turn.value for turn in Turn.objects.branch(session.head_id)],
+        Turn.objects.values_of(session.head_id) if session.head_id else [],
         route=door.route,
         required=capabilities.signatures_required,
     )

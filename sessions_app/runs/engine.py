@@ -14,6 +14,7 @@ from sessions_app.errors import BadRequest, GatewayError, PipewebError, QuotaExc
 from sessions_app.events import Status
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.stream import RawChunk
+from sessions_app.instruments import FIRST_CHUNK
 from sessions_app.models import CacheEntry, Run, Session
 from sessions_app.prompt.payload import cacheable
 from sessions_app.prompt.reply import ChunkView, Folder, Outcome, Reply
@@ -21,9 +22,9 @@ from sessions_app.prompt.turns import Answer, Call
 from sessions_app.runs.draft import Door, Draft, enabled_tools, prepare
 from sessions_app.runs.effects import apply, tool_context
 from sessions_app.runs.live import LiveRun
-from sessions_app.runs.writer import Writer
 from sessions_app.runs.patience import Patience
 from sessions_app.runs.settle import give_up, grow_answers, settle
+from sessions_app.runs.writer import Writer
 from sessions_app.tools import Toolbox, ToolContext, ToolResult
 
 MAX_ROUNDS = 10
@@ -49,6 +50,7 @@ class Listening:
     def take(self, chunk: RawChunk) -> ChunkView:
         if self.first_ms is None:
             self.first_ms = chunk.ms
+            FIRST_CHUNK.observe(chunk.ms / 1000)
         return self.folder.add(chunk.body)
 
 

@@ -63,7 +63,13 @@ class LiveRun(Feed):
         self._note = note
         self._blocks: dict[tuple[int, str], Blocks] = {}
         self._calls: dict[int, int] = {}
+        self._said: dict[int, list[str]] = {}
         self._say(started)
+
+    @property
+    def words(self) -> int:
+        """Words of the answer: the text of the newest step that has any."""
+        return len("".join(next(iter(reversed(self._said.values())), [])).split())
 
     def unlogged(self) -> RunLog | None:
         """The row that brings the log up to now."""
@@ -82,6 +88,8 @@ class LiveRun(Feed):
         """Text leaves at once; a markdown block follows as HTML when it has closed."""
         for kind, text in view.deltas:
             self.emit(Delta, step=step, kind=kind, text=text)
+            if kind == "text":
+                self._said.setdefault(step, []).append(text)
             self._emit_closed(step, kind, self._blocks.setdefault((step, kind), Blocks()).feed(text))
         for call in view.calls:
             self.emit(Call, step=step, index=self._count_call(step), name=call.name, args=readable(call.args))

@@ -1,6 +1,7 @@
 """Ends what a dead process left behind."""
 
 from sessions_app.errors import RunError
+from sessions_app.instruments import RUNS_ENDED
 from sessions_app.models import Run
 from sessions_app.runs.presence import Presence
 from sessions_app.runs.settle import close
@@ -20,6 +21,7 @@ def reap(presence: Presence) -> list[int]:
     silent = set(Run.objects.abandoned().values_list("pk", flat=True))
     left = Run.objects.active().filter(process__in=dead).values_list("pk", flat=True)
     ended = [pk for pk in {*silent, *left} if close(pk, Run.Status.INTERRUPTED, error=GONE) is not None]
+    RUNS_ENDED.labels(status=Run.Status.INTERRUPTED.value).inc(len(ended))
     for key in dead:
         presence.forget(key)
     return list(Run.objects.filter(pk__in=ended).values_list("session_id", flat=True))

@@ -11,7 +11,8 @@ import structlog
 from asgiref.sync import sync_to_async
 
 from sessions_app.errors import PipewebError, RunError
-from sessions_app.events import Started
+from sessions_app.events import Finished, Started
+from sessions_app.instruments import ACTIVE_RUNS, RUNS_ENDED, count_error
 from sessions_app.models import QueuedMessage, Run
 from sessions_app.prompt.reply import Outcome
 from sessions_app.runs import recovery
@@ -19,7 +20,7 @@ from sessions_app.runs.bell import Bell
 from sessions_app.runs.engine import Engine
 from sessions_app.runs.live import Feed, LiveRun
 from sessions_app.runs.presence import Presence
-from sessions_app.runs.settle import close
+from sessions_app.runs.settle import close, complete
 from sessions_app.runs.stage import Mirror, Sent, Stage, from_now, newest_run_of, rejoin
 from sessions_app.runs.start import start_next, start_retry, start_send
 from sessions_app.runs.writer import Writer
@@ -46,12 +47,18 @@ class Runner:
         self._inner: dict[int, asyncio.Task[Outcome]] = {}
         self._is_down = False
 
+    @property
+    def lag(self) -> float:
+        """Seconds that the oldest event has waited for its commit."""
+        return self._writer.lag
+
     async def send(self, session_pk: int, client_id: UUID, text: str) -> None:
         """Starts a run for a user task, or queues it while another is going on. Raises RunError."""
         run = await sync_to_async(start_send)(session_pk, client_id, text, self.presence.key)
         if run is not None:
             self._launch(run)
-        await self._announce_queue(session_pk)
+        if run is None or self.stages[session_pk].queue:
+            await self._announce_queue(session_pk)
 
     async def retry(self, session_pk: int, client_id: UUID, earlier: UUID) -> None:
         """Answers an earlier trigger once more. Raises SessionBusy, RunError."""
@@ -162,37 +169,49 @@ class Runner:
 
     async def _conduct(self, live: LiveRun, inner: "asyncio.Task[Outcome]") -> None:
         """Waits for the engine and writes the end whatever happens: this task is never cancelled."""
+        ACTIVE_RUNS.inc()
         try:
             await self._end(live, await inner)
         except asyncio.CancelledError:
             stopped = Run.Status.STOPPED if live.stopping else Run.Status.INTERRUPTED
             await self._close(live, stopped, None if live.stopping else recovery.GONE)
         except PipewebError as error:
+            count_error(error)
             log.warning("run_failed", kind=type(error).__name__)
             await self._close(live, Run.Status.FAILED, error)
-        except Exception:
+        except Exception as error:
+            count_error(error)
             log.exception("run_broke")
             await self._close(live, Run.Status.FAILED, UNKNOWN)
         finally:
+            ACTIVE_RUNS.dec()
             for tasks in (self._inner, self._outer, self.lives):
                 tasks.pop(live.run.pk, None)
             self.forget_idle()
 
     async def _end(self, live: LiveRun, outcome: Outcome) -> None:
-        error = None if outcome.is_answer else RunError(outcome.words, hint=outcome.hint)
-        await self._close(live, Run.Status.FAILED if error else Run.Status.COMPLETED, error, outcome)
-        if error is None:
-            self._inner.pop(live.run.pk, None)
-            await self.continue_with(live.run.session_id)
+        if not outcome.is_answer:
+            await self._close(
+                live, Run.Status.FAILED, RunError(outcome.words, hint=outcome.hint), outcome.value
+            )
+            return
+        await self._writer.flush()
+        finished = await sync_to_async(complete)(live.run, outcome, live.last + 1, live.words)
+        self._announce_end(live, finished)
+        self._inner.pop(live.run.pk, None)
+        await self.continue_with(live.run.session_id)
 
     async def _close(
-        self, live: LiveRun, status: Run.Status, error: PipewebError | None, outcome: Outcome | None = None
+        self, live: LiveRun, status: Run.Status, error: PipewebError | None, outcome: str = ""
     ) -> None:
         await self._writer.flush()
-        finished = await sync_to_async(close)(
-            live.run.pk, status, error=error, outcome=outcome.value if outcome else ""
+        self._announce_end(
+            live, await sync_to_async(close)(live.run.pk, status, error=error, outcome=outcome)
         )
+
+    def _announce_end(self, live: LiveRun, finished: Finished | None) -> None:
         if finished is not None:
+            RUNS_ENDED.labels(status=finished.status).inc()
             live.finish(finished)
         self.bell.ring([live.run.session_id])
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from sessions_app.errors import CacheGone, PipewebError
 from sessions_app.events import Finished
-from sessions_app.models import CacheEntry, Exchange, Run, RunLog, Turn
+from sessions_app.models import CacheEntry, Exchange, Run, RunLog, Session, Turn
 from sessions_app.prompt import caching
 from sessions_app.prompt.caching import Verdict, VerdictCode
 from sessions_app.prompt.reply import Outcome, Reply, Usage, fold
@@ -17,6 +17,24 @@ from sessions_app.prompt.turns import Answer, TurnKind, calls_in, parts_of, tool
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.wire import dumps
 from sessions_app.runs.draft import Draft
+
+ANSWERED = [
+    "usage",
+    "prompt_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "thought_tokens",
+    "served_model",
+    "response_id",
+    "finish_reason",
+    "outcome",
+    "total_ms",
+    "first_chunk_ms",
+    "verdict",
+    "verdict_words",
+    "ended_at",
+]
+"""What an answer adds to an exchange; what was sent is never written again."""
 
 STOPPED_TOOL = {
     "error": "The run was stopped before this tool had answered.",
@@ -33,7 +51,7 @@ def settle(draft: Draft, reply: Reply, total_ms: float, first_ms: float | None) 
     exchange = draft.exchange
     _account(exchange, reply, total_ms, first_ms)
     _judge(draft, reply)
-    exchange.save()
+    exchange.save(update_fields=ANSWERED)
     if reply.wire is None:
         return None
     if reply.outcome is Outcome.CALLS:
@@ -60,9 +78,7 @@ def _account(exchange: Exchange, reply: Reply, total_ms: float, first_ms: float 
 def _judge(draft: Draft, reply: Reply) -> None:
     _pronounce(draft.exchange, caching.judge(draft.plan, reply.usage))
     if draft.plan.action == "hit":
-        entry = CacheEntry.objects.filter(fingerprint=draft.fingerprint).first()
-        if entry is not None:
-            entry.count_hit()
+        CacheEntry.objects.count_hit(draft.fingerprint)
 
 
 def _pronounce(exchange: Exchange, verdict: Verdict) -> None:
@@ -70,10 +86,15 @@ def _pronounce(exchange: Exchange, verdict: Verdict) -> None:
 
 
 def _grow(exchange: Exchange, wire: bytes, kind: TurnKind, *, cut: bool = False) -> Turn:
-    session = exchange.session
-    session.refresh_from_db(fields=["head", "title"])
     value = TurnValue(key=str(uuid.uuid4()), kind=kind, wire=wire, route=exchange.route)
-    return Turn.grow(session, value, parent=session.head, run=exchange.run, exchange=exchange, cut=cut)
+    run = exchange.run
+    return Turn.grow(run.session, value, parent=_head(run), run=run, exchange=exchange, cut=cut)
+
+
+def _head(run: Run) -> Turn | None:
+    """The session's head now: a branch grows from there, not from where this process last saw it."""
+    heads = Session.objects.filter(pk=run.session_id).values("head")
+    return Turn.objects.filter(pk__in=heads).defer("text").first()
 
 
 @transaction.atomic
@@ -90,55 +111,52 @@ def give_up(draft: Draft, error: PipewebError) -> None:
         for entry in CacheEntry.objects.filter(fingerprint=draft.fingerprint):
             entry.drop(error.message)
     exchange.fail(error)
-    exchange.save()
+    exchange.save(update_fields=ANSWERED)
 
 
 @transaction.atomic
 def grow_answers(run: Run, answers: Sequence[Answer]) -> Turn:
     """One tool-response turn with all answers of a round, in call order."""
-    session = run.session
-    session.refresh_from_db(fields=["head", "title"])
-    return Turn.grow(session, tool_response(str(uuid.uuid4()), answers), parent=session.head, run=run)
+    return Turn.grow(run.session, tool_response(str(uuid.uuid4()), answers), parent=_head(run), run=run)
+
+
+@transaction.atomic
+def complete(run: Run, outcome: Outcome, seq: int, words: int) -> Finished | None:
+    """Ends a run whose answer is stored; None when it was over already.
+
+    The last event, numbered `seq`, is logged in the same transaction, so nobody hears of an end that
+    is not stored.
+    """
+    ended = Run.objects.active().filter(pk=run.pk)
+    if not ended.update(status=Run.Status.COMPLETED, outcome=outcome.value, ended_at=timezone.now()):
+        return None
+    return _log_end(run, Run.Status.COMPLETED, seq, words)
 
 
 @transaction.atomic
 def close(
-    run_pk: int, status: str, *, outcome: str = "", error: PipewebError | None = None
+    run_pk: int, status: Run.Status, *, outcome: str = "", error: PipewebError | None = None
 ) -> Finished | None:
-    """Ends an active run and leaves a history that can be continued; None when it was over already.
-
-    The last event is logged in the same transaction, so nobody hears of an end that is not stored.
+    """Ends an active run without an answer and leaves a history that can be continued.
 
     Stop, failure and a dead process all come here: what was written down is folded, its text is
-    kept as a cut turn, half a round of calls is answered with errors.
+    kept as a cut turn, half a round of calls is answered with errors. None when it was over already.
     """
-    run = Run.objects.select_for_update().select_related("session").get(pk=run_pk)
+    run = Run.objects.select_for_update(of=("self",)).select_related("session").get(pk=run_pk)
     if not run.is_active:
         return None
     for exchange in run.exchanges.filter(ended_at=None):
         _keep_partial(exchange, error)
     _answer_open_calls(run)
     run.end(status, outcome=outcome, error=error)
-    return _log_end(run)
-
-
-def _log_end(run: Run) -> Finished:
     last = run.log.aggregate(last=Max("seq_to"))["last"]
-    said = (
-        run.turns.filter(kind=TurnKind.MODEL_RESPONSE)
-        .order_by("-depth")
-        .values_list("text", flat=True)
-        .first()
-    )
-    finished = Finished.model_validate(
-        {
-            "run": run.public,
-            "seq": 0 if last is None else last + 1,
-            "status": run.status,
-            "words": len((said or "").split()),
-        }
-    )
-    RunLog.of(run, finished.seq, [finished.wire()]).save()
+    said = run.turns.filter(kind=TurnKind.MODEL_RESPONSE).order_by("-depth").values_list("text", flat=True)
+    return _log_end(run, status, 0 if last is None else last + 1, len((said.first() or "").split()))
+
+
+def _log_end(run: Run, status: Run.Status, seq: int, words: int) -> Finished:
+    finished = Finished(run=run.public, seq=seq, status=status.value, words=words)
+    RunLog.of(run, seq, [finished.wire()]).save(force_insert=True)
     return finished
 
 
@@ -149,7 +167,7 @@ def _keep_partial(exchange: Exchange, error: PipewebError | None) -> None:
     if error is not None:
         exchange.fail(error)
     _pronounce(exchange, Verdict(VerdictCode.UNKNOWN, "The answer was not received to its end."))
-    exchange.save()
+    exchange.save(update_fields=ANSWERED)
     _grow_partial(exchange, reply)
 
 
@@ -162,9 +180,7 @@ def _grow_partial(exchange: Exchange, reply: Reply) -> Turn | None:
 
 
 def _answer_open_calls(run: Run) -> None:
-    session = run.session
-    session.refresh_from_db(fields=["head", "title"])
-    head = session.head
+    head = _head(run)
     if head is None or head.run_id != run.pk or head.kind != TurnKind.FUNCTION_CALLING:
         return
     grow_answers(run, [Answer(call, STOPPED_TOOL) for call in calls_in(head.wire)])

@@ -99,5 +99,7 @@ def from_now(feed: Feed | None) -> int:
 
 
 def newest_run_of(session_pk: int) -> int:
-    newest = Run.objects.filter(session_id=session_pk).order_by("-pk").values_list("pk", flat=True).first()
-    return newest or 0
+    """The newest run that is over. One that is going on may have begun after the page was told that
+    none is, and must still come to it from its first event."""
+    over = Run.objects.filter(session_id=session_pk).exclude(status__in=Run.ACTIVE)
+    return over.order_by("-pk").values_list("pk", flat=True).first() or 0

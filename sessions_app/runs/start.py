@@ -23,15 +23,16 @@ def start_send(session_pk: int, client_id: UUID, text: str, process: str) -> Run
 
     Raises RunError when too many messages wait.
     """
-    while not _is_known(session_pk, client_id):
+    while True:
         try:
-            return _begin(session_pk, client_id, process, lambda session: _new_task(session, client_id, text))
+            return _begin(session_pk, client_id, process, lambda run: _new_task(run, text))
         except SessionBusy:
+            if _is_known(session_pk, client_id):
+                return None
             _queue(session_pk, client_id, text)
         # The run may have ended before it could see the message that waits for its end.
         if Run.objects.active_in(session_pk) is not None:
             return None
-    return None
 
 
 def start_retry(session_pk: int, client_id: UUID, earlier: UUID, process: str) -> Run | None:
@@ -41,7 +42,7 @@ def start_retry(session_pk: int, client_id: UUID, earlier: UUID, process: str) -
     """
     if _is_known(session_pk, client_id):
         return None
-    return _begin(session_pk, client_id, process, lambda session: _same_task(session, earlier))
+    return _begin(session_pk, client_id, process, lambda run: _same_task(run, earlier))
 
 
 def start_next(session_pk: int, process: str) -> Run | None:
@@ -54,16 +55,16 @@ def _is_known(session_pk: int, client_id: UUID) -> bool:
     return Run.objects.filter(session_id=session_pk, client_id=client_id).exists()
 
 
-def _begin(session_pk: int, client_id: UUID, process: str, find_trigger: Callable[[Session], Turn]) -> Run:
+def _begin(session_pk: int, client_id: UUID, process: str, find_trigger: Callable[[Run], Turn]) -> Run:
     """Raises SessionBusy: the constraint of the database decides, whatever raced."""
     try:
         with transaction.atomic():
-            session = Session.objects.select_for_update().get(pk=session_pk, deleted_at=None)
+            sessions = Session.objects.select_for_update(of=("self",)).select_related("head")
+            session = sessions.get(pk=session_pk, deleted_at=None)
             run = Run.objects.create(
                 session=session, client_id=client_id, status=Run.Status.RUNNING, process=process
             )
-            run.trigger = trigger = find_trigger(session)
-            Turn.objects.filter(pk=trigger.pk, run=None).update(run=run)
+            run.trigger = find_trigger(run)
             run.save(update_fields=["trigger"])
             return run
     except IntegrityError as error:
@@ -72,24 +73,23 @@ def _begin(session_pk: int, client_id: UUID, process: str, find_trigger: Callabl
         raise RunError("This session has been deleted.", hint="Start a new one.") from error
 
 
-def _new_task(session: Session, client_id: UUID, text: str) -> Turn:
-    QueuedMessage.objects.filter(session=session, client_id=client_id).delete()
+def _new_task(run: Run, text: str) -> Turn:
+    session = run.session
+    QueuedMessage.objects.filter(session=session, client_id=run.client_id).delete()
     session.entitle(text)
-    return Turn.grow(session, user_task(str(uuid.uuid4()), text), parent=session.head)
+    return Turn.grow(session, user_task(str(uuid.uuid4()), text), parent=session.head, run=run)
 
 
-def _same_task(session: Session, earlier: UUID) -> Turn:
-    run = Run.objects.filter(session=session, public=earlier).select_related("trigger").first()
-    if run is None or run.trigger is None:
+def _same_task(run: Run, earlier: UUID) -> Turn:
+    repeated = Run.objects.filter(session=run.session, public=earlier).select_related("trigger").first()
+    if repeated is None or repeated.trigger is None:
         raise RunError("There is no such run to repeat.", hint="Reload the page.")
-    session.advance(run.trigger)
-    return run.trigger
+    run.session.advance(repeated.trigger)
+    return repeated.trigger
 
 
 def _queue(session_pk: int, client_id: UUID, text: str) -> None:
     waiting = QueuedMessage.objects.filter(session_id=session_pk)
-    if _is_known(session_pk, client_id):
-        return
     if waiting.exclude(client_id=client_id).count() >= QUEUE_LIMIT:
         raise RunError(f"{QUEUE_LIMIT} messages wait already.", hint="Wait for an answer, or withdraw one.")
     waiting.get_or_create(client_id=client_id, session_id=session_pk, defaults={"text": text})

@@ -36,7 +36,7 @@ class News:
     """What one look at the rows found."""
 
     to_stop: set[int] = field(default_factory=set)
-    begun: list[Run] = field(default_factory=list)
+    begun: list[Mirror] = field(default_factory=list)
     written: dict[int, list[RunLog]] = field(default_factory=dict)
     over: set[int] = field(default_factory=set)
     queues: dict[int, list[QueuedMessage]] = field(default_factory=dict)
@@ -68,10 +68,11 @@ class Watch:
         for pk in news.to_stop:
             if (live := self._runner.lives.get(pk)) is not None:
                 self._runner.cancel(live)
-        for run in news.begun:
-            self._mirror(run)
-        for mirror in self._mirrors():
-            mirror.take(news.written.get(mirror.run.pk, ()), is_over=mirror.run.pk in news.over)
+        # Before the next run takes the stage: a mirror that is off it gets nothing more, not even its end.
+        for mirror in (*scene.mirrors, *news.begun):
+            mirror.take(news.written[mirror.run.pk], is_over=mirror.run.pk in news.over)
+        for mirror in news.begun:
+            self._present(mirror)
         for session_pk, stage in self._runner.stages.items():
             stage.line_up(news.queues.get(session_pk, ()))
         for session_pk in news.orphaned:
@@ -97,13 +98,10 @@ class Watch:
             if session_pk in self._runner.stages:
                 self._rung.set()
 
-    def _mirror(self, run: Run) -> None:
-        # A run of this process is in the rows a moment before it is on the stage; its mirror would stay empty.
-        if run.process == self._runner.presence.key:
-            return
-        stage = self._runner.stages.get(run.session_id)
-        if stage is not None and run.pk > stage.newest_run:
-            stage.present(Mirror(run, stage.pulse))
+    def _present(self, mirror: Mirror) -> None:
+        stage = self._runner.stages.get(mirror.run.session_id)
+        if stage is not None and mirror.run.pk > stage.newest_run:
+            stage.present(mirror)
 
     def _mirrors(self) -> list[Mirror]:
         feeds = (stage.feed for stage in self._runner.stages.values())
@@ -119,22 +117,25 @@ class Watch:
         if scene.lives:
             news.to_stop = set(mine.filter(stop_requested=True).values_list("pk", flat=True))
         if scene.stages:
-            _read_runs(scene, news)
+            _read_runs(scene, news, self._runner.presence.key)
             _read_queues(scene, news)
         return news
 
 
-def _read_runs(scene: Scene, news: News) -> None:
+def _read_runs(scene: Scene, news: News, process: str) -> None:
     floor = min(stage.newest_run for stage in scene.stages.values())
-    newer = Run.objects.filter(session_id__in=scene.stages, pk__gt=floor).order_by("pk")
-    news.begun = [
-        run for run in newer if run.pk > scene.stages[run.session_id].newest_run and run.pk not in scene.lives
-    ]
-    mirrored = [mirror.run.pk for mirror in scene.mirrors]
+    # A run of this process is in the rows a moment before it is on the stage, and needs no mirror.
+    newer = Run.objects.filter(session_id__in=scene.stages, pk__gt=floor).exclude(process=process)
+    for run in newer.order_by("pk"):
+        stage = scene.stages[run.session_id]
+        if run.pk > stage.newest_run:
+            news.begun.append(Mirror(run, stage.pulse))
+    mirrors = (*scene.mirrors, *news.begun)
+    mirrored = [mirror.run.pk for mirror in mirrors]
     # Whether a run is over is read before its log: the other order could miss the last events.
     over = Run.objects.filter(pk__in=mirrored).exclude(status__in=Run.ACTIVE)
     news.over = set(over.values_list("pk", flat=True)) if mirrored else set()
-    news.written = {mirror.run.pk: mirror.read() for mirror in scene.mirrors}
+    news.written = {mirror.run.pk: mirror.read() for mirror in mirrors}
 
 
 def _read_queues(scene: Scene, news: News) -> None:

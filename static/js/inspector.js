@@ -1,4 +1,4 @@
-// Copies the value of `data-copy` and says so; the page works without it.
+// Copies the value of `data-copy`, or what lies at `data-copy-url`, and says so; the page works without it.
 
 const status = document.createElement("p");
 status.className = "unseen";
@@ -6,11 +6,18 @@ status.setAttribute("role", "status");
 document.body.append(status);
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("button[data-copy]");
+  const button = event.target.closest("button[data-copy], button[data-copy-url]");
   if (!button) return;
-  await navigator.clipboard.writeText(button.dataset.copy);
+  const text = button.dataset.copy ?? (await textAt(button.dataset.copyUrl));
+  if (text === null) return say(button, "Failed");
+  await navigator.clipboard.writeText(text);
   say(button, "Copied");
 });
+
+async function textAt(url) {
+  const response = await fetch(url).catch(() => null);
+  return response?.ok ? response.text() : null;
+}
 
 function say(button, word) {
   const before = button.dataset.word ?? button.textContent;

@@ -1,6 +1,7 @@
 """The inspector in a real browser, on the session that every new user finds."""
 
 import hashlib
+import json
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import BrowserContext, Locator, Page, expect
 
-TABS = ["Layers", "Response", "Signatures", "Cache", "Wire", "Stream"]
+TABS = ["Layers", "Response", "Signatures", "Cache", "Wire", "Renditions", "Stream"]
 
 
 async def open_list(page: Page) -> None:
@@ -79,6 +80,18 @@ async def test_a_hash_can_be_copied(page: Page, context: BrowserContext) -> None
     await button.click()
     await expect(button).to_have_text("Copied")
     assert await page.evaluate("navigator.clipboard.readText()") == value
+
+
+async def test_a_rendition_is_copied_whole(page: Page, context: BrowserContext) -> None:
+    await context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await open_newest(page, "Renditions")
+    rendition = page.locator("details", has=page.get_by_text("Anthropic", exact=True))
+    await rendition.locator("summary").click()
+    button = rendition.locator("button")
+    await button.click()
+    await expect(button).to_have_text("Copied")
+    copied = json.loads(await page.evaluate("navigator.clipboard.readText()"))
+    assert copied["messages"][-1]["role"] == "user" and copied["tools"][0]["input_schema"]
 
 
 async def test_a_long_message_is_read_whole_on_request(page: Page) -> None:

@@ -3,12 +3,21 @@
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.inspector.tabs.cache import CacheTab
 from sessions_app.inspector.tabs.layers import LayersTab
+from sessions_app.inspector.tabs.renditions import RenditionsTab
 from sessions_app.inspector.tabs.response import ResponseTab
 from sessions_app.inspector.tabs.signatures import SignaturesTab
 from sessions_app.inspector.tabs.stream import StreamTab
 from sessions_app.inspector.tabs.wire import WireTab
 
-TABS: tuple[Tab, ...] = (LayersTab(), ResponseTab(), SignaturesTab(), CacheTab(), WireTab(), StreamTab())
+TABS: tuple[Tab, ...] = (
+    LayersTab(),
+    ResponseTab(),
+    SignaturesTab(),
+    CacheTab(),
+    WireTab(),
+    RenditionsTab(),
+    StreamTab(),
+)
 
 
 def tab_named(name: str) -> Tab:

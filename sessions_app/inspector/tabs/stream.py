@@ -8,6 +8,7 @@ from sessions_app.inspector.evidence import content_of
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange, RawChunk
 from sessions_app.prompt import wire
+from sessions_app.prompt.renditions.chunks import gemini_chunk
 
 KINDS = ("thought", "text", "call", "signature", "usage", "end", "other")
 """What a chunk can bring; each has its own lane on the strip, its own shape and its own word."""
@@ -123,6 +124,7 @@ def read(body: bytes, *, is_last: bool) -> tuple[tuple[str, ...], str]:
     parts = parts_in(body)
     kinds = {kind for part in parts for kind in kinds_of(part)}
     if isinstance(chunk, dict):
+        chunk = gemini_chunk(chunk)
         kinds |= {"usage"} if is_last and "usageMetadata" in chunk else set()
         kinds |= {"end"} if is_end(chunk) else set()
     ordered = tuple(kind for kind in KINDS if kind in kinds) or ("other",)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sessions_app.inspector import texts
 from sessions_app.inspector.parts import Reading, ShownPart
 from sessions_app.inspector.tabs.base import Tab
+from sessions_app.inspector.tabs.renditions import is_translated
 from sessions_app.models import Exchange
 
 ADDRESS = "https://generativelanguage.googleapis.com/v1beta/models/{model}:streamGenerateContent?alt=sse"
@@ -40,6 +41,8 @@ class ShownWire:
     command: str
     chunks: list[ShownChunk]
     chunk_count: int
+    is_translated: bool
+    """Sent as a chat completion; the body is what that was made from."""
 
 
 class WireTab(Tab):
@@ -60,6 +63,7 @@ class WireTab(Tab):
             command=command_of(exchange),
             chunks=shown_chunks(exchange, reading, raw=raw),
             chunk_count=exchange.chunks.count(),
+            is_translated=is_translated(exchange),
         )
 
 

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.urls import reverse
 
 from sessions_app.accounts.owner import has_password, local_owner
@@ -48,6 +49,8 @@ class Command(BaseCommand):
         from sessions_app.runs import demo
 
         gc.enable()
+        # DEBUG keeps the last 9,000 statements with their values, which a server must not, for days.
+        BaseDatabaseWrapper.queries_limit = 1
         if gateway.is_emulator:
             CacheEntry.objects.forget(gateway.route, "The emulator keeps caches only while it runs.")
         demo.ensure(owner, lambda: build_runner(build_emulator()))

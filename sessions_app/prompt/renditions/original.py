@@ -1,0 +1,105 @@
+"""What is rendered: the manifest of one request, read back into its four layers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+from sessions_app.prompt import wire
+from sessions_app.prompt.layers import Layer
+from sessions_app.prompt.panels import CLOCK_KEY
+from sessions_app.prompt.payload import TOOLS_SOURCE, Payload
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One item of a manifest. `wire` are its bytes in the body, sent or cached: text is JSON-escaped."""
+
+    layer: Layer
+    source: str
+    wire: bytes
+
+
+# No slots here: the cached properties need the instance dictionary.
+@dataclass(frozen=True)
+class Original:
+    """A request as its manifest tells it; `tail` is the end of the body after the last content."""
+
+    model: str
+    entries: tuple[Entry, ...]
+    tail: bytes
+
+    @classmethod
+    def of(cls, payload: Payload) -> Self:
+        entries = (Entry(item.layer, item.source, item.wire) for item in payload.items)
+        return cls(payload.model, tuple(entries), payload.tail)
+
+    @property
+    def static_wire(self) -> bytes:
+        """The static text as it stands in the body, without the tools."""
+        return b"".join(entry.wire for entry in self._of(Layer.STATIC) if entry.source != TOOLS_SOURCE)
+
+    @property
+    def dynamic_wire(self) -> bytes:
+        return b"".join(entry.wire for entry in self._of(Layer.DYNAMIC))
+
+    @cached_property
+    def static_text(self) -> str:
+        return _unescaped(self.static_wire)
+
+    @cached_property
+    def dynamic_text(self) -> str:
+        return _unescaped(self.dynamic_wire)
+
+    @cached_property
+    def panels(self) -> dict[str, Any]:
+        """Panel key → value in the order sent, the clock left out; text that is no object is one panel."""
+        return {key: value for key, value in self._dynamic.items() if key != CLOCK_KEY}
+
+    @property
+    def clock(self) -> str:
+        """The time of the dynamic layer, ISO 8601; empty when it has none."""
+        found = self._dynamic.get(CLOCK_KEY)
+        return found if isinstance(found, str) else ""
+
+    @cached_property
+    def turns(self) -> tuple[bytes, ...]:
+        """Buffered contents and the trigger, in the order sent."""
+        return tuple(entry.wire for entry in self._of(Layer.BUFFERED, Layer.TRIGGER))
+
+    @property
+    def tools_wire(self) -> bytes:
+        """`tools` as JSON; empty when there are none."""
+        return b"".join(entry.wire for entry in self.entries if entry.source == TOOLS_SOURCE)
+
+    @cached_property
+    def tools(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = wire.loads(self.tools_wire) if self.tools_wire else []
+        return found
+
+    @cached_property
+    def end(self) -> dict[str, Any]:
+        """The fields after the contents: `cachedContent` and `generationConfig`, where present."""
+        fields: dict[str, Any] = wire.loads(b'{"contents":[' + self.tail) if self.tail else {}
+        return fields
+
+    @property
+    def config(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.end.get("generationConfig", {})
+        return found
+
+    @cached_property
+    def _dynamic(self) -> dict[str, Any]:
+        try:
+            value = wire.loads(self.dynamic_text or "{}")
+        except ValueError:
+            value = self.dynamic_text
+        return value if isinstance(value, dict) else {"dynamic": value}
+
+    def _of(self, *layers: Layer) -> Iterable[Entry]:
+        return (entry for entry in self.entries if entry.layer in layers)
+
+
+def _unescaped(piece: bytes) -> str:
+    text: str = wire.loads(b'"' + piece + b'"')
+    return text

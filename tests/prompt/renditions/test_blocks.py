@@ -1,0 +1,92 @@
+from typing import Any
+
+import pytest
+
+from sessions_app.prompt.renditions.blocks import Answered, Called, Media, Message, Text, messages_of
+from sessions_app.prompt.turns import Answer, Call, tool_response
+from tests.prompt.examples import call, content, text
+
+
+def answer(name: str, key: str = "", response: Any = None) -> dict[str, Any]:
+    named = {"id": key} if key else {}
+    return {"functionResponse": {**named, "name": name, "response": response or {}}}
+
+
+def ids(messages: list[Message]) -> list[str]:
+    blocks = (block for message in messages for block in message.blocks)
+    return [block.id for block in blocks if isinstance(block, Called | Answered)]
+
+
+def test_roles_and_texts_are_kept_and_signatures_stay_on_their_part() -> None:
+    told = messages_of([content("user", text("Hi")), content("model", text("Yo", thoughtSignature="QQ=="))])
+    assert told == [Message("user", (Text("Hi"),)), Message("assistant", (Text("Yo", "QQ=="),))]
+
+
+def test_thoughts_are_left_out_and_a_content_of_thoughts_is_no_message() -> None:
+    assert messages_of([content("model", text("Hm", thought=True))]) == []
+
+
+def test_an_empty_text_stays_only_for_its_signature() -> None:
+    told = messages_of([content("model", text("Yo"), text(""), text("", thoughtSignature="QQ=="))])
+    assert told[0].blocks == (Text("Yo"), Text("", "QQ=="))
+
+
+def test_calls_without_ids_get_ids_that_their_answers_share() -> None:
+    calls = content("model", call("a", "QQ=="), call("b"))
+    told = messages_of([calls, content("user", answer("a"), answer("b"))])
+    assert ids(told) == ["call-0-0", "call-0-1", "call-0-0", "call-0-1"]
+    assert [one.signature for one in told[0].calls] == ["QQ==", ""]
+
+
+def test_two_calls_of_one_function_are_answered_in_order() -> None:
+    told = messages_of([content("model", call("a"), call("a")), content("user", answer("a"), answer("a"))])
+    assert ids(told)[2:] == ["call-0-0", "call-0-1"]
+
+
+def test_an_id_that_comes_back_is_made_unique_for_call_and_answer() -> None:
+    turn = Call(0, "function-call-1", "a", {})
+    calling = content("model", {"functionCall": {"id": turn.id, "name": "a", "args": {}}})
+    answered = tool_response("k", [Answer(turn, {})]).wire
+    told = messages_of([calling, answered, calling, answered])
+    assert ids(told)[:2] == ["function-call-1"] * 2
+    assert ids(told)[2:] == ["function-call-1-2-0"] * 2
+
+
+def test_an_id_has_only_characters_that_every_provider_takes() -> None:
+    odd = content("model", {"functionCall": {"id": "a.b/ç", "name": "f", "args": {}}})
+    assert ids(messages_of([odd])) == ["a-b--"]
+
+
+def test_answers_find_their_calls_by_id_in_any_order() -> None:
+    parts: list[dict[str, Any]] = [
+        {"functionCall": {"id": key, "name": "f", "args": {}}} for key in ("x", "y")
+    ]
+    told = messages_of([content("model", *parts), content("user", answer("f", "y"), answer("f", "x"))])
+    assert ids(told)[2:] == ["y", "x"]
+
+
+def test_an_answer_that_nobody_asked_for_says_so() -> None:
+    assert ids(messages_of([content("user", answer("ghost"))])) == ["unasked-0-0"]
+
+
+@pytest.mark.parametrize(("response", "failed"), [({"error": "no"}, True), ({"result": 1}, False)])
+def test_a_failed_tool_is_known_by_its_error(response: dict[str, object], failed: bool) -> None:
+    block = messages_of([content("user", answer("f", response=response))])[0].blocks[0]
+    assert isinstance(block, Answered) and block.failed is failed
+
+
+def test_arguments_that_came_in_pieces_are_put_together() -> None:
+    opening = {"functionCall": {"name": "f", "willContinue": True}}
+    piece = {"functionCall": {"partialArgs": [{"jsonPath": "$.a", "stringValue": "1"}], "willContinue": True}}
+    told = messages_of([content("model", opening, piece, {"functionCall": {}})])
+    assert told[0].blocks == (Called("call-0-0", "f", {"a": "1"}),)
+
+
+def test_files_are_kept_inline_or_by_address() -> None:
+    inline = {"inlineData": {"mimeType": "image/png", "data": "QQ=="}}
+    stored = {"file_data": {"mime_type": "application/pdf", "file_uri": "https://files.example/1"}}
+    told = messages_of([content("user", inline, stored)])
+    assert told[0].blocks == (
+        Media("image/png", "QQ=="),
+        Media("application/pdf", uri="https://files.example/1"),
+    )

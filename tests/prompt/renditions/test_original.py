@@ -1,0 +1,47 @@
+import pytest
+
+from sessions_app.prompt.layers import Layer, StaticSources
+from sessions_app.prompt.panels import Panel
+from sessions_app.prompt.payload import GenerationConfig, assemble
+from sessions_app.prompt.renditions.original import Entry, Original
+from sessions_app.prompt.wire import escaped
+from tests.prompt.examples import HOSTILE, NOW, TOOL_LOOP, layers
+from tests.prompt.renditions.examples import FLIGHT, original
+
+
+def test_the_layers_of_a_payload_are_read_back() -> None:
+    panels = [Panel("todos", "Todos", [{"title": "x"}], NOW), Panel("artifacts", "Artifacts", [], NOW)]
+    built = layers(*TOOL_LOOP, panels=panels, declarations=[FLIGHT])
+    found = Original.of(assemble(built, GenerationConfig(temperature=0.5, include_thoughts=False), model="m"))
+    assert (found.static_text, found.dynamic_text) == (built.static_text, built.dynamic_text)
+    assert found.panels == {"artifacts": [], "todos": [{"title": "x"}]}
+    assert found.clock == NOW.isoformat()
+    assert found.turns == tuple(turn.wire for turn in TOOL_LOOP)
+    assert found.tools == [{"functionDeclarations": [FLIGHT]}]
+    assert found.config == {"temperature": 0.5}
+
+
+def test_what_is_cached_is_read_as_if_it_had_been_sent() -> None:
+    built = layers(static=StaticSources(purpose="Cached."), declarations=[FLIGHT])
+    sent, cached = (
+        Original.of(assemble(built, GenerationConfig(), model="m", cached_content=name))
+        for name in ("", "cachedContents/a")
+    )
+    assert (cached.static_text, cached.tools) == (sent.static_text, sent.tools)
+    assert cached.end["cachedContent"] == "cachedContents/a"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_any_text_survives(text: str) -> None:
+    built = layers(panels=[Panel("notes", "Notes", text, NOW)])
+    found = Original.of(assemble(built, GenerationConfig(), model="m"))
+    assert found.panels["notes"] == text.replace("\ud83d", "\ufffd")
+
+
+def test_dynamic_text_that_is_no_object_is_one_panel() -> None:
+    odd = Original("m", (Entry(Layer.DYNAMIC, "template:dynamic", escaped('Todos: "none"')),), b"]}")
+    assert (odd.panels, odd.clock) == ({"dynamic": 'Todos: "none"'}, "")
+
+
+def test_a_manifest_without_a_body_has_no_fields() -> None:
+    assert original(tail="").config == {}
