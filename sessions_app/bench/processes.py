@@ -45,7 +45,7 @@ def run_module(name: str, *arguments: str, given: bytes = b"", limit: float, **v
 
 def migrated(folder: str) -> None:
     """Makes an empty database in a data folder. Raises PipewebError."""
-    done = subprocess.run(  # noqa: S603  no word of it comes from outside
+    done = subprocess.run(
         [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
         cwd=ROOT,
         env=environment(PIPEWEB_DATA=folder),

@@ -1,4 +1,4 @@
-"""`bench writers`: several processes store turns in one SQLite file, with our settings and with Django's own."""
+"""`bench writers`: several processes store turns in one SQLite file, with our settings and Django's own."""
 
 import tempfile
 from argparse import ArgumentParser
@@ -58,7 +58,9 @@ def write(writers: int, seconds: float, *, plain: bool) -> Written:
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--writers", type=int, default=WRITERS, help="processes (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of load (default: %(default)s)")
-    parser.add_argument("--baseline", type=float, help="seconds of load for Django's settings (default: the same)")
+    parser.add_argument(
+        "--baseline", type=float, help="seconds for Django's own settings (default: the same)"
+    )
 
 
 def run(given: Mapping[str, Any], say: Say) -> None:

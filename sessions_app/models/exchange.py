@@ -273,7 +273,10 @@ class RawChunkQuerySet(models.QuerySet["RawChunk"]):
             cursor.executemany(APPEND, list(chunks))
 
 
-APPEND = "INSERT INTO sessions_app_rawchunk (exchange_id, seq, ms, body) VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+APPEND = (
+    "INSERT INTO sessions_app_rawchunk (exchange_id, seq, ms, body) "
+    "VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+)
 
 
 class RawChunk(models.Model):

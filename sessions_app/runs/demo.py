@@ -28,7 +28,7 @@ def ensure(owner: "User", build: Callable[[], Runner]) -> Session | None:
         title="A first look at the four layers",
         titled_by_hand=True,
         purpose="Show what Pipeweb records of a conversation with Gemini.",
-        background="Played once through the built-in emulator when this installation was new. It cost nothing.",
+        background="Played once through the emulator when this installation was new. It cost nothing.",
         model=MODEL,
         procedure=PromptText.objects.filter(kind=PromptText.Kind.PROCEDURE).first(),
     )

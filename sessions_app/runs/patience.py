@@ -11,7 +11,7 @@ _dice = random.SystemRandom()
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """`tries` requests at most, with pauses of `base`·2ⁿ seconds or the provider's own, none over `longest`."""
+    """`tries` requests at most; pauses of `base`·2ⁿ seconds or the provider's own, none over `longest`."""
 
     tries: int = 4
     base: float = 1.0
