@@ -62,7 +62,7 @@ class Engine:
         self._toolbox = toolbox
         self._writer = writer
         self._patience = patience
-        self._door = Door(gateway.route, gateway.label)
+        self._door = Door.of(gateway)
         self._aside: set[asyncio.Task[None]] = set()
 
     async def drive(self, live: LiveRun) -> Outcome:
@@ -74,9 +74,10 @@ class Engine:
             reply = await self._exchange(live, step)
             if reply.outcome is not Outcome.CALLS:
                 return reply.outcome
-            await self._answer(live, step, reply.calls)
+            if step <= MAX_ROUNDS:
+                await self._answer(live, step, reply.calls)
         raise RunError(
-            f"The model asked for tools {MAX_ROUNDS + 1} times in a row.",
+            f"The model wanted more than {MAX_ROUNDS} rounds of tools.",
             hint="What was done is kept. Ask it to answer with what it has.",
         )
 

@@ -3,7 +3,6 @@
 import base64
 from collections.abc import AsyncIterator
 
-import httpx2
 import orjson
 import pytest
 from asgiref.sync import sync_to_async
@@ -14,26 +13,11 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Exchange, RawChunk, Session, Turn
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.runner import Runner
+from tests.runs.provider import Provider
 from tests.runs.viewing import send
 
 BIG = base64.b64encode(bytes(range(256)) * 4096).decode()
 HALVES = [rb'{"text":"smile \ud83d"}', rb'{"text":"\ude42 done"}']
-
-
-class Provider(httpx2.AsyncBaseTransport):
-    """Streams the given parts, each in a chunk of its own, and keeps what it was sent."""
-
-    def __init__(self) -> None:
-        self.parts: list[bytes] = []
-        self.requests: list[bytes] = []
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        if request.url.path.endswith(":streamGenerateContent"):
-            self.requests.append(await request.aread())
-        end = b'{"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"finishReason":"STOP"}]}'
-        chunks = [b'{"candidates":[{"content":{"parts":[%b],"role":"model"}}]}' % part for part in self.parts]
-        body = b"".join(b"data: %b\r\n\r\n" % chunk for chunk in [*chunks, end])
-        return httpx2.Response(200, content=body)
 
 
 @pytest.fixture
