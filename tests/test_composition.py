@@ -1,0 +1,42 @@
+"""Which gateway stands behind the pages, and that both token counters agree."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_django import Settings
+
+from pipeweb.composition import build_emulator, build_gateway
+from sessions_app.emulator import tokens as emulated
+from sessions_app.gemini.openai_gateway import OpenAIGateway
+from sessions_app.prompt import tokens
+
+KEY = "a-made-up-key"
+
+
+def test_without_a_key_the_emulator_answers() -> None:
+    assert build_gateway().is_emulator
+
+
+def test_with_a_key_it_is_google(settings: Settings) -> None:
+    settings.GEMINI_API_KEY = KEY
+    gateway = build_gateway()
+    assert not gateway.is_emulator and gateway.base_url.startswith("https://generativelanguage.")
+
+
+def test_a_base_url_replaces_googles(settings: Settings) -> None:
+    settings.GEMINI_API_KEY, settings.GOOGLE_GEMINI_BASE_URL = KEY, "http://127.0.0.1:9"
+    assert build_gateway().base_url == "http://127.0.0.1:9"
+
+
+def test_keys_and_providers_have_routes_of_their_own(settings: Settings) -> None:
+    settings.GEMINI_API_KEY = KEY
+    assert build_gateway().route != build_emulator().route == build_emulator().route
+
+
+def test_the_openai_dialect_is_a_setting(settings: Settings) -> None:
+    settings.PIPEWEB_DIALECT = "openai"
+    assert isinstance(build_gateway(), OpenAIGateway)
+
+
+@given(st.text(max_size=300))
+def test_the_emulator_counts_tokens_as_the_prompt_core_estimates_them(text: str) -> None:
+    assert emulated.estimate(text) == tokens.estimate(text)
