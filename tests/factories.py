@@ -109,7 +109,7 @@ def close(exchange: Exchange, reply: Reply) -> None:
     exchange.usage, exchange.outcome, exchange.finish_reason = (
         usage.raw,
         reply.outcome.value,
-        reply.finish_reason,
+        reply.finish_reason[:40],
     )
     exchange.prompt_tokens, exchange.cached_tokens = usage.prompt, usage.cached
     exchange.output_tokens, exchange.thought_tokens = usage.output, usage.thoughts

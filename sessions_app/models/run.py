@@ -98,7 +98,16 @@ class Run(models.Model):
 
 def describe(error: PipewebError) -> dict[str, Any]:
     """An error as the pages show it; never holds a key or a body that was sent."""
-    known: dict[str, Any] = {"kind": type(error).__name__, "message": error.message, "hint": error.hint}
+    known: dict[str, Any] = {
+        "kind": type(error).__name__,
+        "message": storable(error.message),
+        "hint": storable(error.hint),
+    }
     if isinstance(error, GatewayError):
-        known |= {"code": error.code, "status": error.status, "retry_after": error.retry_after}
+        known |= {"code": error.code, "status": storable(error.status), "retry_after": error.retry_after}
     return known
+
+
+def storable(text: str, length: int | None = None) -> str:
+    """What a provider says, fit for a column: PostgreSQL refuses NUL in text and in JSON alike."""
+    return text.replace("\0", "")[:length]

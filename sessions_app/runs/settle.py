@@ -10,6 +10,7 @@ from django.utils import timezone
 from sessions_app.errors import CacheGone, PipewebError
 from sessions_app.events import Finished
 from sessions_app.models import CacheEntry, Exchange, Run, RunLog, Session, Turn
+from sessions_app.models.run import storable
 from sessions_app.prompt import caching
 from sessions_app.prompt.caching import Verdict, VerdictCode
 from sessions_app.prompt.reply import Outcome, Reply, Usage, fold
@@ -67,9 +68,9 @@ def _account(exchange: Exchange, reply: Reply, total_ms: float, first_ms: float 
     if usage.raw:
         exchange.prompt_tokens, exchange.cached_tokens = usage.prompt, usage.cached
         exchange.output_tokens, exchange.thought_tokens = usage.output, usage.thoughts
-    exchange.served_model = reply.model_version[:80]
-    exchange.response_id = reply.response_id[:80]
-    exchange.finish_reason = reply.finish_reason[:40]
+    exchange.served_model = storable(reply.model_version, 80)
+    exchange.response_id = storable(reply.response_id, 80)
+    exchange.finish_reason = storable(reply.finish_reason, 40)
     exchange.outcome = reply.outcome.value
     exchange.total_ms, exchange.first_chunk_ms = total_ms, first_ms
     exchange.ended_at = timezone.now()

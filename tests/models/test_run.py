@@ -61,3 +61,7 @@ def test_an_error_is_kept_in_words_and_numbers() -> None:
         "status": "RESOURCE_EXHAUSTED",
         "retry_after": 21,
     }
+
+
+def test_what_a_provider_says_is_stored_without_the_byte_that_postgresql_refuses() -> None:
+    assert describe(QuotaExceeded("a\0b", hint="\0"))["message"] == "ab"
