@@ -37,11 +37,11 @@ class ExchangeAdmin(RecordAdmin):
     fields = (
         ("public", "number", "step"),
         ("session", "run", "resend_of"),
-        ("model", "served_model", "provider"),
+        ("model", "served_model", "provider", "dialect"),
         ("cache_action", "cache_name", "verdict"),
         ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens"),
         ("build_ms", "first_chunk_ms", "total_ms"),
-        ("request_size", "request_sha256"),
+        ("request_size", "request_sha256", "sent_sha256"),
         ("outcome", "finish_reason", "failed_with"),
         "response_id",
         ("started_at", "ended_at"),

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from hashlib import sha256
 from time import perf_counter
+from typing import Literal
 
 import httpx2
 import orjson
@@ -51,6 +52,9 @@ class Gateway:
 
     has_explicit_caches = True
     """Whether this door can keep a static layer; what the model can do is another matter."""
+
+    dialect: Literal["gemini", "openai"] = "gemini"
+    """The form in which a prepared body travels."""
 
     def __init__(
         self,
@@ -97,6 +101,10 @@ class Gateway:
             yield chunks
         finally:
             await _close(response, chunks)
+
+    def wire_of(self, model: str, body: bytes) -> bytes:
+        """The bytes that `stream` sends for this prepared body."""
+        return body
 
     async def count_tokens(self, model: str, body: bytes) -> int:
         """Tokens of a whole generateContent body, tools and system instruction included."""

@@ -10,7 +10,7 @@ from sessions_app.gemini.answers import CacheCreated, CacheListed
 from sessions_app.gemini.gateway import EMULATOR, GOOGLE, Gateway, route_of
 from sessions_app.gemini.openai_seam import PATH, OpenAISeam
 from sessions_app.gemini.transport import GatewayTransport
-from sessions_app.prompt.renditions.openai import DOOR
+from sessions_app.prompt.renditions.openai import DOOR, request_of
 
 
 class OpenAIGateway(Gateway):
@@ -21,6 +21,7 @@ class OpenAIGateway(Gateway):
     """
 
     has_explicit_caches = False
+    dialect = "openai"
 
     def __init__(
         self,
@@ -52,6 +53,9 @@ class OpenAIGateway(Gateway):
             is_emulator=True,
             transport=transport,
         )
+
+    def wire_of(self, model: str, body: bytes) -> bytes:
+        return request_of(model, body)
 
     async def create_cache(
         self, *, model: str, contents_and_tools: bytes, ttl_seconds: int, display_name: str

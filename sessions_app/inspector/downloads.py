@@ -15,9 +15,9 @@ from sessions_app.inspector.tabs.wire import request_name, response_name
 @login_required
 @require_GET
 def request_body(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
-    """The request body, byte for byte."""
+    """The request body as it travelled, byte for byte."""
     exchange = exchange_or_404(request, public, number)
-    return _file(exchange.request_body(), "application/json", request_name(exchange))
+    return _file(exchange.sent_body(), "application/json", request_name(exchange))
 
 
 @login_required

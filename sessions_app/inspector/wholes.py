@@ -30,7 +30,7 @@ def layer(exchange: Exchange, index: int, raw: bool) -> Sequence[ShownPart]:
 
 
 def request(exchange: Exchange, index: int, raw: bool) -> Sequence[ShownPart]:
-    return [as_text(exchange.request_body(), raw)]
+    return [as_text(exchange.sent_body(), raw)]
 
 
 def rendition(exchange: Exchange, index: int, raw: bool) -> Sequence[ShownPart]:

@@ -2,7 +2,8 @@
 
 from sessions_app.models.blob import Blob
 from sessions_app.models.cache import CacheEntry
-from sessions_app.models.exchange import Exchange, RawChunk, SentItem, Source
+from sessions_app.models.chunk import RawChunk
+from sessions_app.models.exchange import Dialect, Exchange, SentItem, Source
 from sessions_app.models.link import SignInLink
 from sessions_app.models.log import RunLog
 from sessions_app.models.queued import QueuedMessage
@@ -16,6 +17,7 @@ __all__ = [
     "Artifact",
     "Blob",
     "CacheEntry",
+    "Dialect",
     "Exchange",
     "PromptText",
     "QueuedMessage",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db import connections, models, transaction
+from django.db import models, transaction
 from django.urls import reverse
 from pydantic import BaseModel
 
@@ -15,6 +15,7 @@ from sessions_app.models.blob import Blob
 from sessions_app.models.run import describe
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item, Payload
+from sessions_app.prompt.renditions import openai
 
 if TYPE_CHECKING:
     from sessions_app.errors import PipewebError
@@ -157,6 +158,13 @@ def _source_keys(session: "Session", items: Sequence[Item]) -> dict[tuple[str, s
     }
 
 
+class Dialect(models.TextChoices):
+    """The form in which a request travels; it is always prepared as Gemini's."""
+
+    GEMINI = "gemini", "Gemini"
+    OPENAI = "openai", "OpenAI-compatible"
+
+
 class Exchange(models.Model):
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="exchanges")
@@ -175,9 +183,13 @@ class Exchange(models.Model):
         max_length=80, blank=True, help_text="modelVersion of the answer; may differ."
     )
     route = models.CharField(max_length=64, blank=True)
+    dialect = models.CharField(max_length=12, choices=Dialect.choices, default=Dialect.GEMINI)
     provider = models.CharField(max_length=60, blank=True, help_text="Who answered, in words.")
     manifest = models.JSONField(default=dict)
     request_sha256 = models.CharField(max_length=64)
+    sent_sha256 = models.CharField(
+        max_length=64, blank=True, help_text="Of what travelled; empty when that was the request itself."
+    )
     request_size = models.PositiveIntegerField()
     layer_tokens = models.JSONField(
         default=dict, help_text="Estimated tokens per layer: lists draw it without bodies."
@@ -246,7 +258,7 @@ class Exchange(models.Model):
         ]
 
     def request_body(self) -> bytes:
-        """The request rebuilt from the stored sources, byte for byte."""
+        """The request rebuilt from the stored sources, byte for byte, as it was prepared."""
         manifest = self.stored_manifest
         pieces: list[bytes] = []
         for entry, item in zip(manifest.entries, self.sent_items(), strict=True):
@@ -254,44 +266,25 @@ class Exchange(models.Model):
                 pieces += [entry.lead.encode(), item.wire]
         return b"".join(pieces) + manifest.tail.encode()
 
+    @property
+    def is_translated(self) -> bool:
+        """Whether other bytes travelled than the prepared ones."""
+        return self.dialect != Dialect.GEMINI
+
+    def sent_body(self) -> bytes:
+        """What travelled: the rebuilt request, told in the exchange's dialect."""
+        body = self.request_body()
+        return openai.request_of(self.model, body) if self.is_translated else body
+
+    @property
+    def noted_sha256(self) -> str:
+        """The hash of what travelled, taken before the call."""
+        return self.sent_sha256 or self.request_sha256
+
     def is_faithful(self) -> bool:
-        """Whether the rebuilt request has the hash of the one that was sent."""
-        return hashlib.sha256(self.request_body()).hexdigest() == self.request_sha256
+        """Whether what travelled, rebuilt, has the hash that was noted when it was sent."""
+        return hashlib.sha256(self.sent_body()).hexdigest() == self.noted_sha256
 
     def fail(self, error: "PipewebError") -> None:
         self.error = describe(error)
         self.save(update_fields=["error"])
-
-
-class RawChunkQuerySet(models.QuerySet["RawChunk"]):
-    def append(self, chunks: "Iterable[tuple[int, int, float, bytes]]") -> None:
-        """Adds (exchange key, seq, ms, body) rows; one that is there already stays as it is.
-
-        Plain SQL: a model instance per chunk would cost more than the rest of the relay together.
-        """
-        with connections[self.db].cursor() as cursor:
-            cursor.executemany(APPEND, list(chunks))
-
-
-APPEND = (
-    "INSERT INTO sessions_app_rawchunk (exchange_id, seq, ms, body) "
-    "VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
-)
-
-
-class RawChunk(models.Model):
-    """One streamed event exactly as it arrived; evidence, never edited."""
-
-    exchange = models.ForeignKey(Exchange, on_delete=models.CASCADE, related_name="chunks")
-    seq = models.PositiveIntegerField()
-    ms = models.FloatField(help_text="Milliseconds since the request was sent.")
-    body = models.BinaryField()
-
-    objects = RawChunkQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["seq"]
-        constraints = [models.UniqueConstraint(fields=["exchange", "seq"], name="chunk_once")]
-
-    def __str__(self) -> str:
-        return f"chunk {self.seq}"

@@ -27,9 +27,9 @@ class VerdictCode(StrEnum):
 class CacheFacts:
     """What is known about caching this static layer on this model.
 
-    `minimum` is in tokens, None when the model has no explicit caches. `name` and `expires` are
-    those of the newest cache with this fingerprint, `refusal` what the provider last said against
-    one, `pending` whether one is being made now.
+    `minimum` is in tokens, None when the model or the way to it has no explicit caches. `name` and
+    `expires` are those of the newest cache with this fingerprint, `refusal` what the provider last
+    said against one, `pending` whether one is being made now.
     """
 
     minimum: int | None
@@ -73,7 +73,9 @@ def fingerprint(route: str, model: str, static_text: str, declarations: bytes) -
 def plan(static_tokens: int, facts: CacheFacts, now: datetime) -> CachePlan:
     """Decide for one exchange. `static_tokens` counts the static text and the tools."""
     if facts.minimum is None:
-        return CachePlan("none", "", "This model has no explicit caches.", VerdictCode.UNSUPPORTED)
+        return CachePlan(
+            "none", "", "There are no explicit caches for this model here.", VerdictCode.UNSUPPORTED
+        )
     if facts.name and facts.expires is not None and facts.expires > now + EXPIRY_MARGIN:
         return CachePlan("hit", facts.name, "The static layer and the tools are cached.", VerdictCode.HIT)
     if facts.refusal:

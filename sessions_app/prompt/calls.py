@@ -12,7 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]")
+_CALLS = ("functionCall", "function_call")
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
+_PIECEWISE = frozenset({"partialArgs", "willContinue"})
 _INDEX_LIMIT = 10_000
 """A path index above this is refused: a list is filled up to the index."""
 
@@ -50,6 +52,53 @@ def calls_of(parts: Iterable[Mapping[str, Any]]) -> tuple[Call, ...]:
     return (*found, *assembler.close())
 
 
+def with_whole_calls(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same content with every call that came in pieces as one part, where its opening part stood.
+
+    Pieces sent back are refused: the provider counts them as calls without answers. What a piece
+    carries beside the call (a signature) goes to the opening part, or stays a part of its own when
+    that has one already. A call that came whole is not touched.
+    """
+    assembler = Assembler()
+    told: list[dict[str, Any]] = []
+    openings: list[int] = []
+    calls: list[Call] = []
+    for part in parts:
+        if assembler.continues_with(part):
+            told += _lend(told, openings[-1], part)
+        else:
+            if _opens(call_of(part)):
+                openings.append(len(told))
+            told.append(part)
+        calls += assembler.add(part)
+    for place, call in zip(openings, [*calls, *assembler.close()], strict=True):
+        told[place] = _whole(told[place], call)
+    return told
+
+
+def _opens(raw: Mapping[str, Any] | None) -> bool:
+    name = raw.get("name") if raw else None
+    return isinstance(name, str) and bool(name)
+
+
+def _lend(told: list[dict[str, Any]], opening: int, piece: dict[str, Any]) -> list[dict[str, Any]]:
+    """Moves what stands beside the piece's call to the opening part; answers what finds no room there."""
+    beside = {key: value for key, value in piece.items() if key not in _CALLS}
+    taken = told[opening].keys()
+    told[opening] = beside | told[opening]
+    rest = {key: value for key, value in beside.items() if key in taken and value != told[opening][key]}
+    return [rest] if rest else []
+
+
+def _whole(part: dict[str, Any], call: Call) -> dict[str, Any]:
+    key = next(key for key in _CALLS if key in part)
+    raw = part[key]
+    if not _PIECEWISE & raw.keys():
+        return part
+    kept = {name: value for name, value in raw.items() if name not in _PIECEWISE}
+    return part | {key: kept | {"args": call.args}}
+
+
 @dataclass(slots=True)
 class _Open:
     id: str
@@ -75,6 +124,11 @@ class Assembler:
             return done
         _extend(current, raw)
         return done if raw.get("willContinue") is True else done + self.close()
+
+    def continues_with(self, part: Mapping[str, Any]) -> bool:
+        """Whether the part is a nameless piece of the call that is still open."""
+        raw = call_of(part)
+        return self._open is not None and raw is not None and not raw.get("name")
 
     def close(self) -> list[Call]:
         """The call still open, if any: its stream ended without the closing part."""

@@ -1,9 +1,10 @@
 """Folding: the chunks of one response, exactly as received, become one content.
 
 The rule (design §4): adjacent text parts with equal `thought`, no signature and no other key are
-joined; every other part stays as it came. So an empty text part that carries the signature stays
-a part of its own, parallel calls that arrive in separate chunks end in one content, and an
-unsigned empty text after a call stays too: recorded clients send it back and get 200.
+joined, a call that came in pieces is put together, and every other part stays as it came. So an
+empty text part that carries the signature stays a part of its own, parallel calls that arrive in
+separate chunks end in one content, and an unsigned empty text after a call stays too: recorded
+clients send it back and get 200.
 """
 
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sessions_app.prompt import wire
-from sessions_app.prompt.calls import Assembler, Call, call_of, calls_of
+from sessions_app.prompt.calls import Assembler, Call, call_of, calls_of, with_whole_calls
 from sessions_app.prompt.outcomes import BLOCK_NAMES, FINISH_NAMES, Outcome, name_of, outcome_of
 from sessions_app.prompt.renditions.chunks import gemini_chunk
 from sessions_app.prompt.turns import decode_signature
@@ -115,7 +116,7 @@ class Folder:
 
     def reply(self) -> Reply:
         """What has come so far; `add` may go on after it."""
-        parts = [part.part() if isinstance(part, _Run) else part for part in self._parts]
+        parts = with_whole_calls(part.part() if isinstance(part, _Run) else part for part in self._parts)
         calls = calls_of(parts)
         return Reply(
             wire=wire.dumps({"role": self._role or "model", "parts": parts}) if parts else None,

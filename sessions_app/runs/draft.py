@@ -4,9 +4,11 @@ All of it runs in the database thread, so that assembling a long history never s
 of other people.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from time import perf_counter
+from typing import Self
 
 from django.utils import timezone
 
@@ -15,6 +17,7 @@ from sessions_app.context.panels import collect_panels
 from sessions_app.context.static import static_sources
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.gemini.capabilities import Capabilities, capabilities_of
+from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import CacheEntry, Exchange, Run, Session, SessionSettings, Turn
 from sessions_app.prompt import caching, signatures
 from sessions_app.prompt.caching import CachePlan
@@ -31,6 +34,20 @@ class Door:
 
     route: str
     label: str
+    dialect: str
+    has_explicit_caches: bool
+    wire_of: Callable[[str, bytes], bytes]
+
+    @classmethod
+    def of(cls, gateway: Gateway) -> Self:
+        return cls(
+            gateway.route, gateway.label, gateway.dialect, gateway.has_explicit_caches, gateway.wire_of
+        )
+
+    def sent_sha256(self, payload: Payload) -> str:
+        """Of the bytes that travel; empty when they are the payload's own."""
+        travelling = self.wire_of(payload.model, payload.body)
+        return "" if travelling == payload.body else sha256(travelling).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +76,7 @@ def prepare(run: Run, step: int, door: Door, toolbox: Toolbox, *, resend_of: Exc
     )
     layers = _layers(session, run, turns, toolbox)
     fingerprint = caching.fingerprint(door.route, session.model, layers.static_text, layers.declarations)
-    plan = _plan(fingerprint, layers, capabilities)
+    plan = _plan(fingerprint, layers, capabilities.explicit_minimum if door.has_explicit_caches else None)
     payload = assemble(
         layers,
         generation_config(session.options, capabilities),
@@ -74,6 +91,8 @@ def prepare(run: Run, step: int, door: Door, toolbox: Toolbox, *, resend_of: Exc
         payload,
         route=door.route,
         provider=door.label,
+        dialect=door.dialect,
+        sent_sha256=door.sent_sha256(payload),
         fingerprint=fingerprint,
         cache_action=plan.action,
         cache_name=plan.name,
@@ -97,8 +116,8 @@ def _layers(session: Session, run: Run, turns: Sequence[TurnValue], toolbox: Too
     )
 
 
-def _plan(fingerprint: str, layers: Layers, capabilities: Capabilities) -> CachePlan:
-    facts = CacheEntry.facts(fingerprint, capabilities.explicit_minimum)
+def _plan(fingerprint: str, layers: Layers, minimum: int | None) -> CachePlan:
+    facts = CacheEntry.facts(fingerprint, minimum)
     return caching.plan(static_tokens(layers), facts, timezone.now())
 
 

@@ -168,6 +168,12 @@ async def test_thoughts_stand_between_tags(door: Door) -> None:
     assert message["content"].startswith("<thought>") and "</thought>You said" in message["content"]
 
 
+@pytest.mark.parametrize("spelling", ["thinking_level", "thinkingLevel"])
+async def test_a_level_of_the_extra_body_is_taken_in_both_spellings(door: Door, spelling: str) -> None:
+    thinking = {"google": {"thinking_config": {spelling: "low"}}}
+    assert (await door.post(user("hello"), extra_body=thinking)).status_code == 200
+
+
 async def test_a_system_message_is_the_system_instruction(door: Door, emulator: Emulator) -> None:
     short, long = [
         (await door.post(*before, user("hello"))).json()["usage"]["prompt_tokens"]

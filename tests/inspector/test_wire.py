@@ -2,11 +2,13 @@ import hashlib
 import shlex
 
 import orjson
+import pytest
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.inspector.tabs.wire import ADDRESS, CHUNKS, WireTab
-from sessions_app.models import Exchange, Session, Source
+from sessions_app.inspector.tabs.wire import ADDRESS, CHUNKS, OPENAI_ADDRESS, WireTab
+from sessions_app.models import Dialect, Exchange, Session, Source
+from sessions_app.prompt.renditions import openai
 from tests.factories import answered, make_exchange, make_run, play_flight, text_chunk
 from tests.inspector.reading import read
 
@@ -76,3 +78,40 @@ def test_an_exchange_without_an_answer_has_no_chunks(client: Client, session: Se
     exchange = make_exchange(make_run(session), [])
     Exchange.objects.filter(pk=exchange.pk).update(outcome="empty")
     assert "No chunk arrived." in read(client, exchange, "wire")
+
+
+@pytest.fixture
+def translated(session: Session) -> Exchange:
+    """An exchange that went through the OpenAI-compatible door."""
+    exchange = answered(session, "Hello", "Hi")
+    exchange.dialect = Dialect.OPENAI
+    travelled = openai.request_of(exchange.model, exchange.request_body())
+    exchange.sent_sha256 = hashlib.sha256(travelled).hexdigest()
+    exchange.save()
+    return exchange
+
+
+def test_a_chat_completion_is_shown_and_proved_by_its_own_hash(client: Client, translated: Exchange) -> None:
+    shown = WireTab().context(translated, raw=True)
+    assert orjson.loads(shown.request[0].text)["messages"]
+    assert shown.is_faithful and shown.sha256 == translated.sent_sha256 != translated.request_sha256
+    page = read(client, translated, "wire")
+    assert ">proved<" in page and "the chat completion that travelled" in page
+
+
+def test_the_download_of_a_chat_completion_is_what_travelled(client: Client, translated: Exchange) -> None:
+    address = reverse("exchange-request", args=[translated.session.public, translated.number])
+    assert hashlib.sha256(client.get(address).content).hexdigest() == translated.sent_sha256
+
+
+def test_a_chat_completion_that_was_noted_otherwise_fails_the_proof(
+    client: Client, translated: Exchange
+) -> None:
+    Exchange.objects.filter(pk=translated.pk).update(sent_sha256="0" * 64)
+    page = read(client, translated, "wire")
+    assert ">differs<" in page and "000000000000…" in page
+
+
+def test_the_command_of_a_chat_completion_goes_to_its_door(translated: Exchange) -> None:
+    command = WireTab().context(translated, raw=False).command
+    assert OPENAI_ADDRESS in command and "Authorization: Bearer $GEMINI_API_KEY" in command

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.calls import Call, calls_of
-from tests.prompt.examples import call, text
+from sessions_app.prompt.calls import Call, calls_of, with_whole_calls
+from tests.prompt.examples import SIGNATURE, call, text
 
 
 def opening(name: str = "cook") -> dict[str, Any]:
@@ -81,3 +81,35 @@ def test_contradicting_paths_never_raise(pieces: list[tuple[str, int]]) -> None:
 
 def test_a_value_that_was_finished_is_replaced_not_prolonged() -> None:
     assert args_of(partial("$.x", stringValue="a"), partial("$.x", stringValue="b")) == {"x": "b"}
+
+
+def test_pieces_become_one_part_where_the_opening_part_stood() -> None:
+    signed = opening() | {"thoughtSignature": SIGNATURE}
+    pieces = [text("Now."), signed, partial("$.n", numberValue=1), CLOSING, opening("b"), CLOSING]
+    assert with_whole_calls(pieces) == [text("Now."), call("cook", SIGNATURE, n=1), call("b")]
+
+
+def test_a_call_without_arguments_that_came_whole_is_not_touched() -> None:
+    whole = {"functionCall": {"name": "a"}, "thoughtSignature": SIGNATURE}
+    assert with_whole_calls([whole, opening("b"), CLOSING]) == [whole, call("b")]
+
+
+def test_a_signature_on_a_later_piece_goes_to_the_call() -> None:
+    signed = CLOSING | {"thoughtSignature": SIGNATURE}
+    assert with_whole_calls([opening(), signed]) == [call("cook", SIGNATURE)]
+
+
+def test_a_second_signature_of_one_call_stays_a_part_of_its_own() -> None:
+    pieces = [opening() | {"thoughtSignature": SIGNATURE}, CLOSING | {"thoughtSignature": "AAEC"}]
+    assert with_whole_calls(pieces) == [call("cook", SIGNATURE), {"thoughtSignature": "AAEC"}]
+
+
+@given(
+    st.lists(
+        st.sampled_from([opening("a"), partial("$.x", numberValue=1), CLOSING, call("c", y=2), text("")])
+    )
+)
+def test_putting_calls_together_changes_no_call_and_is_done_once(parts: list[dict[str, Any]]) -> None:
+    told = with_whole_calls(parts)
+    assert calls_of(told) == calls_of(parts)
+    assert with_whole_calls(told) == told

@@ -50,7 +50,7 @@ def test_argument_order_is_kept() -> None:
     assert b'{"b":5,"a":4}' in (fold([chunk(call("sum", b=5, a=4))]).wire or b"")
 
 
-def test_streamed_arguments_are_assembled_and_the_raw_parts_kept() -> None:
+def test_streamed_arguments_become_one_signed_part() -> None:
     raw: list[dict[str, Any]] = [
         {"functionCall": {"name": "cook", "willContinue": True}, "thoughtSignature": SIGNATURE},
         {
@@ -65,7 +65,7 @@ def test_streamed_arguments_are_assembled_and_the_raw_parts_kept() -> None:
     views = [folder.add(chunk(part)) for part in raw]
     assert [len(view.calls) for view in views] == [0, 0, 1]
     assert folder.reply().calls[0].args == {"dish": "soup"}
-    assert raw_parts(folder.reply().wire or b"") == raw
+    assert parts(*map(chunk, raw)) == [call("cook", SIGNATURE, dish="soup")]
 
 
 def test_a_chunk_view_shows_what_came() -> None:

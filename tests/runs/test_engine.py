@@ -37,6 +37,7 @@ async def test_every_request_can_be_rebuilt_byte_for_byte(ask: Ask, session: Ses
         await ask(text)
     stored = [exchange async for exchange in Exchange.objects.filter(session=session)]
     assert len(stored) == 5
+    assert {(exchange.dialect, exchange.sent_sha256) for exchange in stored} == {("gemini", "")}
     assert all([await sync_to_async(exchange.is_faithful)() for exchange in stored])
 
 
@@ -143,3 +144,17 @@ async def test_after_a_failure_the_conversation_goes_on(ask: Ask, session: Sessi
     await ask("/drop")
     run = await ask("Hello again")
     assert run.status == Run.Status.COMPLETED
+
+
+async def test_calls_that_come_in_pieces_go_back_whole(ask: Ask, session: Session) -> None:
+    run = await ask(f"{WEATHER} /partial")
+    _, calling, answering, _ = await history(session)
+    assert (run.status, run.error) == (Run.Status.COMPLETED, {})
+    calls = [part for part in calling.parts if part.call]
+    assert [part.call["args"] for part in calls if part.call] == [
+        {"location": "Paris"},
+        {"location": "London"},
+    ]
+    assert len(answering.parts) == 2 and calls[0].signature and not calls[1].signature
+    bodies = [bytes(chunk.body) async for chunk in RawChunk.objects.all()]
+    assert any(b"partialArgs" in body for body in bodies)

@@ -1,7 +1,9 @@
 """Whole runs through the OpenAI-compatible door: nothing but the wire is different."""
 
 from collections.abc import AsyncIterator
+from hashlib import sha256
 
+import httpx2
 import orjson
 import pytest
 from asgiref.sync import sync_to_async
@@ -9,9 +11,9 @@ from django.db import connections
 from pytest_django import Settings
 
 from pipeweb.composition import build_emulator, build_runner
-from sessions_app.emulator import Emulator
+from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.openai_gateway import OpenAIGateway
-from sessions_app.models import Exchange, RawChunk, Run, Session, Turn
+from sessions_app.models import CacheEntry, Exchange, RawChunk, Run, Session, Turn
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.patience import Patience
 from sessions_app.runs.runner import Runner
@@ -21,10 +23,35 @@ FLIGHT = "Check flight status for AA100 and book a taxi 2 hours before if delaye
 WEATHER = "Check the weather in Paris and London."
 
 
+class Overheard(EmulatorTransport):
+    """Keeps the bodies that reach the emulator."""
+
+    def __init__(self) -> None:
+        super().__init__(Emulator(delay=0))
+        self.bodies: list[bytes] = []
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self.bodies.append(await request.aread())
+        return await super().handle_async_request(request)
+
+
 @pytest.fixture
-async def runner(session: Session, settings: Settings) -> AsyncIterator[Runner]:
-    settings.PIPEWEB_DIALECT = "openai"
-    gateway = build_emulator(Emulator(delay=0))
+def transport() -> Overheard:
+    return Overheard()
+
+
+@pytest.fixture
+def travelled(transport: Overheard) -> list[bytes]:
+    return transport.bodies
+
+
+@pytest.fixture
+def gateway(transport: Overheard) -> OpenAIGateway:
+    return OpenAIGateway.to_emulator(transport)
+
+
+@pytest.fixture
+async def runner(session: Session, gateway: OpenAIGateway) -> AsyncIterator[Runner]:
     runner = build_runner(gateway, Patience(base=0.01, longest=1))
     yield runner
     await runner.shutdown()
@@ -79,10 +106,23 @@ async def test_an_answer_has_text_signature_and_usage(ask: Ask, session: Session
     assert exchange.provider == "Emulator (OpenAI-compatible)"
 
 
-async def test_no_cache_is_named(ask: Ask, session: Session) -> None:
+async def test_no_cache_is_planned(ask: Ask, session: Session) -> None:
+    await Session.objects.filter(pk=session.pk).aupdate(background="A long background. " * 500)
     await ask("Hello")
     await ask("Hello again")
-    assert [exchange.cache_name for exchange in await exchanges(session)] == ["", ""]
+    planned = [(exchange.cache_action, exchange.cache_name) for exchange in await exchanges(session)]
+    assert planned == [("none", ""), ("none", "")]
+    assert not await CacheEntry.objects.aexists()
+
+
+async def test_the_noted_hash_is_of_what_travelled(
+    ask: Ask, session: Session, gateway: OpenAIGateway, travelled: list[bytes]
+) -> None:
+    await ask(FLIGHT)
+    stored = await exchanges(session)
+    assert [exchange.sent_sha256 for exchange in stored] == [sha256(body).hexdigest() for body in travelled]
+    assert len(stored) == 3 and all(exchange.dialect == gateway.dialect for exchange in stored)
+    assert all([await sync_to_async(exchange.is_faithful)() for exchange in stored])
 
 
 @pytest.mark.parametrize(

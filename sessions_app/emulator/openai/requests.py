@@ -144,7 +144,7 @@ def _config(asked: ChatRequest) -> Wire:
 def _thinking(asked: ChatRequest, model: Model) -> Wire:
     """An effort is a level since Gemini 3 and a budget before."""
     effort = asked.reasoning_effort or ""
-    level: Wire = {"thinkingLevel": effort}
+    level: Wire = {"thinkingLevel": effort} if effort else {}
     if effort in _BUDGETS and (effort == "none" or not model.levels):
         level = {"thinkingBudget": _BUDGETS[effort]}
     return level | asked.extra_body.google.thinking_config

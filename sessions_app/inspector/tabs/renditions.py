@@ -48,17 +48,15 @@ class RenditionsTab(Tab):
 
 def renditions_of(exchange: Exchange) -> list[Rendition]:
     """Every form this exchange has, always in this order, so that a place in the list is an address."""
-    sent, original = exchange.request_body(), original_of(exchange)
-    prepared = "prepared" if is_translated(exchange) else "as sent"
-    told = [Rendition(f"Gemini, {prepared}", "The REST body, byte for byte, shown indented.", lambda: sent)]
+    body, original = exchange.request_body(), original_of(exchange)
+    prepared = "prepared" if exchange.is_translated else "as sent"
+    told = [Rendition(f"Gemini, {prepared}", "The REST body, byte for byte, shown indented.", lambda: body)]
     if original.end.get("cachedContent"):
         words = "What the request would have been without the cache it names."
         told.append(Rendition("Gemini, as if inline", words, lambda: gemini.inline(original)))
-    if is_translated(exchange):
+    if exchange.is_translated:
         words = "What travelled: the gateway told the prepared body as a chat completion."
-        told.append(
-            Rendition("OpenAI-compatible, as sent", words, lambda: openai.request_of(exchange.model, sent))
-        )
+        told.append(Rendition("OpenAI-compatible, as sent", words, exchange.sent_body))
     return told + foreign(original)
 
 
@@ -91,8 +89,3 @@ def show(rendition: Rendition, reading: Reading) -> ShownRendition:
 def original_of(exchange: Exchange) -> Original:
     entries = (Entry(item.layer, item.source.name, item.wire) for item in exchange.sent_items())
     return Original(exchange.model, tuple(entries), exchange.stored_manifest.tail.encode())
-
-
-def is_translated(exchange: Exchange) -> bool:
-    """Whether the exchange went through the OpenAI-compatible door; the gateway's name says so."""
-    return exchange.provider.endswith(openai.DOOR)

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from sessions_app.inspector import texts
 from sessions_app.inspector.parts import Reading, ShownPart
 from sessions_app.inspector.tabs.base import Tab
-from sessions_app.inspector.tabs.renditions import is_translated
 from sessions_app.models import Exchange
 
-ADDRESS = "https://generativelanguage.googleapis.com/v1beta/models/{model}:streamGenerateContent?alt=sse"
-"""Google's own address: where the copied command goes, whoever answered this exchange."""
+GOOGLE = "https://generativelanguage.googleapis.com/v1beta"
+"""Where the copied command goes, whoever answered this exchange."""
+
+ADDRESS = GOOGLE + "/models/{model}:streamGenerateContent?alt=sse"
+OPENAI_ADDRESS = GOOGLE + "/openai/chat/completions"
 
 CHUNKS = 300
 """Chunks shown on the page; the download has all of them."""
@@ -31,18 +33,20 @@ class ShownChunk:
 
 @dataclass(frozen=True, slots=True)
 class ShownWire:
-    """`sha256` is of the rebuilt body; `is_faithful` says whether it was noted when the request was sent."""
+    """`sha256` is of the rebuilt body that travelled; `is_faithful` says whether `noted`, taken before
+    the call, equals it."""
 
     request: tuple[ShownPart, ...]
     rest: int
     size: int
     sha256: str
+    noted: str
     is_faithful: bool
     command: str
     chunks: list[ShownChunk]
     chunk_count: int
     is_translated: bool
-    """Sent as a chat completion; the body is what that was made from."""
+    """Sent as a chat completion, made from the prepared body."""
 
 
 class WireTab(Tab):
@@ -51,7 +55,7 @@ class WireTab(Tab):
     has_raw = True
 
     def context(self, exchange: Exchange, *, raw: bool) -> ShownWire:
-        body, reading = exchange.request_body(), Reading()
+        body, reading = exchange.sent_body(), Reading()
         sha256 = hashlib.sha256(body).hexdigest()
         request = reading.part("raw", "", texts.decoded(body) if raw else texts.pretty(body))
         return ShownWire(
@@ -59,11 +63,12 @@ class WireTab(Tab):
             rest=request.rest,
             size=len(body),
             sha256=sha256,
-            is_faithful=sha256 == exchange.request_sha256,
+            noted=exchange.noted_sha256,
+            is_faithful=sha256 == exchange.noted_sha256,
             command=command_of(exchange),
             chunks=shown_chunks(exchange, reading, raw=raw),
             chunk_count=exchange.chunks.count(),
-            is_translated=is_translated(exchange),
+            is_translated=exchange.is_translated,
         )
 
 
@@ -78,9 +83,12 @@ def shown_chunks(exchange: Exchange, reading: Reading, *, raw: bool) -> list[Sho
 
 def command_of(exchange: Exchange) -> str:
     """The request as a shell command; the body is the downloaded file, the key is in the environment."""
+    address, key = ADDRESS.format(model=exchange.model), "x-goog-api-key: $GEMINI_API_KEY"
+    if exchange.is_translated:
+        address, key = OPENAI_ADDRESS, "Authorization: Bearer $GEMINI_API_KEY"
     return (
-        f"curl -sSN -X POST {shlex.quote(ADDRESS.format(model=exchange.model))} \\\n"
-        '  -H "x-goog-api-key: $GEMINI_API_KEY" \\\n'
+        f"curl -sSN -X POST {shlex.quote(address)} \\\n"
+        f'  -H "{key}" \\\n'
         "  -H 'Content-Type: application/json' \\\n"
         f"  --data-binary @{request_name(exchange)}"
     )

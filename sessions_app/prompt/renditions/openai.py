@@ -18,7 +18,7 @@ from sessions_app.prompt.renditions.original import Original
 Wire = dict[str, Any]
 
 DOOR = "(OpenAI-compatible)"
-"""How the name of a gateway ends that speaks this dialect; exchanges keep the name."""
+"""How the name of a gateway ends that speaks this dialect: words for a person."""
 
 _OPTIONS = {
     "temperature": "temperature",
