@@ -41,6 +41,10 @@ QUOTA_HINT = "Wait and try again, or raise the limit in the provider's console."
 DAILY_HINT = "The quota of the day is used up. Choose another model or wait until it is renewed."
 DOWN_HINT = "This is usually over in a minute. Try again, or choose another model."
 REACH_HINT = "Check the network and GOOGLE_GEMINI_BASE_URL, then try again."
+BROKEN_OFF = (httpx2.ReadError, httpx2.WriteError, httpx2.CloseError, httpx2.RemoteProtocolError)
+"""What the transport says of a connection that had been made."""
+
+BROKEN_OFF_HINT = "What arrived is kept. Try again."
 BROKEN_HINT = "The provider or something between broke the answer. Try again."
 REGION_HINT = "The provider asks for billing, or does not serve this place."
 REQUEST_HINT = "The request breaks a rule of the provider. The inspector shows what was sent."
@@ -180,6 +184,8 @@ def _transport_error(error: Exception, secret: str) -> GatewayError:
         return BrokenStream(f"The answer could not be read: {words}", hint=BROKEN_HINT)
     if isinstance(error, httpx2.TimeoutException):
         return Unreachable(f"The provider did not answer in time: {words}", hint=REACH_HINT)
+    if isinstance(error, BROKEN_OFF):
+        return Unreachable(f"The connection to the provider broke: {words}", hint=BROKEN_OFF_HINT)
     return Unreachable(f"The provider could not be reached: {words}", hint=REACH_HINT)
 
 
