@@ -36,7 +36,7 @@ def gateway_class() -> type[Gateway]:
 @cache
 def own_emulator() -> Emulator:
     """One per process: what one client caches there, the other finds."""
-    return Emulator(delay=settings.PIPEWEB_EMULATOR_DELAY)
+    return Emulator(delay=settings.PIPEWEB_EMULATOR_DELAY, recordings=settings.PIPEWEB_REPLAY)
 
 
 def build_runner(gateway: Gateway, patience: Patience | None = None) -> Runner:

@@ -98,6 +98,16 @@ class Environment:
             raise SettingsError(f"{name}: the folder {path} cannot be written to.")
         return path
 
+    def existing_folder(self, name: str) -> Path | None:
+        """A folder to read from; None when the variable is not set."""
+        value = self.text(name)
+        if not value:
+            return None
+        path = Path(value).expanduser().absolute()
+        if not path.is_dir():
+            raise SettingsError(f"{name}: there is no folder {path}.")
+        return path
+
     def database(self, name: str, default: Path) -> dict[str, Any]:
         """One entry of DATABASES. Connections stay open: opening one costs more than most queries."""
         value = self.text(name, f"sqlite:///{default}")

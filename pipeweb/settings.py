@@ -24,6 +24,7 @@ environment.refuse_unknown(
         "PIPEWEB_MODEL",
         "PIPEWEB_DIALECT",
         "PIPEWEB_EMULATOR_DELAY",
+        "PIPEWEB_REPLAY",
         "PIPEWEB_RECORDINGS",
     },
 )
@@ -69,6 +70,9 @@ PIPEWEB_DIALECT = environment.choice("PIPEWEB_DIALECT", ("gemini", "openai"), "g
 
 #: Seconds the built-in emulator waits between two chunks of an answer.
 PIPEWEB_EMULATOR_DELAY = environment.number("PIPEWEB_EMULATOR_DELAY", 0.02)
+
+#: A folder of recorded exchanges that the built-in emulator serves wherever one matches. Default: none.
+PIPEWEB_REPLAY = environment.existing_folder("PIPEWEB_REPLAY")
 
 #: DEBUG, INFO, WARNING, ERROR or CRITICAL. Content of sessions is never logged.
 LOG_LEVEL = environment.choice("LOG_LEVEL", LEVELS, "WARNING" if DEBUG else "INFO")

@@ -151,3 +151,10 @@ def test_a_deployment_serves_hashed_files(tmp_path: Path) -> None:
         assert server.get(f"/static/js/{app.name}") == 200
     imports = re.findall(r'from "(.+?)"', app.read_text())
     assert imports and all(re.fullmatch(r"\./\w+\.[0-9a-f]{12}\.js", name) for name in imports)
+
+
+def test_a_folder_to_read_from_must_be_there(tmp_path: Path) -> None:
+    assert Environment({}).existing_folder("PIPEWEB_REPLAY") is None
+    assert Environment({"PIPEWEB_REPLAY": str(tmp_path)}).existing_folder("PIPEWEB_REPLAY") == tmp_path
+    with pytest.raises(SettingsError, match="PIPEWEB_REPLAY"):
+        Environment({"PIPEWEB_REPLAY": str(tmp_path / "gone")}).existing_folder("PIPEWEB_REPLAY")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from sessions_app.emulator.essays import LONG_ANSWER, LONG_THOUGHTS
 from sessions_app.emulator.refusals import (
     Refusal,
+    exhausted,
     internal,
     invalid,
     missing_key,
@@ -76,6 +77,10 @@ def _long(_: Scene, script: Script, __: str) -> Script:
 def _error(scene: Scene, script: Script, code: str) -> Script:
     refuse = _REFUSALS.get(code) or _REFUSALS["503"]
     return replace(script, refusal=refuse(scene.model.name))
+
+
+def _exhausted(_: Scene, script: Script, __: str) -> Script:
+    return replace(script, refusal=exhausted())
 
 
 def _empty(_: Scene, __: Script, ___: str) -> Script:
@@ -181,6 +186,7 @@ MARKERS: dict[str, Marker] = {
         "an error: 400, 403, 412, 429, 500 or 503, every time without `once`",
         _error,
     ),
+    "exhausted": Marker("/exhausted", "a quota error that names no quota and no delay", _exhausted),
     "empty": Marker("/empty", "a stream without content", _empty),
     "nofinish": Marker("/nofinish", "a stream that ends without a finish reason", _nofinish),
     "blocked": Marker("/blocked", "a prompt that is blocked", _blocked),

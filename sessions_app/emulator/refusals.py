@@ -137,6 +137,11 @@ def wrong_place() -> Refusal:
     return Refusal(400, "FAILED_PRECONDITION", "User location is not supported for the API use.")
 
 
+def exhausted() -> Refusal:
+    """429 as shared capacity says it: no quota is named and no delay given (gemini-wire §5.4)."""
+    return Refusal(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota).")
+
+
 def quota(model: str, seconds: int = 2) -> Refusal:
     """429 with RetryInfo. `seconds` stays short, so that a person sees the countdown end."""
     message = (

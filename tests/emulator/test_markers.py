@@ -45,6 +45,11 @@ def test_a_429_says_when_to_come_back(emulator: Emulator) -> None:
     assert details[-1] == {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "2s"}
 
 
+def test_shared_capacity_gives_neither_quota_nor_delay(emulator: Emulator) -> None:
+    error = generate(emulator, say("/exhausted"))["error"]
+    assert error["message"].startswith("Resource has been exhausted") and "details" not in error
+
+
 async def test_an_error_reaches_the_sdk_at_the_first_iteration(sdk: AsyncClient) -> None:
     chunks = await sdk.models.generate_content_stream(model=FLASH, contents="/error 503")
     with pytest.raises(errors.ServerError) as refused:
