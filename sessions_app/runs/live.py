@@ -28,14 +28,21 @@ class Pulse:
         await self._event.wait()
 
 
-class Feed:
+class Link:
+    """A place in the chain of a session's runs. A viewer holds its own, so what all have passed goes."""
+
+    def __init__(self) -> None:
+        self.next: Feed | None = None
+
+
+class Feed(Link):
     """The events of one run as they are sent, index = `seq`; viewers read and wait for the pulse."""
 
     def __init__(self, run: Run, pulse: Pulse) -> None:
+        super().__init__()
         self.run = run
         self.wires: list[str] = []
         self.is_over = False
-        self.next: Feed | None = None
         self._pulse = pulse
 
     @property

@@ -151,6 +151,9 @@ class Runner:
         run = await Run.objects.filter(session_id=session_pk, public=public).afirst()
         if run is None:
             return stage.feed
+        if run.is_active and run.process == self.presence.key:
+            # In the rows, and not on the stage yet: it comes there from its first event.
+            return None
         mirror = Mirror(run, stage.pulse)
         mirror.take(await sync_to_async(mirror.read)(), is_over=not run.is_active)
         if run.is_active:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Iterable
 
 from sessions_app.events import Queue, Queued
 from sessions_app.models import QueuedMessage, Run, RunLog
-from sessions_app.runs.live import Feed, Pulse
+from sessions_app.runs.live import Feed, Link, Pulse
 
 Sent = tuple[Feed | None, int, str]
 """The feed an event belongs to (None for the queue), its `seq`, and the event as it is sent."""
@@ -30,11 +30,16 @@ class Stage:
 
     def __init__(self) -> None:
         self.pulse = Pulse()
-        self.feed: Feed | None = None
+        self.end: Link = Link()
         self.newest_run = 0
         self.viewers = 0
         self.queue: list[tuple[str, str]] = []
         self.queue_version = 0
+
+    @property
+    def feed(self) -> Feed | None:
+        """The newest run, if any was presented."""
+        return self.end if isinstance(self.end, Feed) else None
 
     @property
     def is_idle(self) -> bool:
@@ -42,9 +47,8 @@ class Stage:
 
     def present(self, feed: Feed) -> None:
         """A run begins: everyone who looks gets it from its first event."""
-        if self.feed is not None:
-            self.feed.next = feed
-        self.feed = feed
+        self.end.next = feed
+        self.end = feed
         self.newest_run = max(self.newest_run, feed.run.pk)
         self.pulse.beat()
 
@@ -57,28 +61,30 @@ class Stage:
     async def watch(self, feed: Feed | None, after: int) -> AsyncGenerator[Sent, None]:
         """Events for one viewer, whose page has those of `feed` up to `after`; never ends by itself."""
         version = 0
+        place: Link = feed or self.end
         while True:
             if version != self.queue_version:
                 version = self.queue_version
                 yield None, 0, self._queue_wire()
                 continue
-            if feed is not None and after < feed.last:
+            if isinstance(place, Feed) and after < place.last:
                 after += 1
-                yield feed, after, feed.wires[after]
+                yield place, after, place.wires[after]
                 continue
-            following = self._after(feed)
+            following = self._after(place)
             if following is not None:
-                feed, after = following, -1
+                place, after = following, -1
                 continue
             await self.pulse.wait()
 
-    def _after(self, feed: Feed | None) -> Feed | None:
-        """The run to show next, once `feed` is over; none is skipped, however fast they came."""
-        if feed is None:
-            return self.feed
-        if not feed.is_over:
+    def _after(self, place: Link) -> Feed | None:
+        """The run to show next, once the one in view is over; none is skipped, however fast they came."""
+        if not isinstance(place, Feed):
+            return place.next
+        if not place.is_over:
             return None
-        return feed.next or (self.feed if self.feed is not None and self.feed.run.pk > feed.run.pk else None)
+        newest = self.feed
+        return place.next or (newest if newest is not None and newest.run.pk > place.run.pk else None)
 
     def _queue_wire(self) -> str:
         messages = [Queued.model_validate({"client_id": key, "text": text}) for key, text in self.queue]

@@ -96,6 +96,18 @@ async def test_runs_that_came_and_went_between_two_looks_are_seen_whole(
         assert seen == whole(*runs)
 
 
+async def test_the_first_runs_that_a_page_ever_sees_are_not_skipped_either(
+    runner: Runner, watch: Watch, session: Session
+) -> None:
+    async with opened(runner, session) as seen:
+        runs = [await begin(session)]
+        await end(runs[0])
+        runs.append(await begin(session))
+        await end(runs[1])
+        await look(watch)
+        assert seen == whole(*runs)
+
+
 async def test_a_run_that_began_just_before_the_page_looked_is_seen_from_its_start(
     runner: Runner, watch: Watch, session: Session
 ) -> None:
