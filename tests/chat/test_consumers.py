@@ -6,17 +6,13 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import AnonymousUser, User
-from django.db import connections
 
-from pipeweb.composition import build_emulator, build_runner
 from sessions_app.chat.consumers import NOT_FOUND, ChatConsumer
-from sessions_app.emulator import Emulator
 from sessions_app.models import Run, Session
-from sessions_app.runs.patience import Patience
 from sessions_app.runs.runner import Runner
+from tests.runs.running import running
 
 
 @pytest.fixture
@@ -26,13 +22,8 @@ def session(transactional_db: None, alice: User) -> Session:
 
 @pytest.fixture
 async def runner(session: Session) -> AsyncIterator[Runner]:
-    gateway = build_emulator(Emulator(delay=0))
-    runner = build_runner(gateway, Patience(base=0.01, longest=1))
-    yield runner
-    await runner.shutdown()
-    await gateway.aclose()
-    # The thread that did the database work keeps its connection, which PostgreSQL would not let be dropped.
-    await sync_to_async(connections.close_all)()
+    async with running() as runner:
+        yield runner
 
 
 class Socket(WebsocketCommunicator):

@@ -4,15 +4,11 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
-from django.db import connections
 
-from pipeweb.composition import build_emulator, build_runner
-from sessions_app.emulator import Emulator
 from sessions_app.models import Run, Session
-from sessions_app.runs.patience import Patience
 from sessions_app.runs.runner import Runner
+from tests.runs.running import running
 
 Ask = Callable[[str], Awaitable[Run]]
 
@@ -24,13 +20,8 @@ def session(transactional_db: None, alice: User) -> Session:
 
 @pytest.fixture
 async def runner(session: Session) -> AsyncIterator[Runner]:
-    gateway = build_emulator(Emulator(delay=0))
-    runner = build_runner(gateway, Patience(base=0.01, longest=1))
-    yield runner
-    await runner.shutdown()
-    await gateway.aclose()
-    # The thread that did the database work keeps its connection, which PostgreSQL would not let be dropped.
-    await sync_to_async(connections.close_all)()
+    async with running() as runner:
+        yield runner
 
 
 @pytest.fixture

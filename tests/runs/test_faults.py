@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 import httpx2
 import pytest
-from asgiref.sync import sync_to_async
-from django.db import connections
 
-from pipeweb.composition import build_runner
 from sessions_app.chat.ending import UNCHARGED, Ending
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Exchange, RawChunk, Run, Session, Turn
@@ -18,6 +15,7 @@ from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.patience import Patience
 from sessions_app.runs.runner import Runner
 from tests.runs.conftest import Ask
+from tests.runs.running import running
 from tests.runs.troubled import TroubledTransport
 
 SAID = "Hello there"
@@ -81,12 +79,9 @@ def transport(monkeypatch: pytest.MonkeyPatch) -> TroubledTransport:
 
 @pytest.fixture
 async def runner(session: Session, transport: TroubledTransport) -> AsyncIterator[Runner]:
-    gateway = Gateway.to_emulator(transport)
-    runner = build_runner(gateway, Patience(tries=TRIES, base=0.01, longest=1))
-    yield runner
-    await runner.shutdown()
-    await gateway.aclose()
-    await sync_to_async(connections.close_all)()
+    patience = Patience(tries=TRIES, base=0.01, longest=1)
+    async with running(Gateway.to_emulator(transport), patience) as runner:
+        yield runner
 
 
 async def exchanges(run: Run) -> list[Exchange]:

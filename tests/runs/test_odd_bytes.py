@@ -6,14 +6,13 @@ from collections.abc import AsyncIterator
 import orjson
 import pytest
 from asgiref.sync import sync_to_async
-from django.db import connections
 
-from pipeweb.composition import build_runner
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Exchange, RawChunk, Session, Turn
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.runner import Runner
 from tests.runs.provider import Provider
+from tests.runs.running import running
 from tests.runs.viewing import send
 
 BIG = base64.b64encode(bytes(range(256)) * 4096).decode()
@@ -27,12 +26,8 @@ def provider() -> Provider:
 
 @pytest.fixture
 async def runner(session: Session, provider: Provider) -> AsyncIterator[Runner]:
-    gateway = Gateway(api_key="test", transport=provider)
-    runner = build_runner(gateway)
-    yield runner
-    await runner.shutdown()
-    await gateway.aclose()
-    await sync_to_async(connections.close_all)()
+    async with running(Gateway(api_key="test", transport=provider)) as runner:
+        yield runner
 
 
 async def answer(runner: Runner, session: Session, provider: Provider, *parts: bytes) -> Turn:

@@ -7,17 +7,16 @@ import httpx2
 import orjson
 import pytest
 from asgiref.sync import sync_to_async
-from django.db import connections
 from pytest_django import Settings
 
-from pipeweb.composition import build_emulator, build_runner
+from pipeweb.composition import build_emulator
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.models import CacheEntry, Exchange, RawChunk, Run, Session, Turn
 from sessions_app.prompt.turns import TurnKind
-from sessions_app.runs.patience import Patience
 from sessions_app.runs.runner import Runner
 from tests.runs.conftest import Ask
+from tests.runs.running import running
 
 FLIGHT = "Check flight status for AA100 and book a taxi 2 hours before if delayed."
 WEATHER = "Check the weather in Paris and London."
@@ -52,11 +51,8 @@ def gateway(transport: Overheard) -> OpenAIGateway:
 
 @pytest.fixture
 async def runner(session: Session, gateway: OpenAIGateway) -> AsyncIterator[Runner]:
-    runner = build_runner(gateway, Patience(base=0.01, longest=1))
-    yield runner
-    await runner.shutdown()
-    await gateway.aclose()
-    await sync_to_async(connections.close_all)()
+    async with running(gateway) as runner:
+        yield runner
 
 
 async def history(session: Session) -> list[Turn]:

@@ -4,10 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from asgiref.sync import sync_to_async
-from django.db import connections
 
-from pipeweb.composition import build_runner
 from sessions_app.errors import ToolError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Exchange, Run, Session, Turn
@@ -17,6 +14,7 @@ from sessions_app.runs.runner import Runner
 from sessions_app.tools import Toolbox
 from sessions_app.tools.toolbox import tool
 from tests.runs.provider import Provider
+from tests.runs.running import running
 from tests.runs.viewing import send, watch
 
 
@@ -46,12 +44,8 @@ async def runner(
 ) -> AsyncIterator[Runner]:
     tools = (tool(nap, "demo", "Nap"), tool(trip, "demo", "Trip"))
     monkeypatch.setattr("pipeweb.composition.TOOLBOX", Toolbox(tools))
-    gateway = Gateway(api_key="test", transport=provider)
-    runner = build_runner(gateway)
-    yield runner
-    await runner.shutdown()
-    await gateway.aclose()
-    await sync_to_async(connections.close_all)()
+    async with running(Gateway(api_key="test", transport=provider)) as runner:
+        yield runner
 
 
 async def head_of(session: Session) -> Turn:

@@ -3,26 +3,21 @@
 import uuid
 
 from asgiref.sync import sync_to_async
-from django.db import connections
 
-from pipeweb.composition import build_runner
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Exchange, Run, Session
 from tests.runs.conftest import Ask
+from tests.runs.running import running
 
 
 async def ask_elsewhere(session: Session, text: str) -> Run:
     """Asks a provider that refuses every signature but its own."""
     stranger = EmulatorTransport(Emulator(delay=0, secret=b"another house"))
-    gateway = Gateway(api_key="another-key", transport=stranger)
-    runner = build_runner(gateway)
     client_id = uuid.uuid4()
-    await runner.send(session.pk, client_id, text)
-    await runner.drain()
-    await runner.shutdown()
-    await gateway.aclose()
-    await sync_to_async(connections.close_all)()
+    async with running(Gateway(api_key="another-key", transport=stranger)) as runner:
+        await runner.send(session.pk, client_id, text)
+        await runner.drain()
     return await Run.objects.aget(client_id=client_id)
 
 

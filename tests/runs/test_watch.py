@@ -10,12 +10,11 @@ from asgiref.sync import sync_to_async
 from django.db import connections
 from django.test.utils import CaptureQueriesContext
 
-from pipeweb.composition import build_emulator, build_runner
-from sessions_app.emulator import Emulator
 from sessions_app.models import Run, Session
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.stage import Stage
 from sessions_app.runs.watch import Scene, Watch
+from tests.runs.running import running
 from tests.runs.viewing import Event, send, watch
 
 
@@ -23,15 +22,11 @@ from tests.runs.viewing import Event, send, watch
 async def other(session: Session, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Runner]:
     """A second process that looks ten times a second."""
     monkeypatch.setattr("sessions_app.runs.watch.LOOK_SECONDS", 0.1)
-    gateway = build_emulator(Emulator(delay=0))
-    runner = build_runner(gateway)
-    looking = Watch(runner)
-    looking.start()
-    yield runner
-    await looking.stop()
-    await runner.shutdown()
-    await gateway.aclose()
-    await sync_to_async(connections.close_all)()
+    async with running() as runner:
+        looking = Watch(runner)
+        looking.start()
+        yield runner
+        await looking.stop()
 
 
 @pytest.fixture
