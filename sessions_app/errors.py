@@ -22,6 +22,7 @@ Every error carries a sentence for the person (`str(error)`) and, where there is
 to do, `hint`: what to do about it.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,6 +34,12 @@ class PipewebError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+
+def first_sentence(message: str) -> tuple[str, str]:
+    """What a provider says first, and the rest: some of them say a page."""
+    first, *rest = re.split(r"(?<=[.!?])\s+", message.strip(), maxsplit=1)
+    return first, "".join(rest)
 
 
 class SettingsError(PipewebError):

@@ -108,6 +108,7 @@ class Started(Wire):
     seq: int = 0
     client_id: UUID
     text: str
+    title: str = ""
     retry_of: UUID | None = None
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
+from sessions_app.errors import first_sentence
 from sessions_app.models import Exchange, Run
 from sessions_app.prompt.reply import Outcome
 
@@ -19,17 +20,21 @@ class Ending:
     hint: str
     cost: str
     request_id: str = ""
+    detail: str = ""
+    """What a provider said beyond its first sentence."""
 
     @classmethod
     def of(cls, run: Run, exchanges: Sequence[Exchange]) -> Self | None:
         """None for an active run and for a complete answer."""
         if run.status == Run.Status.FAILED:
+            title, detail = first_sentence(str(run.error.get("message") or "The run failed."))
             return cls(
                 "error",
-                str(run.error.get("message") or "The run failed."),
+                title,
                 str(run.error.get("hint") or ""),
                 cost_words(exchanges),
                 exchanges[-1].response_id if exchanges else "",
+                detail,
             )
         if run.status == Run.Status.STOPPED:
             return cls("note", "Stopped.", "What had arrived is kept.", cost_words(exchanges))

@@ -10,7 +10,14 @@ import structlog
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
-from sessions_app.errors import BadRequest, GatewayError, PipewebError, QuotaExceeded, RunError
+from sessions_app.errors import (
+    BadRequest,
+    GatewayError,
+    PipewebError,
+    QuotaExceeded,
+    RunError,
+    first_sentence,
+)
 from sessions_app.events import Status
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.stream import RawChunk
@@ -106,7 +113,7 @@ class Engine:
 
     async def _wait(self, live: LiveRun, error: GatewayError, pause: float) -> None:
         if pause:
-            live.emit(Status, text=error.message, wait=round(pause, 1))
+            live.emit(Status, text=f"{first_sentence(error.message)[0]} Asking again", wait=round(pause, 1))
             await asyncio.sleep(pause)
             live.emit(Status, text="Asking again…")
 

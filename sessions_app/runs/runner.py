@@ -163,7 +163,8 @@ class Runner:
     def _launch(self, run: Run, retry_of: UUID | None = None) -> None:
         stage = self.stages.setdefault(run.session_id, Stage())
         text = run.trigger.text if run.trigger else ""
-        started = Started(run=run.public, client_id=run.client_id, text=text, retry_of=retry_of)
+        title = run.session.shown_title
+        started = Started(run=run.public, client_id=run.client_id, text=text, title=title, retry_of=retry_of)
         live = self.lives[run.pk] = LiveRun(run, started, stage.pulse, self._writer.note)
         stage.present(live)
         names = {"run": str(run.public), "session": str(run.session)}

@@ -11,6 +11,8 @@ import { Socket } from "./socket.js";
 import { Transcript } from "./transcript.js";
 import { Waiting } from "./waiting.js";
 
+const CARRY_ON = "Please go on from where you stopped.";
+
 export class Chat {
   #parts;
   #listener;
@@ -39,7 +41,11 @@ export class Chat {
       }),
     };
     this.#listener = new Listener(this.#parts);
-    frame.listen({ retry: (run) => this.#retry(run), stop: () => this.#stop() });
+    frame.listen({
+      retry: (run) => this.#retry(run),
+      carryOn: () => this.#send(CARRY_ON),
+      stop: () => this.#stop(),
+    });
     this.#begin(takeOver());
   }
 

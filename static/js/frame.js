@@ -15,11 +15,12 @@ export class Frame {
     this.#root = root;
   }
 
-  // `actions` has retry(run) and stop().
-  listen({ retry, stop }) {
-    this.#root.addEventListener("click", (event) => {
-      const button = event.target.closest("[data-retry]");
+  // `actions` has retry(run), carryOn() and stop().
+  listen({ retry, carryOn, stop }) {
+    this.#root.addEventListener("click", ({ target }) => {
+      const button = target.closest("[data-retry]");
       if (button) retry(button.dataset.retry);
+      if (target.closest("[data-continue]")) carryOn();
     });
     document.addEventListener("keydown", (event) => {
       const isFree = event.key === "Escape" && !event.defaultPrevented && !event.isComposing;

@@ -64,6 +64,7 @@ export class Listener {
     this.#confirm(event.client_id);
     this.#parts.waiting.drop(event.client_id);
     this.#parts.transcript.start(event);
+    this.#parts.frame.entitle(event.title);
     this.#follow(event.run);
   }
 

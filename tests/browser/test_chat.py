@@ -234,6 +234,16 @@ async def test_a_message_sent_while_answering_is_answered_next(page: Page) -> No
     await expect(page.locator(f"{DONE} .bubble")).to_have_text(["/long please", "And then this"])
 
 
+async def test_a_stopped_answer_can_be_continued(page: Page) -> None:
+    await open_session(page)
+    run = await send(page, "/slow please")
+    await expect(run.locator(".text")).not_to_be_empty()
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Continue").click()
+    await expect(page.locator(f"{DONE} .bubble").last).to_contain_text("go on", timeout=20_000)
+    await expect(page.get_by_role("button", name="Continue")).to_be_hidden()
+
+
 async def test_after_a_stop_a_waiting_message_is_sent_by_hand(page: Page) -> None:
     await open_session(page)
     run = await send(page, "/slow please")

@@ -56,3 +56,10 @@ def test_cost_counts_thoughts_as_output() -> None:
 
 def test_what_was_not_counted_cost_nothing_known() -> None:
     assert cost_words([Exchange()]) == UNCHARGED
+
+
+def test_a_page_of_words_from_the_provider_is_a_sentence_and_a_detail() -> None:
+    run = Run(status=Run.Status.FAILED, error={"message": "Too much. See https://example.org. \n* limit: 20"})
+    ending = Ending.of(run, [])
+    assert ending is not None
+    assert (ending.title, ending.detail) == ("Too much.", "See https://example.org. \n* limit: 20")
