@@ -122,7 +122,7 @@ async def test_the_person_reads_what_happened_and_what_to_do(
     made = await exchanges(run)
     ending = Ending.of(run, made)
     assert ending and ending.kind == "error"
-    assert row.words in ending.title and ending.hint
+    assert row.words in f"{ending.title} {ending.detail}" and ending.hint
     assert (ending.cost != UNCHARGED) == any(exchange.prompt_tokens for exchange in made)
 
 
