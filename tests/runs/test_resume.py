@@ -1,4 +1,4 @@
-"""The law of resuming: whatever drops, reloads and joins happen, nothing is lost and nothing comes twice.
+"""The law of resuming: drops, reloads, joins, stops: nothing is lost and nothing comes twice.
 
 Pages are modelled after static/js/live.js; a page of another process reads the log, which is written
 in flushes and may lose its tail when the process dies.
@@ -140,10 +140,12 @@ class World:
             if step == "reload":
                 self.pages[argument].forget()
 
-    async def end(self) -> None:
+    async def end(self, status: str) -> None:
         self.live.settle_text(1)
         self.flush()
-        finished = Finished(run=self.run.public, seq=self.live.last + 1, status="completed")
+        finished = Finished.model_validate(
+            {"run": self.run.public, "seq": self.live.last + 1, "status": status}
+        )
         self.log.append(RunLog.of(self.run, finished.seq, [finished.wire()]))
         self.live.finish(finished)
         self.mirror.take([self.log[-1]], is_over=True)
@@ -154,20 +156,22 @@ class World:
 
 
 @settings(max_examples=500, deadline=None)
-@given(st.lists(STEPS, max_size=40))
-def test_every_page_ends_with_the_same_html_whatever_happened(steps: list[tuple[str, Any]]) -> None:
+@given(st.lists(STEPS, max_size=40), st.sampled_from(["completed", "stopped", "failed"]))
+def test_every_page_ends_with_the_same_html_whatever_happened(
+    steps: list[tuple[str, Any]], status: str
+) -> None:
     async def play() -> World:
         world = World()
         for step, argument in steps:
             await world.do(step, argument)
-        await world.end()
+        await world.end(status)
         return world
 
     world = asyncio.run(play())
     blocks = Blocks()
     whole = "".join(closed.html for closed in (*blocks.feed(world.said), *blocks.close()))
     assert [page.html for page in world.pages] == [whole] * VIEWERS
-    assert {page.status for page in world.pages} == {"completed"}
+    assert {page.status for page in world.pages} == {status}
     assert whole == markup.render(world.said)
 
 
