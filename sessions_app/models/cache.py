@@ -1,11 +1,9 @@
 """What we know of a `cachedContents/…` at the provider."""
 
 from datetime import datetime
-from typing import Self
 
 from django.db import models
 from django.db.models import F
-from django.utils import timezone
 
 from sessions_app.prompt.caching import CacheFacts
 
@@ -50,9 +48,6 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
 
     def count_hit(self, fingerprint: str) -> None:
         self.filter(fingerprint=fingerprint).update(hits=F("hits") + 1)
-
-    def live(self) -> Self:
-        return self.filter(state=CacheEntry.State.LIVE, expires_at__gt=timezone.now())
 
 
 class CacheEntry(models.Model):

@@ -287,4 +287,3 @@ class Exchange(models.Model):
 
     def fail(self, error: "PipewebError") -> None:
         self.error = describe(error)
-        self.save(update_fields=["error"])

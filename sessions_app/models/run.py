@@ -82,13 +82,6 @@ class Run(models.Model):
     def is_active(self) -> bool:
         return self.status in self.ACTIVE
 
-    def begin(self) -> None:
-        self.status, self.heartbeat_at = self.Status.RUNNING, timezone.now()
-        self.save(update_fields=["status", "heartbeat_at"])
-
-    def beat(self) -> None:
-        type(self).objects.filter(pk=self.pk).update(heartbeat_at=timezone.now())
-
     def end(self, status: str, *, outcome: str = "", error: PipewebError | None = None) -> None:
         self.status, self.ended_at = status, timezone.now()
         self.outcome = outcome or self.outcome

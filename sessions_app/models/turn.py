@@ -1,7 +1,6 @@
 """One entry of a session's history, a node of a tree that only grows."""
 
 import uuid
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from django.db import connections, models
@@ -136,9 +135,3 @@ class Turn(models.Model):
     @property
     def parts(self) -> "tuple[prompt_turns.PartView, ...]":
         return prompt_turns.parts_of(self.wire)
-
-    def ancestors(self) -> "Iterator[Turn]":
-        turn = self.parent
-        while turn is not None:
-            yield turn
-            turn = turn.parent

@@ -33,6 +33,7 @@ ANSWERED = [
     "first_chunk_ms",
     "verdict",
     "verdict_words",
+    "error",
     "ended_at",
 ]
 """What an answer adds to an exchange; what was sent is never written again."""
