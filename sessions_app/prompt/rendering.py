@@ -8,13 +8,15 @@ into segments whose join is the text. A source that did not change keeps its byt
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from sessions_app.prompt import wire
+from sessions_app.prompt.tokens import estimate
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "templates" / "prompt"
 
@@ -23,12 +25,26 @@ _MARKED = re.compile(f"{_BEGIN}([^{_NAMED}]*){_NAMED}([^{_END}]*){_END}")
 _HIDDEN = str.maketrans({mark: f"\\u{ord(mark):04x}" for mark in (_BEGIN, _NAMED, _END)})
 
 
-@dataclass(frozen=True, slots=True)
+# No slots here: what is worked out once stays with the segment, and a history chunk keeps its segment.
+@dataclass(frozen=True)
 class Segment:
     """A piece of a rendered layer and the source it comes from (`template:static`, `chunk:<key>`)."""
 
     source: str
     text: str
+
+    @cached_property
+    def wire(self) -> bytes:
+        """As it stands in the body: inside a JSON string."""
+        return wire.escaped(self.text)
+
+    @cached_property
+    def sha256(self) -> str:
+        return sha256(self.wire).hexdigest()
+
+    @cached_property
+    def tokens(self) -> int:
+        return estimate(self.text)
 
 
 def render(name: str, values: Mapping[str, Any], *, source: str) -> tuple[Segment, ...]:
@@ -47,16 +63,17 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.filters |= {"json": _json, "marked": _marked}
+    environment.filters |= {"json": json_text, "marked": _marked}
     return environment
 
 
-def _json(value: Any) -> str:
+def json_text(value: Any) -> str:
+    """JSON as a layer shows it: no value can forge the mark of a source."""
     return wire.dumps(value).decode().translate(_HIDDEN)
 
 
 def _marked(text: str, source: str) -> str:
-    return f"{_BEGIN}{_json(source)}{_NAMED}{text}{_END}"
+    return f"{_BEGIN}{json_text(source)}{_NAMED}{text}{_END}"
 
 
 def _split(text: str, source: str) -> list[Segment]:

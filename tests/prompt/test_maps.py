@@ -1,0 +1,116 @@
+"""The laws and the original's examples of merging, cloning and dotted keys (reference A3)."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.prompt.maps import DEEPEST, clone, depth_of, expand_dotted, merge_maps
+
+names = st.text("ab", min_size=1, max_size=2)
+leaves = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
+trees = st.dictionaries(
+    names,
+    st.recursive(
+        leaves, lambda inner: st.dictionaries(names, inner, max_size=3) | st.lists(inner, max_size=3)
+    ),
+    max_size=4,
+)
+dotted = st.dictionaries(st.lists(names, min_size=1, max_size=3).map(".".join), leaves, max_size=6)
+
+MERGES = [
+    ([], {}),
+    ([{"a": 1}, {"a": 2}], {"a": 2}),
+    ([{"a": {"x": 1, "y": 2}}, {"a": {"y": 3}}], {"a": {"x": 1, "y": 3}}),
+    ([{"a": {"x": 1}}, {"a": "scalar"}], {"a": "scalar"}),
+    ([{"a": "scalar"}, {"a": {"x": 1}}], {"a": {"x": 1}}),
+    ([{"a": [1, 2]}, {"a": [3]}], {"a": [3]}),
+]
+
+EXPANSIONS = [
+    ({"a": 1}, {"a": 1}),
+    ({"message.language": "en", "message.text": "hi"}, {"message": {"language": "en", "text": "hi"}}),
+    ({"message.language": "en", "message": "scalar"}, {"message": {"language": "en"}}),
+    ({"message": {"language": "fr"}, "message.language": "en"}, {"message": {"language": "fr"}}),
+    ({"a": {"b.c": 1}}, {"a": {"b": {"c": 1}}}),
+    ({"a..b": 1}, {"a": {}}),
+    ({".a": 1}, {}),
+    ({"a. ": 1}, {"a": {}}),
+    ({"a.b": {"c": 1}, "a.b.d": 2}, {"a": {"b": {"c": 1, "d": 2}}}),
+]
+
+
+@pytest.mark.parametrize(("maps", "merged"), MERGES)
+def test_merging_follows_the_original(maps: list[dict[str, Any]], merged: dict[str, Any]) -> None:
+    assert merge_maps(*maps) == merged
+
+
+@pytest.mark.parametrize(("values", "expanded"), EXPANSIONS)
+def test_dotted_keys_follow_the_original(values: dict[str, Any], expanded: dict[str, Any]) -> None:
+    assert expand_dotted(values) == expanded
+
+
+@given(trees, trees)
+def test_merging_changes_neither_map(first: dict[str, Any], second: dict[str, Any]) -> None:
+    before = clone((first, second))
+    merged = merge_maps(first, second)
+    for value in merged.values():
+        if isinstance(value, dict):
+            value["new"] = 1
+    assert (first, second) == before
+
+
+@given(trees, trees)
+def test_whatever_the_later_map_says_is_said(first: dict[str, Any], second: dict[str, Any]) -> None:
+    merged = merge_maps(first, second)
+    assert merge_maps(merged, second) == merged
+    assert merged.keys() == first.keys() | second.keys()
+
+
+@given(trees)
+def test_a_clone_shares_nothing(values: dict[str, Any]) -> None:
+    before = repr(values)
+    spoil(clone(values))
+    assert repr(values) == before
+
+
+def spoil(value: Any) -> None:
+    """Changes every list and map in it."""
+    below = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    for each in below:
+        spoil(each)
+    if isinstance(value, dict | list):
+        value.clear()
+
+
+@given(dotted)
+def test_no_dot_is_left_and_expanding_twice_is_once(values: dict[str, Any]) -> None:
+    expanded = expand_dotted(values)
+    assert not any("." in key for key in keys_of(expanded))
+    assert expand_dotted(expanded) == expanded
+
+
+@given(trees)
+def test_maps_without_dots_stay_as_they_are(values: dict[str, Any]) -> None:
+    assert expand_dotted(values) == values
+
+
+@given(dotted)
+def test_the_order_of_the_keys_does_not_matter(values: dict[str, Any]) -> None:
+    assert expand_dotted(dict(reversed(values.items()))) == expand_dotted(values)
+
+
+def keys_of(value: Any) -> list[str]:
+    if not isinstance(value, dict):
+        return []
+    return [*value, *(key for below in value.values() for key in keys_of(below))]
+
+
+def test_depth_counts_maps_lists_and_dots_and_stops_looking() -> None:
+    assert depth_of({"a": [{"b": 1}]}) == 4
+    assert depth_of({"a.b.c": 1}) == 4
+    endless: dict[str, Any] = {}
+    for _ in range(10_000):
+        endless = {"a": endless}
+    assert depth_of(endless) == DEEPEST + 1
