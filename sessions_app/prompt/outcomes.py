@@ -10,6 +10,8 @@ class Outcome(StrEnum):
     NO_ROOM = "no_room"
     SAFETY = "safety"
     RECITATION = "recitation"
+    LANGUAGE = "language"
+    NO_IMAGE = "no_image"
     MALFORMED_CALL = "malformed_call"
     UNEXPECTED_CALL = "unexpected_call"
     MISSING_SIGNATURE = "missing_signature"
@@ -30,6 +32,11 @@ class Outcome(StrEnum):
         return _WORDS[self][1]
 
     @property
+    def setting(self) -> str:
+        """The one setting of the session that would change it; empty when there is none."""
+        return _SETTINGS.get(self, "")
+
+    @property
     def is_answer(self) -> bool:
         """True when the content may stand in the history as the model's own turn."""
         return self in (Outcome.COMPLETE, Outcome.CALLS, Outcome.MAX_TOKENS)
@@ -40,11 +47,11 @@ _WORDS = {
     Outcome.CALLS: ("The model asked for tools.", ""),
     Outcome.MAX_TOKENS: (
         "The answer was cut off at the output limit.",
-        "Raise the output limit, or ask the model to go on.",
+        "Ask the model to go on, or let the session go on by itself.",
     ),
     Outcome.NO_ROOM: (
         "The model used the whole output limit for thinking and never began to answer.",
-        "Raise the output limit or lower the thinking level.",
+        "Lower the thinking level, or ask for a shorter answer.",
     ),
     Outcome.SAFETY: (
         "The model stopped because of a safety rule.",
@@ -54,9 +61,17 @@ _WORDS = {
         "The model stopped because its answer came too close to a published text.",
         "Ask for a summary or for the model's own words.",
     ),
+    Outcome.LANGUAGE: (
+        "The model stopped because it does not speak this language.",
+        "Ask for the answer in another language, or choose another model.",
+    ),
+    Outcome.NO_IMAGE: (
+        "The model was to make an image and made none.",
+        "Describe the image in other words, or choose a model that makes images.",
+    ),
     Outcome.MALFORMED_CALL: (
         "The model tried to call a tool but wrote the call wrongly.",
-        "Try again; if it happens often, make the tool's parameters simpler.",
+        "Try again; if it happens often, switch the tool off or choose another model.",
     ),
     Outcome.UNEXPECTED_CALL: (
         "The model called a tool when it should not have.",
@@ -76,8 +91,24 @@ _WORDS = {
         "What arrived is kept. Try again for a whole answer.",
     ),
     Outcome.FAILED: ("The provider reported an error in the middle of the answer.", "Try again."),
-    Outcome.OTHER: ("The model stopped for a reason it does not explain.", "Try again."),
+    Outcome.OTHER: (
+        "The model stopped for a reason it does not explain.",
+        "Try again, or choose another model.",
+    ),
 }
+
+_SETTINGS = {
+    Outcome.MAX_TOKENS: "continue_cut",
+    Outcome.NO_ROOM: "thinking_level",
+    Outcome.LANGUAGE: "language",
+    Outcome.NO_IMAGE: "model",
+    Outcome.MALFORMED_CALL: "tools",
+    Outcome.UNEXPECTED_CALL: "tools",
+    Outcome.MISSING_SIGNATURE: "history_policy",
+    Outcome.BLOCKED: "background",
+    Outcome.OTHER: "model",
+}
+"""Names of `SessionSettings`, or of the session's own columns."""
 
 FINISH_NAMES = (
     "FINISH_REASON_UNSPECIFIED",
@@ -117,6 +148,9 @@ _BY_FINISH = {
     "MODEL_ARMOR": Outcome.SAFETY,
     "RECITATION": Outcome.RECITATION,
     "IMAGE_RECITATION": Outcome.RECITATION,
+    "LANGUAGE": Outcome.LANGUAGE,
+    "NO_IMAGE": Outcome.NO_IMAGE,
+    "IMAGE_OTHER": Outcome.NO_IMAGE,
     "MALFORMED_FUNCTION_CALL": Outcome.MALFORMED_CALL,
     "MALFORMED_RESPONSE": Outcome.MALFORMED_CALL,
     "UNEXPECTED_TOOL_CALL": Outcome.UNEXPECTED_CALL,

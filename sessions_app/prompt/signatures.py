@@ -13,7 +13,7 @@ from typing import Any
 
 from sessions_app.prompt import wire
 from sessions_app.prompt.calls import call_of
-from sessions_app.prompt.turns import Turn, TurnKind, parts_of, raw_parts
+from sessions_app.prompt.turns import FILLER, Turn, TurnKind, parts_of, raw_parts
 
 DUMMIES = (b"skip_thought_signature_validator", b"context_engineering_is_the_way_to_go")
 """The documented stand-ins (seed 2, FAQ 1); the first is the one that every route accepts."""
@@ -38,10 +38,14 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What `dress` did to one part and why. `action` is `removed`, `dropped` or `dummy`."""
+    """What was done to a turn or a part before sending, and why; `part` is None for a whole turn.
+
+    `action` is `removed`, `dropped` or `dummy` for a signature (`dress`), and `answered`, `removed`,
+    `dropped`, `reordered` or `filled` for the history (`repair`).
+    """
 
     turn: str
-    part: int
+    part: int | None
     action: str
     reason: str
 
@@ -104,7 +108,7 @@ def check(turns: Sequence[Turn], *, required: bool) -> tuple[Finding, ...]:
     ]
     for turn in turns:
         findings += _dummies(turn)
-    newest = next((turn for turn in reversed(turns) if turn.kind.is_model), None)
+    newest = next((turn for turn in reversed(turns) if turn.kind.is_model and turn.wire != FILLER), None)
     if newest is not None and not signatures_of(newest.wire):
         words = "The newest model turn carries no signature, so the model cannot take up its thoughts."
         findings.append(Finding(newest.key, None, "unsigned_answer", words))

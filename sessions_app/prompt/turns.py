@@ -18,6 +18,7 @@ from sessions_app.prompt import wire
 from sessions_app.prompt.calls import Answer, Call, call_of, calls_of
 
 __all__ = [
+    "FILLER",
     "Answer",
     "Call",
     "PartView",
@@ -27,6 +28,7 @@ __all__ = [
     "compressed_history",
     "decode_signature",
     "has_parts",
+    "model_text",
     "parts_of",
     "raw_parts",
     "restore",
@@ -34,6 +36,9 @@ __all__ = [
     "tool_response",
     "user_task",
 ]
+
+FILLER = wire.dumps({"role": "model", "parts": [{"text": "ok"}]})
+"""The content that a repair puts where the rules want an answer of the model."""
 
 _SUMMARY = "Summary of the earlier conversation, which is not repeated here:\n\n"
 
@@ -99,9 +104,15 @@ class PartView:
         return found if isinstance(found, dict) else None
 
 
-def user_task(key: str, text: str) -> Turn:
-    """The turn of a person's message."""
-    return Turn(key, TurnKind.USER_TASK, _content("user", [{"text": wire.well_formed(text)}]))
+def user_task(key: str, text: str, files: Sequence[dict[str, Any]] = ()) -> Turn:
+    """The turn of a person's message: the parts of its files (`prompt.media`) first, its words last."""
+    words = [{"text": wire.well_formed(text)}] if text or not files else []
+    return Turn(key, TurnKind.USER_TASK, _content("user", [*files, *words]))
+
+
+def model_text(key: str, text: str) -> Turn:
+    """An answer in a person's words: one part, and nothing that a model signed."""
+    return Turn(key, TurnKind.MODEL_RESPONSE, _content("model", [{"text": wire.well_formed(text)}]))
 
 
 def compressed_history(key: str, summary: str) -> Turn:
