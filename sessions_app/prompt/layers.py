@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from sessions_app.errors import PromptError
 from sessions_app.prompt import wire
 from sessions_app.prompt.panels import Panel, in_order
-from sessions_app.prompt.rendering import Segment, render
+from sessions_app.prompt.rendering import Segment, json_text, render
 from sessions_app.prompt.turns import Turn, TurnKind, has_parts, parts_of
 
 STATIC_SOURCE = "template:static"
@@ -32,12 +32,32 @@ class NamedText:
     body: str
 
 
+_BLANK = '""'
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryChunk:
-    """Frozen old turns as text; chunks are only ever appended."""
+    """Frozen old turns as text; chunks are only ever appended.
+
+    A chunk keeps the segment it became: whoever keeps the chunk escapes and hashes it once.
+    """
 
     key: str
     text: str
+    tokens: int = field(default=0, compare=False)
+    _segments: dict[str, Segment] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def source(self) -> str:
+        return f"chunk:{self.key}"
+
+    def told(self, blank: Segment) -> Segment:
+        """This chunk's segment: what the template wrote around an empty chunk, with the text in it."""
+        found = self._segments.get(blank.text)
+        if found is None:
+            text = blank.text.replace(_BLANK, json_text(self.text), 1)
+            found = self._segments[blank.text] = Segment(blank.source, text)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +122,30 @@ def build_layers(
 
 
 def render_static(static: StaticSources) -> tuple[Segment, ...]:
-    """The static layer: valid JSON text for any input."""
+    """The static layer: valid JSON text for any input.
+
+    Chunks are rendered empty and filled in afterwards: a long history must not pass the template.
+    """
     _refuse_repeats("history chunk", [chunk.key for chunk in static.history])
-    return render("gemini_static_prompt.j2", asdict(static), source=STATIC_SOURCE)
+    blanks = [{"key": chunk.key, "text": ""} for chunk in static.history]
+    values = _values(static) | {"history": blanks}
+    chunks = {chunk.source: chunk for chunk in static.history}
+    segments = render("gemini_static_prompt.j2", values, source=STATIC_SOURCE)
+    return tuple(
+        chunks[segment.source].told(segment) if segment.source in chunks else segment for segment in segments
+    )
+
+
+def _values(static: StaticSources) -> dict[str, Any]:
+    return {
+        "purpose": static.purpose,
+        "background": static.background,
+        "roles": [asdict(role) for role in static.roles],
+        "procedure": asdict(static.procedure) if static.procedure else None,
+        "constraints": [asdict(constraint) for constraint in static.constraints],
+        "language": static.language,
+        "tools": static.tools,
+    }
 
 
 def render_dynamic(panels: Sequence[Panel], now: datetime) -> tuple[Segment, ...]:

@@ -5,7 +5,7 @@ is what travels: `body == b"".join(item.lead + item.wire for sent items) + tail`
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -132,14 +132,14 @@ def assemble(layers: Layers, config: GenerationConfig, *, model: str, cached_con
 
 def cacheable(layers: Layers) -> bytes:
     """What an explicit cache holds, as JSON fields: `contents` (the static text, as user) and `tools`."""
-    text = b"".join(wire.escaped(segment.text) for segment in layers.static)
+    text = b"".join(segment.wire for segment in layers.static)
     tools = b',"tools":' + layers.declarations if layers.declarations else b""
     return b"{" + _OPEN + text + b'"}]}]' + tools + b"}"
 
 
 def static_tokens(layers: Layers) -> int:
     """Estimated tokens of what an explicit cache would hold."""
-    return estimate(layers.static_text) + estimate(layers.declarations)
+    return sum(segment.tokens for segment in layers.static) + estimate(layers.declarations)
 
 
 class _Body:
@@ -155,28 +155,28 @@ class _Body:
 
     def add_tools(self, declarations: bytes) -> None:
         if declarations:
+            lead, start, end = self._write(Layer.STATIC, b'{"tools":', declarations)
+            told = (TOOLS_SOURCE, "user", "declarations", declarations, lead)
             tokens, digest = estimate(declarations), sha256(declarations).hexdigest()
-            kind, lead = "declarations", b'{"tools":'
-            self._add(Item(Layer.STATIC, TOOLS_SOURCE, "user", kind, declarations, lead, digest, tokens))
+            self.items.append(Item(Layer.STATIC, *told, digest, tokens, start, end))
 
     def add_text(self, layer: Layer, segments: Iterable[Segment]) -> None:
         lead = self._text_lead(layer)
-        place = {"content": self._content, "part": self._part}
+        place = (self._content, self._part) if self._sends(layer) else (None, None)
         for segment in segments:
-            piece = wire.escaped(segment.text)
-            tokens, digest = estimate(segment.text), sha256(piece).hexdigest()
-            self._add(Item(layer, segment.source, "user", "text", piece, lead, digest, tokens, **place))
+            sent, start, end = self._write(layer, lead, segment.wire)
+            told = (segment.source, "user", "text", segment.wire, sent)
+            self.items.append(Item(layer, *told, segment.sha256, segment.tokens, start, end, *place))
             lead = b""
         self._part += self._sends(layer)
 
     def add_turns(self, layer: Layer, turns: Iterable[Turn]) -> None:
         for turn in turns:
-            lead = b"," if self._content else _CLOSE
+            lead, start, end = self._write(layer, b"," if self._content else _CLOSE, turn.wire)
             self._content += 1
-            source, role, kind = f"turn:{turn.key}", turn.kind.role, turn.kind.value
+            told = (f"turn:{turn.key}", turn.kind.role, turn.kind.value, turn.wire, lead)
             tokens, digest = sum(map(estimate_part, raw_parts(turn.wire))), sha256(turn.wire).hexdigest()
-            item = Item(layer, source, role, kind, turn.wire, lead, digest, tokens, content=self._content)
-            self._add(item)
+            self.items.append(Item(layer, *told, digest, tokens, start, end, self._content))
 
     def _text_lead(self, layer: Layer) -> bytes:
         if self._part:
@@ -186,14 +186,14 @@ class _Body:
     def _sends(self, layer: Layer) -> bool:
         return not (self._is_hit and layer == Layer.STATIC)
 
-    def _add(self, item: Item) -> None:
-        if not self._sends(item.layer):
-            self.items.append(replace(item, lead=b"", content=None, part=None))
-            return
-        start = self._at + len(item.lead)
-        self._at = start + len(item.wire)
-        self.items.append(replace(item, start=start, end=self._at))
-        self.pieces += (item.lead, item.wire)
+    def _write(self, layer: Layer, lead: bytes, body: bytes) -> tuple[bytes, int | None, int | None]:
+        """Puts the bytes where the next ones go; answers lead, start, end. A cached layer stays out."""
+        if not self._sends(layer):
+            return b"", None, None
+        start = self._at + len(lead)
+        self._at = start + len(body)
+        self.pieces += (lead, body)
+        return lead, start, self._at
 
 
 def _tail(config: GenerationConfig, cached_content: str) -> bytes:

@@ -55,6 +55,15 @@ class ChunkView:
     error: dict[str, Any] | None = None
     signatures: tuple[tuple[int, bytes], ...] = ()
 
+    @property
+    def has_thought(self) -> bool:
+        return any(kind == "thought" for kind, _ in self.deltas)
+
+    @property
+    def has_answer(self) -> bool:
+        """Text or a call: what a person waits for."""
+        return bool(self.calls) or any(kind == "text" for kind, _ in self.deltas)
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:

@@ -1,19 +1,23 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.caching import CacheFacts, VerdictCode, fingerprint, judge, plan
-from sessions_app.prompt.reply import Usage
+from sessions_app.prompt.caching import (
+    CacheFacts,
+    VerdictCode,
+    display_name,
+    fingerprint,
+    minimum_in,
+    pause_after,
+    plan,
+)
 from tests.prompt.examples import NOW
 
 LATER = NOW + timedelta(hours=1)
 LIVE = CacheFacts(1024, name="cachedContents/a", expires=LATER)
-
-
-def usage(prompt: int, cached: int) -> Usage:
-    return Usage(prompt=prompt, cached=cached, raw={"promptTokenCount": prompt})
 
 
 @pytest.mark.parametrize(
@@ -32,41 +36,17 @@ def usage(prompt: int, cached: int) -> Usage:
         ),
         (CacheFacts(1024, pending=True), 9999, "miss", VerdictCode.FIRST),
         (CacheFacts(1024, refusal="limit=0"), 9999, "none", VerdictCode.UNSUPPORTED),
+        (replace(LIVE, expires=NOW + timedelta(minutes=29)), 9999, "extend", VerdictCode.HIT),
+        (replace(LIVE, waived="Cheaper.", is_ours=True), 9999, "drop", VerdictCode.UNKNOWN),
+        (replace(LIVE, waived="Cheaper."), 9999, "none", VerdictCode.UNKNOWN),
+        (CacheFacts(1024, waived="Cheaper."), 9999, "none", VerdictCode.UNKNOWN),
     ],
 )
 def test_the_plan_follows_the_facts(facts: CacheFacts, tokens: int, action: str, code: VerdictCode) -> None:
     decided = plan(tokens, facts, NOW)
     assert (decided.action, decided.code) == (action, code)
-    assert bool(decided.name) == (action == "hit")
+    assert decided.is_hit == bool(decided.name) == (action in ("hit", "extend"))
     assert decided.reason.endswith(".") or facts.refusal
-
-
-def test_a_hit_that_the_provider_counts_is_a_hit() -> None:
-    verdict = judge(plan(0, LIVE, NOW), usage(9000, 8000))
-    assert verdict.code == VerdictCode.HIT
-    assert "8000 of 9000" in verdict.words
-
-
-def test_a_hit_that_the_provider_does_not_count_is_its_miss() -> None:
-    assert judge(plan(0, LIVE, NOW), usage(9000, 0)).code == VerdictCode.PROVIDER_MISS
-
-
-def test_a_cache_that_is_gone_is_expired_whatever_the_count() -> None:
-    assert judge(plan(0, LIVE, NOW), usage(9000, 5000), cache_gone=True).code == VerdictCode.CACHE_EXPIRED
-
-
-def test_what_the_provider_reuses_on_its_own_is_partial() -> None:
-    verdict = judge(plan(10, CacheFacts(1024), NOW), usage(9000, 4096))
-    assert verdict.code == VerdictCode.PARTIAL
-    assert "needs 1024" in verdict.words
-
-
-def test_without_usage_nothing_is_claimed() -> None:
-    assert judge(plan(0, LIVE, NOW), Usage()).code == VerdictCode.UNKNOWN
-
-
-def test_a_miss_gives_the_reason_of_the_plan() -> None:
-    assert judge(plan(10, CacheFacts(1024), NOW), usage(10, 0)).code == VerdictCode.BELOW_MINIMUM
 
 
 def test_a_letter_that_moves_to_the_next_field_changes_the_fingerprint() -> None:
@@ -81,3 +61,25 @@ def test_two_fingerprints_are_equal_only_for_equal_parts(
     first: tuple[str, str, str, bytes], second: tuple[str, str, str, bytes]
 ) -> None:
     assert (fingerprint(*first) == fingerprint(*second)) == (first == second)
+
+
+@pytest.mark.parametrize(
+    ("message", "minimum"),
+    [
+        ("Cached content is too small. total_token_count=16, min_total_token_count=1024", 1024),
+        ("The cached content is of 9 tokens. The minimum token count to start caching is 4096.", 4096),
+        ("Cached content is too small.", None),
+    ],
+)
+def test_a_refusal_names_the_smallest_cache(message: str, minimum: int | None) -> None:
+    assert minimum_in(message) == minimum
+
+
+def test_the_pause_doubles_up_to_a_day() -> None:
+    minutes = [pause_after(failures).total_seconds() / 60 for failures in (0, 1, 2, 3, 9, 400)]
+    assert minutes == [10, 10, 20, 40, 1440, 1440]
+
+
+def test_a_cache_is_called_by_whose_it_is() -> None:
+    name = display_name("0123456789ab", "f" * 64)
+    assert name == "pipeweb/0123456789ab/" + "f" * 16 and len(name) <= 128

@@ -2,11 +2,13 @@ from typing import Any
 
 import orjson
 import pytest
+from google.genai import types
 
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.reply import fold
 from tests.prompt.examples import SIGNATURE, call, chunk, text
 
+UNNAMED = {"FINISH_REASON_UNSPECIFIED", "STOP", "OTHER", "ESCALATION", "PUP_LIMITED_DISABLED"}
 BLOCKED = orjson.dumps({"promptFeedback": {"blockReason": "SAFETY"}})
 NO_CONTENT = b'{"candidates":[{"finishReason":"%s"}]}'
 
@@ -50,6 +52,11 @@ def test_every_ending_has_its_own_outcome(bodies: list[Any], outcome: Outcome) -
 def test_every_outcome_has_words_and_a_bad_one_a_hint(outcome: Outcome) -> None:
     assert outcome.words.endswith(".")
     assert outcome.hint or outcome in (Outcome.COMPLETE, Outcome.CALLS)
+
+
+@pytest.mark.parametrize("reason", [reason for reason in types.FinishReason if reason.name not in UNNAMED])
+def test_every_finish_reason_of_the_sdk_has_words_of_its_own(reason: types.FinishReason) -> None:
+    assert fold([NO_CONTENT % reason.name.encode()]).outcome != Outcome.OTHER
 
 
 def test_a_failed_reply_is_never_an_answer() -> None:

@@ -1,0 +1,138 @@
+from decimal import Decimal
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.prompt.pricing import (
+    MILLION,
+    SMALLEST,
+    Money,
+    Rates,
+    cost,
+    cut_short,
+    dollars,
+    making,
+    names_of,
+    plain,
+    storage,
+)
+from sessions_app.prompt.reply import Usage, fold
+from tests.prompt.test_recordings import AUTHENTIC, bodies, exchanges
+
+SONNET = Rates(Decimal(3), Decimal("0.30"), Decimal(15), Decimal(1))
+"""Context Pilot's example prices (B3)."""
+
+counts = st.integers(0, 2_000_000)
+usages = st.builds(
+    Usage, prompt=counts, cached=counts, output=counts, thoughts=counts, tool_use=counts
+).filter(lambda usage: usage.cached <= usage.prompt)
+
+
+def test_context_pilots_example_of_a_miss_and_a_hit() -> None:
+    assert cost(Usage(prompt=10_000), SONNET).total == Decimal("0.0375") - Decimal("0.0075")
+    assert cost(Usage(prompt=10_000, cached=10_000), SONNET).total == Decimal("0.003")
+
+
+@given(usages)
+def test_the_terms_add_up_to_the_total(usage: Usage) -> None:
+    money = cost(usage, SONNET)
+    assert abs(sum(term.usd for term in money.terms) - money.total) <= SMALLEST / 2
+
+
+@given(usages)
+def test_every_token_is_charged_once(usage: Usage) -> None:
+    charged = sum(term.tokens for term in cost(usage, SONNET).terms)
+    assert charged == usage.prompt + usage.output + usage.thoughts + usage.tool_use
+
+
+@given(usages, st.integers(0, 1_000_000))
+def test_a_cached_token_never_costs_more_than_a_new_one(usage: Usage, more: int) -> None:
+    warmer = Usage(usage.prompt, min(usage.prompt, usage.cached + more), usage.output, usage.thoughts)
+    colder = Usage(usage.prompt, usage.cached, usage.output, usage.thoughts)
+    assert cost(warmer, SONNET).total <= cost(colder, SONNET).total
+
+
+def test_more_cached_than_sent_is_not_a_gain() -> None:
+    assert cost(Usage(prompt=10, cached=20), SONNET).total == 10 * SONNET.cached / MILLION
+
+
+def test_no_recorded_token_is_charged_twice_or_never(recordings: Path) -> None:
+    told = [one for one in exchanges(recordings) if one["status"] == 200 and AUTHENTIC & set(one["tags"])]
+    usages = [usage for one in told if (usage := fold(bodies(one)).usage).prompt]
+    charged = [sum(term.tokens for term in cost(usage, SONNET).terms) for usage in usages]
+    assert charged == [usage.total for usage in usages]
+    assert len(usages) > 60 and any(usage.cached for usage in usages)
+
+
+def test_the_equation_says_every_product() -> None:
+    money = cost(Usage(prompt=11_125, cached=7_441, output=20, thoughts=409), SONNET)
+    assert money.equation == (
+        "3,684 new × $3.00 + 7,441 cached × $0.30 + 20 output × $15.00 + 409 thoughts × $15.00 = $0.0197"
+    )
+
+
+def test_a_lower_bound_and_an_estimate_say_so() -> None:
+    money = cost(Usage(prompt=1_000), SONNET)
+    assert "≥ $" in cut_short(money, estimated=False).equation
+    assert "≈ $" in Money(money.terms, estimated=True).equation
+
+
+@given(usages)
+def test_money_survives_being_stored(usage: Usage) -> None:
+    money = cost(usage, SONNET)
+    assert Money.restored(orjson.loads(orjson.dumps(money.stored()))) == money
+
+
+def test_an_unknown_price_is_not_zero() -> None:
+    assert Money.restored({}) is None
+    assert dollars(None) == "unknown"
+
+
+def test_making_a_cache_is_charged_once_as_input_and_keeping_it_by_the_hour() -> None:
+    assert making(1_000_000, SONNET).total == 3
+    assert storage(500_000, 2, SONNET) == 1
+    assert storage(500_000, 2, Rates(Decimal(1), Decimal(1), Decimal(1))) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        ("models/gemini-2.5-flash", ("gemini-2.5-flash",)),
+        ("gemini-2.0-flash-001", ("gemini-2.0-flash-001", "gemini-2.0-flash")),
+        (
+            "gemini-2.5-flash-lite-preview-09-2025",
+            ("gemini-2.5-flash-lite-preview-09-2025", "gemini-2.5-flash-lite"),
+        ),
+        ("gemini-3-flash-preview", ("gemini-3-flash-preview",)),
+    ],
+)
+def test_a_name_is_looked_up_with_and_without_its_revision(model: str, names: tuple[str, ...]) -> None:
+    assert names_of(model) == names
+
+
+@pytest.mark.parametrize(
+    ("usd", "words"),
+    [
+        ("0", "$0.00"),
+        ("1234.5", "$1,234.50"),
+        ("0.41", "$0.4100"),
+        ("0.0012345", "$0.0012"),
+        ("0.00012", "$0.00012"),
+        ("0.00000126", "$0.0000013"),
+        ("-2", "−$2.00"),
+    ],
+)
+def test_a_sum_is_as_exact_as_it_is_small(usd: str, words: str) -> None:
+    assert dollars(Decimal(usd)) == words
+
+
+def test_a_rate_keeps_its_cents() -> None:
+    assert [plain(Decimal(rate)) for rate in ("0.500000", "0.0750", "12", "1E+1")] == [
+        "0.50",
+        "0.075",
+        "12.00",
+        "10.00",
+    ]
