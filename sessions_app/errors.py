@@ -3,6 +3,7 @@
     PipewebError
     ├── SettingsError          a setting is missing or wrong; the process does not start
     ├── PromptError            a payload cannot be built or breaks a rule of the wire
+    │   └── HistoryInvalid     the history breaks a rule, and the session's policy is not to repair it
     ├── GatewayError           the model's side said no, or could not be reached
     │   ├── BadRequest         400, 404 and the rest of 4xx
     │   │   ├── BadKey         the key is missing, malformed, unknown or not allowed
@@ -14,8 +15,13 @@
     │   ├── Unreachable        no connection, a reset, a time-out
     │   └── BrokenStream       bytes that are not the protocol
     ├── RunError               a run cannot start or go on
-    │   └── SessionBusy        the session already has an active run
+    │   ├── SessionBusy        the session already has an active run
+    │   ├── FilesAway          files that a request names are not at the provider (any more)
+    │   ├── BudgetSpent        a session's or a person's budget is used up; nothing was sent
+    │   └── GuardRail          a run reached a limit that protects a person's money
     ├── ToolError              a tool failed in a way the model should read
+    ├── NotKept                what a person wrote in a panel cannot be kept
+    ├── NotImportable          a file that is no exported session, or a damaged one
     └── WorkspaceError         a path outside the workspace, or a file that cannot be used
 
 Every error carries a sentence for the person (`str(error)`) and, where there is something
@@ -23,7 +29,7 @@ to do, `hint`: what to do about it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 
@@ -47,6 +53,10 @@ class SettingsError(PipewebError):
 
 
 class PromptError(PipewebError):
+    pass
+
+
+class HistoryInvalid(PromptError):
     pass
 
 
@@ -119,7 +129,37 @@ class SessionBusy(RunError):
     pass
 
 
+class FilesAway(RunError):
+    """`keys` are the public ids of the attachments."""
+
+    def __init__(self, keys: Collection[str]) -> None:
+        super().__init__(
+            "Files of this conversation are not at the provider.", hint="Retry uploads them again."
+        )
+        self.keys = tuple(keys)
+
+
+class BudgetSpent(RunError):
+    pass
+
+
+class GuardRail(RunError):
+    """`rail` names the setting that holds the run: max_rounds, max_tokens, max_usd or max_seconds."""
+
+    def __init__(self, message: str, *, hint: str = "", rail: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.rail = rail
+
+
 class ToolError(PipewebError):
+    pass
+
+
+class NotKept(PipewebError):
+    pass
+
+
+class NotImportable(PipewebError):
     pass
 
 

@@ -4,10 +4,12 @@ Both are closed unions of pydantic models told apart by `type`; the consumer par
 `COMMANDS.validate_json` and sends `event.wire()`. Unknown commands are refused, never guessed.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from sessions_app.media import COUNT_LIMIT
 
 MESSAGE_LIMIT = 100_000
 """Characters a person may send in one message."""
@@ -21,11 +23,23 @@ class Wire(BaseModel):
 
 
 class Send(Wire):
-    """Start a run with this text. `client_id` is unique per session: a retry never makes two runs."""
+    """Start a run with this text. `client_id` is unique per session: a retry never makes two runs.
+
+    `language` is the browser's (`pt-PT`); prompts fall back to it. `attachments` were uploaded before;
+    a message that has one may be without words.
+    """
 
     type: Literal["send"] = "send"
     client_id: UUID
-    text: Annotated[str, Field(min_length=1, max_length=MESSAGE_LIMIT)]
+    text: Annotated[str, Field(max_length=MESSAGE_LIMIT)]
+    language: Annotated[str, Field(max_length=40)] = ""
+    attachments: Annotated[tuple[UUID, ...], Field(max_length=COUNT_LIMIT)] = ()
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.text and not self.attachments:
+            raise ValueError("The message is empty.")
+        return self
 
 
 class Stop(Wire):
@@ -36,11 +50,21 @@ class Stop(Wire):
 
 
 class Retry(Wire):
-    """Answer the trigger of a finished run once more."""
+    """Answer the trigger of a finished run once more; `turn` is that trigger as the branch in view has it."""
 
     type: Literal["retry"] = "retry"
     client_id: UUID
     run: UUID
+    turn: UUID | None = None
+
+
+class Edit(Wire):
+    """Ask with other words in the place of an earlier message; the old branch stays as it was."""
+
+    type: Literal["edit"] = "edit"
+    client_id: UUID
+    turn: UUID
+    text: Annotated[str, Field(min_length=1, max_length=MESSAGE_LIMIT)]
 
 
 class Join(Wire):
@@ -66,8 +90,8 @@ class Withdraw(Wire):
     client_id: UUID
 
 
-Command = Annotated[Send | Stop | Retry | Join | Ack | Withdraw, Field(discriminator="type")]
-COMMANDS: TypeAdapter[Send | Stop | Retry | Join | Ack | Withdraw] = TypeAdapter(Command)
+Command = Annotated[Send | Stop | Retry | Edit | Join | Ack | Withdraw, Field(discriminator="type")]
+COMMANDS: TypeAdapter[Send | Stop | Retry | Edit | Join | Ack | Withdraw] = TypeAdapter(Command)
 
 
 class Hello(Wire):
@@ -75,6 +99,8 @@ class Hello(Wire):
 
     type: Literal["hello"] = "hello"
     active_run: UUID | None
+    moves: int = 0
+    """How often another branch came into view so far (`Session.moves`)."""
 
 
 class Refused(Wire):
@@ -91,6 +117,7 @@ class Queued(Wire):
 
     client_id: UUID
     text: str
+    files: int = 0
 
 
 class Queue(Wire):
@@ -100,8 +127,25 @@ class Queue(Wire):
     messages: list[Queued]
 
 
+class Moved(Wire):
+    """Another branch is in view now: a page that shows an earlier `moves` fetches the transcript."""
+
+    type: Literal["moved"] = "moved"
+    moves: int
+
+
+class Titled(Wire):
+    """The session has another title now."""
+
+    type: Literal["titled"] = "titled"
+    title: str
+
+
 class Started(Wire):
-    """A run exists now. `client_id` lets the sender's page match its own bubble."""
+    """A run exists now. `client_id` lets the sender's page match its own bubble.
+
+    It takes the place of the earlier run `retry_of`, or of the message `replaces`, and all that follows.
+    """
 
     type: Literal["started"] = "started"
     run: UUID
@@ -110,6 +154,11 @@ class Started(Wire):
     text: str
     title: str = ""
     retry_of: UUID | None = None
+    replaces: UUID | None = None
+    continuation: int = 0
+    """How often in a row the session has gone on by itself: above 0, nobody wrote this message."""
+    files: str = ""
+    """The files of the message, as HTML of the server."""
 
 
 class RunEvent(Wire):
@@ -126,6 +175,14 @@ class Delta(RunEvent):
     step: int
     kind: Literal["text", "thought"]
     text: str
+
+
+class Thought(RunEvent):
+    """The thoughts of a step have ended: the answer begins. `words` say how long they took."""
+
+    type: Literal["thought"] = "thought"
+    step: int
+    words: str
 
 
 class Block(RunEvent):
@@ -179,6 +236,18 @@ class Finished(RunEvent):
 
 
 Event = Annotated[
-    Hello | Refused | Queue | Started | Delta | Block | Call | Result | Status | Finished,
+    Hello
+    | Refused
+    | Queue
+    | Moved
+    | Titled
+    | Started
+    | Delta
+    | Thought
+    | Block
+    | Call
+    | Result
+    | Status
+    | Finished,
     Field(discriminator="type"),
 ]

@@ -12,12 +12,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sessions_app.emulator.names import short_name
-from sessions_app.emulator.refusals import file_gone, invalid
+from sessions_app.emulator.refusals import file_gone, file_not_ready, invalid
 from sessions_app.emulator.shapes import Content, FileMetadata
 
 Clock = Callable[[], datetime]
 
 _KEPT = timedelta(hours=48)
+_READING = timedelta(milliseconds=300)
+"""How long the service reads a video before it can be asked about."""
+
 _URI = re.compile(r".*/v1(?:alpha|beta)?/(files/[^/?]+)")
 
 
@@ -36,7 +39,10 @@ class File:
     def expires(self) -> datetime:
         return self.created + _KEPT
 
-    def resource(self) -> dict[str, Any]:
+    def is_read(self, now: datetime) -> bool:
+        return not self.mime_type.startswith("video/") or now >= self.created + _READING
+
+    def resource(self, now: datetime) -> dict[str, Any]:
         named = {"displayName": self.display_name} if self.display_name else {}
         return {
             "name": self.name,
@@ -48,7 +54,7 @@ class File:
             "expirationTime": f"{self.expires:%Y-%m-%dT%H:%M:%S.%f}000Z",
             "sha256Hash": base64.b64encode(self.sha256.hex().encode()).decode(),
             "uri": self.uri,
-            "state": "ACTIVE",
+            "state": "ACTIVE" if self.is_read(now) else "PROCESSING",
             "source": "UPLOADED",
         }
 
@@ -121,12 +127,18 @@ class Cabinet:
         self._sweep()
         return [file for file in reversed(self._files.values()) if file.key == key]
 
+    def now(self) -> datetime:
+        return self._clock()
+
     def check(self, contents: Sequence[Content], key: str) -> None:
-        """Raises Refusal (403) for a part that points at a file of this service which is not there."""
+        """Raises Refusal for a part that points at a file of this service which is not there (403) or is
+        still being read (400)."""
         pointers = (part.file_data for content in contents for part in content.parts if part.file_data)
         for pointer in pointers:
             if match := _URI.fullmatch(pointer.file_uri):
-                self.find(match[1], key)
+                file = self.find(match[1], key)
+                if not file.is_read(self._clock()):
+                    raise file_not_ready(match[1].removeprefix("files/"))
 
     def _sweep(self) -> None:
         now = self._clock()

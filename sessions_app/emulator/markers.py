@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from sessions_app.emulator.drawings import CODE_RUN, drawing
 from sessions_app.emulator.essays import LONG_ANSWER, LONG_THOUGHTS
 from sessions_app.emulator.refusals import (
     Refusal,
@@ -72,6 +73,14 @@ def _slow(_: Scene, script: Script, __: str) -> Script:
 
 def _long(_: Scene, script: Script, __: str) -> Script:
     return script if script.calls else replace(script, text=LONG_ANSWER)
+
+
+def _image(_: Scene, script: Script, __: str) -> Script:
+    return script if script.calls else replace(script, beside=(*script.beside, drawing()))
+
+
+def _code(_: Scene, script: Script, __: str) -> Script:
+    return script if script.calls else replace(script, beside=(*script.beside, *CODE_RUN))
 
 
 def _error(scene: Scene, script: Script, code: str) -> Script:
@@ -181,6 +190,8 @@ MARKERS: dict[str, Marker] = {
     "think": Marker("/think", "longer thoughts before the answer", _think),
     "slow": Marker("/slow", "a stream of about 100 small chunks", _slow),
     "long": Marker("/long", "a long answer with headings, a table and code", _long),
+    "image": Marker("/image", "an image that the model made, beside the text", _image),
+    "code": Marker("/code", "code that the model ran, and what it printed", _code),
     "error": Marker(
         "/error 503 once",
         "an error: 400, 403, 412, 429, 500 or 503, every time without `once`",

@@ -40,9 +40,14 @@ PHRASES = (
     ),
     _phrase("add_todo", "add a todo: water the plants", r"\badd (?:a )?todo\s*:\s*(.+)", _trimmed),
     _phrase("list_todos", "list my todos", r"^(?:(?:list|show)(?: me)? )?(?:my )?todos\W*$"),
+    _phrase("remove_todo", "remove todo 1", r"\b(?:remove|delete) (?:the )?todo (\d{1,9})\b", _one_number),
+    _phrase("remember", "remember: I like rye bread", r"^remember\s*:\s*(.+)", _trimmed),
+    _phrase("forget", "forget memory 1", r"^forget (?:the )?memory (\d{1,9})\b", _one_number),
     _phrase("current_time", "what time is it", r"\bwhat time is it\b|\bwhat(?:'s| is) the time\b"),
     _phrase("calculate", "calculate 2*(3+4)", r"^calculate\s+(.+?)[\s?=]*$", _trimmed),
     _phrase("write_artifact", "write notes.md: hello", r"^write\s+(\S+?)\s*:\s*(.+)", _trimmed),
+    _phrase("open_file", "open notes.md", r"^open\s+(?:the )?(?:file )?(\S+\.\w+)\W*$", _trimmed),
+    _phrase("close_file", "close notes.md", r"^close\s+(?:the )?(?:file )?(\S+\.\w+)\W*$", _trimmed),
     _phrase("read_file", "read notes.md", r"^read\s+(?:the )?(?:file )?(\S+\.\w+)\W*$", _trimmed),
 )
 

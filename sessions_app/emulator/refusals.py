@@ -124,6 +124,12 @@ def file_gone(name: str) -> Refusal:
     return Refusal(403, "PERMISSION_DENIED", message)
 
 
+def file_not_ready(name: str) -> Refusal:
+    return Refusal(
+        400, "FAILED_PRECONDITION", f"The File {name} is not in an ACTIVE state and usage is not allowed."
+    )
+
+
 def no_bearer() -> Refusal:
     """What the OpenAI-compatible door says without a key."""
     return invalid("Missing or invalid Authorization header.")

@@ -43,7 +43,8 @@ class Reply:
         """The chunks, in order."""
         if self.script.block_reason or not self.script.has_content:
             return [self.whole()]
-        beats = [*self._thought_beats(), *(self._call_beats() if self.script.calls else self._text_beats())]
+        said = self._call_beats() if self.script.calls else self._text_beats()
+        beats = [*self._thought_beats(), *self._beside_beats(), *said]
         if not self.script.finish:
             beats = beats[:-1]
         return [self._chunk(beat) for beat in beats]
@@ -63,13 +64,17 @@ class Reply:
             return parts + self._calls()
         if not self.script.text and not self.script.has_parts:
             return parts
-        return [*parts, {"text": self.script.text} | self._signature()]
+        return [*parts, *self.script.beside, {"text": self.script.text} | self._signature()]
 
     def _thought_beats(self) -> Iterator["_Beat"]:
         spent = 0
         for text in self.script.thoughts if self.shows_thoughts else ():
             spent += 0 if self.model.checks_signatures else estimate(text)
             yield _Beat([_thought(text)], thoughts=spent)
+
+    def _beside_beats(self) -> Iterator["_Beat"]:
+        for part in self.script.beside:
+            yield _Beat([part], 0, self._thoughts())
 
     def _text_beats(self) -> Iterator["_Beat"]:
         thoughts, sent = self._thoughts(), 0

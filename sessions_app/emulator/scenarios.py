@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from sessions_app.emulator.phrases import find_phrase
 from sessions_app.emulator.plain import answer_plainly, missing_function, report
 from sessions_app.emulator.scripts import Ask, Scene, Script
+from sessions_app.emulator.summaries import summary
 
 Scenario = Callable[[Scene], Script | None]
 
@@ -76,7 +77,7 @@ def tool_report(scene: Scene) -> Script | None:
     return Script(text=report(scene.last), thoughts=_REPORTING) if scene.last else None
 
 
-SCENARIOS: tuple[Scenario, ...] = (flight_and_taxi, weather, spoken_tools, tool_report)
+SCENARIOS: tuple[Scenario, ...] = (summary, flight_and_taxi, weather, spoken_tools, tool_report)
 
 _REPORTING = ("**Reading the answers**\n\nThe functions have answered; what they said goes into the text.",)
 

@@ -68,7 +68,8 @@ class Script:
     `signed` is False where the model had nothing to sign, `has_parts` where the last chunk
     holds none. `pieces` cuts the text into that many chunks, `slow` spaces them out, `partial`
     streams arguments in pieces, `candidates` is how many times it is answered. `trouble` is
-    what happens to the bytes. A `refusal` replaces everything.
+    what happens to the bytes. `beside` are parts that stand beside the text: an image, code that ran.
+    A `refusal` replaces everything.
     """
 
     text: str = ""
@@ -86,6 +87,7 @@ class Script:
     partial: bool = False
     candidates: int = 1
     token: bytes = b""
+    beside: tuple[dict[str, Any], ...] = ()
     trouble: Trouble = NO_TROUBLE
     refusal: Refusal | None = None
 

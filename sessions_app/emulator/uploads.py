@@ -23,11 +23,11 @@ def upload(cabinet: Cabinet, visit: Visit) -> Response:
 
 
 def get_file(cabinet: Cabinet, visit: Visit) -> Response:
-    return whole(visit.entry, cabinet.find(visit.name, visit.request.key).resource())
+    return whole(visit.entry, cabinet.find(visit.name, visit.request.key).resource(cabinet.now()))
 
 
 def list_files(cabinet: Cabinet, visit: Visit) -> Response:
-    files = [file.resource() for file in cabinet.of(visit.request.key)]
+    files = [file.resource(cabinet.now()) for file in cabinet.of(visit.request.key)]
     return whole(visit.entry, page("files", files, visit))
 
 
@@ -53,4 +53,5 @@ def _send(cabinet: Cabinet, visit: Visit, *, is_last: bool) -> Response:
     if not is_last:
         return whole(visit.entry, {}, headers={"x-goog-upload-status": "active"})
     file = cabinet.finish(upload_id, f"{visit.request.base}/{visit.version}")
-    return whole(visit.entry, {"file": file.resource()}, headers={"x-goog-upload-status": "final"})
+    made = {"file": file.resource(cabinet.now())}
+    return whole(visit.entry, made, headers={"x-goog-upload-status": "final"})

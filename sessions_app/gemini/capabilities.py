@@ -57,9 +57,9 @@ _FLASH_3 = replace(
     _GENERATION_4, explicit_minimum=1_024, levels=("MINIMAL", "LOW", "MEDIUM", "HIGH"), sampling=True
 )
 _PRO_3 = replace(_FLASH_3, levels=("LOW", "MEDIUM", "HIGH"))
+# A recording of May 2026 keeps 1,090 tokens on 2.5 Flash, so the explicit minimum is that of 3.
 _GENERATION_2_5 = replace(
     _FLASH_3,
-    explicit_minimum=2_048,
     implicit_minimum=2_048,
     thinking="budget",
     levels=(),
@@ -109,15 +109,19 @@ _REVISION = re.compile(r"(?<=.)-(\d{3}|preview-\d\d-\d{2,4})$")
 
 def capabilities_of(model: str) -> Capabilities:
     """The facts about `model`, named with or without `models/` and a revision (`-001`)."""
-    name = model.rpartition("/")[2]
-    base = _REVISION.sub("", name)
+    base = base_of(model)
     facts = _KNOWN.get(base)
     return replace(
         facts or _generation_of(base),
-        model=name,
+        model=model.rpartition("/")[2],
         family=_SERVED_BY.get(base, base),
         known=facts is not None,
     )
+
+
+def base_of(model: str) -> str:
+    """The name without `models/` and revision: what an answer's `modelVersion` is compared by."""
+    return _REVISION.sub("", model.rpartition("/")[2])
 
 
 def known_models() -> tuple[str, ...]:

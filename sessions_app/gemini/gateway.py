@@ -28,6 +28,7 @@ from sessions_app.gemini.answers import (
     cache_listed,
     model_listed,
 )
+from sessions_app.gemini.files import FileKept, upload
 from sessions_app.gemini.mapping import MODEL_HINT, translated
 from sessions_app.gemini.stream import RawChunk, read_chunks, read_event
 from sessions_app.gemini.transport import GatewayTransport
@@ -148,6 +149,11 @@ class Gateway:
         """Raises CacheGone when there is nothing to delete."""
         with translated(self._secret):
             await self._client.aio.caches.delete(name=name)
+
+    async def keep_file(self, body: bytes, *, mime: str, name: str) -> FileKept:
+        """Uploads a file for two days and waits until it can be asked about."""
+        with translated(self._secret):
+            return await upload(self._client.aio, body, mime=mime, name=name)
 
     async def models(self) -> tuple[ModelListed, ...]:
         with translated(self._secret):

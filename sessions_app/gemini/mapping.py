@@ -48,6 +48,7 @@ BROKEN_OFF_HINT = "What arrived is kept. Try again."
 BROKEN_HINT = "The provider or something between broke the answer. Try again."
 REGION_HINT = "The provider asks for billing, or does not serve this place."
 REQUEST_HINT = "The request breaks a rule of the provider. The inspector shows what was sent."
+FILE_HINT = "The provider no longer has a file that was attached, or is still reading it. Attach it again."
 LONG_HINT = "Shorten the history or the files of this session."
 
 
@@ -79,6 +80,7 @@ RULES = (
     _rule({400}, r"invalid CachedContent name|cache\w* ?content.* is expired", CacheGone, CACHE_HINT),
     _rule({400}, r"cached ?content.*(not match the model|has to be the same)", CacheGone, CACHE_HINT),
     _rule({400}, r"API_KEY_|API key (not valid|not found|expired)", BadKey, KEY_HINT),
+    _rule({400, 403}, r"the File ", BadRequest, FILE_HINT),
     _rule({401, 403}, r"", BadKey, KEY_HINT),
     _rule({404}, r"\bmodels?\b", UnknownModel, MODEL_HINT),
     _rule({404}, r"", BadRequest, REACH_HINT),

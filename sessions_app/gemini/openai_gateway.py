@@ -7,6 +7,7 @@ import httpx2
 
 from sessions_app.errors import BadRequest
 from sessions_app.gemini.answers import CacheCreated, CacheListed
+from sessions_app.gemini.files import FileKept
 from sessions_app.gemini.gateway import EMULATOR, GOOGLE, Gateway, route_of
 from sessions_app.gemini.openai_seam import PATH, OpenAISeam
 from sessions_app.gemini.transport import GatewayTransport
@@ -71,6 +72,13 @@ class OpenAIGateway(Gateway):
 
     async def delete_cache(self, name: str) -> None:
         raise _no_caches()
+
+    async def keep_file(self, body: bytes, *, mime: str, name: str) -> FileKept:
+        """Raises BadRequest: this door takes files only inside the request."""
+        raise BadRequest(
+            f"“{name}” is too large for the OpenAI-compatible door.",
+            hint="Attach a smaller file, or have PIPEWEB_DIALECT set to gemini.",
+        )
 
     async def aclose(self) -> None:
         await self._http.aclose()

@@ -9,23 +9,17 @@ import pytest
 
 from sessions_app.emulator import Emulator
 from tests.conformance.table import Verdict, compare_folder, drawn
+from tests.conftest import SUMMARY
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = pytest.StashKey[str]()
 
 
 @pytest.fixture(scope="session")
 def verdicts(recordings: Path, pytestconfig: pytest.Config) -> list[Verdict]:
     """Every recording against every rule; the table is printed at the end of the run."""
     found = compare_folder(recordings)
-    pytestconfig.stash[TABLE] = drawn(found)
+    pytestconfig.stash[SUMMARY] = drawn(found)
     return found
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if table := config.stash.get(TABLE, ""):
-        terminalreporter.section("the emulator beside the recordings")
-        terminalreporter.write_line(table)
 
 
 @pytest.fixture(scope="session")

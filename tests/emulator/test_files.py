@@ -89,3 +89,13 @@ def test_a_file_of_another_house_is_not_looked_for(emulator: Emulator) -> None:
     part = {"fileData": {"fileUri": "https://example.test/video", "mimeType": "video/mp4"}}
     body = {"contents": [{"role": "user", "parts": [part, *user("look")["parts"]]}]}
     assert send(emulator, "POST", f"models/{FLASH}:generateContent", body)[0] == 200
+
+
+async def test_a_video_is_read_before_it_can_be_asked_about(sdk: AsyncClient, emulator: Emulator) -> None:
+    config = types.UploadFileConfig(mime_type="video/mp4")
+    made = await sdk.files.upload(file=BytesIO(b"moving"), config=config)
+    assert made.state == types.FileState.PROCESSING
+    with pytest.raises(errors.ClientError, match="not in an ACTIVE state"):
+        await sdk.models.generate_content(model=FLASH, contents=["look", made])
+    (file,) = emulator.cabinet.of("emulator")
+    assert file.resource(file.created + timedelta(seconds=1))["state"] == "ACTIVE"

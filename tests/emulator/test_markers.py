@@ -1,4 +1,5 @@
 import asyncio
+import base64
 from typing import Any
 
 import pytest
@@ -6,6 +7,7 @@ from google.genai import errors
 from google.genai.client import AsyncClient
 
 from sessions_app.emulator import Emulator
+from sessions_app.emulator.drawings import drawing
 from sessions_app.emulator.markers import MARKERS, Mark, find_marks
 from tests.emulator.wire import FLASH, generate, parts, stream, text_of, user
 
@@ -119,3 +121,22 @@ async def test_a_slow_stream_is_about_a_hundred_paced_chunks() -> None:
     started = loop.time()
     chunks = await asyncio.to_thread(stream, emulator, say("/slow"))
     assert 90 <= len(chunks) <= 110 and loop.time() - started >= 0.09
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("/image please", ["inlineData"]),
+        ("/code please", ["executableCode", "codeExecutionResult"]),
+    ],
+)
+async def test_parts_stand_beside_the_text(sdk: AsyncClient, text: str, keys: list[str]) -> None:
+    reply = await sdk.models.generate_content(model=FLASH, contents=text)
+    content = reply.candidates[0].content if reply.candidates else None
+    shown = [part.model_dump(exclude_none=True, by_alias=True) for part in (content and content.parts) or []]
+    assert [key for part in shown for key in part if key in keys] == keys and reply.text
+
+
+def test_the_drawing_is_a_picture_and_always_the_same() -> None:
+    data = base64.b64decode(drawing()["inlineData"]["data"])
+    assert data.startswith(b"\x89PNG") and len(data) < 5_000 and drawing() is drawing()

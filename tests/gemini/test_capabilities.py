@@ -9,7 +9,7 @@ from sessions_app.gemini.capabilities import capabilities_of, known_models
         ("gemini-4-argon", None, "level", True),
         ("gemini-3.8-flash", 1_024, "level", True),
         ("gemini-3-flash-preview", 1_024, "level", True),
-        ("gemini-2.5-flash", 2_048, "budget", False),
+        ("gemini-2.5-flash", 1_024, "budget", False),
         ("gemini-2.0-flash", 4_096, "none", False),
         ("somebody-else-7b", None, "none", False),
     ],

@@ -1,0 +1,74 @@
+"""Whether a key works, found out with one free call: the list of models."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from sessions_app.errors import (
+    BadKey,
+    GatewayError,
+    QuotaExceeded,
+    SettingsError,
+    Unreachable,
+    first_sentence,
+)
+from sessions_app.gemini.gateway import GOOGLE, Gateway
+
+Result = Literal["works", "malformed", "refused", "disabled", "quota", "unreachable", "failed"]
+
+_DISABLED = ("SERVICE_DISABLED", "API_KEY_SERVICE_BLOCKED", "has not been used in project", "is disabled")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a key is good for. `words` say what happened, `hint` what to do; neither holds the key."""
+
+    result: Result
+    words: str
+    hint: str
+
+    @property
+    def works(self) -> bool:
+        return self.result == "works"
+
+
+async def try_key(key: str, *, base_url: str = GOOGLE) -> Trial:
+    """Asks the provider for its models with this key. Never raises for what the provider says."""
+    try:
+        gateway = Gateway(api_key=key, base_url=base_url or GOOGLE)
+    except SettingsError:
+        return Trial(
+            "malformed",
+            "This is not a key: it is empty or has spaces or characters that no key has.",
+            "Copy the key alone, without quotes or line breaks.",
+        )
+    try:
+        models = await gateway.models()
+    except GatewayError as error:
+        return _refusal(error)
+    finally:
+        await gateway.aclose()
+    return Trial("works", f"The key works: it can use {len(models)} models.", "Start Pipeweb with it.")
+
+
+def _refusal(error: GatewayError) -> Trial:
+    said = first_sentence(error.message)[0]
+    match error:
+        case BadKey() if _is_disabled(error):
+            return Trial(
+                "disabled",
+                "The key exists, but the Gemini API is not enabled for its project.",
+                "Enable “Generative Language API” in the project's console, or make a key in AI Studio.",
+            )
+        case BadKey():
+            return Trial("refused", f"Google refused the key: {said}", "Copy it again, or make a new one.")
+        case QuotaExceeded():
+            return Trial("quota", f"The key is known, but its quota is used up: {said}", error.hint)
+        case Unreachable():
+            return Trial("unreachable", said, "Check the network and GOOGLE_GEMINI_BASE_URL, then try again.")
+    return Trial("failed", f"The provider did not say whether the key works: {said}", error.hint)
+
+
+def _is_disabled(error: GatewayError) -> bool:
+    words = json.dumps(error.details)
+    return any(mark in words for mark in _DISABLED)
