@@ -38,11 +38,13 @@ class BlobQuerySet(models.QuerySet["Blob"]):
 
     def collect(self, owner_id: int) -> int:
         """Deletes this owner's blobs that no row points at any more; answers how many."""
-        from sessions_app.models import Source, Turn
+        from sessions_app.models import Attachment, HistoryChunk, Source, Turn
 
         loose = self.filter(owner_id=owner_id).exclude(
             Exists(Turn.objects.filter(content=OuterRef("pk")))
             | Exists(Source.objects.filter(blob=OuterRef("pk")))
+            | Exists(HistoryChunk.objects.filter(content=OuterRef("pk")))
+            | Exists(Attachment.objects.filter(blob=OuterRef("pk")))
         )
         return loose._raw_delete(loose.db)
 

@@ -2,82 +2,21 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
 from django.urls import reverse
-from pydantic import BaseModel
 
-from sessions_app.models.blob import Blob
 from sessions_app.models.run import describe
+from sessions_app.models.source import Manifest, SentItem, Source, keep_sources, layer_tokens, manifest_of
 from sessions_app.prompt.layers import Layer
-from sessions_app.prompt.payload import Item, Payload
+from sessions_app.prompt.payload import Payload
 from sessions_app.prompt.renditions import openai
 
 if TYPE_CHECKING:
     from sessions_app.errors import PipewebError
     from sessions_app.models.run import Run
-    from sessions_app.models.session import Session
-
-
-class Source(models.Model):
-    """One thing that was sent in a session: the same source with the same bytes is one row.
-
-    An exchange's manifest names sources by key, so that sending a long history again costs a few
-    numbers, and comparing two exchanges is comparing numbers.
-    """
-
-    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="sources")
-    name = models.CharField(max_length=120, help_text="template:static, panel:todos, turn:<id>, …")
-    role = models.CharField(max_length=12, blank=True)
-    kind = models.CharField(max_length=20)
-    blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
-    tokens = models.PositiveIntegerField(help_text="Estimated; the provider reports only totals.")
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["session", "name", "blob", "role", "kind"], name="source_once_per_session"
-            )
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class ManifestEntry(NamedTuple):
-    """One item of a stored manifest, in the order of the wire."""
-
-    source: int
-    layer: str
-    lead: str | None
-    """The literal text between the previous item and this one; None when the cache stands for the item."""
-    content: int | None
-    part: int | None
-
-
-class Manifest(BaseModel):
-    """The JSON of `Exchange.manifest`: everything but the bytes, which are the sources' blobs."""
-
-    entries: list[ManifestEntry] = []
-    tail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SentItem:
-    """A manifest entry joined with its source: what the inspector shows."""
-
-    position: int
-    layer: Layer
-    source: Source
-    wire: bytes
-    content: int | None
-    part: int | None
-    is_cached: bool
-    """The request names the cache instead of carrying the item."""
 
 
 class ExchangeQuerySet(models.QuerySet["Exchange"]):
@@ -91,71 +30,18 @@ class ExchangeQuerySet(models.QuerySet["Exchange"]):
         session.exchange_count += 1
         session.save(update_fields=["exchange_count"])
         keys = keep_sources(session, payload.items)
-        manifest = Manifest(
-            entries=[
-                ManifestEntry(
-                    key,
-                    item.layer.value,
-                    None if item.start is None else item.lead.decode(),
-                    item.content,
-                    item.part,
-                )
-                for key, item in zip(keys, payload.items, strict=True)
-            ],
-            tail=payload.tail.decode(),
-        )
         return self.create(
             session=session,
             run=run,
             number=session.exchange_count,
             step=step,
             model=payload.model,
-            manifest=manifest.model_dump(mode="json"),
+            manifest=manifest_of(keys, payload),
             request_sha256=payload.sha256,
             request_size=len(payload.body),
             layer_tokens=layer_tokens(payload.items),
             **facts,
         )
-
-
-def layer_tokens(items: Iterable[Item]) -> dict[str, int]:
-    totals = {layer.value: 0 for layer in Layer}
-    for item in items:
-        totals[item.layer.value] += item.tokens
-    return totals
-
-
-def keep_sources(session: "Session", items: Sequence[Item]) -> list[int]:
-    """Primary keys of the items' sources, in order; only what is new is written."""
-    known = _source_keys(session, items)
-    fresh = {_identity(item): item for item in items if _identity(item) not in known}
-    if fresh:
-        blobs = Blob.objects.keep(session.owner_id, (item.wire for item in fresh.values()))
-        rows = Source.objects.bulk_create(
-            Source(
-                session=session,
-                name=item.source,
-                role=item.role,
-                kind=item.kind,
-                blob_id=blobs[item.sha256],
-                tokens=item.tokens,
-            )
-            for item in fresh.values()
-        )
-        known |= {identity: row.pk for identity, row in zip(fresh, rows, strict=True)}
-    return [known[_identity(item)] for item in items]
-
-
-def _identity(item: Item) -> tuple[str, str, str, str]:
-    return (item.source, item.sha256, item.role, item.kind)
-
-
-def _source_keys(session: "Session", items: Sequence[Item]) -> dict[tuple[str, str, str, str], int]:
-    found = Source.objects.filter(session=session, blob__sha256__in={item.sha256 for item in items})
-    return {
-        (name, sha256, role, kind): pk
-        for pk, name, sha256, role, kind in found.values_list("pk", "name", "blob__sha256", "role", "kind")
-    }
 
 
 class Dialect(models.TextChoices):
@@ -200,6 +86,30 @@ class Exchange(models.Model):
     cache_reason = models.CharField(max_length=300, blank=True)
     verdict = models.CharField(max_length=20, blank=True)
     verdict_words = models.CharField(max_length=400, blank=True)
+    previous = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="The exchange before it on its branch: what the prefix is compared with.",
+    )
+    stages = models.JSONField(default=list, blank=True, help_text="Stage records (design §5), in order.")
+    cache_policy = models.CharField(max_length=12, blank=True)
+    cache_mode = models.CharField(max_length=12, blank=True)
+    strategy_reason = models.CharField(max_length=400, blank=True, help_text="Why this policy and this mode.")
+    break_line = models.JSONField(
+        default=dict, blank=True, help_text="Where the prefix left the previous exchange's (prompt.breaks)."
+    )
+    ledger = models.JSONField(
+        default=dict, blank=True, help_text="Estimated hits and misses (prompt.ledger)."
+    )
+    price = models.ForeignKey("Price", null=True, on_delete=models.PROTECT, related_name="+")
+    money = models.JSONField(
+        default=dict, blank=True, help_text="The sum of `usd` in its terms (prompt.pricing)."
+    )
+    usd = models.DecimalField(
+        max_digits=14, decimal_places=8, null=True, help_text="What it cost; null: the price is unknown."
+    )
     notes = models.JSONField(default=list, blank=True, help_text="Repairs and findings, as shown.")
     usage = models.JSONField(
         default=dict, blank=True, help_text="usageMetadata of the last chunk, as received."
@@ -210,6 +120,7 @@ class Exchange(models.Model):
     thought_tokens = models.PositiveIntegerField(null=True)
     build_ms = models.FloatField(default=0)
     first_chunk_ms = models.FloatField(null=True)
+    thought_ms = models.FloatField(null=True, help_text="Until the answer began; null when no thoughts came.")
     total_ms = models.FloatField(null=True)
     finish_reason = models.CharField(max_length=40, blank=True)
     outcome = models.CharField(max_length=24, blank=True)

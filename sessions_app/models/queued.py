@@ -9,6 +9,7 @@ class QueuedMessage(models.Model):
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="queue")
     client_id = models.UUIDField(help_text="Becomes the client id of the run: sending twice queues once.")
     text = models.TextField()
+    files = models.PositiveSmallIntegerField(default=0, help_text="Attachments that go with it.")
     queued_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -54,9 +54,21 @@ class Run(models.Model):
     attempt = models.PositiveSmallIntegerField(
         default=1, help_text="Rises when another process ends what one left behind."
     )
+    client_language = models.CharField(
+        max_length=40, blank=True, help_text="What the browser said; prompts fall back to it."
+    )
+    continuations = models.PositiveSmallIntegerField(
+        default=0, help_text="How often in a row the session went on without a person."
+    )
+    stages = models.JSONField(
+        default=list, blank=True, help_text="Stage records of a request that was refused before it was sent."
+    )
     stop_requested = models.BooleanField(
         default=False, help_text="A stop that reached another process than the run's."
     )
+    files_html = ""
+    """The files of its message as pages show them, for whoever began it just now."""
+
     heartbeat_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)

@@ -1,6 +1,31 @@
 """The prompt library: texts that people choose for their sessions and admins edit."""
 
+from typing import Annotated, Any
+
 from django.db import models
+from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints, TypeAdapter, ValidationError
+
+
+class Variable(BaseModel):
+    """A name that a text uses, and what stands there when nobody says otherwise."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
+    default: JsonValue = ""
+
+
+VARIABLES = TypeAdapter(list[Variable])
+
+
+def defaults_of(variables: Any) -> dict[str, Any]:
+    """Name → default of a text's column; none for a column that holds something else."""
+    if not variables:
+        return {}
+    try:
+        return {each.name: each.default for each in VARIABLES.validate_python(variables)}
+    except ValidationError:
+        return {}
 
 
 class PromptText(models.Model):
@@ -8,11 +33,21 @@ class PromptText(models.Model):
         ROLE = "role", "Role"
         PROCEDURE = "procedure", "Procedure"
         CONSTRAINT = "constraint", "Constraint"
+        SKILL = "skill", "Skill"
+        COMMAND = "command", "Command"
+
+    class Layer(models.TextChoices):
+        STATIC = "static", "Static: the same in every request, cached"
+        DYNAMIC = "dynamic", "Dynamic: may change from request to request"
 
     kind = models.CharField(max_length=12, choices=Kind)
     name = models.CharField(max_length=80)
     summary = models.CharField(max_length=200, blank=True, help_text="One line for the person who chooses.")
-    body = models.TextField(help_text="What the model reads, in the static layer.")
+    body = models.TextField(help_text="What the model reads; a Jinja template over the prompt arguments.")
+    variables = models.JSONField(
+        default=list, blank=True, help_text='Variables with defaults: [{"name": …, "default": …}].'
+    )
+    layer = models.CharField(max_length=8, choices=Layer, default=Layer.STATIC)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -21,3 +56,7 @@ class PromptText(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        return defaults_of(self.variables)

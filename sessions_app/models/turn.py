@@ -1,7 +1,7 @@
 """One entry of a session's history, a node of a tree that only grows."""
 
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connections, models
 
@@ -25,10 +25,31 @@ SELECT turn.* FROM sessions_app_turn turn JOIN branch ON turn.id = branch.id ORD
 """The walk from a head to the root, oldest first; the same SQL on SQLite and PostgreSQL."""
 
 
-BRANCH_VALUES = BRANCH.replace(
-    "turn.*", "turn.public, turn.kind, turn.route, blob.packed, blob.body"
-).replace("ORDER BY", "JOIN sessions_app_blob blob ON blob.id = turn.content_id ORDER BY")
-"""The same walk with only what a request is built from: no model instances, one query."""
+BUFFERED = """
+WITH RECURSIVE branch(id, parent_id, chunk_id) AS (
+    SELECT id, parent_id, CAST(NULL AS bigint) FROM sessions_app_turn WHERE id = %s
+    UNION ALL
+    SELECT turn.id, turn.parent_id, chunk.id
+    FROM sessions_app_turn turn JOIN branch ON turn.id = branch.parent_id AND branch.chunk_id IS NULL
+    LEFT JOIN sessions_app_historychunk chunk ON chunk.last_turn_id = turn.id
+)
+SELECT turn.public, turn.kind, turn.route, blob.packed, blob.body, branch.chunk_id
+FROM branch
+JOIN sessions_app_turn turn ON turn.id = branch.id
+JOIN sessions_app_blob blob ON blob.id = turn.content_id
+ORDER BY turn.depth
+"""
+"""The same walk as far as the newest history chunk, with only what a request is built from.
+
+The head itself never counts as a chunk's end: it asks for an answer, though on another branch it is old.
+"""
+
+
+class Buffered(NamedTuple):
+    """The turns of a branch that are in no chunk, oldest first, and the chunk before them."""
+
+    turns: tuple[prompt_turns.Turn, ...]
+    chunk: int | None
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):
@@ -43,19 +64,22 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         models.prefetch_related_objects(turns, "content", "run")
         return turns
 
-    def values_of(self, head_id: int) -> list[prompt_turns.Turn]:
-        """The branch as the pure values that a request is built from, oldest first."""
+    def buffered(self, head_id: int | None) -> Buffered:
+        """What is sent turn by turn of the branch that ends here: one query, however long it is."""
+        if head_id is None:
+            return Buffered((), None)
         with connections[self.db].cursor() as cursor:
-            cursor.execute(BRANCH_VALUES, [head_id, 0])
-            return [
-                prompt_turns.Turn(
-                    key=str(uuid.UUID(str(public))),
-                    kind=prompt_turns.TurnKind(kind),
-                    wire=unpacked(bytes(body), packed),
-                    route=route,
-                )
-                for public, kind, route, packed, body in cursor.fetchall()
-            ]
+            cursor.execute(BUFFERED, [head_id])
+            rows = cursor.fetchall()
+        chunk = rows[0][-1] if rows else None
+        return Buffered(tuple(_value(row) for row in rows if row[-1] is None), chunk)
+
+
+def _value(row: tuple[Any, ...]) -> prompt_turns.Turn:
+    public, kind, route, packed, body, _ = row
+    # SQLite keeps a uuid as hex without dashes.
+    key = str(uuid.UUID(str(public)))
+    return prompt_turns.Turn(key, prompt_turns.TurnKind(kind), unpacked(bytes(body), packed), route)
 
 
 class Turn(models.Model):
@@ -79,6 +103,19 @@ class Turn(models.Model):
         help_text="The exchange that produced it; empty for what a person or a tool said.",
     )
     route = models.CharField(max_length=64, blank=True, help_text="Whose signatures these are (design §2).")
+    origin = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="copies",
+        help_text="The turn that this one stands for in another branch.",
+    )
+    edited = models.BooleanField(
+        default=False, help_text="A person changed it: it carries no signature of its own."
+    )
+    summary = models.BooleanField(default=False, help_text="A short form shown in the place of its origin.")
+    covers = models.PositiveIntegerField(default=0, help_text="Turns that a compressed history stands for.")
+    language = models.CharField(max_length=40, blank=True, help_text="Of a user task, as far as it was said.")
     cut = models.BooleanField(
         default=False, help_text="The model had not finished: stopped, failed or interrupted."
     )
@@ -102,6 +139,7 @@ class Turn(models.Model):
         run: "Run | None" = None,
         exchange: "Exchange | None" = None,
         cut: bool = False,
+        language: str = "",
     ) -> "Turn":
         """Adds a turn below `parent` and moves the session's head to it."""
         blob = Blob.objects.keep(session.owner_id, [value.wire])
@@ -117,6 +155,7 @@ class Turn(models.Model):
             exchange=exchange,
             route=value.route,
             cut=cut,
+            language=language,
         )
         session.advance(turn)
         return turn

@@ -1,0 +1,177 @@
+"""Cache entries: who may make one, who uses it, what refusals teach."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.utils import timezone
+
+from sessions_app.models import CacheEntry, CacheLesson, Session
+from sessions_app.models.cache import LEASE, deployment
+from sessions_app.prompt.caching import CacheFacts
+from tests.factories import MODEL, make_session
+
+DOOR = "0123456789abcdef"
+ROUTE = f"{DOOR}/{MODEL}"
+PRINT = "f" * 64
+State = CacheEntry.State
+
+
+def claim(fingerprint: str = PRINT) -> bool:
+    return CacheEntry.objects.claim(fingerprint, model=MODEL, route=ROUTE)
+
+
+def keep(fingerprint: str = PRINT, *, minutes: float = 60) -> CacheEntry:
+    assert claim(fingerprint)
+    expires = timezone.now() + timedelta(minutes=minutes)
+    name = f"cachedContents/{fingerprint[:8]}"
+    assert CacheEntry.objects.remember(fingerprint, name=name, tokens=2_000, expires=expires)
+    return CacheEntry.objects.get(fingerprint=fingerprint)
+
+
+def facts(fingerprint: str = PRINT, minimum: int | None = 1_024) -> CacheFacts:
+    return CacheEntry.facts(fingerprint, route=ROUTE, model=MODEL, minimum=minimum)
+
+
+@pytest.fixture
+def session(alice: User) -> Session:
+    return make_session(alice)
+
+
+@pytest.mark.usefixtures("db")
+def test_of_two_claims_one_holds() -> None:
+    assert (claim(), claim()) == (True, False)
+    assert facts().pending
+
+
+@pytest.mark.usefixtures("db")
+def test_a_claim_that_nobody_ended_runs_out() -> None:
+    claim()
+    CacheEntry.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
+    assert not facts().pending and claim()
+    entry = CacheEntry.objects.get()
+    assert entry.leased_until is not None and entry.leased_until > timezone.now() + LEASE / 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_threads_that_claim_together_make_one_cache() -> None:
+    won: list[bool] = []
+    start = threading.Barrier(4)
+
+    def race() -> None:
+        start.wait()
+        won.append(claim())
+        connection.close()
+
+    threads = [threading.Thread(target=race) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(won) == [False, False, False, True]
+
+
+@pytest.mark.usefixtures("db")
+def test_a_living_cache_is_not_made_again_and_an_expired_one_is() -> None:
+    keep()
+    assert not claim()
+    CacheEntry.objects.update(expires_at=timezone.now() + timedelta(seconds=5))
+    assert claim()
+
+
+@pytest.mark.usefixtures("db")
+def test_a_lost_claim_cannot_name_a_cache() -> None:
+    keep()
+    assert not CacheEntry.objects.remember(PRINT, name="cachedContents/b", tokens=1, expires=timezone.now())
+
+
+@pytest.mark.usefixtures("db")
+def test_a_refusal_holds_for_longer_each_time() -> None:
+    pauses = []
+    for _ in range(3):
+        assert claim()
+        CacheEntry.objects.refuse(PRINT, "No.")
+        entry = CacheEntry.objects.get()
+        assert facts().refusal == "No." and not claim() and entry.retry_at
+        pauses.append(round((entry.retry_at - timezone.now()).total_seconds() / 60))
+        CacheEntry.objects.update(retry_at=timezone.now())
+    assert pauses == [10, 20, 40]
+
+
+@pytest.mark.usefixtures("db")
+def test_a_provider_that_was_down_may_be_asked_at_once() -> None:
+    claim()
+    CacheEntry.objects.release(PRINT, "503")
+    assert not facts().refusal and claim()
+
+
+@pytest.mark.usefixtures("db")
+def test_the_dead_name_of_a_cache_is_never_planned_with() -> None:
+    keep().drop("403")
+    assert facts().name == ""
+
+
+@pytest.mark.usefixtures("db")
+def test_a_minimum_that_was_named_holds_for_the_model() -> None:
+    CacheLesson.objects.demand(ROUTE, MODEL, 4_096, "Too small.")
+    assert facts().minimum == 4_096 and facts(minimum=None).minimum is None
+
+
+@pytest.mark.usefixtures("db")
+def test_a_model_that_refuses_is_left_alone_until_it_makes_one() -> None:
+    CacheLesson.objects.refuse(ROUTE, MODEL, "limit=0")
+    CacheLesson.objects.refuse(ROUTE, MODEL, "limit=0")
+    assert (facts().refusal, CacheLesson.objects.get().failures) == ("limit=0", 2)
+    CacheLesson.objects.forgive(ROUTE, MODEL)
+    assert facts().refusal == ""
+
+
+@pytest.mark.usefixtures("db")
+def test_what_one_route_teaches_another_does_not_hear() -> None:
+    CacheLesson.objects.refuse("elsewhere", MODEL, "limit=0")
+    assert facts().refusal == ""
+
+
+def test_a_cache_lives_as_long_as_one_session_uses_it(session: Session, alice: User) -> None:
+    other, entry = make_session(alice), keep()
+    for user in (session, other, session):
+        entry.serve(user)
+    session.hide()
+    assert CacheEntry.objects.get().state == State.LIVE
+    other.erase()
+    entry.refresh_from_db()
+    assert (entry.state, entry.reason) == (State.DOOMED, "Its session was erased.")
+
+
+def test_a_session_that_rolls_on_leaves_only_its_old_caches(session: Session) -> None:
+    old, new = keep("a" * 64), keep("b" * 64)
+    for entry in (old, new):
+        entry.serve(session)
+    assert CacheEntry.objects.let_go(session, "History rolled on.", but=new.fingerprint) == 1
+    assert [entry.state for entry in CacheEntry.objects.order_by("fingerprint")] == [State.DOOMED, State.LIVE]
+
+
+@pytest.mark.usefixtures("db")
+def test_storage_is_counted_from_its_making_to_its_end() -> None:
+    entry, now = keep(), timezone.now()
+    entry.made_at = now - timedelta(hours=2)
+    assert entry.kept_hours(now) == pytest.approx(2)
+    entry.expires_at = now - timedelta(hours=1)
+    assert entry.kept_hours(now) == pytest.approx(1)
+    entry.made_at = None
+    assert entry.kept_hours(now) == 0
+
+
+@pytest.mark.usefixtures("db")
+def test_an_emulator_that_went_away_takes_its_caches_along() -> None:
+    keep()
+    CacheEntry.objects.forget(DOOR, "It is another process now.")
+    assert CacheEntry.objects.get().state == State.GONE
+
+
+def test_the_mark_at_the_provider_follows_the_secret_key(settings: object) -> None:
+    before = deployment()
+    settings.SECRET_KEY = "another"  # type: ignore[attr-defined]
+    assert deployment() != before and len(before) == 12
