@@ -20,6 +20,9 @@ from sessions_app.errors import WorkspaceError
 READ_LIMIT = 200_000
 """Bytes of a file that a tool may read at once."""
 
+SHOWN_LIMIT = 5_000_000
+"""Bytes of a file that may be shown in pages."""
+
 WRITE_LIMIT = 1_000_000
 """Bytes of an artifact."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_type_hints
 
 import orjson
@@ -18,13 +18,20 @@ from sessions_app.tools.effects import ToolResult, failure
 TIMEOUT = 20.0
 """Seconds that a tool may take."""
 
-Group = Literal["built-in", "demo"]
+OUTPUT_LIMIT = 1_000_000
+"""Bytes of JSON that a tool may answer; it stays in the history and is paid for again and again."""
+
+Group = Literal["built-in", "todos", "files", "memories", "notes", "demo"]
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A typed function as the model and the pages see it."""
+    """A typed function as the model and the pages see it.
+
+    Each tool on offer costs tokens in every request: `is_standard` ones are on until a person says
+    otherwise, the others off.
+    """
 
     function: Callable[..., Any]
     group: Group
@@ -33,13 +40,14 @@ class Tool:
     declaration: dict[str, Any]
     arguments: type[BaseModel]
     takes_context: bool
+    is_standard: bool = True
 
     @property
     def name(self) -> str:
         return self.function.__name__
 
 
-def tool(function: Callable[..., Any], group: Group, title: str) -> Tool:
+def tool(function: Callable[..., Any], group: Group, title: str, *, standard: bool = True) -> Tool:
     """A tool from a function: docstring → description, annotations → parameters.
 
     A parameter annotated ToolContext receives the context. The function returns the response
@@ -54,6 +62,7 @@ def tool(function: Callable[..., Any], group: Group, title: str) -> Tool:
         declaration=declare(function, arguments),
         arguments=arguments,
         takes_context=ToolContext in get_type_hints(function).values(),
+        is_standard=standard,
     )
 
 
@@ -73,6 +82,15 @@ class Toolbox:
     def names_in(self, *groups: str) -> tuple[str, ...]:
         return tuple(tool.name for tool in self if tool.group in groups)
 
+    @property
+    def standard(self) -> tuple[str, ...]:
+        """The names of the tools that are on until a person says otherwise."""
+        return tuple(tool.name for tool in self if tool.is_standard)
+
+    def enabled(self, chosen: Collection[str] | None) -> list[str]:
+        """The names among `chosen`; the standard ones for None."""
+        return list(self.standard) if chosen is None else [name for name in self._tools if name in chosen]
+
     def declarations(self, enabled: Collection[str]) -> list[dict[str, Any]]:
         """The functionDeclarations of the tools named in `enabled`; unknown names count for nothing."""
         return [tool.declaration for tool in self if tool.name in enabled]
@@ -91,7 +109,7 @@ class Toolbox:
         `timeout` is in seconds. A tool outside `enabled` does not exist for the caller. Only a
         cancellation passes through.
         """
-        allowed = self.names if enabled is None else [known for known in self.names if known in enabled]
+        allowed = self.enabled(enabled)
         if name not in allowed:
             return failure(f"There is no tool “{name}”.", f"Tools: {', '.join(allowed) or 'none'}.")
         try:
@@ -114,5 +132,11 @@ async def _call(tool: Tool, args: Mapping[str, Any], context: ToolContext) -> To
     else:
         outcome = await asyncio.to_thread(tool.function, *positional, **values)
     result = outcome if isinstance(outcome, ToolResult) else ToolResult(outcome)
-    orjson.dumps(result.response)
-    return result
+    return _within_limit(result, orjson.dumps(result.response))
+
+
+def _within_limit(result: ToolResult, body: bytes) -> ToolResult:
+    if len(body) <= OUTPUT_LIMIT:
+        return result
+    note = f"Cut: these are the first {OUTPUT_LIMIT:,} of {len(body):,} bytes."
+    return replace(result, response={"note": note, "output": body[:OUTPUT_LIMIT].decode(errors="ignore")})

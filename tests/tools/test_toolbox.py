@@ -8,7 +8,7 @@ import pytest
 
 from sessions_app.errors import ToolError
 from sessions_app.tools import TOOLBOX, Toolbox, ToolContext
-from sessions_app.tools.toolbox import tool
+from sessions_app.tools.toolbox import OUTPUT_LIMIT, tool
 
 
 def sulk() -> dict[str, Any]:
@@ -43,7 +43,17 @@ def garble() -> dict[str, Any]:
     return {"value": object()}
 
 
-BOX = Toolbox(tool(function, "demo", "Test") for function in (sulk, crash, doze, wait, echo, garble))
+def flood() -> dict[str, Any]:
+    """Says far too much."""
+    return {"text": "ä" * OUTPUT_LIMIT}
+
+
+def whisper() -> dict[str, Any]:
+    """Is there for those who ask."""
+    return {}
+
+
+BOX = Toolbox(tool(function, "demo", "Test") for function in (sulk, crash, doze, wait, echo, flood, garble))
 
 
 async def test_a_call_gives_the_response(context: ToolContext) -> None:
@@ -104,5 +114,16 @@ async def test_a_cancellation_passes_through(context: ToolContext) -> None:
 
 def test_tools_come_in_groups_with_words_for_the_pages() -> None:
     assert TOOLBOX.names_in("demo") == ("book_taxi", "check_flight", "get_current_temperature")
-    assert set(TOOLBOX.names_in("demo", "built-in")) == set(TOOLBOX.names)
+    assert TOOLBOX.names_in("built-in", "demo", "files", "memories", "notes", "todos") == TOOLBOX.names
     assert all(one.title and one.description for one in TOOLBOX)
+
+
+def test_only_standard_tools_are_on_until_a_person_says_otherwise() -> None:
+    box = Toolbox([tool(echo, "demo", "Echo"), tool(whisper, "demo", "Whisper", standard=False)])
+    assert box.enabled(None) == ["echo"] and box.enabled({"whisper"}) == ["whisper"]
+
+
+async def test_an_answer_of_more_than_a_megabyte_is_cut_and_says_so(context: ToolContext) -> None:
+    response = (await BOX.run("flood", {}, context)).response
+    assert response["note"].startswith("Cut: these are the first 1,000,000 of 2,000,0")
+    assert OUTPUT_LIMIT - 1 <= len(response["output"].encode()) <= OUTPUT_LIMIT

@@ -1,0 +1,79 @@
+"""`manage.py cachecheck`: would today's code and prompts still send what stored sessions sent?"""
+
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+from uuid import UUID
+
+from django.core.management.base import BaseCommand, CommandError
+
+from sessions_app.models import Session
+from sessions_app.runs.cachecheck import Finding, check
+from sessions_app.tools import TOOLBOX
+
+
+class Command(BaseCommand):
+    help = (
+        "Prepare the last request of each session again and compare it with what was sent. Nothing is sent "
+        "and nothing is written. Exits with 1 when the static layer or the warm prefix would change, with 2 "
+        "when a session does not exist."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("sessions", nargs="*", metavar="SESSION", help="public id of a session")
+        parser.add_argument("--all", action="store_true", help="every session that is not deleted")
+        parser.add_argument("--strict", action="store_true", help="a panel that moved on is a change too")
+        parser.add_argument("--json", action="store_true", help="one JSON array instead of lines")
+
+    def handle(self, *args: Any, sessions: list[str], **options: Any) -> None:
+        chosen = every_session() if options["all"] else [find(name) for name in sessions]
+        if not chosen and not options["all"]:
+            raise CommandError("Name a session, or say --all.", returncode=2)
+        findings = [check(session, TOOLBOX, strict=options["strict"]) for session in chosen]
+        if options["json"]:
+            self.stdout.write(json.dumps([finding.stored() for finding in findings], indent=2))
+        else:
+            self.stdout.write("\n".join(line for finding in findings for line in lines_of(finding)))
+        if any(finding.is_changed for finding in findings):
+            sys.exit(1)
+
+
+def every_session() -> list[Session]:
+    return list(Session.objects.filter(deleted_at=None).order_by("pk"))
+
+
+def find(name: str) -> Session:
+    try:
+        found = Session.objects.filter(public=UUID(name), deleted_at=None).first()
+    except ValueError:
+        found = None
+    if found is None:
+        raise CommandError(f"There is no session {name!r}.", returncode=2)
+    return found
+
+
+def lines_of(finding: Finding) -> list[str]:
+    """One line for a session that is the same, and the place and both sides for one that is not."""
+    name = f"{finding.session}  “{finding.title}”"
+    if not finding.exchange:
+        return [f"same     {name}: nothing was sent yet"]
+    moved = f"; moved on: {', '.join(finding.moved_on)}" if finding.moved_on else ""
+    if not finding.is_changed:
+        return [f"same     {name}: exchange {finding.exchange}, about {finding.tokens:,} tokens{moved}"]
+    if finding.problem:
+        return [f"CHANGED  {name}: exchange {finding.exchange} could not be prepared: {finding.problem}"]
+    static = "the static layer is the same" if finding.static_same else "the static layer changes"
+    warm = f"{finding.prefix_tokens:,} of {finding.tokens:,} tokens stay warm"
+    return [f"CHANGED  {name}: exchange {finding.exchange}: {static}, {warm}{moved}", *_sides(finding)]
+
+
+def _sides(finding: Finding) -> list[str]:
+    broken = finding.broken
+    if broken is None:
+        return []
+    return [
+        f"         at {broken.place}: {broken.words}",
+        f"         then  {broken.before}[-{broken.was}-]",
+        f"         now   {broken.before}[+{broken.now}+]",
+    ]

@@ -1,0 +1,140 @@
+"""`manage.py caches`: what we keep at the provider; prolongs and deletes ours, and only ours."""
+
+import asyncio
+from argparse import ArgumentParser
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Count
+from django.utils import timezone
+
+from sessions_app.errors import PipewebError
+from sessions_app.gemini.answers import CacheListed
+from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.models import CacheEntry, Price
+from sessions_app.prompt.pricing import dollars, storage
+from sessions_app.runs.caretaking import bury, ours, take_inventory
+from sessions_app.runs.keeping import delete, prolong
+
+NO_KEY = (
+    "The built-in emulator keeps its caches inside the server’s process, where this command cannot reach. "
+    "Set GEMINI_API_KEY, and GOOGLE_GEMINI_BASE_URL for a stand-alone emulator, or use the admin’s pages."
+)
+HEADING = (
+    f"{'name':<56}{'model':<26}{'tokens':>9}{'age':>9}{'left':>9}"
+    f"{'stored':>12}{'hits':>6}{'sessions':>9}  state"
+)
+
+
+class Command(BaseCommand):
+    help = "List the explicit caches at the provider; extend and delete those of this deployment."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("action", nargs="?", default="list", choices=("list", "extend", "delete", "tidy"))
+        parser.add_argument("names", nargs="*", help="cachedContents/… as the list shows them")
+        parser.add_argument("--all-ours", action="store_true", help="every cache of this deployment")
+        parser.add_argument("--minutes", type=int, default=60, help="how long from now (%(default)s)")
+
+    def handle(self, *args: Any, action: str, names: list[str], **options: Any) -> None:
+        if not settings.GEMINI_API_KEY:
+            raise CommandError(NO_KEY)
+        try:
+            asyncio.run(self._act(action, names, options))
+        except PipewebError as error:
+            raise CommandError(f"{error}\n{error.hint}".strip()) from error
+
+    async def _act(self, action: str, names: list[str], options: dict[str, Any]) -> None:
+        gateway = Gateway(api_key=settings.GEMINI_API_KEY, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
+        try:
+            if action == "tidy":
+                await self._tidy(gateway)
+                return
+            listed = await gateway.list_caches()
+            if action == "list":
+                for line in await sync_to_async(table)(listed, timezone.now()):
+                    self.stdout.write(line)
+                return
+            chosen = choose(listed, names, all_ours=options["all_ours"])
+            lifetime = timedelta(minutes=max(1, options["minutes"]))
+            await self._each(chosen, action, lambda name: self._one(gateway, action, name, lifetime))
+        finally:
+            await gateway.aclose()
+
+    async def _tidy(self, gateway: Gateway) -> None:
+        found = await take_inventory(gateway)
+        self.stdout.write(
+            f"{len(found.adopted)} adopted, {len(found.strays)} deleted, {found.lost} rows without a cache."
+        )
+
+    async def _each(self, names: Sequence[str], action: str, act: Callable[[str], Awaitable[bool]]) -> None:
+        done = [name for name in names if await act(name)]
+        word = "Extended" if action == "extend" else "Deleted"
+        for name in done:
+            self.stdout.write(f"{word} {name}")
+        if len(done) < len(names):
+            raise CommandError(f"{len(names) - len(done)} of {len(names)} could not be reached. Try again.")
+
+    async def _one(self, gateway: Gateway, action: str, name: str, lifetime: timedelta) -> bool:
+        entry = await CacheEntry.objects.filter(name=name).afirst()
+        if action == "extend":
+            return await prolong(gateway, name, lifetime)
+        if not await delete(gateway, name):
+            return False
+        if entry is not None:
+            await sync_to_async(bury)(entry)
+        return True
+
+
+def choose(listed: Sequence[CacheListed], names: Sequence[str], *, all_ours: bool) -> list[str]:
+    """The names to act on. Raises PipewebError for what is not ours: somebody else pays for that."""
+    mine = [cache.name for cache in ours(listed)]
+    if all_ours:
+        return mine
+    if not names:
+        raise PipewebError("No cache was named.", hint="Name some, or say --all-ours.")
+    strangers = [name for name in names if name not in mine]
+    if strangers:
+        raise PipewebError(
+            f"{strangers[0]} is not a cache of this deployment.",
+            hint="Nothing was done. “caches” lists ours.",
+        )
+    return list(names)
+
+
+def table(listed: Sequence[CacheListed], now: datetime) -> list[str]:
+    """Ours in full, newest end first; of others only how many there are."""
+    mine = sorted(ours(listed), key=lambda cache: (cache.expires is None, cache.expires), reverse=True)
+    names = [cache.name for cache in mine]
+    entries = {
+        entry.name: entry
+        for entry in CacheEntry.objects.filter(name__in=names).annotate(users=Count("sessions"))
+    }
+    lines = [HEADING, *(_line(cache, entries.get(cache.name), now) for cache in mine)] if mine else []
+    others = len(listed) - len(mine)
+    return [*lines, f"{len(mine)} of this deployment, {others} of others with the same key."]
+
+
+def _line(cache: CacheListed, entry: Any, now: datetime) -> str:
+    age = now - entry.made_at if entry and entry.made_at else None
+    left = cache.expires - now if cache.expires else None
+    state = entry.state if entry else "no row: “caches tidy” adopts or deletes it"
+    return (
+        f"{cache.name:<56}{cache.model:<26}{cache.tokens:>9,}{_span(age):>9}{_span(left):>9}"
+        f"{_stored(entry, now):>12}{entry.hits if entry else 0:>6}{entry.users if entry else 0:>9}  {state}"
+    )
+
+
+def _stored(entry: CacheEntry | None, now: datetime) -> str:
+    price = Price.objects.of(entry.model, now.date()) if entry else None
+    if entry is None or price is None:
+        return "–"
+    return dollars(storage(entry.tokens, entry.kept_hours(now), price.rates(entry.tokens)))
+
+
+def _span(span: timedelta | None) -> str:
+    return "–" if span is None else f"{max(span.total_seconds(), 0) / 60:.0f} min"

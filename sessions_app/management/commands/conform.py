@@ -1,0 +1,119 @@
+"""`manage.py conform`: whether the provider, or the emulator, does what we assume."""
+
+import asyncio
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from django.utils import timezone
+
+from sessions_app.conform.bench import DEAREST, Bench
+from sessions_app.conform.probes import conform
+from sessions_app.conform.report import Report, Row
+from sessions_app.context.capabilities import facts_of
+from sessions_app.emulator import Emulator, EmulatorTransport
+from sessions_app.errors import PipewebError, SettingsError
+from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.models import ModelFacts, Price
+
+BUDGET = 0.05
+MODEL = "gemini-3-flash-preview"
+
+
+class Command(BaseCommand):
+    help = (
+        "Check our assumptions about Gemini. Without --live the built-in emulator answers, which costs "
+        "nothing; with it the provider of GEMINI_API_KEY, for a few cents. What was found is kept in "
+        "PIPEWEB_DATA/conform."
+    )
+
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--live", action="store_true", help="ask the real provider; needs GEMINI_API_KEY")
+        parser.add_argument("--model", default=MODEL, help=f"default: {MODEL}")
+        parser.add_argument(
+            "--budget",
+            type=float,
+            default=BUDGET,
+            metavar="USD",
+            help=f"probes that could exceed it are skipped; default: {BUDGET}",
+        )
+        parser.add_argument(
+            "--save",
+            action="store_true",
+            help="put what was found into the capability table; only with --live",
+        )
+
+    def handle(self, *args: Any, live: bool, model: str, budget: float, save: bool, **options: Any) -> None:
+        if save and not live:
+            raise CommandError("What the emulator answers is no fact about a model. Add --live to save.")
+        try:
+            report = asyncio.run(self._conform(gateway(live), model, budget))
+        except PipewebError as error:
+            raise CommandError(f"{error} {error.hint}".strip()) from error
+        except DatabaseError as error:
+            raise CommandError(
+                "The database is not ready. Run manage.py migrate, or manage.py up."
+            ) from error
+        self.stdout.write(report.lines()[-1])
+        self.stdout.write(f"Kept in {keep(report, settings.PIPEWEB_DATA / 'conform')}")
+        if save:
+            self.stdout.write(f"The capability table now says of {model}: {learn(report) or 'checked'}")
+        if report.differs:
+            count = len(report.differs)
+            words = "1 assumption differs" if count == 1 else f"{count} assumptions differ"
+            raise CommandError(f"{words} from what was found.", returncode=2)
+
+    async def _conform(self, door: Gateway, model: str, budget: float) -> Report:
+        """Raises GatewayError where nothing can be asked at all."""
+        try:
+            bench = await asyncio.to_thread(bench_of, door, model)
+            return await conform(bench, budget, self._show)
+        finally:
+            await door.aclose()
+
+    def _show(self, row: Row) -> None:
+        self.stdout.write(row.line)
+        self.stdout.flush()
+
+
+def gateway(live: bool) -> Gateway:
+    """Raises SettingsError for --live without a key."""
+    if not live:
+        return Gateway.to_emulator(EmulatorTransport(Emulator(delay=0)))
+    if not settings.GEMINI_API_KEY:
+        raise SettingsError(
+            "--live asks the real provider and needs a key.",
+            hint="Set GEMINI_API_KEY (https://aistudio.google.com/apikey). Without --live no key is needed.",
+        )
+    return Gateway(api_key=settings.GEMINI_API_KEY, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
+
+
+def bench_of(door: Gateway, model: str) -> Bench:
+    """Priced as today; the dearest price where nobody has entered one."""
+    facts = facts_of(model)
+    price = Price.objects.of(model, timezone.now().date(), family=facts.family)
+    return Bench(door, facts, price.rates(0) if price else DEAREST)
+
+
+def keep(report: Report, folder: Path) -> Path:
+    """Writes the report beside earlier ones; the name says when, where and of which model."""
+    folder.mkdir(parents=True, exist_ok=True)
+    where = "emulator" if report.is_emulator else "live"
+    path = folder / f"{report.began:%Y%m%dT%H%M%S}-{where}-{report.model.replace('/', '_')}.json"
+    path.write_bytes(orjson.dumps(report.as_json(), option=orjson.OPT_INDENT_2))
+    return path
+
+
+def learn(report: Report) -> str:
+    """Puts what was found into the model's row; answers what, in words."""
+    learned = report.learned()
+    ModelFacts.objects.update_or_create(
+        model=report.model, is_family=False, defaults=learned | {"checked_at": report.began}
+    )
+    return ", ".join(f"{name} {value}" for name, value in learned.items())

@@ -1,0 +1,116 @@
+"""The capability table: an exact row above a family's row, that above the code."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.contrib.auth.models import User
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_django import DjangoAssertNumQueries
+
+from sessions_app.context.capabilities import (
+    doubts_about,
+    facts_of,
+    forget_facts,
+    model_names,
+    with_served,
+)
+from sessions_app.gemini.capabilities import capabilities_of, known_models
+from sessions_app.gemini.routes import ROUTE_LENGTH, route_from, route_to
+from sessions_app.models import ModelFacts, Session
+from tests.factories import make_exchange, make_run, make_session
+
+
+@pytest.fixture(autouse=True)
+def fresh(db: None) -> Iterator[None]:
+    """Rows that a test made are rolled back, which nobody is told of."""
+    forget_facts()
+    yield
+    forget_facts()
+
+
+def put(model: str, **facts: object) -> ModelFacts:
+    return ModelFacts.objects.create(model=model, **facts)
+
+
+@pytest.mark.parametrize("model", known_models())
+def test_without_rows_the_code_is_the_truth(model: str) -> None:
+    assert facts_of(model) == capabilities_of(model)
+
+
+def test_a_row_says_only_what_it_says() -> None:
+    put("gemini-3.8-flash", explicit_minimum=2_048, levels=["LOW"])
+    facts, code = facts_of("gemini-3.8-flash"), capabilities_of("gemini-3.8-flash")
+    assert (facts.explicit_minimum, facts.levels) == (2_048, ("LOW",))
+    assert (facts.implicit_minimum, facts.thinking) == (code.implicit_minimum, code.thinking)
+
+
+def test_an_exact_row_stands_above_the_longer_family_above_the_shorter() -> None:
+    put("gemini-3.8-flash", output_limit=3)
+    put("gemini-3.8", is_family=True, output_limit=2, input_limit=2)
+    put("gemini-3", is_family=True, output_limit=1, input_limit=1, implicit_minimum=1)
+    facts = facts_of("models/gemini-3.8-flash-001")
+    assert (facts.output_limit, facts.input_limit, facts.implicit_minimum) == (3, 2, 1)
+
+
+def test_a_row_makes_a_model_known() -> None:
+    assert not facts_of("gemini-5-boron").known
+    put("gemini-5-boron", has_explicit_caches=True)
+    facts = facts_of("gemini-5-boron")
+    assert facts.known and facts.explicit_minimum == 4_096
+
+
+def test_caches_can_be_taken_away() -> None:
+    put("gemini-3", is_family=True, has_explicit_caches=False)
+    assert not facts_of("gemini-3-flash-preview").has_explicit_caches
+
+
+def test_an_edit_is_seen_at_once_in_its_process(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    row = put("gemini-3.8-flash", output_limit=1)
+    assert facts_of("gemini-3.8-flash").output_limit == 1
+    row.output_limit = 2
+    row.save()
+    assert facts_of("gemini-3.8-flash").output_limit == 2
+    row.delete()
+    assert facts_of("gemini-3.8-flash").output_limit == 65_536
+    with django_assert_num_queries(0):
+        facts_of("gemini-3.8-flash")
+
+
+def test_the_model_that_answered_decides() -> None:
+    facts = facts_of("gemini-3.5-flash", "gemini-2.5-flash-001")
+    assert (facts.model, facts.family, facts.thinking) == ("gemini-3.5-flash", "gemini-2.5-flash", "budget")
+
+
+def test_names_to_choose_from_are_the_codes_and_the_rows() -> None:
+    put("tuned-one")
+    put("gemini-3", is_family=True)
+    put("gemini-3.8-flash", note="checked")
+    assert model_names() == (*known_models(), "tuned-one")
+
+
+def test_a_doubt_is_said_of_what_nobody_knows_and_of_what_was_not_expected() -> None:
+    assert doubts_about("gemini-3.8-flash", "gemini-3.8-flash-001") == ()
+    assert "not in the capability table" in doubts_about("gemini-5-boron")[0]
+    assert "came from “gemini-3.1-pro”" in doubts_about("gemini-3.8-flash", "gemini-3.1-pro")[-1]
+
+
+@given(st.text("abcdef-", min_size=1, max_size=90), st.text("abcdef-", min_size=1, max_size=90))
+def test_routes_differ_with_the_family_and_fit_their_column(one: str, other: str) -> None:
+    door = "0123456789abcdef"
+    assert (route_to(door, one) == route_to(door, other)) == (one == other)
+    assert len(route_to(door, one)) <= ROUTE_LENGTH
+    assert route_from(route_to(door, one), other) == route_to(door, other)
+
+
+def test_an_answer_that_names_no_model_keeps_the_route() -> None:
+    assert route_from("door/family", "") == "door/family"
+
+
+def test_a_session_knows_who_answered_last_through_this_door(alice: User) -> None:
+    session = make_session(alice)
+    run = make_run(session)
+    make_exchange(run, route="here/x")
+    served = with_served(Session.objects.all(), "here").get().served
+    assert served == "gemini-3-flash-preview"
+    assert with_served(Session.objects.all(), "there").get().served is None

@@ -1,0 +1,128 @@
+"""`manage.py caches` against an emulator over HTTP's own seam: ours are listed, others are never touched."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from sessions_app.emulator import Emulator, EmulatorTransport
+from sessions_app.gemini.gateway import Gateway
+from sessions_app.management.commands import caches
+from sessions_app.models import CacheEntry
+from sessions_app.models.cache import deployment
+from sessions_app.prompt.caching import display_name
+
+MODEL = "gemini-3-flash-preview"
+BODY = b'{"contents":[{"role":"user","parts":[{"text":"%b"}]}]}' % (b"All the words of a long brief. " * 200)
+Tell = Callable[..., str]
+
+
+@pytest.fixture
+def emulator(monkeypatch: pytest.MonkeyPatch, settings: Any, transactional_db: None) -> Emulator:
+    emulator = Emulator(delay=0)
+    settings.GEMINI_API_KEY = "ours"
+
+    def open_gateway(**options: Any) -> Gateway:
+        return Gateway(**options, transport=EmulatorTransport(emulator))
+
+    monkeypatch.setattr(caches, "Gateway", open_gateway)
+    return emulator
+
+
+@pytest.fixture
+def tell(emulator: Emulator) -> Tell:
+    def call(*words: str, **options: Any) -> str:
+        said = StringIO()
+        call_command("caches", *words, stdout=said, **options)
+        return said.getvalue()
+
+    return call
+
+
+def keep(emulator: Emulator, called: str) -> str:
+    async def make() -> str:
+        gateway = Gateway(api_key="ours", transport=EmulatorTransport(emulator))
+        made = await gateway.create_cache(
+            model=MODEL, contents_and_tools=BODY, ttl_seconds=600, display_name=called
+        )
+        await gateway.aclose()
+        return made.name
+
+    return async_to_sync(make)()
+
+
+def known(emulator: Emulator, letter: str = "a") -> CacheEntry:
+    """A cache of ours with its row."""
+    name = keep(emulator, display_name(deployment(), letter * 64))
+    now = timezone.now()
+    return CacheEntry.objects.create(
+        fingerprint=letter * 64,
+        route="0123456789abcdef",
+        model=MODEL,
+        name=name,
+        tokens=1_900,
+        made_at=now - timedelta(minutes=3),
+        expires_at=now + timedelta(minutes=10),
+        hits=7,
+    )
+
+
+def names(said: str) -> list[str]:
+    return re.findall(r"cachedContents/\w+", said)
+
+
+def test_the_list_shows_ours_and_counts_others(tell: Tell, emulator: Emulator) -> None:
+    entry = known(emulator)
+    keep(emulator, "somebody else's")
+    said = tell()
+    assert names(said) == [entry.name] and "3 min" in said and "10 min" in said and " 7 " in said
+    assert "1 of this deployment, 1 of others" in said
+
+
+def test_nothing_to_list_is_said(tell: Tell) -> None:
+    assert tell("list") == "0 of this deployment, 0 of others with the same key.\n"
+
+
+def test_ours_are_deleted_and_others_stay(tell: Tell, emulator: Emulator) -> None:
+    entry, other = known(emulator), keep(emulator, "somebody else's")
+    assert names(tell("delete", "--all-ours")) == [entry.name]
+    assert [cache.name for cache in emulator._caches.everybody()] == [other]
+    entry.refresh_from_db()
+    assert entry.state == CacheEntry.State.GONE
+
+
+def test_the_cache_of_others_cannot_be_named(tell: Tell, emulator: Emulator) -> None:
+    other = keep(emulator, "somebody else's")
+    for action in ("delete", "extend"):
+        with pytest.raises(CommandError, match="is not a cache of this deployment"):
+            tell(action, other)
+    assert len(emulator._caches.everybody()) == 1
+
+
+def test_one_of_ours_is_extended(tell: Tell, emulator: Emulator) -> None:
+    entry = known(emulator)
+    tell("extend", entry.name, minutes=120)
+    entry.refresh_from_db()
+    assert entry.expires_at and entry.expires_at > timezone.now() + timedelta(minutes=119)
+
+
+def test_a_name_is_needed(tell: Tell) -> None:
+    with pytest.raises(CommandError, match="--all-ours"):
+        tell("delete")
+
+
+def test_what_no_row_knows_is_tidied_away(tell: Tell, emulator: Emulator) -> None:
+    keep(emulator, display_name(deployment(), "b" * 64))
+    assert "1 deleted" in tell("tidy") and not emulator._caches.everybody()
+
+
+def test_without_a_key_it_says_where_the_caches_are(settings: Any) -> None:
+    settings.GEMINI_API_KEY = ""
+    with pytest.raises(CommandError, match="inside the server’s process"):
+        call_command("caches")
