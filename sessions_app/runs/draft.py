@@ -4,50 +4,25 @@ All of it runs in the database thread, so that assembling a long history never s
 of other people.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import sha256
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from time import perf_counter
-from typing import Self
+from typing import Any
 
-from django.utils import timezone
+from django.db.models import Exists, OuterRef
 
-from sessions_app.context.clock import rounded
-from sessions_app.context.panels import collect_panels
-from sessions_app.context.static import static_sources
-from sessions_app.context.workspaces import workspace_of
-from sessions_app.gemini.capabilities import Capabilities, capabilities_of
-from sessions_app.gemini.gateway import Gateway
-from sessions_app.models import CacheEntry, Exchange, Run, Session, SessionSettings, Turn
-from sessions_app.prompt import caching, signatures
+from sessions_app.context.capabilities import facts_of
+from sessions_app.errors import BudgetSpent, PromptError
+from sessions_app.models import Allowance, Exchange, Notification, Run, Session
 from sessions_app.prompt.caching import CachePlan
-from sessions_app.prompt.layers import Layers, build_layers
-from sessions_app.prompt.payload import GenerationConfig, Payload, assemble, static_tokens
-from sessions_app.prompt.structure import verify
-from sessions_app.prompt.turns import Turn as TurnValue
+from sessions_app.prompt.layers import Layers
+from sessions_app.prompt.payload import Payload
+from sessions_app.runs.account import previous_of
+from sessions_app.runs.pipeline import Door, Work, prepare_payload
+from sessions_app.runs.pipeline.past import past_of
 from sessions_app.tools import Toolbox
 
-
-@dataclass(frozen=True, slots=True)
-class Door:
-    """Who will answer: the facts of the gateway that a request depends on."""
-
-    route: str
-    label: str
-    dialect: str
-    has_explicit_caches: bool
-    wire_of: Callable[[str, bytes], bytes]
-
-    @classmethod
-    def of(cls, gateway: Gateway) -> Self:
-        return cls(
-            gateway.route, gateway.label, gateway.dialect, gateway.has_explicit_caches, gateway.wire_of
-        )
-
-    def sent_sha256(self, payload: Payload) -> str:
-        """Of the bytes that travel; empty when they are the payload's own."""
-        travelling = self.wire_of(payload.model, payload.body)
-        return "" if travelling == payload.body else sha256(travelling).hexdigest()
+__all__ = ["Door", "Draft", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,75 +34,76 @@ class Draft:
     layers: Layers
     plan: CachePlan
     fingerprint: str
+    work: Work = field(repr=False)
 
 
 def prepare(run: Run, step: int, door: Door, toolbox: Toolbox, *, resend_of: Exchange | None = None) -> Draft:
-    """Builds the four layers, decides about the cache, records the exchange.
+    """Runs the pipeline's stages and records the exchange.
 
-    Raises PromptError when the payload would break a rule of the wire; nothing is sent then.
+    Raises PromptError when the payload would break a rule, BudgetSpent when there is no money left for
+    it; nothing is sent then, and the run keeps the stage records.
     """
     began = perf_counter()
-    session = run.session = Session.objects.get(pk=run.session_id)
-    capabilities = capabilities_of(session.model)
-    turns, dressing = signatures.dress(
-        Turn.objects.values_of(session.head_id) if session.head_id else [],
-        route=door.route,
-        required=capabilities.signatures_required,
-    )
-    layers = _layers(session, run, turns, toolbox)
-    fingerprint = caching.fingerprint(door.route, session.model, layers.static_text, layers.declarations)
-    plan = _plan(fingerprint, layers, capabilities.explicit_minimum if door.has_explicit_caches else None)
-    payload = assemble(
-        layers,
-        generation_config(session.options, capabilities),
-        model=session.model,
-        cached_content=plan.name,
-    )
-    findings = verify(layers.turns, required=capabilities.signatures_required)
-    noted: tuple[signatures.Note | signatures.Finding, ...] = (*dressing, *findings)
-    exchange = Exchange.objects.begin(
+    work = _begun(run, step, door, toolbox, resend_of)
+    try:
+        prepare_payload(work)
+    except (PromptError, BudgetSpent):
+        Run.objects.filter(pk=run.pk).update(stages=work.records)
+        raise
+    return _recorded(work, began)
+
+
+def _begun(run: Run, step: int, door: Door, toolbox: Toolbox, resend_of: Exchange | None) -> Work:
+    """What the session's rows say; two queries, one for a first request."""
+    run.session = session = _sessions().get(pk=run.session_id)
+    past = past_of(session)
+    served = past.served(session, door.route)
+    return Work(
         run,
         step,
+        door,
+        toolbox,
+        session,
+        session.options,
+        facts_of(session.model, served),
+        resend_of,
+        served=served,
+        past=past,
+        has_notices=session.has_notices,
+        is_limited=session.is_limited,
+    )
+
+
+@cache
+def _sessions() -> Any:
+    """Kept, since Django takes longer to build such a query than the database to answer it."""
+    return Session.objects.select_related("assistant").annotate(
+        has_notices=Exists(Notification.objects.open().filter(session=OuterRef("pk"))),
+        is_limited=Exists(Allowance.objects.filter(owner=OuterRef("owner"))),
+    )
+
+
+def _recorded(work: Work, began: float) -> Draft:
+    payload, layers, plan = work.payload, work.layers, work.plan
+    exchange = Exchange.objects.begin(
+        work.run,
+        work.step,
         payload,
-        route=door.route,
-        provider=door.label,
-        dialect=door.dialect,
-        sent_sha256=door.sent_sha256(payload),
-        fingerprint=fingerprint,
+        route=work.route,
+        provider=work.door.label,
+        dialect=work.door.dialect,
+        sent_sha256=work.door.sent_sha256(payload),
+        fingerprint=work.fingerprint,
         cache_action=plan.action,
         cache_name=plan.name,
         cache_reason=plan.reason[:300],
-        notes=[asdict(note) for note in noted],
+        cache_policy=work.cache_policy,
+        cache_mode=work.cache_mode,
+        strategy_reason=work.strategy_reason[:400],
+        previous_id=previous_of(work),
+        stages=work.records,
+        notes=[asdict(note) for note in work.notes],
         build_ms=(perf_counter() - began) * 1000,
-        resend_of=resend_of,
+        resend_of=work.resend_of,
     )
-    return Draft(exchange, payload, layers, plan, fingerprint)
-
-
-def _layers(session: Session, run: Run, turns: Sequence[TurnValue], toolbox: Toolbox) -> Layers:
-    options = session.options
-    names = enabled_tools(options, toolbox)
-    return build_layers(
-        static_sources(session, names),
-        collect_panels(session, workspace_of(session.owner_id)),
-        rounded(run.now, options),
-        turns,
-        toolbox.declarations(names),
-    )
-
-
-def _plan(fingerprint: str, layers: Layers, minimum: int | None) -> CachePlan:
-    facts = CacheEntry.facts(fingerprint, minimum)
-    return caching.plan(static_tokens(layers), facts, timezone.now())
-
-
-def enabled_tools(options: SessionSettings, toolbox: Toolbox) -> list[str]:
-    return [name for name in toolbox.names if options.tools is None or name in options.tools]
-
-
-def generation_config(options: SessionSettings, capabilities: Capabilities) -> GenerationConfig:
-    return GenerationConfig(
-        temperature=options.temperature if capabilities.sampling else None,
-        thinking_level=options.thinking_level if options.thinking_level in capabilities.levels else "",
-        include_thoughts=options.include_thoughts and capabilities.thinking != "none",
-    )
+    return Draft(exchange, payload, layers, plan, work.fingerprint, work)

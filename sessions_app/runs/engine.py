@@ -2,63 +2,36 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import structlog
 from asgiref.sync import sync_to_async
-from django.utils import timezone
 
-from sessions_app.errors import (
-    BadRequest,
-    GatewayError,
-    PipewebError,
-    QuotaExceeded,
-    RunError,
-    first_sentence,
-)
+from sessions_app.errors import FilesAway, GatewayError, PipewebError, first_sentence
 from sessions_app.events import Status
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.gemini.stream import RawChunk
 from sessions_app.instruments import FIRST_CHUNK
-from sessions_app.models import CacheEntry, Run, Session
-from sessions_app.prompt.payload import cacheable
-from sessions_app.prompt.reply import ChunkView, Folder, Outcome, Reply
+from sessions_app.models import Run
+from sessions_app.prompt.media import holds_media
+from sessions_app.prompt.reply import Outcome, Reply
 from sessions_app.prompt.turns import Answer, Call
-from sessions_app.runs.draft import Door, Draft, enabled_tools, prepare
+from sessions_app.runs.draft import Door, Draft, prepare
 from sessions_app.runs.effects import apply, tool_context
+from sessions_app.runs.filing import bring_files
+from sessions_app.runs.listening import Listening
 from sessions_app.runs.live import LiveRun
+from sessions_app.runs.onward import hold
+from sessions_app.runs.outside import look_outside
 from sessions_app.runs.patience import Patience
+from sessions_app.runs.rolling import keep_cache
 from sessions_app.runs.settle import give_up, grow_answers, settle
+from sessions_app.runs.showing import made_files
 from sessions_app.runs.writer import Writer
 from sessions_app.tools import Toolbox, ToolContext, ToolResult
 
-MAX_ROUNDS = 10
-"""Rounds of tool calls in one run; a model that loops would spend without end."""
-
-CACHE_TTL = 3600
-"""Seconds a new cache lives; the provider's own default."""
-
 log = structlog.get_logger("pipeweb.runs")
-
-
-class Listening:
-    """What has been heard of one reply."""
-
-    def __init__(self) -> None:
-        self.folder = Folder()
-        self.first_ms: float | None = None
-
-    @property
-    def has_begun(self) -> bool:
-        return self.first_ms is not None
-
-    def take(self, chunk: RawChunk) -> ChunkView:
-        if self.first_ms is None:
-            self.first_ms = chunk.ms
-            FIRST_CHUNK.observe(chunk.ms / 1000)
-        return self.folder.add(chunk.body)
 
 
 class Engine:
@@ -75,18 +48,14 @@ class Engine:
     async def drive(self, live: LiveRun) -> Outcome:
         """Runs to the final reply and answers how it ended.
 
-        Raises GatewayError, PromptError or RunError; cancelling it closes the upstream at once.
+        Raises GatewayError, PromptError or GuardRail; cancelling it closes the upstream at once.
         """
-        for step in range(1, MAX_ROUNDS + 2):
-            reply = await self._exchange(live, step)
-            if reply.outcome is not Outcome.CALLS:
-                return reply.outcome
-            if step <= MAX_ROUNDS:
-                await self._answer(live, step, reply.calls)
-        raise RunError(
-            f"The model wanted more than {MAX_ROUNDS} rounds of tools.",
-            hint="What was done is kept. Ask it to answer with what it has.",
-        )
+        step = 1
+        while (reply := await self._exchange(live, step)).outcome is Outcome.CALLS:
+            await sync_to_async(hold)(live.run, step)
+            await self._answer(live, step, reply.calls)
+            step += 1
+        return reply.outcome
 
     async def drain(self) -> None:
         """Waits for what goes on after an answer (caches being made)."""
@@ -96,20 +65,21 @@ class Engine:
     async def _exchange(self, live: LiveRun, step: int) -> Reply:
         """One reply, however often it has to be asked for; each request is an exchange of its own."""
         failures = 0
-        draft = await self._prepare(live.run, step)
+        await look_outside(live.run, self._keep_aside)
+        draft = await self._prepare(live, step)
         while True:
             listening = Listening()
             try:
                 return await self._converse(live, step, draft, listening)
             except GatewayError as error:
                 failures += 1
-                pause = self._patience.pause(error, failures, used_cache=draft.plan.action == "hit")
+                pause = self._patience.pause(error, failures, used_cache=draft.plan.is_hit)
                 # What the person has begun to read must not be answered a second time.
                 if pause is None or listening.has_begun:
                     raise
                 await sync_to_async(give_up)(draft, error)
                 await self._wait(live, error, pause)
-            draft = await self._prepare(live.run, step, resend_of=draft)
+            draft = await self._prepare(live, step, resend_of=draft)
 
     async def _wait(self, live: LiveRun, error: GatewayError, pause: float) -> None:
         if pause:
@@ -117,22 +87,35 @@ class Engine:
             await asyncio.sleep(pause)
             live.emit(Status, text="Asking again…")
 
-    async def _prepare(self, run: Run, step: int, resend_of: Draft | None = None) -> Draft:
+    async def _prepare(self, live: LiveRun, step: int, resend_of: Draft | None = None) -> Draft:
+        """Files that the provider does not have are uploaded first; then it is prepared once more."""
         earlier = resend_of.exchange if resend_of else None
-        return await sync_to_async(prepare)(run, step, self._door, self._toolbox, resend_of=earlier)
+        build = sync_to_async(partial(prepare, live.run, step, self._door, self._toolbox, resend_of=earlier))
+        try:
+            return await build()
+        except FilesAway as away:
+            await bring_files(self.gateway, live.run, away.keys, live.tell)
+        live.tell("Sending…")
+        return await build()
 
-    async def _converse(self, live: LiveRun, step: int, draft: Draft, listening: "Listening") -> Reply:
+    async def _converse(self, live: LiveRun, step: int, draft: Draft, listening: Listening) -> Reply:
         began = perf_counter()
+        if draft.work.warning:
+            live.emit(Status, text=draft.work.warning)
         async with self.gateway.stream(draft.payload.model, draft.payload.body) as chunks:
             async for chunk in chunks:
                 self._writer.add_chunk(draft.exchange.pk, chunk)
-                live.show(step, listening.take(chunk))
+                if not listening.has_begun:
+                    FIRST_CHUNK.observe(chunk.ms / 1000)
+                live.show(step, listening.take(chunk.ms, chunk.body), listening.thought_ms)
         live.settle_text(step)
         await self._writer.flush()
         reply = listening.folder.reply()
-        await sync_to_async(settle)(draft, reply, (perf_counter() - began) * 1000, listening.first_ms)
-        if draft.plan.action == "create" and reply.outcome.is_answer:
-            self._keep_aside(self._create_cache(draft))
+        turn = await sync_to_async(settle)(draft, reply, (perf_counter() - began) * 1000, listening)
+        if turn is not None and reply.wire is not None and holds_media(reply.wire):
+            live.show_files(step, await sync_to_async(made_files)(turn))
+        if reply.outcome.is_answer:
+            self._keep_aside(keep_cache(self.gateway, draft))
         return reply
 
     async def _answer(self, live: LiveRun, step: int, calls: Sequence[Call]) -> None:
@@ -144,7 +127,7 @@ class Engine:
         await sync_to_async(_keep_results)(live.run, calls, results)
 
     def _tool_state(self, run: Run) -> tuple[ToolContext, list[str]]:
-        return tool_context(run), enabled_tools(Session.objects.get(pk=run.session_id).options, self._toolbox)
+        return tool_context(run), self._toolbox.enabled(run.session.chosen_tools)
 
     async def _run_tool(
         self, live: LiveRun, step: int, call: Call, context: ToolContext, enabled: list[str]
@@ -155,36 +138,11 @@ class Engine:
         live.show_result(step, call, result.response, failed=result.failed, ms=ms)
         return result
 
-    def _keep_aside(self, work: Any) -> None:
+    def _keep_aside(self, work: Any) -> "asyncio.Task[None]":
         task = asyncio.get_running_loop().create_task(work)
         self._aside.add(task)
         task.add_done_callback(self._aside.discard)
-
-    async def _create_cache(self, draft: Draft) -> None:
-        """Keeps the static layer at the provider; a refusal is remembered, never shown as a failed run."""
-        facts = {"model": draft.payload.model, "route": self._door.route}
-        try:
-            made = await self.gateway.create_cache(
-                model=draft.payload.model,
-                contents_and_tools=cacheable(draft.layers),
-                ttl_seconds=CACHE_TTL,
-                display_name=f"pipeweb {draft.fingerprint[:16]}",
-            )
-        except (BadRequest, QuotaExceeded) as error:
-            log.info("cache_refused", kind=type(error).__name__)
-            await sync_to_async(CacheEntry.objects.refuse)(draft.fingerprint, reason=error.message, **facts)
-            return
-        except GatewayError as error:
-            # A provider that is down has not said no: the next answer asks again.
-            log.info("cache_not_made", kind=type(error).__name__)
-            return
-        await sync_to_async(CacheEntry.objects.remember)(
-            draft.fingerprint,
-            name=made.name,
-            tokens=made.tokens,
-            expires=made.expires or timezone.now() + timedelta(seconds=CACHE_TTL),
-            **facts,
-        )
+        return task
 
 
 def _keep_results(run: Run, calls: Sequence[Call], results: Sequence[ToolResult]) -> None:

@@ -7,11 +7,12 @@ from uuid import UUID
 
 import orjson
 
-from sessions_app.events import Block, Call, Delta, Finished, Result, RunEvent, Started
+from sessions_app.events import Block, Call, Delta, Finished, Result, RunEvent, Started, Status, Thought
 from sessions_app.markup import Blocks, Closed
 from sessions_app.models import Run, RunLog
 from sessions_app.prompt.reply import ChunkView
 from sessions_app.prompt.turns import Call as FunctionCall
+from sessions_app.runs.listening import thinking_words
 
 
 class Pulse:
@@ -71,6 +72,7 @@ class LiveRun(Feed):
         self._blocks: dict[tuple[int, str], Blocks] = {}
         self._calls: dict[int, int] = {}
         self._said: dict[int, list[str]] = {}
+        self._thought: set[int] = set()
         self._say(started)
 
     @property
@@ -91,8 +93,9 @@ class LiveRun(Feed):
         self.logged = finished.seq + 1
         self.extend([finished.wire()], is_over=True)
 
-    def show(self, step: int, view: ChunkView) -> None:
-        """Text leaves at once; a markdown block follows as HTML when it has closed."""
+    def show(self, step: int, view: ChunkView, thought_ms: float | None = None) -> None:
+        """Text leaves at once; a markdown block follows as HTML when it has closed. `thought_ms` is how long
+        the model has thought in this step."""
         for kind, text in view.deltas:
             self.emit(Delta, step=step, kind=kind, text=text)
             if kind == "text":
@@ -100,6 +103,18 @@ class LiveRun(Feed):
             self._emit_closed(step, kind, self._blocks.setdefault((step, kind), Blocks()).feed(text))
         for call in view.calls:
             self.emit(Call, step=step, index=self._count_call(step), name=call.name, args=readable(call.args))
+        if thought_ms is not None and view.has_answer and step not in self._thought:
+            self._thought.add(step)
+            self.emit(Thought, step=step, words=thinking_words(thought_ms))
+
+    def tell(self, words: str) -> None:
+        """What is being done now, for the person."""
+        self.emit(Status, text=words)
+
+    def show_files(self, step: int, html: str) -> None:
+        """Images and other files of a step, which have a turn now, as the transcript will show them."""
+        if html:
+            self.emit(Block, step=step, kind="text", html=html, chars=0)
 
     def settle_text(self, step: int) -> None:
         """Closes what is still open at the end of an exchange."""

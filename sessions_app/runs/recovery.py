@@ -1,8 +1,12 @@
-"""Ends what a dead process left behind."""
+"""Ends what a dead process left behind, and finds what it left waiting."""
+
+from django.db.models import OuterRef, Subquery
+from django.utils import timezone
 
 from sessions_app.errors import RunError
 from sessions_app.instruments import RUNS_ENDED
-from sessions_app.models import Run
+from sessions_app.models import QueuedMessage, Run
+from sessions_app.models.run import LEASE
 from sessions_app.runs.presence import Presence
 from sessions_app.runs.settle import close
 
@@ -25,3 +29,12 @@ def reap(presence: Presence) -> list[int]:
     for key in dead:
         presence.forget(key)
     return list(Run.objects.filter(pk__in=ended).values_list("session_id", flat=True))
+
+
+def stranded() -> list[int]:
+    """Sessions whose messages wait although the last run was answered: its process died before it could go
+    on. One query. After a stop or a failure messages wait for the person."""
+    newest = Run.objects.filter(session=OuterRef("session")).order_by("-pk").values("status")[:1]
+    waiting = QueuedMessage.objects.filter(queued_at__lt=timezone.now() - LEASE).alias(last=Subquery(newest))
+    left = waiting.filter(last=Run.Status.COMPLETED).order_by("session")
+    return list(left.values_list("session", flat=True).distinct())

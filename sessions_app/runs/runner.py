@@ -1,10 +1,8 @@
 """Runs of this process: detached tasks that outlive the sockets which started them."""
 
 import asyncio
-import contextvars
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
-from typing import Any
 from uuid import UUID
 
 import structlog
@@ -12,17 +10,21 @@ from asgiref.sync import sync_to_async
 
 from sessions_app.errors import PipewebError, RunError
 from sessions_app.events import Finished, Started
+from sessions_app.gemini.gateway import Gateway
 from sessions_app.instruments import ACTIVE_RUNS, RUNS_ENDED, count_error
-from sessions_app.models import QueuedMessage, Run
+from sessions_app.models import Notification, QueuedMessage, Run
 from sessions_app.prompt.reply import Outcome
 from sessions_app.runs import recovery
 from sessions_app.runs.bell import Bell
+from sessions_app.runs.detached import detached
 from sessions_app.runs.engine import Engine
 from sessions_app.runs.live import Feed, LiveRun
+from sessions_app.runs.onward import follow
 from sessions_app.runs.presence import Presence
 from sessions_app.runs.settle import close, complete
 from sessions_app.runs.stage import Mirror, Sent, Stage, from_now, newest_run_of, rejoin
-from sessions_app.runs.start import start_next, start_retry, start_send
+from sessions_app.runs.start import start_edit, start_next, start_retry, start_send
+from sessions_app.runs.titling import improve_title
 from sessions_app.runs.writer import Writer
 
 UNKNOWN = RunError(
@@ -48,27 +50,48 @@ class Runner:
         self._is_down = False
 
     @property
+    def gateway(self) -> Gateway:
+        """For what is asked beside the conversation."""
+        return self._engine.gateway
+
+    @property
     def lag(self) -> float:
         """Seconds that the oldest event has waited for its commit."""
         return self._writer.lag
 
-    async def send(self, session_pk: int, client_id: UUID, text: str) -> None:
+    async def send(
+        self,
+        session_pk: int,
+        client_id: UUID,
+        text: str,
+        language: str = "",
+        *,
+        files: Collection[UUID] = (),
+    ) -> None:
         """Starts a run for a user task, or queues it while another is going on. Raises RunError."""
-        run = await sync_to_async(start_send)(session_pk, client_id, text, self.presence.key)
+        key = self.presence.key
+        run = await sync_to_async(start_send)(session_pk, client_id, text, key, language, files=files)
         if run is not None:
             self._launch(run)
         if run is None or self.stages[session_pk].queue:
             await self._announce_queue(session_pk)
 
-    async def retry(self, session_pk: int, client_id: UUID, earlier: UUID) -> None:
+    async def edit(self, session_pk: int, client_id: UUID, turn: UUID, text: str) -> None:
+        """Asks with other words in the place of an earlier message. Raises SessionBusy, RunError."""
+        run = await sync_to_async(start_edit)(session_pk, client_id, turn, text, self.presence.key)
+        if run is not None:
+            self._launch(run, replaces=turn)
+
+    async def retry(self, session_pk: int, client_id: UUID, earlier: UUID, turn: UUID | None = None) -> None:
         """Answers an earlier trigger once more. Raises SessionBusy, RunError."""
-        run = await sync_to_async(start_retry)(session_pk, client_id, earlier, self.presence.key)
+        run = await sync_to_async(start_retry)(session_pk, client_id, earlier, self.presence.key, turn)
         if run is not None:
             self._launch(run, retry_of=earlier)
 
     async def withdraw(self, session_pk: int, client_id: UUID) -> None:
         """Takes a waiting message back; no effect when it is being answered already."""
         await QueuedMessage.objects.filter(session_id=session_pk, client_id=client_id).adelete()
+        await Notification.objects.filter(session_id=session_pk, source=str(client_id)).adelete()
         await self._announce_queue(session_pk)
 
     async def stop(self, session_pk: int, public: UUID) -> None:
@@ -87,17 +110,19 @@ class Runner:
         if inner is not None:
             inner.cancel()
 
-    async def follow(self, session_pk: int, public: UUID | None, after: int) -> AsyncGenerator[Sent, None]:
+    async def follow(
+        self, session_pk: int, public: UUID | None, after: int, moves: int = 0
+    ) -> AsyncGenerator[Sent, None]:
         """Events of the session's runs for one viewer, for as long as it listens.
 
         `public` and `after` say what the page has already: events of that run up to `after`. Without
-        a run it gets what begins from now on.
+        a run it gets what begins from now on. `moves` is what it was told of the branch (`events.Hello`).
         """
         stage = await self._enter(session_pk)
         try:
             feed = await self._feed_of(session_pk, stage, public) if public else stage.feed
             start = rejoin(feed, after) if public else from_now(feed)
-            async with aclosing(stage.watch(feed, start)) as events:
+            async with aclosing(stage.watch(feed, start, moves)) as events:
                 async for sent in events:
                     yield sent
         finally:
@@ -160,11 +185,17 @@ class Runner:
             stage.present(mirror)
         return mirror
 
-    def _launch(self, run: Run, retry_of: UUID | None = None) -> None:
+    def _launch(self, run: Run, **place: UUID) -> None:
         stage = self.stages.setdefault(run.session_id, Stage())
-        text = run.trigger.text if run.trigger else ""
-        title = run.session.shown_title
-        started = Started(run=run.public, client_id=run.client_id, text=text, title=title, retry_of=retry_of)
+        started = Started(
+            run=run.public,
+            client_id=run.client_id,
+            text=run.trigger.text if run.trigger else "",
+            title=run.session.shown_title,
+            continuation=run.continuations,
+            files=run.files_html,
+            **place,
+        )
         live = self.lives[run.pk] = LiveRun(run, started, stage.pulse, self._writer.note)
         stage.present(live)
         names = {"run": str(run.public), "session": str(run.session)}
@@ -203,15 +234,31 @@ class Runner:
         finished = await sync_to_async(complete)(live.run, outcome, live.last + 1, live.words)
         self._announce_end(live, finished)
         self._inner.pop(live.run.pk, None)
-        await self.continue_with(live.run.session_id)
+        if not self._is_down:
+            await self._go_on(live.run, outcome)
+            await self._entitle(live.run)
+
+    async def _entitle(self, run: Run) -> None:
+        title = await improve_title(self.gateway, run)
+        if title and (stage := self.stages.get(run.session_id)) is not None:
+            stage.entitle(title)
 
     async def _close(
         self, live: LiveRun, status: Run.Status, error: PipewebError | None, outcome: str = ""
     ) -> None:
         await self._writer.flush()
-        self._announce_end(
-            live, await sync_to_async(close)(live.run.pk, status, error=error, outcome=outcome)
-        )
+        finished = await sync_to_async(close)(live.run.pk, status, error=error, outcome=outcome)
+        self._announce_end(live, finished)
+        if finished is not None:
+            await sync_to_async(follow)(live.run, status, outcome, self.presence.key)
+
+    async def _go_on(self, ended: Run, outcome: Outcome) -> None:
+        """Begins what follows an answer: the next waiting message, or the session goes on by itself."""
+        completed = Run.Status.COMPLETED
+        run = await sync_to_async(follow)(ended, completed, outcome.value, self.presence.key)
+        if run is not None:
+            self._launch(run)
+        await self._announce_queue(ended.session_id)
 
     def _announce_end(self, live: LiveRun, finished: Finished | None) -> None:
         if finished is not None:
@@ -224,13 +271,3 @@ class Runner:
         if stage is not None:
             stage.line_up([message async for message in QueuedMessage.objects.filter(session_id=session_pk)])
         self.bell.ring([session_pk])
-
-
-def detached(work: Coroutine[Any, Any, Any], **logged: str) -> "asyncio.Task[Any]":
-    """A task with a context of its own: one made in a socket's context would share its database thread.
-
-    `logged` stands beside every line that the task logs.
-    """
-    context = contextvars.Context()
-    context.run(structlog.contextvars.bind_contextvars, **logged)
-    return asyncio.get_running_loop().create_task(work, context=context)

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Sequence
+from time import perf_counter
 
 from django.db import transaction
 from django.db.models import Max
@@ -9,15 +10,18 @@ from django.utils import timezone
 
 from sessions_app.errors import CacheGone, PipewebError
 from sessions_app.events import Finished
-from sessions_app.models import CacheEntry, Exchange, Run, RunLog, Session, Turn
+from sessions_app.gemini.routes import route_from
+from sessions_app.models import CacheEntry, Exchange, Notification, Run, RunLog, Session, Turn
 from sessions_app.models.run import storable
-from sessions_app.prompt import caching
-from sessions_app.prompt.caching import Verdict, VerdictCode
-from sessions_app.prompt.reply import Outcome, Reply, Usage, fold
+from sessions_app.prompt.caching import VerdictCode
+from sessions_app.prompt.reply import Outcome, Reply, Usage
 from sessions_app.prompt.turns import Answer, TurnKind, calls_in, parts_of, tool_response
 from sessions_app.prompt.turns import Turn as TurnValue
+from sessions_app.prompt.verdict import Verdict, judge
 from sessions_app.prompt.wire import dumps
+from sessions_app.runs.account import account, implicit_minimum, pronounce, tell
 from sessions_app.runs.draft import Draft
+from sessions_app.runs.listening import Listening
 
 ANSWERED = [
     "usage",
@@ -31,8 +35,15 @@ ANSWERED = [
     "outcome",
     "total_ms",
     "first_chunk_ms",
+    "thought_ms",
     "verdict",
     "verdict_words",
+    "stages",
+    "ledger",
+    "break_line",
+    "price",
+    "money",
+    "usd",
     "error",
     "ended_at",
 ]
@@ -45,14 +56,15 @@ STOPPED_TOOL = {
 
 
 @transaction.atomic
-def settle(draft: Draft, reply: Reply, total_ms: float, first_ms: float | None) -> Turn | None:
+def settle(draft: Draft, reply: Reply, total_ms: float, heard: Listening) -> Turn | None:
     """Records what the provider answered; answers the turn, or None when there is nothing to keep.
 
     An error is never stored as a model answer: only text and calls become a turn.
     """
-    exchange = draft.exchange
-    _account(exchange, reply, total_ms, first_ms)
+    exchange, began = draft.exchange, perf_counter()
+    _account(exchange, reply, total_ms, heard)
     _judge(draft, reply)
+    tell(exchange, began)
     exchange.save(update_fields=ANSWERED)
     if reply.wire is None:
         return None
@@ -63,7 +75,7 @@ def settle(draft: Draft, reply: Reply, total_ms: float, first_ms: float | None) 
     return _grow_partial(exchange, reply)
 
 
-def _account(exchange: Exchange, reply: Reply, total_ms: float, first_ms: float | None) -> None:
+def _account(exchange: Exchange, reply: Reply, total_ms: float, heard: Listening) -> None:
     usage = reply.usage
     exchange.usage = usage.raw
     if usage.raw:
@@ -73,24 +85,30 @@ def _account(exchange: Exchange, reply: Reply, total_ms: float, first_ms: float 
     exchange.response_id = storable(reply.response_id, 80)
     exchange.finish_reason = storable(reply.finish_reason, 40)
     exchange.outcome = reply.outcome.value
-    exchange.total_ms, exchange.first_chunk_ms = total_ms, first_ms
+    exchange.total_ms, exchange.first_chunk_ms = total_ms, heard.first_ms
+    exchange.thought_ms = heard.thought_ms
     exchange.ended_at = timezone.now()
 
 
 def _judge(draft: Draft, reply: Reply) -> None:
-    _pronounce(draft.exchange, caching.judge(draft.plan, reply.usage))
-    if draft.plan.action == "hit":
+    seen = account(draft.exchange, reply, items=draft.payload.items)
+    minimum = implicit_minimum(draft.work.capabilities)
+    pronounce(draft.exchange, judge(draft.plan, reply.usage, seen, minimum=minimum))
+    if draft.work.warning:
+        draft.exchange.money["notice"] = draft.work.warning
+    if draft.plan.is_hit:
         CacheEntry.objects.count_hit(draft.fingerprint)
 
 
-def _pronounce(exchange: Exchange, verdict: Verdict) -> None:
-    exchange.verdict, exchange.verdict_words = verdict.code.value, verdict.words[:400]
-
-
 def _grow(exchange: Exchange, wire: bytes, kind: TurnKind, *, cut: bool = False) -> Turn:
-    value = TurnValue(key=str(uuid.uuid4()), kind=kind, wire=wire, route=exchange.route)
+    value = TurnValue(key=str(uuid.uuid4()), kind=kind, wire=wire, route=_route_of(exchange))
     run = exchange.run
     return Turn.grow(run.session, value, parent=_head(run), run=run, exchange=exchange, cut=cut)
+
+
+def _route_of(exchange: Exchange) -> str:
+    """The model that answered made the signatures, whatever name was asked."""
+    return route_from(exchange.route, exchange.served_model)
 
 
 def _head(run: Run) -> Turn | None:
@@ -105,14 +123,15 @@ def give_up(draft: Draft, error: PipewebError) -> None:
 
     When the provider no longer knows the cache, the entry is dropped, so that nobody names it again.
     """
-    exchange = draft.exchange
+    exchange, began = draft.exchange, perf_counter()
     exchange.ended_at = timezone.now()
-    _pronounce(exchange, Verdict(VerdictCode.UNKNOWN, "The provider did not answer this request."))
+    pronounce(exchange, Verdict(VerdictCode.UNKNOWN, "The provider did not answer this request."))
     if isinstance(error, CacheGone):
-        _pronounce(exchange, caching.judge(draft.plan, Usage(), cache_gone=True))
-        for entry in CacheEntry.objects.filter(fingerprint=draft.fingerprint):
+        pronounce(exchange, judge(draft.plan, Usage(), cache_gone=True))
+        for entry in CacheEntry.objects.filter(fingerprint=draft.fingerprint, name=draft.plan.name):
             entry.drop(error.message)
     exchange.fail(error)
+    tell(exchange, began)
     exchange.save(update_fields=ANSWERED)
 
 
@@ -151,6 +170,9 @@ def close(
         _keep_partial(exchange, error)
     _answer_open_calls(run)
     run.end(status, outcome=outcome, error=error)
+    if status == Run.Status.INTERRUPTED and error is not None:
+        kind = Notification.Kind.RELOAD_RESUME
+        Notification.objects.note(run.session_id, kind, error.message, source=str(run.public))
     last = run.log.aggregate(last=Max("seq_to"))["last"]
     said = run.turns.filter(kind=TurnKind.MODEL_RESPONSE).order_by("-depth").values_list("text", flat=True)
     return _log_end(run, status, 0 if last is None else last + 1, len((said.first() or "").split()))
@@ -163,12 +185,17 @@ def _log_end(run: Run, status: Run.Status, seq: int, words: int) -> Finished:
 
 
 def _keep_partial(exchange: Exchange, error: PipewebError | None) -> None:
-    chunks = list(exchange.chunks.all())
-    reply = fold(bytes(chunk.body) for chunk in chunks)
-    _account(exchange, reply, chunks[-1].ms if chunks else 0, chunks[0].ms if chunks else None)
+    began, chunks = perf_counter(), list(exchange.chunks.all())
+    heard = Listening()
+    for chunk in chunks:
+        heard.take(chunk.ms, bytes(chunk.body))
+    reply = heard.folder.reply()
+    _account(exchange, reply, chunks[-1].ms if chunks else 0, heard)
     if error is not None:
         exchange.fail(error)
-    _pronounce(exchange, Verdict(VerdictCode.UNKNOWN, "The answer was not received to its end."))
+    account(exchange, reply, is_cut=True)
+    pronounce(exchange, Verdict(VerdictCode.UNKNOWN, "The answer was not received to its end."))
+    tell(exchange, began)
     exchange.save(update_fields=ANSWERED)
     _grow_partial(exchange, reply)
 

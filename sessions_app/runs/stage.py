@@ -1,13 +1,14 @@
 """What the viewers of one session look at: the newest run, and the messages that wait."""
 
 from collections.abc import AsyncGenerator, Iterable
+from uuid import UUID
 
-from sessions_app.events import Queue, Queued
+from sessions_app.events import Moved, Queue, Queued, Titled
 from sessions_app.models import QueuedMessage, Run, RunLog
 from sessions_app.runs.live import Feed, Link, Pulse
 
 Sent = tuple[Feed | None, int, str]
-"""The feed an event belongs to (None for the queue), its `seq`, and the event as it is sent."""
+"""The feed an event belongs to (None for what is no run's), its `seq`, and the event as it is sent."""
 
 
 class Mirror(Feed):
@@ -33,8 +34,10 @@ class Stage:
         self.end: Link = Link()
         self.newest_run = 0
         self.viewers = 0
-        self.queue: list[tuple[str, str]] = []
+        self.queue: list[tuple[str, str, int]] = []
         self.queue_version = 0
+        self.moves = 0
+        self.title = ""
 
     @property
     def feed(self) -> Feed | None:
@@ -53,16 +56,36 @@ class Stage:
         self.pulse.beat()
 
     def line_up(self, waiting: Iterable[QueuedMessage]) -> None:
-        queue = [(str(message.client_id), message.text) for message in waiting]
+        queue = [(str(message.client_id), message.text, message.files) for message in waiting]
         if queue != self.queue:
             self.queue, self.queue_version = queue, self.queue_version + 1
             self.pulse.beat()
 
-    async def watch(self, feed: Feed | None, after: int) -> AsyncGenerator[Sent, None]:
-        """Events for one viewer, whose page has those of `feed` up to `after`; never ends by itself."""
-        version = 0
+    def turn_to(self, moves: int) -> None:
+        """Another branch may be in view: `moves` is the session's count."""
+        if moves > self.moves:
+            self.moves = moves
+            self.pulse.beat()
+
+    def entitle(self, title: str) -> None:
+        """The session has another title than the page was told of."""
+        self.title = title
+        self.pulse.beat()
+
+    async def watch(self, feed: Feed | None, after: int, moves: int = 0) -> AsyncGenerator[Sent, None]:
+        """Events for one viewer, whose page has those of `feed` up to `after` and shows the branch that
+        was in view after `moves` moves; never ends by itself."""
+        version, title = 0, self.title
         place: Link = feed or self.end
         while True:
+            if moves < self.moves:
+                moves = self.moves
+                yield None, 0, Moved(moves=moves).wire()
+                continue
+            if title != self.title:
+                title = self.title
+                yield None, 0, Titled(title=title).wire()
+                continue
             if version != self.queue_version:
                 version = self.queue_version
                 yield None, 0, self._queue_wire()
@@ -87,7 +110,7 @@ class Stage:
         return place.next or (newest if newest is not None and newest.run.pk > place.run.pk else None)
 
     def _queue_wire(self) -> str:
-        messages = [Queued.model_validate({"client_id": key, "text": text}) for key, text in self.queue]
+        messages = [Queued(client_id=UUID(key), text=text, files=files) for key, text, files in self.queue]
         return Queue(messages=messages).wire()
 
 

@@ -8,9 +8,10 @@ from asgiref.sync import sync_to_async
 from django.db import DatabaseError
 from django.utils import timezone
 
-from sessions_app.models import QueuedMessage, Run, RunLog
-from sessions_app.runs.recovery import reap
-from sessions_app.runs.runner import Runner, detached
+from sessions_app.models import QueuedMessage, Run, RunLog, Session
+from sessions_app.runs.detached import detached
+from sessions_app.runs.recovery import reap, stranded
+from sessions_app.runs.runner import Runner
 from sessions_app.runs.stage import Mirror, Stage
 
 LOOK_SECONDS = 1.0
@@ -18,6 +19,9 @@ LOOK_SECONDS = 1.0
 
 BEAT_LOOKS = 4
 """A lease is renewed, and dead processes are looked for, at every fourth look."""
+
+SWEEP_LOOKS = 900
+"""Temporary sessions that were left behind are erased every quarter of an hour."""
 
 log = structlog.get_logger("pipeweb.watch")
 
@@ -40,6 +44,7 @@ class News:
     written: dict[int, list[RunLog]] = field(default_factory=dict)
     over: set[int] = field(default_factory=set)
     queues: dict[int, list[QueuedMessage]] = field(default_factory=dict)
+    moves: dict[int, int] = field(default_factory=dict)
     orphaned: list[int] = field(default_factory=list)
 
 
@@ -75,6 +80,7 @@ class Watch:
             self._present(mirror)
         for session_pk, stage in self._runner.stages.items():
             stage.line_up(news.queues.get(session_pk, ()))
+            stage.turn_to(news.moves.get(session_pk, 0))
         for session_pk in news.orphaned:
             await self._runner.continue_with(session_pk)
 
@@ -83,6 +89,8 @@ class Watch:
         while True:
             try:
                 await self.look(beat=looks % BEAT_LOOKS == 0)
+                if looks % SWEEP_LOOKS == 0:
+                    await sync_to_async(sweep)()
             except DatabaseError as error:
                 # A database that is away for a moment must not end the heartbeat of the process.
                 log.warning("look_failed", kind=type(error).__name__)
@@ -113,13 +121,20 @@ class Watch:
         mine = Run.objects.filter(pk__in=scene.lives)
         if beat:
             mine.update(heartbeat_at=timezone.now())
-            news.orphaned = reap(self._runner.presence)
+            news.orphaned = [*reap(self._runner.presence), *stranded()]
         if scene.lives:
             news.to_stop = set(mine.filter(stop_requested=True).values_list("pk", flat=True))
         if scene.stages:
             _read_runs(scene, news, self._runner.presence.key)
             _read_queues(scene, news)
+            moves = Session.objects.filter(pk__in=scene.stages).values_list("pk", "moves")
+            news.moves = dict(moves)
         return news
+
+
+def sweep() -> None:
+    for session in Session.objects.left_behind():
+        session.erase()
 
 
 def _read_runs(scene: Scene, news: News, process: str) -> None:

@@ -9,11 +9,13 @@ class Provider(httpx2.AsyncBaseTransport):
     def __init__(self) -> None:
         self.parts: list[bytes] = []
         self.requests: list[bytes] = []
+        self.last = (
+            b'{"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"finishReason":"STOP"}]}'
+        )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         if request.url.path.endswith(":streamGenerateContent"):
             self.requests.append(await request.aread())
-        end = b'{"candidates":[{"content":{"parts":[{"text":""}],"role":"model"},"finishReason":"STOP"}]}'
         chunks = [b'{"candidates":[{"content":{"parts":[%b],"role":"model"}}]}' % part for part in self.parts]
-        body = b"".join(b"data: %b\r\n\r\n" % chunk for chunk in [*chunks, end])
+        body = b"".join(b"data: %b\r\n\r\n" % chunk for chunk in [*chunks, self.last])
         return httpx2.Response(200, content=body)

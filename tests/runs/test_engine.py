@@ -134,6 +134,7 @@ async def test_an_answer_that_is_none_is_a_named_outcome_and_no_turn(
 async def test_a_cut_answer_keeps_its_text_and_says_that_it_is_cut(
     ask: Ask, session: Session, marker: str, status: str
 ) -> None:
+    await Session.objects.filter(pk=session.pk).aupdate(settings={"continue_cut": False})
     run = await ask(marker)
     answer = (await history(session))[-1]
     assert run.status == status

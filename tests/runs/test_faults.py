@@ -164,8 +164,9 @@ async def test_odd_framing_changes_nothing(ask: Ask, transport: TroubledTranspor
 
 
 async def test_a_cut_answer_is_complete_as_a_run_and_says_why_it_ends(
-    ask: Ask, transport: TroubledTransport
+    ask: Ask, transport: TroubledTransport, session: Session
 ) -> None:
+    await Session.objects.filter(pk=session.pk).aupdate(settings={"continue_cut": False})
     transport.fault = "maxtokens"
     run = await ask(SAID)
     ending = Ending.of(run, await exchanges(run))

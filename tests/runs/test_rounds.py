@@ -7,9 +7,8 @@ import pytest
 
 from sessions_app.errors import ToolError
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.models import Exchange, Run, Session, Turn
+from sessions_app.models import Exchange, Run, Session, SessionSettings, Turn
 from sessions_app.prompt.turns import TurnKind, parts_of
-from sessions_app.runs.engine import MAX_ROUNDS
 from sessions_app.runs.runner import Runner
 from sessions_app.tools import Toolbox
 from sessions_app.tools.toolbox import tool
@@ -104,9 +103,9 @@ async def test_a_model_that_never_stops_calling_is_stopped_at_the_limit(
     await send(runner, session, "go")
     await runner.drain()
     run = await Run.objects.aget()
-    assert (run.status, run.error["kind"]) == (Run.Status.FAILED, "RunError")
-    assert await Exchange.objects.acount() == MAX_ROUNDS + 1
+    assert (run.status, run.error["kind"]) == (Run.Status.FAILED, "GuardRail")
+    assert await Exchange.objects.acount() == SessionSettings().max_rounds + 1
     answered = Turn.objects.filter(kind=TurnKind.TOOL_RESPONSE, text="")
     trips = [turn async for turn in answered.select_related("content") if b"wet" in turn.content.bytes]
-    assert len(trips) == MAX_ROUNDS
+    assert len(trips) == SessionSettings().max_rounds
     assert (await head_of(session)).kind == TurnKind.TOOL_RESPONSE

@@ -45,3 +45,41 @@ async def test_coming_back_uses_the_old_signatures_again(ask: Ask, session: Sess
     exchange = await Exchange.objects.aget(run=run)
     assert run.status == Run.Status.COMPLETED
     assert (await sync_to_async(exchange.request_body)()).count(b"thoughtSignature") == 1
+
+
+FLIGHT = "Check flight status for AA100 and book a taxi 2 hours before if delayed."
+
+
+async def switch(session: Session, model: str) -> None:
+    await Session.objects.filter(pk=session.pk).aupdate(model=model)
+
+
+async def test_another_model_is_another_route(ask: Ask, session: Session) -> None:
+    await ask(FLIGHT)
+    await switch(session, "gemini-3.1-pro-preview")
+    run = await ask("Hello")
+    exchange = await Exchange.objects.aget(run=run)
+    assert run.status == Run.Status.COMPLETED
+    assert exchange.route.endswith("/gemini-3.1-pro-preview")
+    assert b"thoughtSignature" not in await sync_to_async(exchange.request_body)()
+
+
+async def test_an_alias_and_the_model_behind_it_share_signatures(ask: Ask, session: Session) -> None:
+    await switch(session, "gemini-flash-latest")
+    await ask("Hello")
+    await switch(session, "gemini-3.6-flash")
+    run = await ask("And now?")
+    exchange = await Exchange.objects.aget(run=run)
+    assert (await sync_to_async(exchange.request_body)()).count(b"thoughtSignature") == 1
+
+
+async def test_the_model_that_answered_decides_whose_signatures_these_are(ask: Ask, session: Session) -> None:
+    """The table expects 3.6 behind this name; the emulator answers as 3.5."""
+    await switch(session, "gemini-3.5-flash")
+    run = await ask(FLIGHT)
+    routes = [exchange.route async for exchange in Exchange.objects.filter(run=run)]
+    assert [route.partition("/")[2] for route in routes] == ["gemini-3.6-flash", *["gemini-3.5-flash"] * 2]
+    last = await Exchange.objects.filter(run=run).alast()
+    assert last is not None and (await sync_to_async(last.request_body)()).count(b"thoughtSignature") == 2
+    (check,) = (stage for stage in last.stages if stage["name"] == "check")
+    assert check["status"] == "noticed" and "came from “gemini-3.5-flash”" in check["details"][0]
