@@ -26,8 +26,8 @@ from sessions_app.markup.sanitising import well_formed
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r(?!\Z))")
 """A complete line. A final CR may be the first half of a CR LF that is not here yet."""
 
-CLOSED_AT_ONCE = {"heading_open", "hr", "fence"}
-CLOSED_BY_BLANK_LINE = {"paragraph_open", "table_open", "blockquote_open"}
+CLOSED_AT_ONCE = {"heading_open", "hr", "fence", "math_block"}
+CLOSED_BY_BLANK_LINE = {"paragraph_open", "table_open", "blockquote_open", "math_block_open_end"}
 
 PATIENCE = 2_000
 """Characters of an open block that may be parsed again at every line."""

@@ -1,6 +1,6 @@
-"""The Markdown that people and models write here: CommonMark, tables, strikethrough, task lists.
+"""The Markdown that people and models write here: CommonMark, tables, strikethrough, task lists, formulas.
 
-Raw HTML is text. `$5 to $10` is text too: there is no mathematics yet. Headings move two levels
+Raw HTML is text, and so is `$5 to $10`. Headings move two levels
 down, because the page has a title of its own.
 """
 
@@ -15,6 +15,7 @@ from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.tasklists import tasklists_plugin
 
 from sessions_app.markup.code import code_block
+from sessions_app.markup.mathematics import mathematics
 from sessions_app.markup.sanitising import is_picture
 
 NESTING_LIMIT = 40
@@ -29,7 +30,7 @@ BRACKET_LIMIT = 1_000
 def make_parser() -> MarkdownIt:
     options = {"html": False, "maxNesting": NESTING_LIMIT}
     parser = MarkdownIt("commonmark", options, renderer_cls=Html)
-    parser.enable(["table", "strikethrough"]).use(tasklists_plugin)
+    parser.enable(["table", "strikethrough"]).use(tasklists_plugin).use(mathematics)
     without_links = MarkdownIt("commonmark", options).enable("strikethrough").disable(["link", "image"])
     parser.core.ruler.before("inline", "brackets", partial(_parse_bracket_floods, without_links))
     parser.core.ruler.push("headings", _lower_headings)

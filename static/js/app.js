@@ -2,13 +2,16 @@
 
 import { Chat } from "./chat.js";
 import { mountCopying } from "./copy.js";
-import { mountDialogs } from "./dialogs.js";
+import { mountCountdowns } from "./countdown.js";
 import { Home } from "./home.js";
+import { mountMenus } from "./menus.js";
+import { Panels } from "./panels.js";
 
-const MODULES = { chat: Chat, home: Home };
+const MODULES = { chat: Chat, home: Home, panels: Panels };
 
 mountCopying(document);
-mountDialogs(document);
+mountCountdowns(document);
+mountMenus(document);
 for (const element of document.querySelectorAll("[data-module]")) {
   new MODULES[element.dataset.module](element);
 }

@@ -1,7 +1,10 @@
 // The chat page: what the person does becomes commands; what comes back goes to the listener.
 
 import { Announcer } from "./announcer.js";
+import { Attachments } from "./attachments.js";
+import { Branches } from "./branches.js";
 import { Composer } from "./composer.js";
+import { markDrafts } from "./drafts.js";
 import { Frame } from "./frame.js";
 import { takeOver } from "./handover.js";
 import { Listener } from "./listener.js";
@@ -21,19 +24,24 @@ export class Chat {
     const { session, runUrl } = root.dataset;
     const list = root.querySelector(".transcript");
     const frame = new Frame(root);
+    const form = root.querySelector("form.composer");
+    const files = new Attachments(form, root, { changed: () => this.#parts.composer.refresh() });
     this.#parts = {
       frame,
+      files,
       outbox: new Outbox(),
       announcer: new Announcer(root.querySelector(".announcer")),
       follower: new Follower(root.querySelector(".scroller"), list, root.querySelector(".pill")),
       transcript: new Transcript(list, (run) => runUrl.replace(/[^/]+\/$/, `${run}/`)),
       waiting: new Waiting(root.querySelector(".waiting"), {
-        withdraw: (client, text) => this.#withdraw(client, text),
-        send: (client, text) => this.#dispatch({ type: "send", client_id: client, text }),
+        withdraw: (client, text, count) => this.#withdraw(client, text, count),
+        send: (client, text) => this.#dispatch({ type: "send", client_id: client, text, language: navigator.language }),
       }),
-      composer: new Composer(root.querySelector("form.composer"), session, {
-        send: (text) => this.#send(text),
+      composer: new Composer(form, session, {
+        files,
+        send: (text) => this.#send(text, files.ids),
         stop: () => this.#stop(),
+        recall: () => [...list.querySelectorAll("[data-edit]")].at(-1)?.click(),
       }),
       socket: new Socket(`/ws/s/${session}/`, {
         event: (event) => this.#listener.receive(event),
@@ -42,11 +50,23 @@ export class Chat {
     };
     this.#listener = new Listener(this.#parts);
     frame.listen({
-      retry: (run) => this.#retry(run),
+      retry: (run, turn) => this.#retry(run, turn),
+      edit: (turn, text) => this.#edit(turn, text),
       carryOn: () => this.#send(CARRY_ON),
       stop: () => this.#stop(),
     });
+    new Branches(root, location.pathname, this.#parts);
+    markDrafts(root);
+    this.#showTarget();
     this.#begin(takeOver());
+  }
+
+  // An address may name a turn; the page then opens there and not at its end.
+  #showTarget() {
+    const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    if (!target) return;
+    this.#parts.follower.release();
+    target.scrollIntoView({ block: "start" });
   }
 
   #begin(first) {
@@ -55,21 +75,34 @@ export class Chat {
     if (first) this.#send(first);
   }
 
-  #send(text) {
-    const { outbox, transcript, composer, socket, frame } = this.#parts;
-    const command = outbox.put({ type: "send", text });
+  #send(text, attachments = []) {
+    const { outbox, transcript, composer, socket, frame, files } = this.#parts;
+    const command = outbox.put({ type: "send", text, language: navigator.language, attachments });
+    const chips = attachments.length ? files.give() : [];
     frame.forgetRefusals();
     if (composer.state === "idle") {
-      transcript.propose(command.client_id, text);
+      transcript.propose(command.client_id, text, chips);
       this.#dispatch(command);
     } else socket.send(command); // It waits on the server and comes back in a queue event.
   }
 
-  #retry(run) {
+  #retry(run, turn) {
     const { outbox, composer, frame } = this.#parts;
     if (composer.state !== "idle") return;
     frame.forgetRefusals();
-    this.#dispatch(outbox.put({ type: "retry", run }));
+    this.#dispatch(outbox.put({ type: "retry", run, turn: turn || null }));
+  }
+
+  // Answers whether the new wording is on its way.
+  #edit(turn, text) {
+    const { outbox, composer, frame } = this.#parts;
+    frame.forgetRefusals();
+    if (composer.state !== "idle") {
+      frame.explain({ message: "This session is answering.", hint: "Wait for the answer or stop it first." });
+      return false;
+    }
+    this.#dispatch(outbox.put({ type: "edit", turn, text }));
+    return true;
   }
 
   #dispatch(command) {
@@ -84,9 +117,10 @@ export class Chat {
     this.#listener.stop();
   }
 
-  #withdraw(client, text) {
+  #withdraw(client, text, count) {
+    if (count) this.#parts.files.expectBack();
     this.#parts.socket.send({ type: "withdraw", client_id: client });
     this.#parts.waiting.drop(client);
-    this.#parts.composer.give(text);
+    if (text) this.#parts.composer.give(text);
   }
 }

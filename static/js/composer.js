@@ -15,7 +15,7 @@ export class Composer {
   #saving = 0;
   #unconfirmed = "";
 
-  // `actions` has send(text) and stop(); `key` names the draft in this browser.
+  // `actions` has send(text) and stop(), and `files` of the message; `key` names the draft in this browser.
   constructor(form, key, actions) {
     this.#form = form;
     this.#box = form.querySelector("textarea");
@@ -36,12 +36,25 @@ export class Composer {
   // "idle", "busy" or "stopping".
   setState(state) {
     this.#form.dataset.state = state;
-    const words = { idle: "Send (Enter)", busy: "Stop (Esc)", stopping: "Stopping…" }[state];
+    const isComing = this.#actions.files?.isUploading ?? false;
+    const idle = isComing ? "Files are being uploaded…" : "Send (Enter)";
+    const words = { idle, busy: "Stop (Esc)", stopping: "Stopping…" }[state];
     this.#button.title = words;
     this.#button.setAttribute("aria-label", words);
-    const isEmpty = !this.text.trim();
+    const isEmpty = isComing || (!this.text.trim() && !this.#actions.files?.ids.length);
     this.#button.disabled = state === "stopping" || (state === "idle" && isEmpty);
     if (this.#later) this.#later.hidden = state === "idle" || isEmpty;
+  }
+
+  // The draft has gone elsewhere.
+  clear() {
+    this.#box.value = "";
+    this.#save();
+  }
+
+  // What there is to send has changed.
+  refresh() {
+    this.setState(this.state);
   }
 
   get state() {
@@ -79,7 +92,8 @@ export class Composer {
 
   #send() {
     const text = this.text.trim();
-    if (!text) return;
+    const { files } = this.#actions;
+    if (files?.isUploading || (!text && !files?.ids.length)) return;
     clearTimeout(this.#saving);
     this.#unconfirmed = join(this.#unconfirmed, text);
     this.#box.value = "";
@@ -90,6 +104,11 @@ export class Composer {
   }
 
   #press(event) {
+    if (event.key === "ArrowUp" && !this.text && !event.isComposing) {
+      event.preventDefault();
+      this.#actions.recall?.();
+      return;
+    }
     // While a word is being composed, Enter belongs to the input method (229: Safari).
     if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
     const always = event.ctrlKey || event.metaKey;

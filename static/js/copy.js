@@ -6,6 +6,11 @@ export function mountCopying(root) {
   root.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy], [data-copy-answer]");
     if (button) copy(button);
+    const link = event.target.closest("[data-copy-link]");
+    if (link) {
+      event.preventDefault();
+      copy(link);
+    }
   });
 }
 
@@ -21,6 +26,7 @@ async function copy(button) {
 }
 
 function textFor(button) {
+  if ("copyLink" in button.dataset) return button.href;
   if ("copyAnswer" in button.dataset) {
     return button.closest(".run").querySelector("template.source").content.textContent;
   }
@@ -45,6 +51,7 @@ function copyTheOldWay(text) {
 function report(button, words) {
   const region = document.querySelector(".announcer");
   if (region) region.textContent = words;
+  if ("copyLink" in button.dataset) return; // Its menu has closed already.
   button.classList.add("told");
   const isIcon = button.querySelector("svg") !== null;
   const before = isIcon ? button.title : button.textContent;

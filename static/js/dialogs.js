@@ -1,6 +1,6 @@
 // Dialogs and drawers: opened and closed by attributes, never by inline handlers.
 
-const OPENERS = "[data-opens-dialog], [data-closes-dialog], [data-delete], [data-opens], [data-closes]";
+const OPENERS = "[data-opens-dialog], [data-closes-dialog], [data-opens], [data-closes]";
 
 export function mountDialogs(root) {
   root.addEventListener("click", (event) => {
@@ -17,18 +17,10 @@ export function mountDialogs(root) {
 }
 
 function act(control) {
-  const { opensDialog, opens, subject } = control.dataset;
+  const { opensDialog, opens } = control.dataset;
   if (opensDialog) document.getElementById(opensDialog).showModal();
   else if ("closesDialog" in control.dataset) control.closest("dialog").close();
-  else if (control.dataset.delete) askToDelete(control.dataset.delete, subject);
   else toggleDrawer(opens);
-}
-
-function askToDelete(url, subject) {
-  const dialog = document.getElementById("delete");
-  dialog.querySelector("form").action = url;
-  dialog.querySelector(".subject").textContent = subject;
-  dialog.showModal();
 }
 
 function toggleDrawer(name) {

@@ -8,6 +8,14 @@ export function readDraft(key) {
   }
 }
 
+// Says in a list which sessions have a text that is not sent.
+export function markDrafts(root) {
+  for (const entry of root.querySelectorAll("[data-draft]")) {
+    const badge = entry.querySelector(".draft");
+    if (badge) badge.hidden = !readDraft(entry.dataset.draft).trim();
+  }
+}
+
 export function keepDraft(key, text) {
   try {
     if (text) localStorage.setItem(`draft:${key}`, text);

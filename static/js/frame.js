@@ -1,6 +1,7 @@
 // What stands around the talk: the banner, the titles, the keys that act from everywhere.
 
 import { clone } from "./live.js";
+import { leaveRewording, rewordInPlace } from "./rewording.js";
 
 const WARNINGS = {
   down: "Reconnecting… An answer in progress is still being written.",
@@ -15,22 +16,38 @@ export class Frame {
     this.#root = root;
   }
 
-  // `actions` has retry(run), carryOn() and stop().
-  listen({ retry, carryOn, stop }) {
+  // `actions` has retry(run, turn), edit(turn, text), carryOn() and stop().
+  listen({ retry, edit, carryOn, stop }) {
     this.#root.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-retry]");
-      if (button) retry(button.dataset.retry);
+      if (button) retry(button.dataset.retry, button.closest(".run").dataset.turn);
+      const pencil = target.closest("[data-edit]");
+      if (pencil) this.#reword(pencil, edit);
       if (target.closest("[data-continue]")) carryOn();
     });
     document.addEventListener("keydown", (event) => {
       const isFree = event.key === "Escape" && !event.defaultPrevented && !event.isComposing;
-      if (isFree && !document.querySelector("dialog[open]")) stop();
+      if (isFree && !document.querySelector("dialog[open], :popover-open") && !leaveRewording()) stop();
+    });
+  }
+
+  #reword(pencil, edit) {
+    const { edit: turn, branch } = pencil.dataset;
+    const article = pencil.closest(".run");
+    const bubble = article.querySelector(".bubble");
+    const later = [...article.parentElement.querySelectorAll(".run")].reverse().indexOf(article);
+    const stays = later ? ` and ${later} later message${later > 1 ? "s" : ""} stay` : " stays";
+    rewordInPlace(bubble, {
+      text: bubble.textContent,
+      verb: "Send",
+      note: `The old wording${stays} on branch ${branch}.`,
+      save: (text) => edit(turn, text),
     });
   }
 
   // What the reader has to know about the connection: a key of WARNINGS, or "up".
   warn(state) {
-    const banner = this.#root.querySelector(".banner");
+    const banner = this.#root.querySelector("p.banner");
     banner.textContent = WARNINGS[state] ?? "";
     banner.hidden = !(state in WARNINGS);
   }
@@ -41,6 +58,7 @@ export class Frame {
     card.querySelector(".title").textContent = message;
     card.querySelector(".hint").textContent = hint;
     this.#root.querySelector(".transcript").append(card);
+    card.scrollIntoView({ block: "nearest" });
   }
 
   forgetRefusals() {
@@ -52,12 +70,16 @@ export class Frame {
     const heading = this.#root.querySelector(".talk-head h1");
     document.title = document.title.replace(heading.textContent, () => title);
     heading.textContent = heading.title = title;
-    const entry = this.#root.querySelector(".side [aria-current]");
+    const entry = this.#root.querySelector(".side [aria-current] .entry");
     if (entry) entry.textContent = title;
   }
 
   // The panels beside the talk listen for this.
   announceEnd() {
     document.body.dispatchEvent(new CustomEvent("run-finished"));
+  }
+
+  announceResult() {
+    document.body.dispatchEvent(new CustomEvent("tool-answered"));
   }
 }

@@ -1,14 +1,26 @@
 // The first page: the first message makes the session and goes with the person to its page.
 
+import { Attachments } from "./attachments.js";
+import { mountChoosing } from "./choosing.js";
 import { Composer } from "./composer.js";
+import { keepDraft, markDrafts } from "./drafts.js";
 import { handOver } from "./handover.js";
 
 export class Home {
   #form;
+  #session = "";
 
   constructor(root) {
     this.#form = root.querySelector("form.composer");
+    const files = new Attachments(this.#form, root.querySelector(".start"), {
+      changed: () => {
+        composer.refresh();
+        if (files.ids.length && !files.isUploading && !files.isRefused) this.#follow(composer);
+      },
+      elsewhere: (chosen) => this.#begin(files, chosen),
+    });
     const composer = new Composer(this.#form, "home", {
+      files,
       send: (text) => {
         composer.confirm();
         this.#leave(text);
@@ -16,10 +28,30 @@ export class Home {
       stop: () => {},
     });
     composer.focusGently();
+    mountChoosing(root);
+    markDrafts(root);
+    root.addEventListener("htmx:afterSettle", () => markDrafts(root));
     root.addEventListener("click", (event) => {
       const sample = event.target.closest("[data-sample]");
       if (sample) this.#leave(sample.dataset.text, sample.dataset.sample);
     });
+  }
+
+  // Files belong to a session: the first ones make it.
+  async #begin(files, chosen) {
+    if (!this.#session) {
+      const response = await fetch(this.#form.action, { method: "POST", body: new FormData(this.#form) });
+      this.#session = new URL(response.url).pathname;
+      files.url = `${this.#session}attachments/`;
+    }
+    files.add(chosen);
+  }
+
+  // What was typed goes along as the draft of the new session.
+  #follow(composer) {
+    keepDraft(this.#session.split("/")[2], composer.text);
+    composer.clear();
+    location.assign(this.#session);
   }
 
   #leave(text, sample = "") {

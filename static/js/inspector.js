@@ -8,15 +8,25 @@ document.body.append(status);
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy], button[data-copy-url]");
   if (!button) return;
-  const text = button.dataset.copy ?? (await textAt(button.dataset.copyUrl));
-  if (text === null) return say(button, "Failed");
-  await navigator.clipboard.writeText(text);
-  say(button, "Copied");
+  say(button, (await copy(button)) ? "Copied" : "Failed");
 });
 
+// A promise, not a text: some browsers allow the clipboard only in the very moment of the click.
+async function copy({ dataset }) {
+  const text = dataset.copy === undefined ? textAt(dataset.copyUrl) : Promise.resolve(dataset.copy);
+  const blob = text.then((found) => new Blob([found], { type: "text/plain" }));
+  try {
+    await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function textAt(url) {
-  const response = await fetch(url).catch(() => null);
-  return response?.ok ? response.text() : null;
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  return response.text();
 }
 
 function say(button, word) {
@@ -30,17 +40,23 @@ function say(button, word) {
   }, 1500);
 }
 
-// A link to #item-3 or #chunk-5 opens what it points at.
+// A link to #item-3 or #chunk-5 opens what it points at, and what that is folded into.
 function openTarget() {
   const target = document.getElementById(location.hash.slice(1));
-  if (target instanceof HTMLDetailsElement) {
-    target.open = true;
-    target.scrollIntoView();
-  }
+  if (!target) return;
+  for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  if (target.matches(".older li")) target.querySelector("a").click();
+  target.scrollIntoView();
 }
+
+// An empty filter has no place in the address.
+document.addEventListener("formdata", ({ target, formData }) => {
+  if (!target.matches("[data-lean]")) return;
+  for (const [name, value] of [...formData]) if (value === "") formData.delete(name);
+});
 
 // On a narrow screen the row of tabs scrolls; the current one is always in view.
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 addEventListener("hashchange", openTarget);
-openTarget();
+addEventListener("load", openTarget); // Not before: htmx is ready then, and may be asked for an old item.

@@ -14,12 +14,14 @@ export class Listener {
 
   receive(event) {
     const { transcript } = this.#parts;
-    if (event.type === "hello") this.#resume(event.active_run);
+    if (event.type === "hello") this.#resume(event);
+    else if (event.type === "moved") this.#moved(event);
+    else if (event.type === "titled") this.#parts.frame.entitle(event.title);
     else if (event.type === "refused") this.#refused(event);
     else if (event.type === "queue") this.#queued(event.messages);
     else if (event.type === "started") this.#started(event);
     else if (event.type === "finished") this.#finished(event);
-    else if (transcript.show(event)) this.#acknowledge(event);
+    else if (transcript.show(event)) this.#shown(event);
     else this.#join(event.run);
   }
 
@@ -31,9 +33,10 @@ export class Listener {
     this.#parts.socket.send({ type: "stop", run: this.#run });
   }
 
-  async #resume(active) {
+  async #resume({ active_run: active, moves = 0 }) {
     const { transcript, waiting, outbox, socket } = this.#parts;
     waiting.show([]);
+    await this.#moved({ moves });
     const isBehind = active ? !transcript.knows(active) : transcript.isWriting;
     if (isBehind || this.#isBack) (await transcript.catchUp()).forEach((client) => this.#confirm(client));
     this.#isBack = true;
@@ -51,13 +54,26 @@ export class Listener {
     this.#parts.socket.send({ type: "join", run, after: this.#parts.transcript.live(run)?.seq ?? 0 });
   }
 
-  #acknowledge({ run, seq }) {
+  #shown({ type, run, seq }) {
+    if (type === "result") this.#parts.frame.announceResult();
     if (seq % ACKNOWLEDGE_EVERY === 0) this.#parts.socket.send({ type: "ack", run, seq });
+  }
+
+  // A page that shows the branch already, or a newer one, has moved by itself.
+  async #moved({ moves }) {
+    const { transcript, frame } = this.#parts;
+    if (moves <= transcript.moves) return;
+    try {
+      await transcript.refetch();
+    } catch {
+      frame.warn("unfetched");
+    }
   }
 
   #queued(messages) {
     for (const { client_id: client } of messages) this.#confirm(client);
     this.#parts.waiting.show(messages);
+    this.#parts.files.cameBack();
   }
 
   #started(event) {
@@ -107,5 +123,6 @@ export class Listener {
     this.#parts.frame.explain(event);
     this.#rest();
     if (command?.text) this.#parts.composer.give(command.text);
+    if (command?.attachments?.length) this.#parts.files.fetchBack();
   }
 }

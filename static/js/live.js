@@ -21,6 +21,29 @@ export class LiveRun {
     return this;
   }
 
+  // The chips of the composer, until the server shows the files.
+  attach(chips) {
+    const list = document.createElement("ul");
+    list.className = "media";
+    list.append(...chips);
+    this.#find(".said-files").replaceChildren(list);
+    return this;
+  }
+
+  // Nobody wrote this message: the session goes on by itself.
+  markOwn() {
+    this.element.classList.add("own");
+    this.#find("h2").textContent = "Pipeweb";
+    this.#find(".bubble").before(clone("live-own"));
+  }
+
+  // Rendered by the server; a template keeps it inert until it is in place.
+  attachHtml(html) {
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    this.#find(".said-files").replaceChildren(template.content);
+  }
+
   bind(run) {
     this.element.dataset.run = run;
     this.element.id = `run-${run}`;
@@ -29,7 +52,7 @@ export class LiveRun {
 
   show(event) {
     this.seq = event.seq;
-    const draw = { delta: this.#write, block: this.#close, call: this.#ask, result: this.#answer, status: this.#wait };
+    const draw = { delta: this.#write, thought: this.#endThinking, block: this.#close, call: this.#ask, result: this.#answer, status: this.#wait };
     draw[event.type]?.call(this, event);
   }
 
@@ -60,7 +83,6 @@ export class LiveRun {
     card.querySelector(".brief").textContent = args.replace(/\s+/g, " ");
     card.querySelector(".args").textContent = args;
     this.#step(step).append(card);
-    this.#endThinking(step);
     this.describe(`Running ${name}…`);
   }
 
@@ -93,13 +115,12 @@ export class LiveRun {
       const element = clone(kind === "thought" ? "live-thoughts" : "live-text");
       this.#step(step).append(element);
       this.#flows.set(key, new Flow(element));
-      if (kind === "text") this.#endThinking(step);
     }
     return this.#flows.get(key);
   }
 
-  #endThinking(step) {
-    this.#step(step).querySelector(".thoughts .label")?.replaceChildren("Thoughts");
+  #endThinking({ step, words }) {
+    this.#step(step).querySelector(".thoughts .label")?.replaceChildren(words);
   }
 
   #step(number) {

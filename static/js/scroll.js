@@ -12,11 +12,11 @@ export class Follower {
   constructor(box, content, pill) {
     this.#box = box;
     this.#pill = pill;
-    box.addEventListener("wheel", (event) => event.deltaY < 0 && this.#release(), { passive: true });
-    box.addEventListener("touchmove", () => this.#release(), { passive: true });
-    box.addEventListener("keydown", (event) => UPWARD.has(event.key) && this.#release());
+    box.addEventListener("wheel", (event) => event.deltaY < 0 && this.#letGo(), { passive: true });
+    box.addEventListener("touchmove", () => this.#letGo(), { passive: true });
+    box.addEventListener("keydown", (event) => UPWARD.has(event.key) && this.#letGo());
     box.addEventListener("scroll", () => this.#scrolled(), { passive: true });
-    document.addEventListener("selectionchange", () => this.#selecting() && this.#release());
+    document.addEventListener("selectionchange", () => this.#selecting() && this.#letGo());
     pill.addEventListener("click", () => this.follow());
     const watcher = new ResizeObserver(() => this.#grown());
     watcher.observe(content);
@@ -30,6 +30,17 @@ export class Follower {
     this.#box.scrollTop = this.#box.scrollHeight;
   }
 
+  // The reader looks at something else than the end from now on.
+  release() {
+    this.#pinned = false;
+  }
+
+  // Moves the text under the reader's eyes, without following or letting go.
+  shift(distance) {
+    this.#box.scrollTop += distance;
+    this.#top = this.#box.scrollTop;
+  }
+
   #grown() {
     if (this.#pinned) this.follow();
     else this.#pill.hidden = this.#distance <= NEAR;
@@ -39,14 +50,14 @@ export class Follower {
     const wentUp = this.#box.scrollTop < this.#top;
     this.#top = this.#box.scrollTop;
     // Also what no event announces: the scroll bar, find in page.
-    if (wentUp && this.#distance > NEAR) this.#release();
+    if (wentUp && this.#distance > NEAR) this.#letGo();
     if (!wentUp && this.#distance <= NEAR) {
       this.#pinned = true;
       this.#pill.hidden = true;
     }
   }
 
-  #release() {
+  #letGo() {
     if (this.#box.scrollHeight > this.#box.clientHeight) this.#pinned = false;
   }
 

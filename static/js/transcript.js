@@ -16,8 +16,8 @@ export class Transcript {
   }
 
   // Shows a message before the server knows it.
-  propose(client, text) {
-    const live = new LiveRun().say(text);
+  propose(client, text, chips = []) {
+    const live = new LiveRun().say(text).attach(chips);
     this.#pending.set(client, live);
     this.#append(live.element);
   }
@@ -28,13 +28,17 @@ export class Transcript {
     this.#pending.delete(client);
   }
 
-  start({ run, client_id: client, text, retry_of: earlier }) {
+  start({ run, client_id: client, text, files, continuation, retry_of: earlier, replaces }) {
     if (this.#lives.has(run)) return;
-    const live = this.#pending.get(client) ?? new LiveRun().say(text);
+    // The server's words: a command of the library stands there in full.
+    const live = (this.#pending.get(client) ?? new LiveRun()).say(text);
     this.#pending.delete(client);
     this.#article(run)?.remove();
     if (earlier) this.#cutFrom(this.#article(earlier));
+    if (replaces) this.#cutFrom(this.#root.querySelector(`.run[data-turn="${CSS.escape(replaces)}"]`));
     if (!live.element.isConnected) this.#append(live.element);
+    if (files) live.attachHtml(files);
+    if (continuation) live.markOwn();
     live.bind(run);
     this.#lives.set(run, live);
   }
@@ -78,6 +82,27 @@ export class Transcript {
     return articles.map((article) => article.dataset.client);
   }
 
+  // How often another branch had come into view when this one was fetched.
+  get moves() {
+    return Number(this.#root.dataset.moves);
+  }
+
+  // Another branch: its articles take the place of these. One that is being written here goes on.
+  reload(page) {
+    const fresh = page.querySelector(".transcript");
+    for (const article of fresh.querySelectorAll(".run[aria-busy]")) {
+      const live = this.#lives.get(article.dataset.run);
+      if (live) article.replaceWith(live.element);
+    }
+    this.#root.dataset.moves = fresh.dataset.moves;
+    this.#root.replaceChildren(...fresh.childNodes);
+    htmx.process(this.#root);
+  }
+
+  async refetch() {
+    this.reload(await fetchPage(location.pathname));
+  }
+
   #take(article) {
     const present = this.#article(article.dataset.run);
     this.withdraw(article.dataset.client);
@@ -95,6 +120,7 @@ export class Transcript {
     this.#lives.get(run)?.release();
     this.#lives.delete(run);
     old?.replaceWith(article);
+    htmx.process(article);
   }
 
   #cutFrom(article) {
@@ -107,7 +133,7 @@ export class Transcript {
   }
 
   #append(element) {
-    this.#root.querySelector(".empty")?.remove();
+    this.#root.querySelector(".empty")?.setAttribute("hidden", "");
     this.#root.append(element);
   }
 }

@@ -37,6 +37,10 @@ LINES = (
     "\tafter a tab",
     "<b>raw</b>",
     "🙂 pay $5 to $10",
+    "$$",
+    "$$x$$",
+    "a $x$ and \\[",
+    "y \\]",
 )
 ENDINGS = ("\n", "\r\n", "\r")
 

@@ -1,0 +1,145 @@
+"""TeX between dollars or brackets as MathML, which browsers and screen readers know by themselves.
+
+`$x$`, `$$x$$`, `\\(x\\)` and `\\[x\\]` are formulas; `$5 to $10` is money. A formula never holds a blank
+line, so that a block can close while the text is still being written. What cannot be read is
+shown as it was written.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape
+
+from latex2mathml import exceptions
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.utils import is_code_block
+
+FORMULA_LIMIT = 2_000
+"""Characters; a longer formula is shown as written, since converting costs some 20 µs a character."""
+
+_TEX_MARKS = frozenset("\\^_={}+<>")
+_SHELL = re.compile(r"[A-Z_]{2}")
+_BRACKETS = {"\\(": "\\)", "\\[": "\\]"}
+# The library knows these environments by their other names only.
+_KNOWN_AS = {"aligned": "align*", "gathered": "gather*", "equation": "split", "equation*": "split"}
+_ENVIRONMENT = re.compile(rf"\\(begin|end)\{{({'|'.join(map(re.escape, _KNOWN_AS))})\}}")
+_ALIGNED = re.compile(r' columnalign="(left|right|center)"')
+_UNREADABLE: tuple[type[Exception], ...] = (
+    *(error for error in vars(exceptions).values() if isinstance(error, type)),
+    *(RecursionError, ValueError, LookupError, TypeError, AttributeError),
+)
+
+
+def mathematics(parser: MarkdownIt) -> None:
+    """Adds formulas to a parser."""
+    parser.use(
+        dollarmath_plugin,
+        allow_labels=False,
+        allow_space=False,
+        allow_digits=False,
+        allow_blank_lines=False,
+        double_inline=True,
+        renderer=lambda tex, options: formula(tex, display=bool(options["display_mode"])),
+    )
+    # A formula of its own line may still stand inside a paragraph, where a div would end it.
+    parser.add_render_rule("math_inline_double", _display_in_text)
+    dollars = next(rule.fn for rule in parser.inline.ruler.__rules__ if rule.name == "math_inline")
+
+    def unless_money(state: StateInline, silent: bool) -> bool:
+        start = state.pos
+        if not dollars(state, True):  # noqa: FBT003 (the rule takes it by position)
+            return False
+        end, state.pos = state.pos, start
+        if _is_money(state.src[start + 1 : end - 1], state.src[end : end + 1]):
+            return False
+        return bool(dollars(state, silent))
+
+    parser.block.ruler.at("math_block", _display_block)
+    parser.add_render_rule("math_block_open_end", _unfinished)
+    parser.inline.ruler.at("math_inline", unless_money)
+    parser.inline.ruler.before("escape", "math_brackets", _brackets)
+
+
+@lru_cache(maxsize=1_024)
+def formula(tex: str, *, display: bool) -> str:
+    """MathML of one formula, or its source as code. The result still has to be sanitised."""
+    if len(tex) > FORMULA_LIMIT:
+        return _as_written(tex)
+    try:
+        made = convert(_ENVIRONMENT.sub(_other_name, tex), display="block" if display else "inline")
+    except _UNREADABLE:
+        return _as_written(tex)
+    # MathML Core dropped the attribute; the stylesheet aligns by class.
+    return _ALIGNED.sub(r' class="align-\1"', made)
+
+
+def _display_in_text(self: RendererHTML, tokens: Sequence[Token], idx: int, *_rest: object) -> str:
+    return f'<span class="math display">{formula(tokens[idx].content.strip(), display=True)}</span>'
+
+
+def _as_written(tex: str) -> str:
+    return f'<code class="tex">{escape(tex)}</code>'
+
+
+def _other_name(found: re.Match[str]) -> str:
+    return f"\\{found[1]}{{{_KNOWN_AS[found[2]]}}}"
+
+
+def _is_money(content: str, following: str) -> bool:
+    """Whether what stands between two dollars is prices or shell variables rather than a formula."""
+    if _SHELL.match(content) and following.isalpha():
+        return True
+    return content[:1].isdigit() and " " in content and _TEX_MARKS.isdisjoint(content)
+
+
+def _display_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Lines from `$$` to `$$`, or to a blank line: like a fence, it never waits to see whether it ends.
+
+    The library's rule looks ahead for the end, so a block that was shown could still become another.
+    """
+    first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]].strip()
+    if is_code_block(state, start) or not first.startswith("$$"):
+        return False
+    if "$$" in first[2:-2] or (first.endswith("$$") and len(first) in (3, 4)):
+        return False
+    last, has_ended = start, len(first) > 4 and first.endswith("$$")
+    while not has_ended and last + 1 < end and _goes_on(state, last + 1):
+        last += 1
+        has_ended = state.src[state.bMarks[last] : state.eMarks[last]].rstrip().endswith("$$")
+    if silent:
+        return True
+    text = state.getLines(start, last + 1, state.blkIndent, keepLastLF=False).strip()
+    token = state.push("math_block" if has_ended else "math_block_open_end", "math", 0)
+    token.block, token.map, token.markup = True, [start, last + 1], "$$"
+    token.content = text[2:-2] if has_ended else text
+    state.line = last + 1
+    return True
+
+
+def _goes_on(state: StateBlock, line: int) -> bool:
+    return not state.isEmpty(line) and state.sCount[line] >= state.blkIndent
+
+
+def _unfinished(self: RendererHTML, tokens: Sequence[Token], idx: int, *_rest: object) -> str:
+    return f"<p>{escape(tokens[idx].content)}</p>\n"
+
+
+def _brackets(state: StateInline, silent: bool) -> bool:
+    opening = state.src[state.pos : state.pos + 2]
+    closing = _BRACKETS.get(opening)
+    if closing is None:
+        return False
+    end = state.src.find(closing, state.pos + 2, state.pos + 2 + FORMULA_LIMIT)
+    if end < 0 or not state.src[state.pos + 2 : end].strip():
+        return False
+    if not silent:
+        token = state.push("math_inline_double" if opening == "\\[" else "math_inline", "math", 0)
+        token.content, token.markup = state.src[state.pos + 2 : end], opening
+    state.pos = end + 2
+    return True

@@ -1,0 +1,116 @@
+"""The ribbon: the four layers of a request on one bar, width = tokens, solid = cached, hatched = not.
+
+A leaf: the chat draws it at every answer, the inspector at every exchange, from the same numbers.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions_app.prompt.layers import Layer
+
+if TYPE_CHECKING:
+    from sessions_app.models import Exchange
+
+THINNEST = 3.0
+"""Percent of the bar; a layer of a few tokens would vanish beside a long history."""
+
+GAP = 0.4
+"""Percent of the bar between two layers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One layer on the bar. `x`, `width` and `cached` are percent of the bar's width."""
+
+    layer: str
+    tokens: int
+    x: float
+    width: float
+    cached: float
+
+    @property
+    def words(self) -> str:
+        part = f", {100 * self.cached / self.width:.0f} % cached" if self.cached else ""
+        return f"{self.layer} {self.tokens:,}{part}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ribbon:
+    """`prompt` and `cached` are the provider's counts; None while it has reported none."""
+
+    bands: tuple[Band, ...]
+    prompt: int | None = None
+    cached: int | None = None
+
+    @property
+    def rects(self) -> list[tuple[str, float, float]]:
+        """What is drawn: (fill, x, width) in percent. Hatching is a pattern of `ribbon_patterns.html`."""
+        found = []
+        for band in self.bands:
+            end = band.x + band.width - (GAP if band is not self.bands[-1] else 0)
+            border = min(band.x + band.cached, end)
+            for fill, left, right in (
+                (f"var(--layer-{band.layer})", band.x, border),
+                (f"url(#hatch-{band.layer})", border, end),
+            ):
+                if right - left > 0.001:
+                    found.append((fill, round(left, 3), round(right - left, 3)))
+        return found
+
+    @property
+    def hit(self) -> str:
+        """What the provider said about its cache, in words."""
+        if self.prompt is None:
+            return "the provider has not counted yet"
+        return f"{self.cached or 0:,} of {self.prompt:,} came from a cache"
+
+    @property
+    def words(self) -> str:
+        """The same in words, for those who do not see the bar."""
+        if not self.bands:
+            return "Nothing was sent"
+        return "Tokens per layer, estimated: " + "; ".join([*(band.words for band in self.bands), self.hit])
+
+
+def ribbon_of(exchange: "Exchange") -> Ribbon:
+    """The ribbon of a row, without its bodies."""
+    return draw(
+        exchange.layer_tokens,
+        prompt=exchange.prompt_tokens,
+        cached=exchange.cached_tokens,
+        is_named=bool(exchange.cache_name),
+    )
+
+
+def draw(tokens: Mapping[str, int], *, prompt: int | None, cached: int | None, is_named: bool) -> Ribbon:
+    """`tokens` are our estimates per layer, `prompt` and `cached` the provider's totals.
+
+    A cache that the request names holds the static layer; any other hit covers a prefix of the whole.
+    """
+    present = [(layer.value, tokens.get(layer.value, 0)) for layer in Layer if tokens.get(layer.value, 0)]
+    left = _covered(tokens, sum(count for _, count in present), prompt, cached, is_named)
+    bands, x = [], 0.0
+    for (layer, count), width in zip(present, _widths([count for _, count in present]), strict=True):
+        covered = min(left, count)
+        left -= covered
+        bands.append(Band(layer, count, round(x, 3), round(width, 3), round(width * covered / count, 3)))
+        x += width
+    return Ribbon(tuple(bands), prompt, cached)
+
+
+def _covered(
+    tokens: Mapping[str, int], total: int, prompt: int | None, cached: int | None, is_named: bool
+) -> float:
+    """How many of our estimated tokens the provider's cached count covers."""
+    if not cached or not prompt:
+        return 0
+    return tokens.get(Layer.STATIC.value, 0) if is_named else total * min(1.0, cached / prompt)
+
+
+def _widths(counts: Iterable[int]) -> list[float]:
+    """Percent per count, none thinner than `THINNEST`, together 100."""
+    counts = list(counts)
+    total = sum(counts) or 1
+    wide = [max(THINNEST, 100 * count / total) for count in counts]
+    return [100 * width / sum(wide) for width in wide]

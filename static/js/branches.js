@@ -1,0 +1,84 @@
+// Other branches of the conversation: switching between siblings, other words for an answer.
+
+import { fetchText, post } from "./fragments.js";
+import { rewordInPlace } from "./rewording.js";
+
+export class Branches {
+  #root;
+  #parts;
+  #url;
+
+  // `url` is the address of the session; `parts` has transcript, follower, announcer, frame and composer.
+  constructor(root, url, parts) {
+    this.#root = root;
+    this.#url = url;
+    this.#parts = parts;
+    root.addEventListener("click", ({ target }) => {
+      const arrow = target.closest("[data-switch]");
+      if (arrow?.dataset.switch) this.#switch(arrow);
+      const correction = target.closest("[data-correct]");
+      if (correction) this.#correct(correction);
+    });
+  }
+
+  async #switch(arrow) {
+    const { switch: turn, way } = arrow.dataset;
+    const page = await this.#ask(`${this.#url}turns/${turn}/switch/`);
+    if (!page) return;
+    this.#show(page, arrow.closest(".choice-of"), () => document.getElementById(`t-${turn}`));
+    const place = document.getElementById(`t-${turn}`)?.closest(".run");
+    const choice = choiceOf(place, turn);
+    const next = choice?.querySelector(`[data-way="${way}"]:enabled`) ?? choice?.querySelector("button:enabled");
+    next?.focus({ preventScroll: true });
+    this.#parts.announcer.say(`Branch ${choice?.textContent.trim().replace("/", " of ") ?? ""}.`);
+  }
+
+  async #correct(item) {
+    const url = item.dataset.correct;
+    item.closest("details").open = false;
+    const step = item.closest(".run").querySelector(".steps > .step:last-child");
+    rewordInPlace(step.querySelector(".text") ?? step, {
+      text: await fetchText(url),
+      verb: "Save as a branch",
+      note: "The model's own answer stays on its branch. Yours carries no thought signature.",
+      save: async (text) => {
+        const page = await this.#ask(url, { text });
+        if (page) this.#show(page, item, () => null);
+        return page !== null;
+      },
+    });
+  }
+
+  // Puts the new transcript in; what the person clicked stays where it was on the screen.
+  #show(page, clicked, find) {
+    const { follower, transcript } = this.#parts;
+    const article = clicked.closest(".run");
+    const before = article.getBoundingClientRect().top;
+    const index = [...article.parentElement.children].indexOf(article);
+    follower.release();
+    transcript.reload(page);
+    const after = find()?.closest(".run") ?? this.#root.querySelector(".transcript").children[index];
+    if (after) follower.shift(after.getBoundingClientRect().top - before);
+  }
+
+  async #ask(url, fields) {
+    const { composer, frame } = this.#parts;
+    frame.forgetRefusals();
+    if (composer.state !== "idle") {
+      frame.explain({ message: "This session is answering.", hint: "Wait for the answer or stop it first." });
+      return null;
+    }
+    try {
+      return await post(url, fields);
+    } catch (refusal) {
+      frame.explain(refusal);
+      return null;
+    }
+  }
+}
+
+// The arrows that belong to a turn: below the message, or at the end of the step.
+function choiceOf(article, turn) {
+  const place = article?.querySelector(`#t-${CSS.escape(turn)}`);
+  return place?.querySelector(".choice-of") ?? article?.querySelector(".said-tools .choice-of");
+}

@@ -1,0 +1,25 @@
+// Menus are details elements: a choice, a click elsewhere or Esc closes them.
+
+const ROOM = 320; // Pixels that an open menu may need above its button.
+
+export function mountMenus(root) {
+  // A details element tells of its opening itself, and only to those who listen on the way down.
+  root.addEventListener("toggle", ({ target: menu }) => {
+    if (!menu.matches("details.menu[open]")) return;
+    const above = menu.closest(".scroller")?.getBoundingClientRect().top ?? 0;
+    menu.classList.toggle("down", menu.getBoundingClientRect().top - above < ROOM);
+  }, true);
+  root.addEventListener("click", ({ target }) => {
+    const inside = target.closest("details.menu");
+    for (const menu of root.querySelectorAll("details.menu[open]")) {
+      if (menu !== inside || target.closest(".items > *")) menu.open = false;
+    }
+  });
+  root.addEventListener("keydown", (event) => {
+    const menu = root.querySelector("details.menu[open]");
+    if (event.key !== "Escape" || event.defaultPrevented || !menu) return;
+    event.preventDefault();
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}

@@ -1,0 +1,74 @@
+// The drawer beside the talk: it follows a run, and nothing that is being typed gets lost.
+
+const LATER = 700; // Milliseconds: what a tool asked for is written down after its answer was shown.
+const TYPED = "input[type=text], textarea, select";
+const FAILURES = ["htmx:responseError", "htmx:sendError", "htmx:timeout"];
+
+export class Panels {
+  #root;
+  #timer = 0;
+  #isStale = false;
+  #held = null;
+
+  constructor(root) {
+    this.#root = root;
+    new IntersectionObserver(() => this.#isStale && this.#refresh()).observe(root);
+    document.body.addEventListener("run-finished", () => this.#expect(0));
+    document.body.addEventListener("tool-answered", () => this.#expect(LATER));
+    root.addEventListener("htmx:beforeSwap", ({ detail }) => this.#hold(detail));
+    root.addEventListener("htmx:afterSwap", () => this.#restore());
+    root.addEventListener("focusout", () => this.#isStale && this.#expect(0));
+    for (const name of FAILURES) root.addEventListener(name, ({ detail }) => this.#explain(detail.elt));
+  }
+
+  #expect(delay) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#refresh(), delay);
+  }
+
+  // The lines of all panels, and the inside of those that are open; a closed drawer waits until it opens.
+  #refresh() {
+    const isShown = this.#root.checkVisibility();
+    const isBusy = document.activeElement?.matches(TYPED) && this.#root.contains(document.activeElement);
+    this.#isStale = !isShown || isBusy;
+    if (!isShown || !this.#root.querySelector(".panels")) return;
+    htmx.ajax("GET", this.#root.dataset.heads, { source: this.#root, swap: "none settle:0s" });
+    if (isBusy) return;
+    for (const inside of this.#root.querySelectorAll("details[open] > .inside")) htmx.trigger(inside, "panel-stale");
+  }
+
+  // What was typed elsewhere in a panel, and which of its rows are open, outlive the panel's new content.
+  #hold({ target, requestConfig: { elt } }) {
+    const sent = elt.closest("form");
+    const isTyped = (field) => (!sent || field.form !== sent) && isChanged(field);
+    const isDone = (fold) => fold.matches(".edit") && fold.contains(elt);
+    this.#held = {
+      typed: [...target.querySelectorAll(TYPED)].filter(isTyped).map(({ id, value }) => ({ id, value })),
+      open: [...target.querySelectorAll("details[id][open]")].filter((fold) => !isDone(fold)).map(({ id }) => id),
+    };
+  }
+
+  #restore() {
+    const { typed, open } = this.#held ?? { typed: [], open: [] };
+    this.#held = null;
+    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+    for (const { id, value } of typed) {
+      const field = document.getElementById(id);
+      if (field) field.value = value;
+    }
+  }
+
+  // The page goes back to what the server has; texts stay where they were typed.
+  #explain(element) {
+    if (element.type === "checkbox") element.checked = element.defaultChecked;
+    for (const option of element.matches("select") ? element.options : []) option.selected = option.defaultSelected;
+    const words = element.matches("[hx-post]") ? "That could not be saved." : "The panels could not be read.";
+    this.#root.querySelector("#panels-said").textContent = `${words} Nothing is lost: please try again.`;
+  }
+}
+
+function isChanged(field) {
+  if (!field.id) return false;
+  if (field.matches("select")) return [...field.options].some((option) => option.selected !== option.defaultSelected);
+  return field.value !== field.defaultValue;
+}

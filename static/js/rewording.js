@@ -1,0 +1,56 @@
+// A form in the place of a text: Ctrl/Cmd+Enter saves, Esc cancels. One at a time on a page.
+
+import { clone } from "./live.js";
+
+let leave = () => {};
+
+// `save(text)` answers whether the form may go; `note` says what becomes of the old wording.
+export function rewordInPlace(place, { text, verb, note, save }) {
+  leave();
+  const form = clone("live-edit");
+  const box = form.querySelector("textarea");
+  box.value = text;
+  form.querySelector(".stays").textContent = note;
+  form.querySelector(".primary").textContent = verb;
+  const opener = document.activeElement;
+  const close = () => {
+    form.remove();
+    place.hidden = false;
+    leave = () => {};
+    if (opener?.isConnected) opener.focus({ preventScroll: true });
+  };
+  leave = close;
+  const submit = async () => {
+    const wording = box.value.trim();
+    if (!wording || wording === text.trim()) close();
+    else if (await save(wording)) close();
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+    event.preventDefault();
+    submit();
+  });
+  box.addEventListener("input", () => grow(box));
+  form.querySelector("[data-cancels]").addEventListener("click", close);
+  place.hidden = true;
+  place.after(form);
+  grow(box);
+  box.focus();
+  box.setSelectionRange(box.value.length, box.value.length);
+}
+
+// Answers whether there was a form to leave: Esc then does nothing else.
+export function leaveRewording() {
+  const wasOpen = document.querySelector(".rewording") !== null;
+  leave();
+  return wasOpen;
+}
+
+function grow(box) {
+  box.style.height = "auto";
+  box.style.height = `${Math.min(box.scrollHeight + 2, innerHeight * 0.5)}px`;
+}

@@ -1,0 +1,57 @@
+// Keys that act from everywhere, and the list of them.
+
+import { mountDialogs } from "./dialogs.js";
+import { isSingleKey, singleKeysAreOn, switchSingleKeys } from "./keys.js";
+import { mountPalette } from "./palette.js";
+
+const palette = mountPalette();
+const list = document.getElementById("shortcuts");
+
+const click = (selector) => document.querySelector(selector)?.click();
+const WITH_CONTROL = { k: () => palette?.open(), "/": () => showList() };
+const WITH_SHIFT = {
+  o: () => click("#act-new"),
+  s: toggleSide,
+  c: () => [...document.querySelectorAll("[data-copy-answer]")].at(-1)?.click(),
+};
+const ALONE = { "?": () => showList(), "/": write };
+
+mountDialogs(document);
+list?.querySelector("[data-single-keys]").addEventListener("change", ({ target }) => switchSingleKeys(target.checked));
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing || !palette) return;
+  const act = meant(event);
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+document.querySelector("[data-does=shortcuts]")?.addEventListener("click", showList);
+for (const opener of document.querySelectorAll("[data-opens-palette]")) {
+  opener.addEventListener("click", () => palette?.open());
+}
+
+function meant(event) {
+  const key = event.key.toLowerCase();
+  const control = event.ctrlKey || event.metaKey;
+  if (event.key === "Escape" && event.shiftKey) return write;
+  if (control && !event.altKey) return (event.shiftKey ? WITH_SHIFT : WITH_CONTROL)[key];
+  // The inspector's pages have keys of their own.
+  const isOurs = isSingleKey(event) && !document.querySelector("[data-keys]");
+  return isOurs ? ALONE[key] : undefined;
+}
+
+function showList() {
+  list.querySelector("[data-single-keys]").checked = singleKeysAreOn();
+  if (!list.open) list.showModal();
+}
+
+function write() {
+  document.getElementById("message")?.focus();
+}
+
+// Beside the chat the list hides; in a narrow window it comes as a drawer.
+function toggleSide() {
+  const drawer = document.querySelector("[data-opens=side]");
+  if (drawer?.offsetParent) drawer.click();
+  else document.querySelector(".chat")?.classList.toggle("no-side");
+}
