@@ -11,7 +11,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from pydantic import ValidationError
 
 from sessions_app.errors import PipewebError
-from sessions_app.events import COMMANDS, Ack, Hello, Join, Refused, Retry, Send, Stop, Withdraw
+from sessions_app.events import COMMANDS, Ack, Edit, Hello, Join, Refused, Retry, Send, Stop, Withdraw
 from sessions_app.instruments import SOCKETS
 from sessions_app.models import Run, Session
 from sessions_app.runs.runner import Runner
@@ -32,6 +32,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         super().__init__()
         self.runner = runner
         self._session_pk = 0
+        self._moves = 0
         self._looking: asyncio.Task[None] | None = None
         self._shown: UUID | None = None
         self._acknowledged = -1
@@ -51,9 +52,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
             # Accepted first: a browser reports a refused handshake as a network fault and retries for ever.
             await self.close(code=NOT_FOUND)
             return
-        self._session_pk = session.pk
+        self._session_pk, self._moves = session.pk, session.moves
         active = await sync_to_async(Run.objects.active_in)(session.pk)
-        await self.send(text_data=Hello(active_run=active).wire())
+        await self.send(text_data=Hello(active_run=active, moves=self._moves).wire())
         if active is None:
             self._look(None, -1)
 
@@ -71,24 +72,30 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 self._make_room(command)
             case Join():
                 self._look(command.run, command.after)
-            case Send():
-                await self._attempt(
-                    command.client_id, self.runner.send(self._session_pk, command.client_id, command.text)
-                )
-            case Retry():
-                await self._attempt(
-                    command.client_id, self.runner.retry(self._session_pk, command.client_id, command.run)
-                )
+            case Send() | Retry() | Edit():
+                await self._attempt(command)
             case Stop():
                 await self.runner.stop(self._session_pk, command.run)
             case Withdraw():
                 await self.runner.withdraw(self._session_pk, command.client_id)
 
-    async def _attempt(self, client_id: UUID, work: Awaitable[None]) -> None:
+    async def _attempt(self, command: Send | Retry | Edit) -> None:
         try:
-            await work
+            await self._begin(command)
         except PipewebError as error:
-            await self._refuse(client_id, error.message, error.hint)
+            await self._refuse(command.client_id, error.message, error.hint)
+
+    def _begin(self, command: Send | Retry | Edit) -> Awaitable[None]:
+        """What asks the model for an answer."""
+        runner, session, client = self.runner, self._session_pk, command.client_id
+        match command:
+            case Send():
+                text, files = command.text, command.attachments
+                return runner.send(session, client, text, command.language, files=files)
+            case Retry():
+                return runner.retry(session, client, command.run, command.turn)
+            case Edit():
+                return runner.edit(session, client, command.turn, command.text)
 
     async def _refuse(self, client_id: UUID | None, message: str, hint: str) -> None:
         await self.send(text_data=Refused(client_id=client_id, message=message, hint=hint).wire())
@@ -109,7 +116,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             self._room.set()
 
     async def _pass_on(self, run: UUID | None, after: int) -> None:
-        async with aclosing(self.runner.follow(self._session_pk, run, after)) as events:
+        async with aclosing(self.runner.follow(self._session_pk, run, after, self._moves)) as events:
             async for feed, seq, wire in events:
                 if feed is not None and feed.public != self._shown:
                     self._shown, self._acknowledged = feed.public, seq - 1

@@ -1,92 +1,74 @@
 """The transcript: the turns of the branch in view, gathered into runs as a person reads them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import orjson
-from django.utils.safestring import SafeString, mark_safe
-
+from sessions_app.chat.account import Account
 from sessions_app.chat.ending import Ending
-from sessions_app.chat.ribbon import Ribbon
-from sessions_app.markup import render
+from sessions_app.chat.steps import Step, is_model, steps_of
 from sessions_app.models import Exchange, Run, Session, Turn
-from sessions_app.prompt.caching import VerdictCode
-from sessions_app.prompt.turns import PartView
+from sessions_app.models.branches import Choice, choices_of
+from sessions_app.runs.showing import ShownFile, files_in
+
+BODIES = ("manifest", "notes", "usage", "stages", "ledger", "break_line")
+"""Columns of an exchange that can be large and that the transcript does not show."""
 
 WINDOW = 60
 """Turns that a page shows at once; older ones come on request."""
 
-BRIEF_LENGTH = 200
-CACHE_WORDS = {
-    VerdictCode.HIT: "cache hit",
-    VerdictCode.PARTIAL: "partly cached",
-    VerdictCode.FIRST: "first request",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCard:
-    """One call and its answer, both as readable JSON; `response` is empty while there is none."""
-
-    name: str
-    brief: str
-    """The arguments on one line."""
-    args: str
-    response: str
-    failed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What one exchange of a run brought: thoughts, text, calls with their answers."""
-
-    thoughts: SafeString
-    text: SafeString
-    cards: tuple[ToolCard, ...]
+MARGIN = 20
+"""Turns above one that was asked for: enough for the message that it answers, nearly always."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run on the page: the person's text, the steps, how it ended, what it cost."""
+    """A run on the page: the person's text, the steps, how it ended, what it cost.
 
-    run: Run
+    What stands in for older turns has no run of its own.
+    """
+
+    run: Run | None
+    task: Turn | None
+    choice: Choice | None
+    """The place of `task` among the wordings of the same message."""
     text: str
     steps: tuple[Step, ...]
     source: str
     """The answer as Markdown, for copying."""
     exchanges: tuple[Exchange, ...]
     ending: Ending | None
+    files: tuple[ShownFile, ...] = ()
+    """What the person attached."""
 
     @property
-    def ribbon(self) -> Ribbon | None:
-        return Ribbon.of(self.exchanges[-1]) if self.exchanges else None
+    def last_turn(self) -> Turn | None:
+        """The turn that this run ends with so far: where a fork is cut."""
+        return self.steps[-1].turn if self.steps else self.task
+
+    @property
+    def answer(self) -> Turn | None:
+        """The final answer, which a person may correct."""
+        last = self.steps[-1].turn if self.steps else None
+        return last if last is not None and last.kind == Turn.Kind.MODEL_RESPONSE else None
+
+    @property
+    def is_own(self) -> bool:
+        """True when no person wrote the message: the session went on by itself."""
+        author = self.task.run if self.task else None
+        return author is not None and author.continuations > 0
+
+    @property
+    def is_active(self) -> bool:
+        return self.run is not None and self.run.is_active
 
     @property
     def last_exchange(self) -> Exchange | None:
         return self.exchanges[-1] if self.exchanges else None
 
     @property
-    def cache_words(self) -> str:
-        """Whether the last request found its prefix cached; empty while nobody knows."""
-        last = self.last_exchange
-        if last is None or last.verdict in ("", VerdictCode.UNKNOWN):
-            return ""
-        return next((words for code, words in CACHE_WORDS.items() if code == last.verdict), "not cached")
-
-    @property
-    def prompt_tokens(self) -> int:
-        return sum(exchange.prompt_tokens or 0 for exchange in self.exchanges)
-
-    @property
-    def cached_tokens(self) -> int:
-        return sum(exchange.cached_tokens or 0 for exchange in self.exchanges)
-
-    @property
-    def output_tokens(self) -> int:
-        return sum(
-            (exchange.output_tokens or 0) + (exchange.thought_tokens or 0) for exchange in self.exchanges
-        )
+    def account(self) -> Account | None:
+        return Account.of(self.exchanges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,24 +78,40 @@ class Transcript:
     """The first turn shown when older ones exist: what is before it can be asked for."""
 
     @classmethod
-    def ending_at(cls, head: Turn | None) -> "Transcript":
-        """The last WINDOW turns up to `head`, from a user task on; a longer run is shown whole."""
-        floor = max(0, head.depth + 1 - WINDOW) if head else 0
-        turns = _from_user_task(Turn.objects.branch(head.pk if head else None, floor))
-        if head and floor and not turns:
-            turns = _from_user_task(Turn.objects.branch(head.pk))
+    def ending_at(cls, head: Turn | None, at: Turn | None = None) -> "Transcript":
+        """The last WINDOW turns up to `head`, from a message on; a longer run is shown whole.
+
+        `at` is a turn of the same branch that has to be among them.
+        """
+        floor = max(0, min(head.depth + 1 - WINDOW, at.depth - MARGIN if at else head.depth)) if head else 0
+        turns = _from_message(Turn.objects.branch(head.pk if head else None, floor))
+        wanted = at or head
+        if head and floor and wanted not in turns:
+            turns = _from_message(Turn.objects.branch(head.pk))
         return cls(_views(turns), turns[0] if turns and turns[0].depth else None)
+
+    @classmethod
+    def whole(cls, head: Turn | None) -> "Transcript":
+        """The branch from its first message."""
+        return cls(_views(_from_message(Turn.objects.branch(head.pk if head else None))), None)
 
 
 def view_run(session: Session, run: Run) -> RunView:
     """One run as its fragment shows it. Answers from the rows that the run itself wrote."""
-    followers = run.turns.exclude(kind=Turn.Kind.USER_TASK).select_related("content").order_by("depth")
+    followers = run.turns.exclude(kind=Turn.Kind.USER_TASK).filter(origin=None).select_related("content")
+    turns = list(followers.order_by("depth"))
     exchanges = _exchanges([run.pk]).get(run.pk, ())
-    return _view(run, run.trigger.text if run.trigger else "", list(followers), exchanges)
+    choices = choices_of([*filter(None, [run.trigger]), *turns])
+    files = files_in([*filter(None, [run.trigger]), *turns])
+    return _view(run, run.trigger, turns, exchanges, choices, files=files)
 
 
-def _from_user_task(turns: list[Turn]) -> list[Turn]:
-    starts = (index for index, turn in enumerate(turns) if turn.kind == Turn.Kind.USER_TASK)
+def _is_message(turn: Turn) -> bool:
+    return turn.kind in (Turn.Kind.USER_TASK, Turn.Kind.COMPRESSED_HISTORY)
+
+
+def _from_message(turns: list[Turn]) -> list[Turn]:
+    starts = (index for index, turn in enumerate(turns) if _is_message(turn))
     first = next(starts, None)
     return [] if first is None else turns[first:]
 
@@ -123,15 +121,15 @@ def _views(turns: Sequence[Turn]) -> tuple[RunView, ...]:
     latest = _latest_runs([task.pk for task, _ in groups])
     owners = [_owner(task, followers, latest) for task, followers in groups]
     exchanges = _exchanges([run.pk for run in owners if run])
+    choices, files = choices_of(turns), files_in(turns)
     return tuple(
-        _view(run, task.text, followers, exchanges.get(run.pk, ()))
+        _view(run, task, followers, exchanges.get(run.pk, ()) if run else (), choices, files=files)
         for run, (task, followers) in zip(owners, groups, strict=True)
-        if run is not None
     )
 
 
 def _groups(turns: Sequence[Turn]) -> list[tuple[Turn, list[Turn]]]:
-    starts = [index for index, turn in enumerate(turns) if turn.kind == Turn.Kind.USER_TASK]
+    starts = [index for index, turn in enumerate(turns) if _is_message(turn)]
     return [(turns[start], list(turns[start + 1 : end])) for start, end in pairwise([*starts, len(turns)])]
 
 
@@ -148,63 +146,31 @@ def _latest_runs(task_ids: Iterable[int]) -> dict[int, Run]:
 def _exchanges(run_ids: Iterable[int]) -> dict[int, tuple[Exchange, ...]]:
     found: dict[int, tuple[Exchange, ...]] = {}
     # Manifests are large and the transcript shows none of them.
-    for exchange in Exchange.objects.filter(run__in=list(run_ids)).defer("manifest", "notes", "usage"):
+    for exchange in Exchange.objects.filter(run__in=list(run_ids)).defer(*BODIES):
         found[exchange.run_id] = (*found.get(exchange.run_id, ()), exchange)
     return found
 
 
-def _view(run: Run, text: str, followers: Sequence[Turn], exchanges: tuple[Exchange, ...]) -> RunView:
+def _view(
+    run: Run | None,
+    task: Turn | None,
+    followers: Sequence[Turn],
+    exchanges: tuple[Exchange, ...],
+    choices: Mapping[int, Choice],
+    *,
+    files: Mapping[int, tuple[ShownFile, ...]],
+) -> RunView:
     # The browser replays an active run from its first event; rows shown as well would double it.
-    shown = [] if run.is_active else followers
+    shown = [] if run and run.is_active else followers
+    times = {one.pk: one.thought_ms for one in exchanges if one.thought_ms is not None}
     return RunView(
         run=run,
-        text=text,
-        steps=_steps(shown),
-        source="\n\n".join(turn.text for turn in shown if turn.text and _is_model(turn)),
+        task=task,
+        choice=choices.get(task.pk) if task else None,
+        text=task.text if task else "",
+        steps=steps_of(shown, choices, files, times),
+        source="\n\n".join(turn.text for turn in shown if turn.text and is_model(turn)),
         exchanges=exchanges,
-        ending=Ending.of(run, exchanges),
+        ending=Ending.of(run, exchanges) if run else None,
+        files=files.get(task.pk, ()) if task else (),
     )
-
-
-def _is_model(turn: Turn) -> bool:
-    return turn.kind in (Turn.Kind.MODEL_RESPONSE, Turn.Kind.FUNCTION_CALLING)
-
-
-def _steps(turns: Sequence[Turn]) -> tuple[Step, ...]:
-    answers = {index: turn for index, turn in enumerate(turns) if turn.kind == Turn.Kind.TOOL_RESPONSE}
-    return tuple(_step(turn, answers.get(index + 1)) for index, turn in enumerate(turns) if _is_model(turn))
-
-
-def _step(turn: Turn, answer: Turn | None) -> Step:
-    parts = turn.parts
-    responses = [part for part in answer.parts if part.response is not None] if answer else []
-    calls = [part for part in parts if part.call is not None]
-    return Step(
-        thoughts=_html(parts, "thought"),
-        text=_html(parts, "text"),
-        cards=tuple(
-            _card(call, responses[index] if index < len(responses) else None)
-            for index, call in enumerate(calls)
-        ),
-    )
-
-
-def _html(parts: Iterable[PartView], kind: str) -> SafeString:
-    text = "".join(part.text for part in parts if part.kind == kind)
-    return mark_safe(render(text)) if text else SafeString()  # noqa: S308 - render is the sanitiser
-
-
-def _card(call: PartView, answer: PartView | None) -> ToolCard:
-    asked, answered = call.call or {}, (answer.response or {}) if answer else {}
-    response = answered.get("response")
-    return ToolCard(
-        name=str(asked.get("name", "")),
-        brief=orjson.dumps(asked.get("args") or {}).decode()[:BRIEF_LENGTH],
-        args=_readable(asked.get("args") or {}),
-        response=_readable(response) if answer else "",
-        failed=isinstance(response, dict) and "error" in response,
-    )
-
-
-def _readable(value: object) -> str:
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

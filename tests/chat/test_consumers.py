@@ -12,6 +12,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from sessions_app.chat.consumers import NOT_FOUND, ChatConsumer
 from sessions_app.models import Run, Session
 from sessions_app.runs.runner import Runner
+from sessions_app.runs.watch import Watch
 from tests.runs.running import running
 
 
@@ -52,6 +53,15 @@ async def joined(runner: Runner, session: Session, user: User) -> Socket:
     socket = Socket(runner, session, user)
     await socket.connect()
     assert (await socket.hear())["type"] == "hello"
+    return socket
+
+
+async def listening(runner: Runner, session: Session, user: User) -> Socket:
+    """A page that has heard a run, so that its viewer is known to be there."""
+    socket = await joined(runner, session, user)
+    await socket.tell(type="send", client_id=uuid.uuid4(), text="Hello")
+    await socket.hear_until("finished")
+    await runner.drain()
     return socket
 
 
@@ -155,7 +165,50 @@ async def test_a_message_sent_while_answering_waits_in_sight(
     second = uuid.uuid4()
     await socket.tell(type="send", client_id=second, text="me too")
     waiting = (await socket.hear_until("queue"))[-1]["messages"]
-    assert waiting == [{"client_id": str(second), "text": "me too"}]
+    assert waiting == [{"client_id": str(second), "text": "me too", "files": 0}]
     await socket.tell(type="withdraw", client_id=second)
     assert (await socket.hear_until("queue"))[-1]["messages"] == []
+    await socket.disconnect()
+
+
+async def test_an_edit_starts_beside_the_old_words(runner: Runner, session: Session, alice: User) -> None:
+    socket = await joined(runner, session, alice)
+    await socket.tell(type="send", client_id=uuid.uuid4(), text="Hello")
+    first = (await socket.hear_until("finished"))[0]
+    trigger = (await Run.objects.select_related("trigger").aget(public=first["run"])).trigger
+    assert trigger
+    await socket.tell(type="edit", client_id=uuid.uuid4(), turn=trigger.public, text="Hello again")
+    started = (await socket.hear_until("started"))[-1]
+    assert started["replaces"] == str(trigger.public) and started["text"] == "Hello again"
+    await socket.hear_until("finished")
+    await socket.disconnect()
+
+
+async def test_a_page_hears_of_another_branch_once(runner: Runner, session: Session, alice: User) -> None:
+    socket = await listening(runner, session, alice)
+    runner.stages[session.pk].turn_to(1)
+    runner.stages[session.pk].turn_to(1)
+    assert await socket.hear() == {"type": "moved", "moves": 1}
+    assert await socket.receive_nothing(timeout=0.2)
+    await socket.disconnect()
+
+
+async def test_a_look_at_the_rows_finds_the_other_branch(
+    runner: Runner, session: Session, alice: User
+) -> None:
+    socket = await joined(runner, session, alice)
+    await Session.objects.filter(pk=session.pk).aupdate(moves=3)
+    await Watch(runner).look()
+    assert await socket.hear() == {"type": "moved", "moves": 3}
+    late = Socket(runner, session, alice)
+    await late.connect()
+    assert (await late.hear())["moves"] == 3
+    await socket.disconnect()
+    await late.disconnect()
+
+
+async def test_a_page_hears_of_another_title(runner: Runner, session: Session, alice: User) -> None:
+    socket = await listening(runner, session, alice)
+    runner.stages[session.pk].entitle("Better")
+    assert await socket.hear() == {"type": "titled", "title": "Better"}
     await socket.disconnect()

@@ -1,9 +1,12 @@
 """Every way a run can end has words, and says whether it cost something."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from sessions_app.chat.ending import UNCHARGED, Ending, cost_words
-from sessions_app.models import Exchange, Run
+from sessions_app.chat.ending import SETTINGS, UNCHARGED, Ending, cost_words
+from sessions_app.chat.forms import SessionForm
+from sessions_app.models import Exchange, Run, Session
 from sessions_app.prompt.reply import Outcome
 
 PAID = Exchange(prompt_tokens=1204, output_tokens=90, thought_tokens=6, response_id="abc")
@@ -28,6 +31,18 @@ def test_an_active_run_has_not_ended() -> None:
 def test_every_other_outcome_is_explained(outcome: Outcome) -> None:
     ending = Ending.of(ended("completed", outcome.value), [])
     assert ending and ending.kind == "note" and ending.title == outcome.words and ending.hint == outcome.hint
+
+
+@pytest.mark.django_db
+def test_the_one_setting_that_would_change_it_is_a_field_of_the_form() -> None:
+    named = {outcome.setting for outcome in Outcome} - {""}
+    assert named == SETTINGS.keys()
+    assert named <= SessionForm(instance=Session()).fields.keys()
+
+
+def test_an_answer_that_failed_leads_to_its_setting_as_well() -> None:
+    ending = Ending.of(ended("failed", "no_room", message="No room."), [])
+    assert ending and (ending.setting, ending.setting_words) == ("thinking_level", "Thinking level")
 
 
 def test_a_failed_run_shows_its_error_and_the_response_id() -> None:
@@ -63,3 +78,10 @@ def test_a_page_of_words_from_the_provider_is_a_sentence_and_a_detail() -> None:
     ending = Ending.of(run, [])
     assert ending is not None
     assert (ending.title, ending.detail) == ("Too much.", "See https://example.org. \n* limit: 20")
+
+
+def test_a_full_quota_says_when_to_ask_again() -> None:
+    run = ended("failed", message="Too many requests.")
+    run.error["retry_after"], run.ended_at = 23.0, datetime(2026, 11, 21, 9, tzinfo=UTC)
+    ending = Ending.of(run, [])
+    assert ending and ending.ready_at == datetime(2026, 11, 21, 9, 0, 23, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from sessions_app.chat.forms import TEXT_LIMIT, FileForm, SessionForm, TitleForm
-from sessions_app.models import PromptText, Session
+from sessions_app.models import Assistant, PromptText, Session, SessionSettings
 from sessions_app.tools import TOOLBOX
 from tests import factories
 
@@ -19,7 +19,7 @@ def session(alice: User) -> Session:
 
 
 def form_for(session: Session, **data: Any) -> SessionForm:
-    return SessionForm({"model": MODEL, "tools": list(TOOLBOX.names), **data}, instance=session)
+    return SessionForm({"model": MODEL, "tools": list(TOOLBOX.standard), **data}, instance=session)
 
 
 def saved(session: Session, **data: Any) -> Session:
@@ -35,6 +35,7 @@ def test_everything_but_the_model_may_stay_empty(session: Session) -> None:
 
 def test_options_are_kept_beside_what_the_form_does_not_show(session: Session) -> None:
     session.settings = {"clock_minutes": 5}
+    session.save()
     kept = saved(session, temperature="0.5", thinking_level="LOW", language="Portuguese")
     assert kept.options.clock_minutes == 5
     assert (kept.options.temperature, kept.options.thinking_level) == (0.5, "LOW")
@@ -96,3 +97,67 @@ def test_a_title_has_a_length() -> None:
 def test_a_file_form_needs_a_file_or_a_path() -> None:
     assert not FileForm({}).is_valid()
     assert FileForm({"path": "notes.md"}).is_valid()
+
+
+LIMITS = {"max_rounds": "3", "max_tokens": "500", "max_usd": "0.5", "max_seconds": "60", "budget_usd": "2"}
+
+
+def test_every_setting_of_a_person_is_in_the_form() -> None:
+    elsewhere = {"panels", "skills", "dynamic_texts"}
+    assert set(SessionSettings.model_fields) - set(SessionForm.OPTIONS) == elsewhere
+
+
+def test_limits_and_policies_are_kept(session: Session) -> None:
+    policies = {"history_policy": "strict", "cache_policy": "seed", "cache_mode": "implicit"}
+    options = saved(session, **LIMITS, **policies, continue_todos="on").options
+    assert (options.max_rounds, options.max_tokens, options.max_usd) == (3, 500, 0.5)
+    assert (options.max_seconds, options.budget_usd) == (60, 2)
+    assert (options.history_policy, options.cache_policy, options.cache_mode) == tuple(policies.values())
+    assert (options.continue_cut, options.continue_todos) == (False, True)
+
+
+def test_an_emptied_limit_is_no_limit_and_an_emptied_number_its_default(session: Session) -> None:
+    session.settings = {"max_usd": 9, "max_rounds": 9, "clock_minutes": 5}
+    session.save()
+    options = saved(session, max_usd="", max_rounds="", clock_minutes="").options
+    assert (options.max_usd, options.max_rounds, options.clock_minutes) == (None, 10, 60)
+
+
+def test_a_field_that_was_not_sent_stays_as_it_was(session: Session) -> None:
+    session.settings = {"max_usd": 9.0, "max_rounds": 9, "cache_mode": "implicit"}
+    session.save()
+    options = saved(session).options
+    assert (options.max_usd, options.max_rounds, options.cache_mode) == (9, 9, "implicit")
+
+
+@pytest.mark.parametrize("field", ["max_rounds", "max_tokens", "max_usd", "max_seconds", "budget_usd"])
+def test_a_limit_is_above_nothing(session: Session, field: str) -> None:
+    form = form_for(session, **{field: "0"})
+    assert field in form.errors and form.open_groups == {"limits"}
+
+
+def test_an_assistant_can_be_picked(session: Session) -> None:
+    guide = Assistant.objects.create(name="Guide")
+    assert saved(session, assistant=guide.pk).assistant == guide
+    assert saved(session, assistant="").assistant is None
+
+
+def test_saving_leaves_alone_what_a_run_is_writing(session: Session) -> None:
+    form = form_for(session)
+    Session.objects.filter(pk=session.pk).update(
+        exchange_count=7, spent_usd=1, settings={"panels": {"tree": True}}
+    )
+    assert form.is_valid()
+    form.save()
+    session.refresh_from_db()
+    assert session.exchange_count == 7
+    assert session.spent_usd == 1
+    assert session.options.panels == {"tree": True}
+
+
+def test_the_field_that_a_person_came_for_stands_open(alice: User) -> None:
+    form = SessionForm(instance=factories.make_session(alice))
+    form.open_at("thinking_level")
+    assert form.open_groups == {"answer"} and "autofocus" in str(form["thinking_level"])
+    form.open_at("nonsense")
+    assert form.open_groups == {"answer"}

@@ -64,7 +64,7 @@ def test_an_active_run_shows_no_steps_because_the_browser_replays_it(session: Se
     run = factories.make_run(session)
     factories.make_exchange(run)
     (view,) = Transcript.ending_at(session.head).runs
-    assert view.run.is_active and view.steps == () and view.ending is None
+    assert view.is_active and view.steps == () and view.ending is None
 
 
 def test_a_failed_run_without_an_answer_is_shown_in_place(session: Session) -> None:
@@ -111,8 +111,26 @@ def test_what_cannot_stand_in_search_can_stand_on_the_page(session: Session) -> 
     assert "👩‍🚀" in view.text and "🇮🇩" in view.steps[0].text
 
 
-def test_tokens_of_a_run_are_the_sum_of_its_requests(session: Session) -> None:
+def test_a_run_has_the_account_of_its_requests(session: Session) -> None:
     factories.answered(session, "Hello", "Hi")
     (view,) = Transcript.ending_at(session.head).runs
-    assert (view.prompt_tokens, view.cached_tokens, view.output_tokens) == (1204, 1024, 136)
-    assert view.cache_words == "cache hit"
+    assert view.account and (view.account.prompt, view.account.verdict) == (1204, "cache hit")
+
+
+def test_a_step_says_how_long_its_thoughts_took(session: Session) -> None:
+    run = factories.make_run(session)
+    said = [factories.text_chunk("Hm.", thought=True), factories.text_chunk("Yes.", finish="STOP")]
+    exchange = factories.make_exchange(run, said)
+    assert view_run(session, factories.finish(run)).steps[0].thinking == "Thoughts"
+    exchange.thought_ms = 4200.0
+    exchange.save(update_fields=["thought_ms"])
+    assert view_run(session, run).steps[0].thinking == "Thought for 4 s"
+
+
+def test_what_pipeweb_wrote_is_marked_also_when_it_is_answered_again(session: Session) -> None:
+    run = factories.make_run(session, "Written by Pipeweb, not by a person.")
+    Run.objects.filter(pk=run.pk).update(continuations=1, status=Run.Status.COMPLETED)
+    facts = {"client_id": uuid.uuid4(), "status": Run.Status.COMPLETED}
+    again = Run.objects.create(session=session, trigger=run.trigger, **facts)
+    assert view_run(session, Run.objects.select_related("trigger__run").get(pk=again.pk)).is_own
+    assert not Transcript.ending_at(factories.answered(session, "Mine", "Yes.").run.trigger).runs[-1].is_own

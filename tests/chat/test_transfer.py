@@ -1,0 +1,159 @@
+"""Out as a file and in again: the same tree, the same bytes, and nothing that is no session."""
+
+import json
+import uuid
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_django import DjangoAssertNumQueries
+
+from sessions_app.chat import portable
+from sessions_app.chat.transfer import export, import_session, markdown
+from sessions_app.errors import NotImportable
+from sessions_app.models import Run, Session, Turn
+from sessions_app.prompt.signatures import dress, signatures_of
+from sessions_app.prompt.turns import user_task
+from tests import factories
+
+
+@pytest.fixture
+def session(alice: User) -> Session:
+    """Two branches, tools, signatures, a NUL and settings."""
+    session = factories.make_session(
+        alice, purpose="Fly", settings={"temperature": 0.5}, args={"city": "Paris"}
+    )
+    factories.play_flight(session)
+    factories.answered(session, "And \0 tomorrow?", "👩‍🚀 \0 done")
+    first = Turn.objects.filter(session=session).order_by("pk")[0]
+    Turn.grow(session, user_task(str(uuid.uuid4()), "Another beginning"), parent=None)
+    session.turn_to(Turn.objects.get(session=session, depth=5))
+    assert first.depth == 0
+    return session
+
+
+def shape(session: Session) -> list[tuple[Any, ...]]:
+    turns = Turn.objects.filter(session=session).select_related("content", "parent", "run").order_by("pk")
+    places = {turn.pk: place for place, turn in enumerate(turns)}
+    return [
+        (places.get(turn.parent_id or 0), turn.depth, turn.kind, turn.wire, turn.route, turn.text, turn.cut)
+        for turn in turns
+    ]
+
+
+def changed(original: Session, /, **values: Any) -> bytes:
+    return json.dumps(json.loads(export(original)) | values).encode()
+
+
+def test_what_comes_back_is_the_same_tree_with_the_same_bytes(session: Session, bob: User) -> None:
+    copy = import_session(bob, export(session))
+    assert shape(copy) == shape(session)
+    assert (copy.owner, copy.purpose, copy.args, copy.settings) == (
+        bob,
+        "Fly",
+        {"city": "Paris"},
+        {"temperature": 0.5},
+    )
+    assert copy.head and copy.head.depth == 5 and copy.public != session.public
+
+
+def test_signatures_of_another_route_are_not_sent(session: Session, bob: User) -> None:
+    copy = import_session(bob, export(session))
+    values = [turn.value for turn in Turn.objects.branch(copy.head_id)]
+    dressed, notes = dress(values, route="this-machine", required=True)
+    assert any(signatures_of(value.wire) for value in values) and notes
+    assert not any(signatures_of(value.wire) for value in dressed)
+
+
+def test_runs_come_back_as_they_ended_and_requests_do_not(session: Session, bob: User) -> None:
+    factories.make_run(session, "Going on")
+    copy = import_session(bob, export(session))
+    statuses = list(copy.runs.order_by("pk").values_list("status", flat=True))
+    assert statuses == ["completed", "completed", "interrupted"] and not copy.exchanges.exists()
+    assert Run.objects.active_in(copy.pk) is None
+    assert copy.runs.order_by("pk")[0].trigger
+
+
+def test_the_file_tells_of_the_requests(session: Session) -> None:
+    file = json.loads(export(session))
+    assert (file["format"], file["version"]) == ("pipeweb-session", 1)
+    assert file["exchanges"][-1]["usage"]["promptTokenCount"] == 1204
+
+
+def test_importing_twice_makes_two_sessions(session: Session, alice: User) -> None:
+    assert import_session(alice, export(session)) != import_session(alice, export(session))
+
+
+def test_the_export_takes_the_same_queries_however_long_it_is(
+    session: Session, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(2):
+        factories.make_history(session, 3)
+        with django_assert_num_queries(4):
+            export(session)
+
+
+def test_markdown_is_the_branch_in_view(session: Session) -> None:
+    text = markdown(session)
+    assert text.startswith("# Flights\n") and "## You\n\nIs AA100 late?" in text
+    assert "Tool `check_flight`" in text and "It is on time." in text and "Another beginning" not in text
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"format": "something"}, "format"),
+        ({"version": 2}, "version"),
+        ({"session": {"model": ""}}, "session.model"),
+        ({"turns": [{"key": str(uuid.uuid4()), "kind": "user_task", "content": "{}"}]}, "turns.0.content"),
+        ({"turns": []}, "head"),
+        ({"session": {"model": "m", "settings": {"temperature": 9}}, "turns": [], "runs": []}, "settings"),
+    ],
+)
+def test_what_is_wrong_is_said(session: Session, alice: User, values: dict[str, Any], words: str) -> None:
+    before = Session.objects.count()
+    with pytest.raises(NotImportable, match=words):
+        import_session(alice, changed(session, **values))
+    assert Session.objects.count() == before
+
+
+def test_a_turn_before_its_parent_is_refused(session: Session, alice: User) -> None:
+    turns = json.loads(export(session))["turns"]
+    with pytest.raises(NotImportable, match="after its parent"):
+        import_session(alice, changed(session, turns=turns[::-1]))
+
+
+def test_a_model_that_speaks_as_a_person_is_refused(session: Session, alice: User) -> None:
+    turns = json.loads(export(session))["turns"]
+    turns[0]["kind"] = "model_response"
+    with pytest.raises(NotImportable, match="speaks as model"):
+        import_session(alice, changed(session, turns=turns))
+
+
+@given(
+    st.binary(max_size=200)
+    | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps).map(str.encode)
+)
+def test_any_file_is_read_or_refused_with_words(body: bytes) -> None:
+    with pytest.raises(NotImportable):
+        portable.read(body)
+
+
+def test_the_pages_export_and_import(client: Client, stranger: Client, session: Session) -> None:
+    answer = client.get(reverse("export-json", args=[session.public]))
+    assert answer["Content-Disposition"] == 'attachment; filename="flights.json"'
+    assert stranger.get(reverse("export-json", args=[session.public])).status_code == 404
+    assert stranger.get(reverse("export-markdown", args=[session.public])).status_code == 404
+    made = client.post(reverse("import"), {"file": SimpleUploadedFile("x.json", answer.content)})
+    assert made["Location"].startswith("/s/")
+
+
+@pytest.mark.parametrize("body", [b"", b"no json", b"{}"])
+def test_a_wrong_file_is_explained_on_the_list(client: Client, body: bytes) -> None:
+    answer = client.post(reverse("import"), {"file": SimpleUploadedFile("x.json", body)}, follow=True)
+    assert 'class="notice error"' in answer.content.decode() and not Session.objects.exists()
