@@ -6,7 +6,7 @@ from functools import cached_property
 from sessions_app.inspector import texts
 from sessions_app.inspector.evidence import Carried, Received, carried_in, received_by, turn_key
 from sessions_app.inspector.notes import notes_of
-from sessions_app.inspector.passports import NEWEST, Passport, Sighting, State
+from sessions_app.inspector.passports import Passport, Sighting, State
 from sessions_app.models import Exchange, SentItem, Turn
 from sessions_app.prompt.layers import Layer
 
@@ -17,13 +17,8 @@ class Origins:
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
 
-    @property
-    def untraced(self) -> int:
-        """Model turns of this request that are older than the newest `NEWEST`."""
-        return max(0, len(self._model_items) - NEWEST)
-
     def passports(self) -> list[Passport]:
-        return [passport for item in self._traced for passport in self._of_item(item)]
+        return [passport for item in self._model_items for passport in self._of_item(item)]
 
     def _of_item(self, item: SentItem) -> Iterator[Passport]:
         turn = self._turns.get(turn_key(item))
@@ -82,13 +77,9 @@ class Origins:
         )
         return [item for item in contents if item.source.role == "model"]
 
-    @property
-    def _traced(self) -> list[SentItem]:
-        return self._model_items[-NEWEST:]
-
     @cached_property
     def _turns(self) -> dict[str, Turn]:
-        keys = [turn_key(item) for item in self._traced]
+        keys = [turn_key(item) for item in self._model_items]
         rows = Turn.objects.filter(session=self._exchange.session_id, public__in=[key for key in keys if key])
         fields = rows.select_related("exchange").only("public", "route", "exchange__number")
         return {str(turn.public): turn for turn in fields}

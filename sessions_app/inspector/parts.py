@@ -21,7 +21,7 @@ GLIMPSE = 160
 class Space:
     """What a page may still show inline, so that a request of a megabyte stays a page and not a flood."""
 
-    left: int = 200_000
+    left: int = 120_000
 
     def take(self, size: int) -> int:
         """How many characters of a text of `size` to show; the room they need is gone afterwards."""

@@ -1,15 +1,17 @@
 """The passport of a signature: where it came from, where it was sent back, equal or not.
 
-Equal means equal decoded bytes; the two base64 alphabets of the wire may differ. Two limits keep
-a session of a thousand exchanges readable: a received signature is followed through the next
-`LOOK_AHEAD` exchanges, and of a long history the newest `NEWEST` model turns are traced back.
+Equal means equal decoded bytes; the two base64 alphabets of the wire may differ. A received signature
+is followed through every later exchange of its branch, and every signature of a request is traced
+back. Of a long history a page shows the newest `SHOWN` at once; the alarms are of all.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-LOOK_AHEAD = 40
-NEWEST = 40
+SHOWN = 40
+
+LISTED = 3
+"""Exchanges that a passport names from each end of a long list."""
 
 
 class State(StrEnum):
@@ -18,6 +20,7 @@ class State(StrEnum):
     EQUAL = "equal"
     NOT_DUE = "not due yet"
     WITHHELD = "withheld"
+    DETACHED = "detached"
     LOST = "lost"
     ALTERED = "altered"
     STAND_IN = "stand-in"
@@ -55,6 +58,20 @@ class Passport:
     received: Sighting | None = None
     returned: tuple[Sighting, ...] = ()
 
+    @property
+    def first(self) -> tuple[Sighting, ...]:
+        """Where it was sent back, from the beginning; all of a short list."""
+        return self.returned if len(self.returned) <= 2 * LISTED + 1 else self.returned[:LISTED]
+
+    @property
+    def last(self) -> tuple[Sighting, ...]:
+        return () if self.first == self.returned else self.returned[-LISTED:]
+
+    @property
+    def between(self) -> int:
+        """How many are not named."""
+        return len(self.returned) - len(self.first) - len(self.last)
+
 
 @dataclass(frozen=True, slots=True)
 class Fate:
@@ -73,5 +90,9 @@ def judge(fates: list[Fate]) -> tuple[State, str]:
             return state, bad[0].words
     if not fates:
         return State.NOT_DUE, "No later exchange continues this branch yet."
-    count = len(fates)
-    return State.EQUAL, f"Sent back byte for byte in {count} exchange{'' if count == 1 else 's'}."
+    count = sum(fate.state is State.EQUAL for fate in fates)
+    words = f"Sent back byte for byte in {count} exchange{'' if count == 1 else 's'}."
+    detached = next((fate for fate in fates if fate.state is State.DETACHED), None)
+    if detached is None:
+        return State.EQUAL, words
+    return State.DETACHED, f"{words} {detached.words}" if count else detached.words

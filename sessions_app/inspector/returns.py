@@ -2,16 +2,15 @@
 
 from functools import cached_property
 
-from django.db.models import Q
-
 from sessions_app.inspector.evidence import Received, carried_in, received_by
+from sessions_app.inspector.manifests import Carrier, carriers
 from sessions_app.inspector.origins import seen
-from sessions_app.inspector.passports import LOOK_AHEAD, Fate, Passport, Sighting, State, judge
-from sessions_app.models import Exchange, Source, Turn
+from sessions_app.inspector.passports import Fate, Passport, Sighting, State, judge
+from sessions_app.models import Exchange, HistoryChunk, Source, Turn
 
 
 class Returns:
-    """Reads rows once (six queries, whatever the length of the session) and judges each signature."""
+    """Reads rows once (seven queries, whatever the length of the session) and judges each signature."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
@@ -42,20 +41,13 @@ class Returns:
         returned = tuple(fate.sighting for fate in fates if fate.state is State.EQUAL)
         return *judge(fates), returned
 
-    def _fate(self, follower: Exchange, signature: Received) -> Fate:
-        entry = next((one for one in follower.stored_manifest.entries if one.source in self._sources), None)
-        if entry is None:
-            here = Sighting(follower.number, "")
-            return Fate(
-                here, State.LOST, f"Exchange {follower.number} continues the branch without this turn."
-            )
-        carried = carried_in(self._sources[entry.source].blob.bytes)
-        return self._compare(
-            follower, signature, f"contents[{entry.content}]", {one.sha256: one.part for one in carried}
-        )
-
-    def _compare(self, follower: Exchange, signature: Received, place: str, carried: dict[str, int]) -> Fate:
+    def _fate(self, follower: Carrier, signature: Received) -> Fate:
         number = follower.number
+        source = next((key for key in follower.sources if key in self._sources), None)
+        if source is None:
+            return self._absent(follower)
+        carried = {one.sha256: one.part for one in carried_in(self._sources[source].blob.bytes)}
+        place = f"contents[{follower.content_of(source)}]"
         if signature.sha256 in carried:
             return Fate(Sighting(number, f"{place}.parts[{carried[signature.sha256]}]"), State.EQUAL, "")
         if self._exchange.route != follower.route:
@@ -65,56 +57,67 @@ class Returns:
         words = "with other bytes in its place" if carried else "without it"
         return Fate(Sighting(number, place), state, f"Exchange {number} sent the turn back {words}.")
 
+    def _absent(self, follower: Carrier) -> Fate:
+        """The turn is not among the contents: its text may have moved into the static layer."""
+        here, number = Sighting(follower.number, ""), follower.number
+        if not self._chunks.isdisjoint(follower.sources):
+            words = f"Since exchange {number} its turn is text in a history chunk, which has no signatures."
+            return Fate(here, State.DETACHED, words)
+        return Fate(here, State.LOST, f"Exchange {number} continues the branch without this turn.")
+
     @cached_property
-    def _turn(self) -> Turn | None:
+    def _turns(self) -> list[Turn]:
+        """The turn that the reply became, then its copies on rewritten branches."""
         kinds = [kind for kind in Turn.Kind if kind.is_model]
-        return self._exchange.turns.filter(kind__in=kinds).select_related("content").first()
+        return list(
+            self._exchange.turns.filter(kind__in=kinds).select_related("content").order_by("origin_id", "pk")
+        )
+
+    @property
+    def _turn(self) -> Turn | None:
+        return next((turn for turn in self._turns if turn.origin_id is None), None)
 
     @cached_property
     def _sources(self) -> dict[int, Source]:
         """This turn as it was sent, in each form it was sent in (a repaired turn is another form)."""
-        name = f"turn:{self._turn.public}" if self._turn else ""
+        names = [f"turn:{turn.public}" for turn in self._turns]
         return (
-            Source.objects.filter(session=self._exchange.session_id, name=name)
+            Source.objects.filter(session=self._exchange.session_id, name__in=names)
             .select_related("blob")
             .in_bulk()
         )
 
     @cached_property
-    def _followers(self) -> list[Exchange]:
-        """The next exchanges whose trigger grew from this turn."""
-        later = self._later
-        triggers = {one.pk: one.stored_manifest.entries[-1].source for one in later}
-        names = dict(Source.objects.filter(pk__in=triggers.values()).values_list("pk", "name"))
-        return [one for one in later if self._is_ancestor_of(names[triggers[one.pk]].removeprefix("turn:"))]
-
-    @property
-    def _later(self) -> list[Exchange]:
-        number = self._exchange.number
-        window = Q(number__gt=number, number__lte=number + LOOK_AHEAD)
-        rows = Exchange.objects.filter(window, session=self._exchange.session_id).only(
-            "number", "manifest", "route"
-        )
-        return [one for one in rows if one.stored_manifest.entries]
-
-    def _is_ancestor_of(self, key: str) -> bool:
-        turn = self._tree.get(key)
-        while turn is not None and self._turn is not None:
-            if turn == str(self._turn.public):
-                return True
-            turn = self._tree.get(turn)
-        return False
+    def _names(self) -> dict[int, str]:
+        """Key → name of every source of the session."""
+        return dict(Source.objects.filter(session=self._exchange.session_id).values_list("pk", "name"))
 
     @cached_property
-    def _tree(self) -> dict[str, str]:
-        """Public id → parent's public id for the turns below this one, as deep as the followers can reach."""
+    def _chunks(self) -> set[int]:
+        """The sources that are history chunks ending at this turn or after it."""
+        depth = min((turn.depth for turn in self._turns), default=0)
+        late = HistoryChunk.objects.filter(session=self._exchange.session_id, last_turn__depth__gte=depth)
+        names = {f"chunk:{pk}" for pk in late.values_list("pk", flat=True)}
+        return {key for key, name in self._names.items() if name in names}
+
+    @cached_property
+    def _followers(self) -> list[Carrier]:
+        """All later requests whose trigger grew from this turn."""
+        exchange, below = self._exchange, self._below
+        later = Exchange.objects.filter(session=exchange.session_id, number__gt=exchange.number)
+        found = [one for one in carriers(later) if one.sources] if below else []
+        return [one for one in found if self._names[one.sources[-1]].removeprefix("turn:") in below]
+
+    @cached_property
+    def _below(self) -> set[str]:
+        """Public ids of the turns that grew from this one or from a copy of it."""
         if self._turn is None:
-            return {}
-        depth = self._turn.depth
-        rows = Turn.objects.filter(
-            session=self._exchange.session_id,
-            depth__gt=depth,
-            depth__lte=depth + 4 * LOOK_AHEAD,
-            parent__isnull=False,
-        )
-        return {str(public): str(parent) for public, parent in rows.values_list("public", "parent__public")}
+            return set()
+        ours = {turn.pk: str(turn.public) for turn in self._turns}
+        shallowest = min(turn.depth for turn in self._turns)
+        rows = Turn.objects.filter(session=self._exchange.session_id, depth__gt=shallowest)
+        below = dict(ours)
+        for pk, public, parent in rows.order_by("depth").values_list("pk", "public", "parent_id"):
+            if parent in below:
+                below[pk] = str(public)
+        return set(below.values()) - set(ours.values())

@@ -4,7 +4,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from sessions_app.inspector import figures
 from sessions_app.prompt.wire import well_formed
+
+LONGEST_DATA = 400
+"""Characters of base64 that a page shows as they are."""
 
 CONTROLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"} | {0x7F: 0x2421}
 """Control characters become their pictures (Unicode 2400–2421): a browser drops or replaces the real ones."""
@@ -38,9 +42,22 @@ def pretty(body: bytes) -> str:
     which occur in what models write.
     """
     try:
-        return indented(json.loads(body))
+        return indented(without_files(json.loads(body)))
     except (ValueError, RecursionError):
         return decoded(body)
+
+
+def without_files(value: Any) -> Any:
+    """The same JSON with the bytes of files told by their size: nobody reads megabytes of base64."""
+    if isinstance(value, list):
+        return [without_files(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    told = {key: without_files(item) for key, item in value.items()}
+    data = told.get("data")
+    if isinstance(data, str) and len(data) > LONGEST_DATA and ("mimeType" in told or "mime_type" in told):
+        told["data"] = f"⟨{figures.size(len(data.rstrip('=')) * 3 // 4)} of base64, left out here⟩"
+    return told
 
 
 def segment_text(wire: bytes) -> str:

@@ -7,9 +7,15 @@ EXCHANGE = SESSION + "<int:number>/"
 
 urlpatterns = [
     path(SESSION, views.exchanges, name="exchanges"),
+    path(SESSION + "news/", views.news, name="exchanges-news"),
+    path(SESSION + "refused/<uuid:run>/", views.refused, name="refused-run"),
     path(EXCHANGE, views.exchange, name="exchange"),
     path(EXCHANGE + "whole/<slug:what>/<int:index>/", views.whole, name="exchange-whole"),
+    path(EXCHANGE + "diff/<int:other>/<slug:place>/", views.change, name="exchange-change"),
     path(EXCHANGE + "rendition-<int:index>.json", downloads.rendition, name="exchange-rendition"),
     path(EXCHANGE + "request.json", downloads.request_body, name="exchange-request"),
     path(EXCHANGE + "response.ndjson", downloads.response_chunks, name="exchange-response"),
+    path(EXCHANGE + "program/<slug:name>", downloads.program, name="exchange-program"),
+    path(EXCHANGE + "exchange.har", downloads.har_file, name="exchange-har"),
+    path(EXCHANGE + "exchange.json", downloads.bundle_file, name="exchange-bundle"),
 ]

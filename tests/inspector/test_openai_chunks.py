@@ -49,8 +49,8 @@ def test_the_reply_is_folded(played: tuple[Exchange, Exchange]) -> None:
 
 
 def test_the_signature_has_a_passport_and_went_back_equal(played: tuple[Exchange, Exchange]) -> None:
-    (received,) = SignaturesTab().context(played[0], raw=False).received
-    (sent,) = SignaturesTab().context(played[1], raw=False).sent
+    (received,) = SignaturesTab().read(played[0], {}).received
+    (sent,) = SignaturesTab().read(played[1], {}).sent
     assert not received.state.is_alarm and not sent.state.is_alarm
     assert received.sha256 == sent.sha256
 

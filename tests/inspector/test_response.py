@@ -32,7 +32,7 @@ def test_an_outcome_comes_with_what_to_do(client: Client, session: Session) -> N
         client, make_exchange(make_run(session), [text_chunk("Half", finish="MAX_TOKENS")]), "response"
     )
     assert "cut off at the output limit" in page
-    assert "Raise the output limit" in page
+    assert "Ask the model to go on" in page
 
 
 def test_an_error_in_the_stream_is_shown(client: Client, session: Session) -> None:

@@ -24,7 +24,7 @@ def hostile(session: Session) -> Exchange:
     make_exchange(run, bodies)
     answer_calls(run, {HOSTILE: HOSTILE})
     exchange = make_exchange(run, [*bodies, text_chunk(HOSTILE)], step=2, fingerprint="f" * 64)
-    CacheEntry.objects.refuse("f" * 64, model="m", route="r", reason=HOSTILE)
+    CacheEntry.objects.create(fingerprint="f" * 64, model="m", route="r", reason=HOSTILE)
     error = dict.fromkeys(("kind", "message", "hint", "code"), HOSTILE)
     note = dict.fromkeys(("turn", "action", "reason", "code", "words"), HOSTILE)
     names = dict.fromkeys(

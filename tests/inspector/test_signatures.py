@@ -5,9 +5,11 @@ import orjson
 import pytest
 from django.test import Client
 
-from sessions_app.inspector.passports import Passport, State
+from sessions_app.inspector.passports import Passport, Sighting, State
 from sessions_app.inspector.tabs.signatures import ShownSignatures, SignaturesTab
-from sessions_app.models import Blob, Exchange, Session, Turn
+from sessions_app.models import Blob, Exchange, HistoryChunk, Session, Source, Turn
+from sessions_app.models.source import Manifest
+from sessions_app.runs.rewrite import delete_turns
 from tests.factories import (
     answer_calls,
     answered,
@@ -25,7 +27,7 @@ SIGNATURE = bytes(range(240, 256)) * 8
 
 
 def passports(exchange: Exchange) -> ShownSignatures:
-    return SignaturesTab().context(Exchange.objects.get(pk=exchange.pk), raw=False)
+    return SignaturesTab().read(Exchange.objects.get(pk=exchange.pk), {})
 
 
 def states(found: list[Passport]) -> list[State]:
@@ -180,15 +182,64 @@ def test_parallel_calls_have_one_passport(session: Session) -> None:
     assert states(passports(first).received) == [State.EQUAL]
 
 
-def test_only_the_newest_turns_are_traced_and_it_says_so(
+def test_a_long_history_shows_its_newest_and_counts_the_others(
     client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sessions_app.inspector.origins.NEWEST", 2)
+    monkeypatch.setattr("sessions_app.inspector.tabs.signatures.SHOWN", 2)
     exchange = make_history(session, 5)[-1]
     shown = passports(exchange)
-    assert len(shown.sent) == 2
-    assert shown.untraced == 2
-    assert "2 older ones are not" in read(client, exchange, "signatures")
+    assert (len(shown.sent), len(shown.newest), shown.older) == (4, 2, 2)
+    assert "Show all 4" in read(client, exchange, "signatures")
+    whole = client.get(exchange.get_absolute_url(), {"tab": "signatures", "all": "1"}).content.decode()
+    assert "Show all" not in whole
+
+
+def test_an_alarm_in_an_old_turn_is_shown_all_the_same(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions_app.inspector.tabs.signatures.SHOWN", 1)
+    first = signed_reply(session)
+    altered = base64.b64encode(SIGNATURE[:-1] + b"\0").decode()
+    rewrite(first.turns.get(), {base64.b64encode(SIGNATURE).decode(): altered})
+    exchange = make_history(session, 4)[-1]
+    assert State.ALTERED in states(passports(exchange).newest)
+
+
+def test_a_passport_names_both_ends_of_a_long_list() -> None:
+    seen = tuple(Sighting(number, "") for number in range(20))
+    passport = Passport("", 0, "", State.EQUAL, "", None, seen)
+    assert [one.exchange for one in (*passport.first, *passport.last)] == [0, 1, 2, 17, 18, 19]
+    assert passport.between == 14
+
+
+def test_a_turn_that_became_a_history_chunk_is_detached_and_no_alarm(session: Session) -> None:
+    first = signed_reply(session)
+    finish(make_exchange(make_run(session, "And then?")).run)
+    last = session.head
+    assert last is not None
+    blob = next(iter(Blob.objects.keep(session.owner_id, [b"what was said"]).values()))
+    chunk = HistoryChunk.objects.create(
+        session=session, last_turn=last, name="Chat", content_id=blob, sha256="", tokens=4, messages=4
+    )
+    later = answered(session, "And now?", "Nothing.")
+    carry_instead(later, f"chunk:{chunk.pk}", f"turn:{first.turns.get().public}")
+    passport = passports(first).received[0]
+    assert passport.state is State.DETACHED and not passport.state.is_alarm
+    assert passport.words.startswith("Sent back byte for byte in 1 exchange. Since exchange 3 ")
+
+
+def carry_instead(exchange: Exchange, chunk: str, turn: str) -> None:
+    """Rewrites a manifest as if the turn's text had been a history chunk of the static layer."""
+    source = Source.objects.get(session=exchange.session, name=turn)
+    moved = Source.objects.create(
+        session=exchange.session, name=chunk, kind="text", blob=source.blob, tokens=4
+    )
+    manifest = exchange.stored_manifest
+    entries = [
+        entry._replace(source=moved.pk) if entry.source == source.pk else entry for entry in manifest.entries
+    ]
+    manifest = Manifest(entries=entries, tail=manifest.tail)
+    Exchange.objects.filter(pk=exchange.pk).update(manifest=manifest.model_dump(mode="json"))
 
 
 def test_a_signature_of_a_megabyte_is_a_size_and_a_hash(client: Client, session: Session) -> None:
@@ -209,3 +260,23 @@ def test_chunks_that_are_no_replies_hold_no_signature(session: Session) -> None:
         make_run(session), [*odd, orjson.dumps({"candidates": [{"signature": uuid.uuid4().hex}]})]
     )
     assert passports(exchange).received == []
+
+
+def test_a_copy_on_a_rewritten_branch_sends_it_back_equal(session: Session) -> None:
+    first, second = make_history(session, 2)
+    doomed = first.run.trigger
+    assert doomed is not None
+    delete_turns(session.pk, [doomed.public])
+    session.refresh_from_db()
+    third = answered(session, "Question 3", "Answer 3")
+    found = passports(second).received[0]
+    assert found.state is State.EQUAL and [seen.exchange for seen in found.returned] == [third.number]
+
+
+def test_a_deleted_turn_owes_nothing(session: Session) -> None:
+    (first,) = make_history(session, 1)
+    turn = first.turns.get()
+    delete_turns(session.pk, [turn.public])
+    session.refresh_from_db()
+    answered(session, "Question 2", "Answer 2")
+    assert states(passports(first).received) == [State.NOT_DUE]

@@ -63,3 +63,9 @@ def test_an_empty_value_is_still_an_entry(value: str) -> None:
 
 def test_text_that_is_not_json_is_one_unnamed_entry() -> None:
     assert texts.outline("not json") == (("", "not json"),)
+
+
+def test_the_bytes_of_a_file_are_told_by_their_size() -> None:
+    shown = texts.pretty(b'{"inlineData":{"mimeType":"image/png","data":"' + b"A" * 4_000_000 + b'"}}')
+    assert "3.0 MB" in shown and len(shown) < 200
+    assert texts.pretty(b'{"data":"%b"}' % (b"A" * 500)).count("A") == 500

@@ -6,6 +6,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from sessions_app.inspector.listing import PAGE
 from sessions_app.inspector.tabs import TABS
 from sessions_app.models import Exchange, Run, Session
 from tests.factories import answered, make_exchange, make_history, make_run, make_session, play_flight
@@ -21,7 +22,7 @@ def list_of(session: Session) -> str:
 def test_the_list_shows_each_exchange_with_its_figures(client: Client, session: Session) -> None:
     play_flight(session)
     page = client.get(list_of(session)).content.decode()
-    assert page.count('<tr>\n  <td class="ordinal">') == 2
+    assert page.count('<td class="ordinal">') == 2
     assert "Is AA100 late?" in page
     assert "1,204 prompt tokens, 85 % cached" in page
 
@@ -38,13 +39,13 @@ def test_the_list_costs_the_same_however_long(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     make_history(session, count)
-    with django_assert_max_num_queries(6) as queries:
+    with django_assert_max_num_queries(10) as queries:
         client.get(list_of(session))
     assert not any("manifest" in query["sql"] or "blob" in query["sql"] for query in queries.captured_queries)
 
 
 def test_the_list_comes_in_pages(client: Client, session: Session) -> None:
-    make_history(session, 51)
+    make_history(session, PAGE + 1)
     second = client.get(list_of(session), {"page": "2"}).content.decode()
     assert "Page 2 of 2" in second
     assert second.count('class="ordinal"') == 1

@@ -2,7 +2,9 @@
 
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.inspector.tabs.cache import CacheTab
+from sessions_app.inspector.tabs.diff import DiffTab
 from sessions_app.inspector.tabs.layers import LayersTab
+from sessions_app.inspector.tabs.pipeline import PipelineTab
 from sessions_app.inspector.tabs.renditions import RenditionsTab
 from sessions_app.inspector.tabs.response import ResponseTab
 from sessions_app.inspector.tabs.signatures import SignaturesTab
@@ -14,9 +16,11 @@ TABS: tuple[Tab, ...] = (
     ResponseTab(),
     SignaturesTab(),
     CacheTab(),
+    DiffTab(),
     WireTab(),
-    RenditionsTab(),
     StreamTab(),
+    PipelineTab(),
+    RenditionsTab(),
 )
 
 

@@ -10,8 +10,11 @@ from sessions_app.models import Exchange, SentItem
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.signatures import signatures_of
 
-OPEN = 60
-"""Newest turns of the buffer whose parts are on the page; a history of a thousand would freeze it."""
+OPEN = 16
+"""Newest items of a layer whose parts are on the page; a history of a thousand would freeze it."""
+
+OPEN_SOURCES = 6
+"""The same for a layer that is text: it stands above its sources as the model reads it."""
 
 MEANINGS = {
     Layer.STATIC: "What rarely changes: the role, the rules, the tools, old history. A cache holds this.",
@@ -45,7 +48,7 @@ class ShownItem:
     signed: int
     """How many of its parts carry a signature."""
     parts: tuple[ShownPart, ...]
-    """Empty for an old turn of a long history: its parts are read when it is opened."""
+    """Empty for an old item of a long layer: its parts are read when it is opened."""
 
     @property
     def is_closed(self) -> bool:
@@ -67,7 +70,7 @@ class ShownLayer:
 
     @property
     def older(self) -> list[ShownItem]:
-        """Old turns of a long history, one line each."""
+        """Old items of a long layer, one line each."""
         return [item for item in self.items if item.is_closed]
 
     @property
@@ -100,6 +103,7 @@ class LayersTab(Tab):
     id = "layers"
     title = "Layers"
     has_raw = True
+    follows = "never"
 
     def context(self, exchange: Exchange, *, raw: bool) -> list[ShownLayer]:
         sent, reading = exchange.sent_items(), Reading()
@@ -111,12 +115,14 @@ class LayersTab(Tab):
 
 def show_layer(layer: Layer, sent: Iterable[SentItem], reading: Reading, *, raw: bool) -> ShownLayer:
     own = [item for item in sent if item.layer is layer]
+    has_outline = is_text(layer) and not raw
+    most = OPEN_SOURCES if has_outline else OPEN
     return ShownLayer(
         name=layer.value,
         meaning=MEANINGS[layer],
-        outline=() if raw or not is_text(layer) else outline_of(own, reading),
+        outline=outline_of(own, reading) if has_outline else (),
         items=tuple(
-            show_item(item, reading, raw=raw, is_closed=layer is Layer.BUFFERED and left > OPEN)
+            show_item(item, reading, raw=raw, is_closed=left > most)
             for left, item in zip(range(len(own), 0, -1), own, strict=True)
         ),
     )
@@ -183,4 +189,5 @@ def name_of(source: str) -> str:
     known = SOURCES.get(source) or SOURCES.get(kind)
     if known:
         return known
-    return f"{kind.capitalize()} {key[:8] if kind == 'turn' else key}".strip()
+    named = "History chunk" if kind == "chunk" else kind.capitalize()
+    return f"{named} {key[:8] if kind == 'turn' else key}".strip()

@@ -32,6 +32,7 @@ class ResponseTab(Tab):
     id = "response"
     title = "Response"
     has_raw = True
+    follows = "always"
 
     def context(self, exchange: Exchange, *, raw: bool) -> ShownResponse:
         return show_reply(exchange, Reading(), raw=raw)

@@ -97,6 +97,7 @@ class ShownStream:
 class StreamTab(Tab):
     id = "stream"
     title = "Stream"
+    follows = "always"
 
     def context(self, exchange: Exchange, *, raw: bool) -> ShownStream:
         arrivals = arrivals_of(list(exchange.chunks.all()))

@@ -1,19 +1,13 @@
 """Request and response as they travelled, with the proof that the request was rebuilt exactly."""
 
 import hashlib
-import shlex
 from dataclasses import dataclass
 
 from sessions_app.inspector import texts
 from sessions_app.inspector.parts import Reading, ShownPart
+from sessions_app.inspector.programs import Program, programs_of
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange
-
-GOOGLE = "https://generativelanguage.googleapis.com/v1beta"
-"""Where the copied command goes, whoever answered this exchange."""
-
-ADDRESS = GOOGLE + "/models/{model}:streamGenerateContent?alt=sse"
-OPENAI_ADDRESS = GOOGLE + "/openai/chat/completions"
 
 CHUNKS = 300
 """Chunks shown on the page; the download has all of them."""
@@ -42,7 +36,7 @@ class ShownWire:
     sha256: str
     noted: str
     is_faithful: bool
-    command: str
+    programs: list[Program]
     chunks: list[ShownChunk]
     chunk_count: int
     is_translated: bool
@@ -65,7 +59,7 @@ class WireTab(Tab):
             sha256=sha256,
             noted=exchange.noted_sha256,
             is_faithful=sha256 == exchange.noted_sha256,
-            command=command_of(exchange),
+            programs=programs_of(exchange),
             chunks=shown_chunks(exchange, reading, raw=raw),
             chunk_count=exchange.chunks.count(),
             is_translated=exchange.is_translated,
@@ -79,23 +73,6 @@ def shown_chunks(exchange: Exchange, reading: Reading, *, raw: bool) -> list[Sho
     return [
         ShownChunk(row.seq, row.ms, len(body), (reading.part("raw", "", show(body)),)) for row, body in bodies
     ]
-
-
-def command_of(exchange: Exchange) -> str:
-    """The request as a shell command; the body is the downloaded file, the key is in the environment."""
-    address, key = ADDRESS.format(model=exchange.model), "x-goog-api-key: $GEMINI_API_KEY"
-    if exchange.is_translated:
-        address, key = OPENAI_ADDRESS, "Authorization: Bearer $GEMINI_API_KEY"
-    return (
-        f"curl -sSN -X POST {shlex.quote(address)} \\\n"
-        f'  -H "{key}" \\\n'
-        "  -H 'Content-Type: application/json' \\\n"
-        f"  --data-binary @{request_name(exchange)}"
-    )
-
-
-def request_name(exchange: Exchange) -> str:
-    return f"exchange-{exchange.number}-request.json"
 
 
 def response_name(exchange: Exchange) -> str:

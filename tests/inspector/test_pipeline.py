@@ -1,0 +1,113 @@
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.inspector.stages import stages_of
+from sessions_app.inspector.tabs.pipeline import ShownPipeline
+from sessions_app.models import Exchange, Run, Session
+from tests.factories import answered, make_history, make_run
+from tests.inspector.reading import read
+
+STAGES = [
+    {"name": "build_trigger", "status": "ok", "came_in": "user_text", "came_out": "a task", "ms": 1.0},
+    {"name": "render_templates", "status": "fallback", "details": ["role Clerk: a brace is open"], "ms": 3.0},
+    {"name": "a_new_stage", "status": "odd", "unknown": True},
+]
+BLOCKED = [
+    {"name": "build_trigger", "status": "ok", "came_in": "user_text", "came_out": "a task", "ms": 0.1},
+    {"name": "check", "status": "blocked", "came_out": "Two turns are one.", "details": ["Repair it."]},
+]
+
+
+@pytest.fixture
+def refused(session: Session) -> Run:
+    run = make_run(session, "Is <b>it</b> late?")
+    error = {"message": "Nothing was sent.", "hint": "Choose repair."}
+    Run.objects.filter(pk=run.pk).update(stages=BLOCKED, status=Run.Status.FAILED, error=error)
+    return run
+
+
+def address(run: Run) -> str:
+    return reverse("refused-run", args=[run.session.public, run.public])
+
+
+def list_of(client: Client, session: Session, **asked: str) -> str:
+    return client.get(reverse("exchanges", args=[session.public]), asked).content.decode()
+
+
+def test_a_stage_takes_its_share_of_the_time() -> None:
+    found = stages_of(STAGES)
+    assert [(stage.start, stage.width) for stage in found] == [(0, 25), (25, 75), (100, 0)]
+
+
+def test_every_stage_has_words_a_mark_and_its_details(client: Client, session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    Exchange.objects.filter(pk=exchange.pk).update(stages=STAGES)
+    page = read(client, exchange, "pipeline")
+    assert "Render the templates" in page and "role Clerk: a brace is open" in page
+    assert "fell back to the original text" in page
+    assert "A new stage" in page
+
+
+def test_only_the_stages_before_the_call_are_part_of_the_building() -> None:
+    stages = stages_of(
+        [{"name": "check", "ms": 2}, {"name": "send", "ms": 900}, {"name": "account", "ms": 9}]
+    )
+    shown = ShownPipeline(stages, (), built=5.0)
+    assert (shown.ms, shown.rest) == (2.0, 3.0)
+
+
+def test_an_exchange_without_records_says_so(client: Client, session: Session) -> None:
+    assert "has no stage records" in read(client, answered(session, "Hello", "Hi"), "pipeline")
+
+
+def test_repairs_stand_below_the_stages(client: Client, session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    note = {"turn": "3f2a9c81-1", "part": 0, "action": "dummy", "reason": "The signature was lost."}
+    Exchange.objects.filter(pk=exchange.pk).update(notes=[note], stages=STAGES)
+    assert "Turn 3f2a9c81, part 0: The signature was lost." in read(client, exchange, "pipeline")
+
+
+def test_a_refused_run_has_a_page_with_its_stages(client: Client, refused: Run) -> None:
+    page = client.get(address(refused)).content.decode()
+    assert "Nothing was sent." in page and "Choose repair." in page
+    assert "Two turns are one." in page and "Is &lt;b&gt;it&lt;/b&gt; late?" in page
+
+
+def test_the_list_leads_to_it(client: Client, session: Session, refused: Run) -> None:
+    page = list_of(client, session)
+    assert address(refused) in page and "Refused, nothing was sent." in page
+    assert address(refused) not in list_of(client, session, end="error")
+
+
+def test_a_refusal_stands_where_it_happened(client: Client, session: Session, refused: Run) -> None:
+    Run.objects.filter(pk=refused.pk).update(ended_at=refused.started_at)
+    later = answered(session, "Hello", "Hi")
+    page = list_of(client, session)
+    assert page.index(later.get_absolute_url()) < page.index(address(refused))
+
+
+def test_a_refusal_is_on_one_page_of_a_long_list(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions_app.inspector.listing.PAGE", 2)
+    make_history(session, 2)
+    run = make_run(session, "Refused")
+    run.end(Run.Status.FAILED)
+    Run.objects.filter(pk=run.pk).update(stages=BLOCKED)
+    make_history(session, 2)
+    found = [address(run) in list_of(client, session, page=page) for page in ("1", "2")]
+    assert sorted(found) == [False, True]
+
+
+def test_a_run_that_was_sent_has_no_page_of_refusal(client: Client, session: Session) -> None:
+    run = answered(session, "Hello", "Hi").run
+    assert client.get(address(run)).status_code == 404
+
+
+def test_another_persons_refusal_does_not_exist(stranger: Client, client: Client, refused: Run) -> None:
+    assert stranger.get(address(refused)).status_code == 404
+    unknown = reverse("refused-run", args=[refused.session.public, uuid4()])
+    assert client.get(unknown).status_code == 404
