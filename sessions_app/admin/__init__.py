@@ -6,9 +6,9 @@ are sizes, times, counts and states; titles are content too, since they are made
 
 from django.contrib import admin
 
-from sessions_app.admin import caches, exchanges, people, runs, sessions, texts, turns
+from sessions_app.admin import caches, exchanges, facts, money, panels, people, runs, sessions, texts, turns
 
-__all__ = ["caches", "exchanges", "people", "runs", "sessions", "texts", "turns"]
+__all__ = ["caches", "exchanges", "facts", "money", "panels", "people", "runs", "sessions", "texts", "turns"]
 
 admin.site.site_header = "Pipeweb admin"
 admin.site.site_title = "Pipeweb admin"

@@ -128,7 +128,7 @@ def test_records_can_not_be_added(root: Client, name: str) -> None:
 @pytest.mark.parametrize("name", RECORDS)
 def test_records_can_not_be_changed(root: Client, alice: User, name: str) -> None:
     make_history(make_session(alice), 1)
-    CacheEntry.objects.refuse("f" * 64, model=MODEL, route="r", reason="Too small.")
+    CacheEntry.objects.create(fingerprint="f" * 64, model=MODEL, route="r", state="refused")
     pk = re.findall(rf"/admin/sessions_app/{name}/(\d+)/change/", root.get(list_of(name)).content.decode())[0]
     assert root.post(detail_of(name, pk), {"model": "other"}).status_code == 403
 
@@ -151,13 +151,10 @@ def test_blobs_and_sources_have_no_page(root: Client) -> None:
 
 
 def test_the_library_is_edited_here(root: Client) -> None:
-    place = reverse("admin:sessions_app_prompttext_add")
-    root.post(place, {"kind": "role", "name": "Pilot", "summary": "", "body": "You fly."})
+    typed = {"kind": "role", "name": "Pilot", "layer": "static", "summary": "", "variables": ""}
+    root.post(reverse("admin:sessions_app_prompttext_add"), {**typed, "body": "You fly."})
     text = PromptText.objects.get(name="Pilot")
-    root.post(
-        detail_of("prompttext", text.pk),
-        {"kind": "role", "name": "Pilot", "summary": "", "body": "You land."},
-    )
+    root.post(detail_of("prompttext", text.pk), {**typed, "body": "You land."})
     text.refresh_from_db()
     assert text.body == "You land."
 

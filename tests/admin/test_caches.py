@@ -1,0 +1,80 @@
+"""Caches in the admin: what they cost, and the two things that can be done to them."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions_app.models import CacheEntry, Price
+from tests.factories import MODEL
+
+LIST = reverse("admin:sessions_app_cacheentry_changelist")
+
+
+def browser(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+@pytest.fixture
+def entry(db: None) -> CacheEntry:
+    rates = {"input": Decimal(1), "cached": Decimal("0.1"), "output": 3, "storage": Decimal(2)}
+    Price.objects.update_or_create(model=MODEL, valid_from=date(2026, 11, 20), defaults=rates)
+    now = timezone.now()
+    return CacheEntry.objects.create(
+        fingerprint="a" * 64,
+        route="0123456789abcdef",
+        model=MODEL,
+        name="cachedContents/a",
+        tokens=1_000_000,
+        made_at=now - timedelta(hours=3),
+        expires_at=now + timedelta(minutes=31),
+    )
+
+
+@pytest.fixture
+def root(db: None) -> Client:
+    return browser(User.objects.create_superuser("root"))
+
+
+def act(client: Client, action: str, entry: CacheEntry) -> str:
+    chosen = {"action": action, "_selected_action": [entry.pk]}
+    page = client.post(LIST, chosen, follow=True).content.decode()
+    entry.refresh_from_db()
+    return page
+
+
+def test_the_list_says_how_old_how_long_and_how_dear(root: Client, entry: CacheEntry) -> None:
+    page = root.get(LIST).content.decode()
+    assert "3.0\N{NO-BREAK SPACE}h" in page and "31\N{NO-BREAK SPACE}min" in page
+    assert "$6.00" in page and "1,000,000" in page
+
+
+def test_deleting_dooms_it_for_the_caretaker(root: Client, entry: CacheEntry) -> None:
+    assert "1 will be deleted at the provider" in act(root, "delete_at_provider", entry)
+    assert (entry.state, entry.reason) == (CacheEntry.State.DOOMED, "An admin asked for it.")
+
+
+def test_extending_asks_for_an_hour_from_now(root: Client, entry: CacheEntry) -> None:
+    act(root, "extend_at_provider", entry)
+    assert entry.wanted_until and entry.wanted_until > timezone.now() + timedelta(minutes=59)
+
+
+def test_what_is_gone_cannot_be_extended(root: Client, entry: CacheEntry) -> None:
+    entry.drop("403")
+    assert "None of them is alive" in act(root, "extend_at_provider", entry)
+    assert entry.wanted_until is None
+
+
+def test_who_may_only_look_has_no_actions(entry: CacheEntry) -> None:
+    looker = User.objects.create_user("looker", is_staff=True)
+    looker.user_permissions.add(Permission.objects.get(codename="view_cacheentry"))
+    client = browser(looker)
+    assert "delete_at_provider" not in client.get(LIST).content.decode()
+    act(client, "delete_at_provider", entry)
+    assert entry.state == CacheEntry.State.LIVE
