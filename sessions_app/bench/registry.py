@@ -23,6 +23,7 @@ class Bench:
 
 
 def benches() -> dict[str, Bench]:
-    from sessions_app.bench import relay, writers
+    from sessions_app.bench import assembly, cost, inspector, relay, writers
 
-    return {bench.name: bench for bench in (relay.BENCH, writers.BENCH)}
+    known = (relay.BENCH, writers.BENCH, assembly.BENCH, cost.BENCH, inspector.BENCH)
+    return {bench.name: bench for bench in known}

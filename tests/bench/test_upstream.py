@@ -46,7 +46,7 @@ async def test_every_text_begins_with_the_moment_it_was_written(upstream: httpx2
     stamps = [int(stamp) for stamp in re.findall(r"@(\d{16})", text)]
     assert len(stamps) == 5
     assert before < stamps[0]
-    assert all(later - earlier > 1_000_000 for earlier, later in pairwise(stamps))
+    assert all(earlier < later for earlier, later in pairwise(stamps))
 
 
 async def test_one_connection_answers_again_and_again(upstream: httpx2.AsyncClient) -> None:
