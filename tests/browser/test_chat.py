@@ -1,5 +1,6 @@
 """The chat in a real browser: first visit, sending, streaming, stopping, tools, errors, drafts."""
 
+import asyncio
 import json
 import re
 from typing import Any
@@ -36,7 +37,7 @@ async def test_the_first_message_makes_a_session_and_is_answered(page: Page) -> 
     run = page.locator(".run")
     await expect(run.locator(".bubble")).to_have_text("Hello there")
     await finished(run)
-    await expect(run.locator(".foot")).to_contain_text("prompt")
+    await expect(run.locator(".foot")).to_contain_text("% cached")
     await expect(page.get_by_role("heading", level=1)).to_have_text("Hello there")
 
 
@@ -45,7 +46,7 @@ async def test_a_sample_shows_a_cache_hit_on_its_second_turn(page: Page) -> None
     await page.get_by_role("button", name="Pay once for a long background").click()
     await finished(page.locator(".run"))
     await finished(await send(page, "And for the day after?"))
-    await expect(page.locator(".run").last.locator(".badge")).to_have_text("cache hit")
+    await expect(page.locator(".run").last.locator(".sum .badge")).to_have_text("cache hit")
 
 
 async def test_text_appears_while_it_is_written_and_stays(page: Page) -> None:
@@ -53,7 +54,7 @@ async def test_text_appears_while_it_is_written_and_stays(page: Page) -> None:
     run = await send(page, "/slow please")
     await expect(run.locator(".text")).not_to_be_empty()
     await expect(run).to_have_attribute("aria-busy", "true")
-    start = (await run.locator(".text").inner_text())[:20]
+    start = (await run.locator(".text").inner_text())[:8]  # before any mark that becomes HTML
     await page.keyboard.press("Escape")
     await finished(run)
     await expect(run.locator(".text")).to_contain_text(start)
@@ -152,10 +153,13 @@ async def test_a_second_tab_follows(page: Page, context: BrowserContext) -> None
 
 async def test_a_broken_connection_loses_nothing(page: Page) -> None:
     routes: list[WebSocketRoute] = []
+    again = asyncio.Event()
 
     def pass_on(route: WebSocketRoute) -> None:
         route.connect_to_server()
         routes.append(route)
+        if len(routes) > 1:
+            again.set()
 
     await page.route_web_socket(re.compile("/ws/"), pass_on)
     await open_session(page)
@@ -165,7 +169,7 @@ async def test_a_broken_connection_loses_nothing(page: Page) -> None:
     await finished(run)
     await expect(run.locator(".text")).to_contain_text("Summary")
     await expect(page.locator(".run")).to_have_count(1)
-    assert len(routes) >= 2
+    await asyncio.wait_for(again.wait(), 15)
 
 
 async def test_a_refused_message_comes_back(page: Page) -> None:

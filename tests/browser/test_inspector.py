@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import BrowserContext, Locator, Page, expect
 
-TABS = ["Layers", "Response", "Signatures", "Cache", "Wire", "Renditions", "Stream"]
+TABS = ["Layers", "Response", "Signatures", "Cache", "Diff", "Wire", "Stream", "Pipeline", "Renditions"]
 
 
 async def open_list(page: Page) -> None:

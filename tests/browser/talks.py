@@ -1,0 +1,55 @@
+"""Conversations that did not take place: files that the list's import takes in."""
+
+import json
+import re
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from playwright.async_api import Page
+
+Pair = tuple[str, str]
+"""What a person asked, what the model answered."""
+
+
+async def open_talk(page: Page, pairs: Sequence[Pair], **settings: Any) -> None:
+    """Imports the conversation and opens it."""
+    await bring_in(page, exported(pairs, settings))
+
+
+async def bring_in(page: Page, export: dict[str, Any]) -> None:
+    await page.goto("/")
+    file = {"name": "session.json", "mimeType": "application/json", "buffer": json.dumps(export).encode()}
+    await page.get_by_label("More for the list").click()
+    await page.get_by_text("Import a session…").click()
+    await page.get_by_label("File", exact=True).set_input_files(file)  # type: ignore[arg-type]
+    await page.get_by_role("button", name="Import", exact=True).click()
+    await page.wait_for_url(re.compile("/s/"))
+
+
+def exported(pairs: Sequence[Pair], settings: dict[str, Any]) -> dict[str, Any]:
+    turns: list[dict[str, Any]] = []
+    runs: list[dict[str, Any]] = []
+    for question, answer in pairs:
+        run = {"key": str(uuid.uuid4()), "status": "completed", "outcome": "complete"}
+        turns.append(_turn("user_task", "user", question, run["key"], turns))
+        run["trigger"] = turns[-1]["key"]
+        turns.append(_turn("model_response", "model", answer, run["key"], turns))
+        runs.append(run)
+    session = {
+        "title": "An imported conversation",
+        "model": "gemini-3-flash-preview",
+        "settings": settings,
+        "head": turns[-1]["key"],
+    }
+    return {"exported_at": "2026-11-21T09:00:00Z", "session": session, "turns": turns, "runs": runs}
+
+
+def _turn(kind: str, role: str, text: str, run: str, earlier: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "key": str(uuid.uuid4()),
+        "parent": earlier[-1]["key"] if earlier else None,
+        "kind": kind,
+        "content": json.dumps({"role": role, "parts": [{"text": text}]}),
+        "run": run,
+    }

@@ -1,0 +1,123 @@
+"""Every page, and whatever opens on it, under the rules of accessibility in both colour schemes."""
+
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, BrowserContext, Page, expect
+
+from tests.browser.test_chat import finished, open_session, send
+from tests.browser.test_endings import refused
+from tests.server import Server
+
+TABS = ("layers", "wire", "response", "stream", "signatures", "cache", "diff", "pipeline", "renditions")
+LISTS = (
+    *("session", "turn", "run", "exchange", "rawchunk", "cacheentry", "cachelesson", "price", "allowance"),
+    *("spending", "modelfacts", "prompttext", "assistant", "allowedcommand", "memory", "reading"),
+)
+PAGES = ["/", "/?archive", "/?q=weather", "/?q=nowhereatall", "/new", "/key", "/spending/", "/admin/"]
+PARTS = ["", "arguments/", "inspect/", *(f"inspect/1/?tab={tab}" for tab in TABS)]
+
+schemes = pytest.mark.parametrize("scheme", ["light", "dark"])
+
+OPENED: dict[str, Callable[[Page], Awaitable[Any]]] = {
+    "settings": lambda page: page.get_by_role("button", name="Session settings").click(),
+    "context": lambda page: page.get_by_role("button", name="Context").click(),
+    "menu of an answer": lambda page: page.get_by_label("More for this answer").last.click(),
+    "menu of the session": lambda page: page.get_by_label("More for this session").click(),
+    "account": lambda page: page.locator(".sum").last.click(),
+    "new wording": lambda page: page.locator("[data-edit]").last.press("Enter"),
+    "thoughts": lambda page: page.locator(".thoughts summary").first.click(),
+    "call": lambda page: page.locator(".tool summary").first.click(),
+    "palette": lambda page: page.keyboard.press("Control+k"),
+    "shortcuts": lambda page: page.keyboard.press("Control+/"),
+}
+"""What a person can open on the page of a conversation."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def talk(browser: Browser, server: Server, signed_in_cookies: list[Any]) -> AsyncIterator[str]:
+    """The address of a conversation with thoughts, calls, code, a table and a card."""
+    context = await browser.new_context(base_url=server.url)
+    await context.add_cookies(signed_in_cookies)
+    page = await context.new_page()
+    await open_session(page)
+    for text in ("/think weather in Paris and London", "/long please", "/safety"):
+        await finished(await send(page, text))
+    yield page.url
+    await context.close()
+
+
+DJANGOS = {"rules": {"label-title-only": {"enabled": False}}}
+"""Django's own search field is named by the text of a picture, which this rule does not count."""
+
+
+async def judge(page: Page, scheme: str, options: dict[str, Any] | None = None) -> None:
+    await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    found = await Axe().run(page, options=options)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@schemes
+@pytest.mark.parametrize("address", PAGES)
+async def test_a_page_passes(page: Page, talk: str, address: str, scheme: str) -> None:
+    await page.goto(address)
+    await judge(page, scheme)
+
+
+@schemes
+@pytest.mark.parametrize("part", PARTS)
+async def test_a_conversation_and_its_exchanges_pass(page: Page, talk: str, part: str, scheme: str) -> None:
+    await page.goto(talk + part)
+    await judge(page, scheme)
+
+
+@schemes
+@pytest.mark.parametrize("name", OPENED)
+async def test_what_opens_passes(page: Page, talk: str, name: str, scheme: str) -> None:
+    await page.goto(talk)
+    await OPENED[name](page)
+    await expect(page.locator(".htmx-request")).to_have_count(0)
+    await judge(page, scheme)
+
+
+@schemes
+@pytest.mark.parametrize("name", LISTS)
+async def test_a_list_of_the_admin_passes(page: Page, talk: str, name: str, scheme: str) -> None:
+    await page.goto(f"/admin/sessions_app/{name}/")
+    await judge(page, scheme, DJANGOS)
+
+
+@schemes
+async def test_an_empty_conversation_and_one_that_is_being_answered_pass(page: Page, scheme: str) -> None:
+    await open_session(page)
+    await judge(page, scheme)
+    run = await send(page, "/slow please")
+    await expect(run.locator(".text")).not_to_be_empty()
+    await judge(page, scheme)
+    await page.keyboard.press("Escape")
+
+
+@schemes
+async def test_a_refused_message_passes_here_and_in_the_inspector(page: Page, scheme: str) -> None:
+    run = await refused(page)
+    await judge(page, scheme)
+    await page.goto(f"{page.url}inspect/refused/{await run.get_attribute('data-run')}/")
+    await judge(page, scheme)
+
+
+@schemes
+async def test_a_page_that_is_not_there_passes(page: Page, complaints: list[str], scheme: str) -> None:
+    await page.goto(f"/s/{uuid.uuid4()}/")
+    await judge(page, scheme)
+    assert "404" in complaints.pop()
+
+
+@schemes
+async def test_the_door_passes(visitor: BrowserContext, scheme: str) -> None:
+    page = await visitor.new_page()
+    await page.goto("/")
+    await judge(page, scheme)

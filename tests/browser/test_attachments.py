@@ -1,0 +1,176 @@
+"""Files with a message, as a person attaches them; pictures, code and formulas of an answer; the gauge."""
+
+import base64
+from typing import Any
+
+from playwright.async_api import Locator, Page, expect
+
+from sessions_app.emulator.drawings import drawing
+from tests.browser.test_chat import finished, open_session, send
+
+PNG = base64.b64decode(drawing()["inlineData"]["data"])
+PICTURE = {"name": "sunset.png", "mimeType": "image/png", "buffer": PNG}
+PAPER = {"name": "paper.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7 " + b"x" * 1000}
+GIVE = """(place, [kind, data]) => {
+  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  const files = new DataTransfer();
+  files.items.add(new File([bytes], "sunset.png", { type: "image/png" }));
+  const event = kind === "paste"
+    ? new ClipboardEvent("paste", { clipboardData: files, bubbles: true, cancelable: true })
+    : new DragEvent(kind, { dataTransfer: files, bubbles: true, cancelable: true });
+  place.dispatchEvent(event);
+}"""
+
+
+def chips(page: Page) -> Locator:
+    return page.get_by_role("list", name="Attached files").get_by_role("listitem")
+
+
+async def choose(page: Page, *files: Any) -> None:
+    await page.get_by_label("Attach files").set_input_files(list(files))
+
+
+async def give(place: Locator, kind: str) -> None:
+    await place.evaluate(GIVE, [kind, base64.b64encode(PNG).decode()])
+
+
+async def seen(picture: Locator) -> None:
+    """The picture has arrived and was painted."""
+    await expect(picture).to_be_visible()
+    await expect(picture).to_have_js_property("naturalWidth", 320)
+
+
+async def test_chosen_files_go_with_the_message_and_stand_above_it(page: Page) -> None:
+    await open_session(page)
+    await choose(page, PICTURE, PAPER)
+    await expect(chips(page)).to_have_count(2)
+    await expect(page.locator(".chip.coming")).to_have_count(0)
+    run = await send(page, "What is this?")
+    await expect(chips(page)).to_have_count(0)
+    await finished(run)
+    await seen(run.get_by_role("img", name="sunset.png"))
+    await expect(run.get_by_role("link", name="paper.pdf")).to_be_visible()
+    await expect(run.locator(".text")).to_contain_text("2 inline data, text")
+
+
+async def test_files_wait_with_the_draft_over_a_reload_and_can_be_taken_off(page: Page) -> None:
+    await open_session(page)
+    await choose(page, PICTURE, PAPER)
+    await expect(page.locator("[data-attachment]")).to_have_count(2)
+    await page.reload()
+    await expect(chips(page)).to_have_count(2)
+    await page.get_by_role("button", name="Remove paper.pdf").click()
+    await expect(chips(page)).to_have_count(1)
+    await page.reload()
+    await expect(chips(page)).to_contain_text(["sunset.png"])
+
+
+async def test_a_picture_is_pasted_or_dropped_anywhere_on_the_chat(page: Page) -> None:
+    await open_session(page)
+    await give(page.locator("#message"), "paste")
+    await expect(page.locator("[data-attachment]")).to_have_count(1)
+    talk = page.locator(".scroller")
+    await give(talk, "dragenter")
+    await expect(page.locator(".dropping")).to_be_visible()
+    await give(talk, "drop")
+    await expect(page.locator(".dropping")).to_have_count(0)
+    await expect(page.locator("[data-attachment]")).to_have_count(2)
+
+
+async def test_a_picture_alone_is_a_message(page: Page) -> None:
+    await open_session(page)
+    await expect(page.get_by_role("button", name="Send (Enter)")).to_be_disabled()
+    await choose(page, PICTURE)
+    await expect(page.locator("[data-attachment]")).to_have_count(1)
+    await page.get_by_role("button", name="Send (Enter)").click()
+    run = page.locator(".run")
+    await finished(run)
+    await seen(run.get_by_role("img", name="sunset.png"))
+
+
+async def test_a_file_on_the_first_page_makes_the_session(page: Page) -> None:
+    await page.goto("/")
+    await page.locator("#message").fill("Look at this")
+    await choose(page, PICTURE)
+    await page.wait_for_url("**/s/**")
+    await expect(chips(page)).to_contain_text(["sunset.png"])
+    await expect(page.locator("#message")).to_have_value("Look at this")
+
+
+async def test_text_goes_into_the_context_and_what_nobody_reads_says_so(
+    page: Page, complaints: list[str]
+) -> None:
+    await open_session(page)
+    await choose(page, {"name": "plan.md", "mimeType": "text/markdown", "buffer": b"# Plan"})
+    await expect(chips(page)).to_contain_text("in the context panel")
+    await choose(page, {"name": "tool.exe", "mimeType": "image/png", "buffer": b"MZ\0\1"})
+    await expect(page.get_by_role("alert")).to_contain_text("no kind of file that the model reads")
+    await page.locator(".chip.refused").get_by_role("button", name="Remove").click()
+    await expect(page.get_by_role("alert")).to_have_count(0)
+    complaints[:] = [words for words in complaints if "409" not in words]
+
+
+async def test_a_message_that_waits_is_taken_back_with_its_files(page: Page) -> None:
+    await open_session(page)
+    await send(page, "/slow please")
+    await expect(page.locator(".run .text")).not_to_be_empty()
+    await choose(page, PICTURE)
+    await expect(page.locator("[data-attachment]")).to_have_count(1)
+    await send(page, "And this?")
+    waiting = page.get_by_role("list", name="To be sent next").get_by_role("listitem")
+    await expect(waiting).to_contain_text("1 file")
+    await waiting.get_by_role("button", name="Take back").click()
+    await expect(chips(page)).to_contain_text(["sunset.png"])
+    await expect(page.locator("#message")).to_have_value("And this?")
+    await page.get_by_role("button", name="Stop (Esc)").click()
+    await finished(page.locator(".run"))
+
+
+async def test_a_picture_of_the_model_and_its_code_are_shown(page: Page) -> None:
+    await open_session(page)
+    run = await send(page, "/image /code please")
+    await finished(run)
+    await seen(run.get_by_role("img", name="Image that the model made"))
+    await run.get_by_text("Python code").click()
+    await expect(run.locator(".tool")).to_contain_text("print(sum(primes))")
+    await expect(run.locator(".tool .response")).to_have_text("129")
+
+
+async def test_the_gauge_follows_the_answers(page: Page) -> None:
+    await open_session(page)
+    await expect(page.locator(".gauge")).to_be_hidden()
+    await finished(await send(page, "Hello"))
+    await expect(page.locator(".gauge")).to_contain_text("of 1,048,576 tokens")
+
+
+async def test_an_ending_leads_to_the_setting_that_would_change_it(page: Page) -> None:
+    await open_session(page)
+    run = await send(page, "/malformed")
+    await run.get_by_role("button", name="Tools…").click()
+    dialog = page.get_by_role("dialog", name="Session settings")
+    await expect(dialog.get_by_role("group", name="Tools")).to_be_visible()
+
+
+async def test_formulas_are_set_and_money_stays_money(page: Page) -> None:
+    await open_session(page)
+    edited = r"It costs $5 to $10, and $x^2 + y^2 = r^2$ holds."
+    await finished(await send(page, "Hello"))
+    run = page.locator(".run")
+    await run.get_by_label("More for this answer").click()
+    await run.get_by_role("button", name="Edit this answer").click()
+    await page.get_by_label("New wording").fill(edited)
+    await page.get_by_role("button", name="Save as a branch").click()
+    await expect(run.locator(".text math")).to_have_count(1)
+    await expect(run.locator(".text")).to_contain_text("It costs $5 to $10, and")
+
+
+async def test_code_is_highlighted_once_and_its_copy_button_stays_in_sight(page: Page) -> None:
+    await open_session(page)
+    run = await send(page, "/long please")
+    code = run.locator(".code code").first
+    await expect(code.locator("span").first).to_be_attached()
+    early = await code.inner_html()
+    await finished(run)
+    assert await run.locator(".code code").first.inner_html() == early
+    head = run.locator(".code-head").first
+    assert await head.evaluate("(head) => getComputedStyle(head).position") == "sticky"

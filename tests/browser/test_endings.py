@@ -1,0 +1,102 @@
+"""Every way an answer can end, in words, where the answer would stand."""
+
+import json
+import re
+import uuid
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.browser.talks import bring_in
+from tests.browser.test_chat import finished, open_session, send
+
+LATER = 20_000
+
+ENDINGS = {
+    "/safety": "The model stopped because of a safety rule.",
+    "/malformed": "The model tried to call a tool but wrote the call wrongly.",
+    "/empty": "The model answered with nothing.",
+    "/noparts": "The model answered with nothing.",
+    "/nofinish": "The stream ended before the model said it was done.",
+    "/blocked": "The provider refused the request before the model saw it.",
+}
+
+
+@pytest.mark.parametrize("cue", ENDINGS)
+async def test_an_answer_that_did_not_end_well_says_why_and_what_to_do(page: Page, cue: str) -> None:
+    await open_session(page)
+    run = await send(page, cue)
+    card = run.locator(".ending")
+    await expect(card).to_contain_text(ENDINGS[cue], timeout=LATER)
+    await expect(card.locator("p").nth(1)).to_have_text(re.compile(r"[a-z]\.\s"))
+    await expect(card.get_by_role("link", name="Show request")).to_be_visible()
+    await expect(page.get_by_role("button", name="Send (Enter)")).to_be_visible()
+
+
+async def test_a_cut_answer_goes_on_in_a_turn_that_pipeweb_wrote(page: Page) -> None:
+    await open_session(page)
+    await send(page, "/maxtokens once")
+    own = page.locator(".run.own")
+    await expect(own).to_contain_text("Written by Pipeweb", timeout=LATER)
+    await finished(own)
+    await expect(page.locator(".run").first.locator(".ending")).to_contain_text("cut off at the output limit")
+    await page.reload()
+    await expect(own.get_by_role("heading", name="Pipeweb")).to_have_count(1)
+    await expect(own.locator(".bubble")).to_contain_text("not by a person")
+
+
+async def test_a_rate_limit_counts_down_and_stop_ends_the_wait(page: Page) -> None:
+    await open_session(page)
+    run = await send(page, "/error 429")
+    words = run.locator(".status .words")
+    await expect(words).to_have_text(re.compile(r"Asking again \(\d+ s\)"), timeout=LATER)
+    seconds = await words.inner_text()
+    await expect(words).not_to_have_text(seconds)
+    await page.keyboard.press("Escape")
+    await expect(run.locator(".ending")).to_contain_text("Stopped.")
+    await expect(words).to_have_count(0)
+    await expect(page.get_by_role("button", name="Send (Enter)")).to_be_visible()
+
+
+async def test_a_guard_rail_names_itself_and_what_was_kept(page: Page) -> None:
+    await page.goto("/new")
+    await page.get_by_text("Going on, limits, budget").click()
+    await page.get_by_label("Rounds of tools").fill("1")
+    await page.get_by_role("button", name="Create session").click()
+    await page.wait_for_url("**/s/**")
+    run = await send(page, "Check flight status for AA100 and book a taxi 2 hours before if delayed")
+    await expect(run.get_by_role("alert")).to_contain_text("A guard rail ended this: 1 rounds", timeout=LATER)
+    await expect(run.get_by_role("alert")).to_contain_text("What was done is kept.")
+    await expect(run.locator(".tool").first).to_contain_text("check_flight")
+
+
+async def refused(page: Page) -> Locator:
+    """The run of a message that was not sent, because the history before it is broken."""
+    await open_session(page)
+    await finished(await send(page, "What time is it?"))
+    export = json.loads(await (await page.request.get(f"{page.url}export.json")).text())
+    response = next(turn for turn in export["turns"] if turn["kind"] == "tool_response")
+    export["session"] |= {"settings": {"history_policy": "strict"}, "head": response["key"]}
+    for turn in export["turns"]:
+        turn["run"] = None
+    export |= {"runs": [], "exchanges": []}
+    await bring_in(page, export)
+    run = await send(page, "And now?")
+    await expect(run.get_by_role("alert")).to_contain_text("Nothing was sent", timeout=LATER)
+    return run
+
+
+async def test_a_broken_history_is_refused_and_one_click_repairs_it(page: Page) -> None:
+    run = await refused(page)
+    await run.get_by_role("button", name="Repair and answer").click()
+    await expect(page.get_by_role("alert")).to_have_count(0, timeout=LATER)
+    await expect(page.locator(".run[data-status=completed] .text").last).not_to_be_empty(timeout=LATER)
+
+
+async def test_an_unknown_session_is_explained_and_none_is_made(page: Page, complaints: list[str]) -> None:
+    answer = await page.goto(f"/s/{uuid.uuid4()}/")
+    assert answer and answer.status == 404
+    await expect(page.get_by_role("heading", level=1)).to_have_text("There is nothing at this address")
+    await page.get_by_role("link", name="Your sessions").click()
+    await expect(page.get_by_label("Message")).to_be_visible()
+    assert len(complaints) == 1 and "404" in complaints.pop()

@@ -1,0 +1,156 @@
+"""The panels beside the chat, as a person uses them: look, add, switch, upload, go on talking."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Locator, Page, expect
+
+from tests.browser.test_chat import finished, open_session, send
+
+
+async def open_drawer(page: Page) -> None:
+    """A new session with its panels beside it."""
+    await open_session(page)
+    await page.get_by_role("button", name="Context", exact=True).click()
+    await expect(page.locator("#panel-todos")).to_be_visible()
+
+
+async def unfold(page: Page, key: str) -> Locator:
+    """Opens a panel; its inside, when it has been read."""
+    inside = page.locator(f"#body-{key}")
+    await page.locator("li.panel > details > summary", has=page.locator(f"#head-{key}")).click()
+    await expect(page.locator(f"#problem-{key}")).to_be_attached()
+    return inside
+
+
+async def request_body(page: Page, number: int) -> Any:
+    """What the session's exchange sent."""
+    return await (await page.request.get(f"{page.url}inspect/{number}/request.json")).json()
+
+
+async def upload(page: Page, name: str, body: bytes) -> None:
+    file: Any = {"name": name, "mimeType": "application/octet-stream", "buffer": body}
+    await page.locator("#details input[type=file]").set_input_files([file])
+
+
+async def test_what_is_added_by_hand_is_in_the_next_request_until_it_is_off(page: Page) -> None:
+    await open_drawer(page)
+    todos = await unfold(page, "todos")
+    await todos.get_by_label("New todo").fill("water the beans")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#panels-said")).to_have_text("Todo 1 is added.")
+    await expect(page.locator("#panels-sum")).to_contain_text("from 1 panel")
+    await finished(await send(page, "Hello"))
+    assert "water the beans" in str(await request_body(page, 1))
+    await expect(page.locator("#head-todos")).to_contain_text("changed just now")
+
+    await page.get_by_role("switch", name="The model reads: Todos").click()
+    await expect(page.locator("#panels-said")).to_have_text("Todos is off.")
+    await finished(await send(page, "And now?"))
+    assert "water the beans" not in str(await request_body(page, 2))
+
+
+async def test_a_todo_is_ticked_changed_and_removed_in_place(page: Page) -> None:
+    await open_drawer(page)
+    todos = await unfold(page, "todos")
+    for title in ("sow", "weed"):
+        await todos.get_by_label("New todo").fill(title)
+        await todos.get_by_role("button", name="Add").click()
+        await expect(todos.get_by_text(title, exact=True)).to_be_visible()
+    await todos.get_by_role("checkbox", name="Done: sow").check()
+    await expect(page.locator("#panels-said")).to_have_text("Todo 1 is done.")
+    await todos.get_by_text("weed", exact=True).click()
+    await todos.get_by_label("Todo 2").fill("weed the beans")
+    await page.keyboard.press("Enter")
+    await expect(todos.get_by_text("weed the beans", exact=True)).to_be_visible()
+    await todos.get_by_text("sow", exact=True).click()
+    await todos.get_by_role("button", name="Remove").first.click()
+    await expect(todos.get_by_text("sow", exact=True)).to_have_count(0)
+    await page.reload()
+    await page.get_by_role("button", name="Context", exact=True).click()
+    await expect((await unfold(page, "todos")).locator(".words")).to_have_text(["weed the beans"])
+
+
+async def test_a_tool_that_is_taken_away_is_not_declared(page: Page) -> None:
+    await open_drawer(page)
+    tools = await unfold(page, "offers")
+    await tools.get_by_role("checkbox", name="Calculate").uncheck()
+    await expect(page.locator("#panels-said")).to_have_text("Calculate is off.")
+    await finished(await send(page, "Hello"))
+    sent = str((await request_body(page, 1))["tools"])
+    assert "add_todo" in sent and "calculate" not in sent
+
+
+async def test_a_file_that_cannot_be_sent_is_said(page: Page) -> None:
+    await open_drawer(page)
+    files = await unfold(page, "file_references")
+    await upload(page, "photo.png", b"\x89PNG\xff\xfe")
+    await expect(files).to_contain_text("Not sent: “photo.png” is not UTF-8 text.")
+    await upload(page, "long.txt", b"sow in May\n" * 20_000)
+    await expect(files).to_contain_text("page 1 of 3")
+    await upload(page, "large.txt", b"x" * 5_000_001)
+    await expect(files.get_by_role("alert")).to_contain_text("larger than 5,000,000 bytes")
+    await expect(files.get_by_text("large.txt")).to_have_count(0)
+
+
+async def test_the_panels_follow_a_run_and_keep_what_is_being_typed(page: Page) -> None:
+    await open_drawer(page)
+    todos = await unfold(page, "todos")
+    notes = await unfold(page, "scratchpad")
+    await notes.get_by_label("New note", exact=True).fill("half a thought")
+    await finished(await send(page, "add a todo: water the beans"))
+    await expect(todos.get_by_text("water the beans", exact=True)).to_be_visible()
+    await expect(notes.get_by_label("New note", exact=True)).to_have_value("half a thought")
+    await todos.get_by_label("New todo").fill("sow")
+    await page.keyboard.press("Enter")
+    await expect(todos.get_by_text("sow", exact=True)).to_be_visible()
+    await expect(notes.get_by_label("New note", exact=True)).to_have_value("half a thought")
+
+
+async def test_a_drawer_that_was_closed_is_up_to_date_when_it_opens(page: Page) -> None:
+    await open_drawer(page)
+    await page.get_by_role("complementary", name="Context").get_by_role("button", name="Close").click()
+    await finished(await send(page, "add a todo: water the beans"))
+    await page.get_by_role("button", name="Context", exact=True).click()
+    await expect(page.locator("#head-todos")).to_contain_text("tokens")
+
+
+async def test_what_could_not_be_saved_is_not_lost(page: Page, complaints: list[str]) -> None:
+    await open_drawer(page)
+    todos = await unfold(page, "todos")
+    await page.route("**/acts/**", lambda route: route.abort())
+    await todos.get_by_label("New todo").fill("water the beans")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#panels-said")).to_contain_text("Nothing is lost")
+    await expect(todos.get_by_label("New todo")).to_have_value("water the beans")
+    await page.unroute("**/acts/**")
+    await todos.get_by_role("button", name="Add").click()
+    await expect(page.locator("#panels-said")).to_have_text("Todo 1 is added.")
+    complaints.clear()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+async def test_the_panels_are_accessible_and_fit(page: Page, scheme: Any, width: int) -> None:
+    await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    await page.set_viewport_size({"width": width, "height": 844})
+    await open_drawer(page)
+    todos = await unfold(page, "todos")
+    await todos.get_by_label("New todo").fill("water the beans")
+    await page.keyboard.press("Enter")
+    await expect(todos.get_by_text("water the beans", exact=True)).to_be_visible()
+    await unfold(page, "file_references")
+    await upload(page, f"{'long' * 20}.png", b"\xff\xfe")
+    await expect(page.locator("#body-file_references .problem .icon").first).to_be_visible()
+    for key in ("memories", "scratchpad", "logs", "offers"):
+        await unfold(page, key)
+    await page.get_by_text("More panels").click()
+    await unfold(page, "tree")
+    found = await Axe().run(page, context="#details")
+    assert found.violations_count == 0, found.generate_report()
+    assert await page.evaluate("() => document.documentElement.scrollWidth - innerWidth") == 0
+    if width == 390:
+        assert (
+            await page.locator("#details").evaluate("drawer => drawer.getBoundingClientRect().width") == width
+        )
