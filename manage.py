@@ -27,10 +27,12 @@ def main(arguments: list[str]) -> int:
 
 
 def run_tests(arguments: list[str]) -> int:
+    """Arguments go to pytest; without any the whole suite runs, two processes a core: browsers wait a lot."""
     import pytest
 
     os.chdir(os.path.dirname(os.path.abspath(__file__)))
-    return int(pytest.main(arguments))
+    everything = ["-n", str(2 * (os.cpu_count() or 1)), "--dist", "loadfile"]
+    return int(pytest.main(arguments or everything))
 
 
 def run_command(arguments: list[str]) -> int:

@@ -20,17 +20,25 @@ from django.urls import path
 from pipeweb.composition import build_gateway, build_runner
 from sessions_app.chat.consumers import ChatConsumer
 from sessions_app.instruments import FLUSH_LAG
+from sessions_app.runs.caretaking import Caretaker
 from sessions_app.runs.watch import Watch
 
 gateway = build_gateway()
 runner = build_runner(gateway)
 watch = Watch(runner)
+caretaker = Caretaker(gateway)
 FLUSH_LAG.set_function(lambda: runner.lag)
+
+
+def wake_up() -> None:
+    watch.start()
+    caretaker.start()
 
 
 async def shut_down() -> None:
     """Ends every run in order, then the connections to the provider."""
     await watch.stop()
+    await caretaker.stop()
     await runner.shutdown()
     await gateway.aclose()
 
@@ -42,7 +50,7 @@ async def lifespan(
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
-            watch.start()
+            wake_up()
         else:
             await shut_down()
         await send({"type": f"{message['type']}.complete"})
@@ -50,12 +58,17 @@ async def lifespan(
             return
 
 
+async def http_with_runner(scope: Any, receive: Any, send: Any) -> None:
+    """Pages that start a run or ask the model find the process's runner in their scope."""
+    await http({**scope, "runner": runner}, receive, send)
+
+
 chat: Any = ChatConsumer.as_asgi(runner=runner)
 route: Any = path("ws/s/<uuid:public>/", chat)
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
+        "http": http_with_runner,
         "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter([route]))),
         "lifespan": lifespan,
     }
@@ -68,7 +81,7 @@ if "twisted.internet.reactor" in sys.modules:
 
     reactor: Any = sys.modules["twisted.internet.reactor"]
     # Later, not when running: the loop must be inside its first turn.
-    reactor.callLater(0, watch.start)
+    reactor.callLater(0, wake_up)
     reactor.addSystemEventTrigger(
         "before", "shutdown", lambda: Deferred.fromFuture(asyncio.ensure_future(shut_down()))
     )

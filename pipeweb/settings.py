@@ -103,6 +103,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "sessions_app.chat.zone.in_zone",
+    "sessions_app.chat.nowhere.Nowhere",
 ]
 
 ROOT_URLCONF = "pipeweb.urls"

@@ -12,8 +12,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from sessions_app.context.prices import forget_prices
+
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+SUMMARY = pytest.StashKey[str]()
+"""The table of `tests/conformance`, printed at the end of the run."""
+
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
 
@@ -63,7 +68,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.skip(reason="no Chromium found"))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What one of several processes found out is handed to the one that prints."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["conformance"] = session.config.stash.get(SUMMARY, "")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    if table := getattr(node, "workeroutput", {}).get("conformance"):
+        node.config.stash[SUMMARY] = table
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if table := config.stash.get(SUMMARY, ""):
+        terminalreporter.section("the emulator beside the recordings")
+        terminalreporter.write_line(table)
     if not CHROMIUM:
         terminalreporter.write_line("NOTICE: no Chromium found; browser tests skipped")
 
@@ -75,6 +96,12 @@ def recordings() -> Path:
     if not folder.is_dir():
         pytest.skip("NOTICE: no recordings; set PIPEWEB_RECORDINGS to their folder")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def fresh_prices() -> None:
+    """What a process remembers of prices is of rows that the test before took away."""
+    forget_prices()
 
 
 @pytest.fixture
