@@ -80,17 +80,7 @@ def _keep_sources(session: Session, sent: list[Sent]) -> dict[tuple[str, str, st
     answers = [one.answer.wire for one in sent]
     blobs = _keep_blobs(session.owner_id, [*(item.wire for item in items.values()), *answers])
     rows = Source.objects.bulk_create(
-        (
-            Source(
-                session=session,
-                name=item.source,
-                role=item.role,
-                kind=item.kind,
-                blob_id=blobs[item.sha256],
-                tokens=item.tokens,
-            )
-            for item in items.values()
-        ),
+        (Source.of(session, item, blobs[item.sha256]) for item in items.values()),
         batch_size=500,
     )
     return {identity: row.pk for identity, row in zip(items, rows, strict=True)}

@@ -17,11 +17,11 @@ from sessions_app.chat.transcript import Transcript
 from sessions_app.errors import NotImportable
 from sessions_app.models import Assistant, Blob, PromptText, Run, Session, SessionSettings, Turn
 from sessions_app.models.blob import digest
+from sessions_app.models.turn import MARKS
 from sessions_app.prompt.turns import text_of
 
 BATCH = 500
 COLUMNS = {"title", "titled_by_hand", "purpose", "background", "args", "model"}
-MARKS = {"kind", "route", "edited", "summary", "covers", "language", "cut"}
 
 
 def export(session: Session) -> bytes:
@@ -100,17 +100,11 @@ def _turn(turn: Turn, publics: Mapping[int, UUID], runs: Mapping[int, UUID]) -> 
     return PortableTurn(
         key=turn.public,
         parent=publics.get(turn.parent_id or 0),
-        kind=Turn.Kind(turn.kind),
         content=turn.wire.decode(),
-        route=turn.route,
         run=runs.get(turn.run_id or 0),
         origin=publics.get(turn.origin_id or 0),
-        edited=turn.edited,
-        summary=turn.summary,
-        covers=turn.covers,
-        language=turn.language,
-        cut=turn.cut,
         created_at=turn.created_at,
+        **turn.marks,
     )
 
 
@@ -199,7 +193,7 @@ def _add_turns(session: Session, file: Export, runs: Mapping[UUID, Run]) -> dict
                 content_id=blobs[digest(body)],
                 text=text_of(body).replace("\0", ""),
                 run=runs.get(turn.run) if turn.run else None,
-                **turn.model_dump(include=MARKS),
+                **turn.model_dump(include=set(MARKS)),
             )
             for turn, body in zip(file.turns, bodies, strict=True)
         ],

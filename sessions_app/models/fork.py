@@ -60,16 +60,10 @@ def _copy_turns(fork: Session, branch: Sequence[Turn], runs: Mapping[int, Run]) 
         Turn(
             session=fork,
             depth=turn.depth,
-            kind=turn.kind,
             content_id=turn.content_id,
             text=turn.text,
-            route=turn.route,
-            edited=turn.edited,
-            summary=turn.summary,
-            covers=turn.covers,
-            language=turn.language,
-            cut=turn.cut,
             run=runs.get(turn.run_id or 0),
+            **turn.marks,
         )
         for turn in branch
     )

@@ -13,11 +13,10 @@ from django.utils import timezone
 
 from sessions_app.markup import plain
 from sessions_app.models.options import SessionSettings
+from sessions_app.models.persona import Persona
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
-
-    from sessions_app.models.text import PromptText
 
 ACTS: dict[str, dict[str, Any]] = {
     "pin": {"pinned_at": Now()},
@@ -64,7 +63,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return self.filter(temporary=False).exclude(archived_at=None).order_by("-archived_at")
 
 
-class Session(models.Model):
+class Session(Persona):
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chat_sessions"
@@ -75,17 +74,6 @@ class Session(models.Model):
     )
     purpose = models.TextField(blank=True)
     background = models.TextField(blank=True)
-    roles: "models.ManyToManyField[PromptText, Any]" = models.ManyToManyField(
-        "PromptText", blank=True, related_name="+", limit_choices_to={"kind": "role"}
-    )
-    procedure = models.ForeignKey(
-        "PromptText",
-        null=True,
-        blank=True,
-        on_delete=models.SET_NULL,
-        related_name="+",
-        limit_choices_to={"kind": "procedure"},
-    )
     assistant = models.ForeignKey(
         "Assistant", null=True, blank=True, on_delete=models.SET_NULL, related_name="sessions"
     )

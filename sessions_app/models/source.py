@@ -39,6 +39,18 @@ class Source(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @classmethod
+    def of(cls, session: "Session", item: Item, blob_id: int) -> "Source":
+        """The row of an item, not yet saved."""
+        return cls(
+            session=session,
+            name=item.source,
+            role=item.role,
+            kind=item.kind,
+            blob_id=blob_id,
+            tokens=item.tokens,
+        )
+
 
 class ManifestEntry(NamedTuple):
     """One item of a stored manifest, in the order of the wire."""
@@ -95,15 +107,7 @@ def keep_sources(session: "Session", items: Sequence[Item]) -> list[int]:
     if fresh:
         blobs = Blob.objects.keep(session.owner_id, (item.wire for item in fresh.values()))
         rows = Source.objects.bulk_create(
-            Source(
-                session=session,
-                name=item.source,
-                role=item.role,
-                kind=item.kind,
-                blob_id=blobs[item.sha256],
-                tokens=item.tokens,
-            )
-            for item in fresh.values()
+            Source.of(session, item, blobs[item.sha256]) for item in fresh.values()
         )
         known |= {identity: row.pk for identity, row in zip(fresh, rows, strict=True)}
     return [known[_identity(item)] for item in items]

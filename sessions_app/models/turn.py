@@ -82,6 +82,10 @@ def _value(row: tuple[Any, ...]) -> prompt_turns.Turn:
     return prompt_turns.Turn(key, prompt_turns.TurnKind(kind), unpacked(bytes(body), packed), route)
 
 
+MARKS = ("kind", "route", "edited", "summary", "covers", "language", "cut")
+"""What a copy of a turn takes over beside its content, here or in another installation."""
+
+
 class Turn(models.Model):
     Kind = prompt_turns.TurnKind
 
@@ -159,6 +163,10 @@ class Turn(models.Model):
         )
         session.advance(turn)
         return turn
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in MARKS}
 
     @property
     def wire(self) -> bytes:
