@@ -46,16 +46,18 @@ class Palette {
     if (!response?.ok || turn !== this.#newest) return;
     const template = document.createElement("template");
     template.innerHTML = await response.text();
+    const chosen = this.#list.querySelector("[aria-selected=true]")?.id;
     for (const old of this.#list.querySelectorAll("[data-found]")) old.remove();
     this.#list.append(template.content);
-    this.#settle();
+    this.#settle(chosen);
   }
 
-  #settle() {
+  // `chosen` is the id of what the person had reached before the list was made anew.
+  #settle(chosen) {
     const options = this.#options;
     this.#dialog.querySelector(".nothing").hidden = options.length > 0;
     this.#dialog.querySelector("[role=status]").textContent = `${options.length} found`;
-    this.#choose(options.find((option) => option.ariaSelected === "true") ?? options[0] ?? null);
+    this.#choose(options.find((option) => option.id === chosen || option.ariaSelected === "true") ?? options[0] ?? null);
   }
 
   #press(event) {
