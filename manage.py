@@ -27,11 +27,17 @@ def main(arguments: list[str]) -> int:
 
 
 def run_tests(arguments: list[str]) -> int:
-    """Arguments go to pytest; without any the whole suite runs, two processes a core: browsers wait a lot."""
+    """Arguments go to pytest; without any the whole suite runs, three processes for two cores."""
     import pytest
 
     os.chdir(os.path.dirname(os.path.abspath(__file__)))
-    everything = ["-n", str(2 * (os.cpu_count() or 1)), "--dist", "loadfile"]
+    everything = [
+        "-n",
+        str(-(-(os.cpu_count() or 1) * 3 // 2)),
+        "--dist",
+        "loadfile",
+        "--no-loadscope-reorder",
+    ]
     return int(pytest.main(arguments or everything))
 
 
@@ -41,6 +47,7 @@ def run_command(arguments: list[str]) -> int:
         # Collecting between imports finds nothing and takes a fifth of the start; `up` turns it on again.
         gc.disable()
     from django.core.management import execute_from_command_line
+    from django.db import DatabaseError
 
     from pipeweb.bootstrap import say
     from sessions_app.errors import SettingsError
@@ -49,6 +56,10 @@ def run_command(arguments: list[str]) -> int:
         execute_from_command_line([__file__, *arguments])
     except SettingsError as error:
         return say(f"{error} {error.hint}".strip(), code=2)
+    except DatabaseError as error:
+        if "--traceback" in arguments:
+            raise
+        return say(f"the database: {error}. If it is new or of an older version: python3 manage.py migrate")
     return 0
 
 

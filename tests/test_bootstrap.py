@@ -192,6 +192,14 @@ def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_database_without_tables_is_one_line(tmp_path: Path) -> None:
+    done = manage(tmp_path, "link")
+    assert done.returncode == 1
+    assert "no such table" in done.stderr and "manage.py migrate" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
 def test_other_machines_need_a_password(tmp_path: Path) -> None:
     done = manage(tmp_path, "up", "--port", "0", "--host", "0.0.0.0")
     assert done.returncode == 1

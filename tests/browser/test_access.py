@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.access import DJANGOS, assert_accessible
 from tests.browser.test_chat import finished, open_session, send
 from tests.browser.test_endings import refused
 from tests.server import Server
@@ -20,8 +20,6 @@ LISTS = (
 )
 PAGES = ["/", "/?archive", "/?q=weather", "/?q=nowhereatall", "/new", "/key", "/spending/", "/admin/"]
 PARTS = ["", "arguments/", "inspect/", *(f"inspect/1/?tab={tab}" for tab in TABS)]
-
-schemes = pytest.mark.parametrize("scheme", ["light", "dark"])
 
 OPENED: dict[str, Callable[[Page], Awaitable[Any]]] = {
     "settings": lambda page: page.get_by_role("button", name="Session settings").click(),
@@ -51,73 +49,55 @@ async def talk(browser: Browser, server: Server, signed_in_cookies: list[Any]) -
     await context.close()
 
 
-DJANGOS = {"rules": {"label-title-only": {"enabled": False}}}
-"""Django's own search field is named by the text of a picture, which this rule does not count."""
-
-
-async def judge(page: Page, scheme: str, options: dict[str, Any] | None = None) -> None:
-    await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    found = await Axe().run(page, options=options)
-    assert found.violations_count == 0, found.generate_report()
-
-
-@schemes
 @pytest.mark.parametrize("address", PAGES)
-async def test_a_page_passes(page: Page, talk: str, address: str, scheme: str) -> None:
+async def test_a_page_passes(page: Page, talk: str, address: str) -> None:
     await page.goto(address)
-    await judge(page, scheme)
+    await assert_accessible(page)
 
 
-@schemes
 @pytest.mark.parametrize("part", PARTS)
-async def test_a_conversation_and_its_exchanges_pass(page: Page, talk: str, part: str, scheme: str) -> None:
+async def test_a_conversation_and_its_exchanges_pass(page: Page, talk: str, part: str) -> None:
     await page.goto(talk + part)
-    await judge(page, scheme)
+    await assert_accessible(page)
 
 
-@schemes
 @pytest.mark.parametrize("name", OPENED)
-async def test_what_opens_passes(page: Page, talk: str, name: str, scheme: str) -> None:
+async def test_what_opens_passes(page: Page, talk: str, name: str) -> None:
     await page.goto(talk)
     await OPENED[name](page)
     await expect(page.locator(".htmx-request")).to_have_count(0)
-    await judge(page, scheme)
+    await assert_accessible(page)
 
 
-@schemes
 @pytest.mark.parametrize("name", LISTS)
-async def test_a_list_of_the_admin_passes(page: Page, talk: str, name: str, scheme: str) -> None:
+async def test_a_list_of_the_admin_passes(page: Page, talk: str, name: str) -> None:
     await page.goto(f"/admin/sessions_app/{name}/")
-    await judge(page, scheme, DJANGOS)
+    await assert_accessible(page, DJANGOS)
 
 
-@schemes
-async def test_an_empty_conversation_and_one_that_is_being_answered_pass(page: Page, scheme: str) -> None:
+async def test_an_empty_conversation_and_one_that_is_being_answered_pass(page: Page) -> None:
     await open_session(page)
-    await judge(page, scheme)
+    await assert_accessible(page)
     run = await send(page, "/slow please")
     await expect(run.locator(".text")).not_to_be_empty()
-    await judge(page, scheme)
+    await assert_accessible(page)
     await page.keyboard.press("Escape")
 
 
-@schemes
-async def test_a_refused_message_passes_here_and_in_the_inspector(page: Page, scheme: str) -> None:
+async def test_a_refused_message_passes_here_and_in_the_inspector(page: Page) -> None:
     run = await refused(page)
-    await judge(page, scheme)
+    await assert_accessible(page)
     await page.goto(f"{page.url}inspect/refused/{await run.get_attribute('data-run')}/")
-    await judge(page, scheme)
+    await assert_accessible(page)
 
 
-@schemes
-async def test_a_page_that_is_not_there_passes(page: Page, complaints: list[str], scheme: str) -> None:
+async def test_a_page_that_is_not_there_passes(page: Page, complaints: list[str]) -> None:
     await page.goto(f"/s/{uuid.uuid4()}/")
-    await judge(page, scheme)
+    await assert_accessible(page)
     assert "404" in complaints.pop()
 
 
-@schemes
-async def test_the_door_passes(visitor: BrowserContext, scheme: str) -> None:
+async def test_the_door_passes(visitor: BrowserContext) -> None:
     page = await visitor.new_page()
     await page.goto("/")
-    await judge(page, scheme)
+    await assert_accessible(page)

@@ -62,6 +62,7 @@ async def test_another_answer_is_a_branch_that_can_be_compared(page: Page) -> No
     await runs.last.get_by_role("button", name="Answer again").click()
     arrows = page.locator(".step .choice-of")
     await expect(arrows).to_contain_text("2/2", timeout=20_000)
+    await finished(runs.last)
     await page.get_by_role("button", name="Branch before").click()
     await expect(arrows).to_contain_text("1/2")
     await expect(page.get_by_role("button", name="Branch after")).to_be_focused()

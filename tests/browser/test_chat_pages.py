@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, expect
 
 from tests.browser.test_chat import finished, open_session, send
@@ -73,17 +72,4 @@ async def test_a_chosen_theme_is_there_before_the_first_paint(page: Page) -> Non
     await expect(toggle).to_have_accessible_name("Colour theme: dark")
     await page.reload(wait_until="commit")
     await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    dark = await page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
-    assert dark == "rgb(25, 24, 22)"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_pages_pass_the_accessibility_rules(page: Page, scheme: str) -> None:
-    await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    await page.goto("/")
-    found = await Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-    await open_session(page)
-    await finished(await send(page, "/long /think please"))
-    found = await Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    await expect(page.locator("html")).to_have_css("background-color", "rgb(25, 24, 22)")

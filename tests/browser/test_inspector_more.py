@@ -3,11 +3,10 @@
 import re
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import BrowserContext, Page, expect
 
-from tests.browser.test_inspector import choose, open_list, open_newest, overflow, tab_link
+from tests.browser.access import assert_accessible
+from tests.browser.test_inspector import open_list, open_newest, tab_link
 
 NARROW = {"width": 390, "height": 844}
 
@@ -199,20 +198,7 @@ async def test_the_chat_and_the_inspector_draw_one_ribbon(page: Page) -> None:
     await page.wait_for_url(re.compile(r"/inspect/\d+/"))
 
 
-@pytest.mark.parametrize("tab", ["Diff", "Pipeline"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_the_new_tabs_are_accessible_and_fit_a_phone(page: Page, tab: str, scheme: str) -> None:
-    await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    await open_newest(page, tab)
-    found = await Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-    await page.set_viewport_size({"width": NARROW["width"], "height": NARROW["height"]})
-    await choose(page, tab)
-    assert await overflow(page) <= 0
-
-
 async def test_the_open_filters_are_accessible(page: Page) -> None:
     await open_list(page)
     await page.get_by_text("Search and filter").click()
-    found = await Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    await assert_accessible(page)

@@ -4,9 +4,9 @@ palette and the keys."""
 import re
 from pathlib import Path
 
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import BrowserContext, Page, expect
 
+from tests.browser.access import assert_accessible
 from tests.browser.test_chat import finished, open_session, send
 
 
@@ -169,9 +169,7 @@ async def test_the_palette_and_the_shortcuts_pass_the_accessibility_rules(page: 
     await page.keyboard.press("Control+k")
     await page.get_by_role("combobox", name="Find").press_sequentially("heard")
     await expect(page.locator("[data-found] mark").first).to_be_visible()
-    found = await Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    await assert_accessible(page)
     await page.keyboard.press("Escape")
     await page.keyboard.press("Control+/")
-    found = await Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    await assert_accessible(page)

@@ -9,8 +9,8 @@ from sessions_app.gemini.gateway import Gateway
 from tests.gemini.conftest import BODY, MODEL, read
 from tests.gemini.upstream import Upstream, event, framed
 
-LIMIT = 0.1
-"""Seconds between leaving and the close that the provider sees."""
+LIMIT = 1.0
+"""Seconds between leaving and the close that the provider sees, on a busy machine; a leak never closes."""
 
 
 @pytest.fixture(autouse=True)
@@ -19,12 +19,12 @@ def held(upstream: Upstream) -> None:
 
 
 async def seconds_to_close(upstream: Upstream, since: float) -> float:
-    await asyncio.wait_for(upstream.closed.wait(), 2)
+    await asyncio.wait_for(upstream.closed.wait(), 10)
     return upstream.closed_at - since
 
 
 async def cancelled_at(work: asyncio.Task[None], upstream: Upstream) -> float:
-    await asyncio.wait_for(upstream.asked.wait(), 2)
+    await asyncio.wait_for(upstream.asked.wait(), 10)
     await asyncio.sleep(0.05)
     since = perf_counter()
     work.cancel()
@@ -86,10 +86,11 @@ async def test_leaving_while_another_task_reads_closes(either: Gateway, upstream
 async def test_a_deadline_of_the_consumer_closes_and_stays_a_timeout(
     either: Gateway, upstream: Upstream
 ) -> None:
-    since = perf_counter()
+    reading = asyncio.create_task(consume(either))
+    await asyncio.wait_for(upstream.asked.wait(), 10)
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(consume(either), 0.1)
-    assert await seconds_to_close(upstream, since + 0.1) < LIMIT
+        await asyncio.wait_for(reading, 0.1)
+    assert await seconds_to_close(upstream, perf_counter()) < LIMIT
 
 
 async def test_closing_the_gateway_closes_open_streams(either: Gateway, upstream: Upstream) -> None:
