@@ -5,6 +5,8 @@ import re
 
 from playwright.async_api import Page, expect
 
+from tests.browser.test_chat import finished, send
+
 
 async def add_role(page: Page, name: str, body: str) -> None:
     """A role of the library, with the preview looked at before it is saved."""
@@ -65,9 +67,7 @@ async def test_what_was_filled_in_reaches_the_model(page: Page) -> None:
     await page.get_by_role("button", name="Save arguments").click()
     await expect(page.get_by_text("Saved.")).to_be_visible()
     await page.goto(session)
-    await page.get_by_label("Message", exact=True).fill("Hello")
-    await page.keyboard.press("Enter")
-    await expect(page.locator(".run .foot, .run .cost").first).to_be_visible()
+    await finished(await send(page, "Hello"))
     language = await page.evaluate("navigator.language")
     await page.goto(f"{session}arguments/")
     await expect(page.get_by_role("article")).to_contain_text(f"Greet Ada in {language}.")

@@ -32,6 +32,7 @@ async def test_a_draft_counts_when_it_is_approved_and_the_original_stays_at_hand
     await expect(page.get_by_text("This draft took")).to_be_visible()
     await page.get_by_label("Summary").fill("It was late.")
     await page.get_by_role("button", name="Approve").click()
+    await expect(page.get_by_text("The answer is shortened.")).to_be_visible()  # the page is loaded anew
     await expect(page.get_by_text("Shortened: it stands for 3 turns")).to_be_visible()
     await expect(page.locator("article.run").nth(1).locator(".text")).to_have_text("It was late.")
     await page.get_by_text("The original answer").click()
