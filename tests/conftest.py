@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import shutil
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,12 @@ def no_outside_network() -> Iterator[None]:
         for name in ("connect", "connect_ex"):
             patch.setattr(socket.socket, name, guarded(getattr(socket.socket, name)))
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def heeded_interrupts() -> None:
+    """What a shell starts in the background ignores Ctrl-C, and so would the servers that tests end by it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def guarded(connect: Any) -> Any:

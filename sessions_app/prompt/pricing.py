@@ -7,7 +7,7 @@ input. Money is in US dollars and exact (Decimal); rates are dollars per million
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Self
 
@@ -101,11 +101,6 @@ def cost(usage: Usage, rates: Rates) -> Money:
         Term("thoughts", usage.thoughts, rates.output),
     )
     return Money(tuple(term for term in terms if term.tokens))
-
-
-def cut_short(money: Money, *, estimated: bool) -> Money:
-    """The same sum as a lower bound: the answer was stopped or lost on the way."""
-    return replace(money, at_least=True, estimated=estimated)
 
 
 def making(tokens: int, rates: Rates) -> Money:

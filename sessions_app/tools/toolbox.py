@@ -79,9 +79,6 @@ class Toolbox:
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
 
-    def names_in(self, *groups: str) -> tuple[str, ...]:
-        return tuple(tool.name for tool in self if tool.group in groups)
-
     @property
     def standard(self) -> tuple[str, ...]:
         """The names of the tools that are on until a person says otherwise."""

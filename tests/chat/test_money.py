@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from sessions_app.chat.money import AnswerCost, safe
 from sessions_app.models import Allowance, Exchange, Spending
-from sessions_app.prompt.pricing import Money, Rates, cost, cut_short
+from sessions_app.prompt.pricing import Money, Rates, cost
 from sessions_app.prompt.reply import Usage
 from tests.factories import make_session
 
@@ -38,7 +38,7 @@ def test_an_answer_costs_the_sum_of_its_requests() -> None:
     ("exchanges", "words"),
     [
         ([paid(1), paid(2, None)], "≥ $0.00043"),
-        ([paid(1, cut_short(MONEY, estimated=True))], "≥ $0.00043"),
+        ([paid(1, Money(MONEY.terms, at_least=True))], "≥ $0.00043"),
         ([paid(1, None)], "cost unknown"),
     ],
 )

@@ -12,7 +12,6 @@ from sessions_app.prompt.pricing import (
     Money,
     Rates,
     cost,
-    cut_short,
     dollars,
     making,
     names_of,
@@ -76,7 +75,7 @@ def test_the_equation_says_every_product() -> None:
 
 def test_a_lower_bound_and_an_estimate_say_so() -> None:
     money = cost(Usage(prompt=1_000), SONNET)
-    assert "≥ $" in cut_short(money, estimated=False).equation
+    assert "≥ $" in Money(money.terms, at_least=True).equation
     assert "≈ $" in Money(money.terms, estimated=True).equation
 
 
