@@ -70,6 +70,7 @@ class PortableRun(Portable):
     error: dict[str, Any] = {}
     now: datetime | None = None
     ended_at: datetime | None = None
+    continuations: Annotated[int, Field(ge=0, le=1000)] = 0
 
 
 class PortableExchange(Portable):

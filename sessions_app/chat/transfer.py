@@ -117,6 +117,7 @@ def _run(run: Run, publics: Mapping[int, UUID]) -> PortableRun:
         error=run.error,
         now=run.now,
         ended_at=run.ended_at,
+        continuations=run.continuations,
     )
 
 
@@ -171,6 +172,7 @@ def _add_runs(session: Session, file: Export) -> dict[UUID, Run]:
                 error=_storable(run.error),
                 now=run.now or timezone.now(),
                 ended_at=run.ended_at,
+                continuations=run.continuations,
             )
             for run in file.runs
         ],

@@ -49,6 +49,7 @@ def _copy_runs(fork: Session, runs: Iterable[Run]) -> dict[int, Run]:
             error=run.error,
             now=run.now,
             ended_at=run.ended_at,
+            continuations=run.continuations,
         )
         for run in distinct.values()
     )

@@ -113,7 +113,7 @@ export class Attachments {
     if (request.status === 200) {
       const page = new DOMParser().parseFromString(request.responseText, "text/html");
       chip.replaceWith(...page.querySelectorAll("li"));
-      if (page.querySelector("[data-reference]")) document.body.dispatchEvent(new CustomEvent("run-finished"));
+      if (page.querySelector("[data-reference]")) document.body.dispatchEvent(new CustomEvent("session-changed"));
       return;
     }
     chip.removeAttribute("aria-busy");

@@ -51,12 +51,13 @@ export class Branches {
 
   // Puts the new transcript in; what the person clicked stays where it was on the screen.
   #show(page, clicked, find) {
-    const { follower, transcript } = this.#parts;
+    const { follower, frame, transcript } = this.#parts;
     const article = clicked.closest(".run");
     const before = article.getBoundingClientRect().top;
     const index = [...article.parentElement.children].indexOf(article);
     follower.release();
     transcript.reload(page);
+    frame.announceChange();
     const after = find()?.closest(".run") ?? this.#root.querySelector(".transcript").children[index];
     if (after) follower.shift(after.getBoundingClientRect().top - before);
   }

@@ -74,9 +74,9 @@ export class Frame {
     if (entry) entry.textContent = title;
   }
 
-  // The panels beside the talk listen for this.
-  announceEnd() {
-    document.body.dispatchEvent(new CustomEvent("run-finished"));
+  // What stands beside the talk (panels, gauge, estimate) is read again: an answer ended, or another branch is in view.
+  announceChange() {
+    document.body.dispatchEvent(new CustomEvent("session-changed"));
   }
 
   announceResult() {

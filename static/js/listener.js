@@ -65,6 +65,7 @@ export class Listener {
     if (moves <= transcript.moves) return;
     try {
       await transcript.refetch();
+      frame.announceChange();
     } catch {
       frame.warn("unfetched");
     }
@@ -104,7 +105,7 @@ export class Listener {
     if (this.#run === run) this.#run = null;
     try {
       frame.entitle(await transcript.finish(run));
-      frame.announceEnd();
+      frame.announceChange();
     } catch {
       frame.warn("unfetched");
     }

@@ -13,7 +13,7 @@ export class Panels {
   constructor(root) {
     this.#root = root;
     new IntersectionObserver(() => this.#isStale && this.#refresh()).observe(root);
-    document.body.addEventListener("run-finished", () => this.#expect(0));
+    document.body.addEventListener("session-changed", () => this.#expect(0));
     document.body.addEventListener("tool-answered", () => this.#expect(LATER));
     root.addEventListener("htmx:beforeSwap", ({ detail }) => this.#hold(detail));
     root.addEventListener("htmx:afterSwap", () => this.#restore());

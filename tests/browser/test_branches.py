@@ -87,6 +87,16 @@ async def test_switching_keeps_the_message_where_it_was(page: Page) -> None:
     assert abs(after - before) < 2 or room < 2
 
 
+async def test_what_stands_beside_the_talk_follows_the_switch(page: Page) -> None:
+    runs = await talked(page)
+    await reword(page, runs.first, "Other words")
+    await page.keyboard.press("Control+Enter")
+    await expect(runs.first.locator(".choice-of")).to_contain_text("2/2", timeout=20_000)
+    await finished(runs.first)
+    async with page.expect_response("**/outlook/"), page.expect_response("**/gauge/"):
+        await page.get_by_role("button", name="Branch before").click()
+
+
 async def test_a_second_tab_follows_the_switch(page: Page, context: BrowserContext) -> None:
     runs = await talked(page)
     await reword(page, runs.first, "Other words")

@@ -22,13 +22,15 @@ async def more(page: Page, title: str, item: str) -> None:
     await page.locator(".menu[open]").get_by_text(item).click()
 
 
-async def test_a_session_is_renamed_in_its_row(page: Page) -> None:
+async def test_a_title_given_by_hand_stays(page: Page) -> None:
     await spoken(page, "Unwanted title")
     await page.goto("/")
     await more(page, "Unwanted title", "Rename")
     await page.get_by_role("textbox", name="Title").fill("Better title")
     await page.get_by_role("textbox", name="Title").press("Enter")
-    await expect(page.get_by_role("link", name="Better title")).to_be_visible()
+    await page.get_by_role("link", name="Better title").click()
+    await finished(await send(page, "More words"))
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Better title")
 
 
 async def test_a_deleted_session_comes_back(page: Page) -> None:

@@ -79,6 +79,12 @@ def test_runs_come_back_as_they_ended_and_requests_do_not(session: Session, bob:
     assert copy.runs.order_by("pk")[0].trigger
 
 
+def test_what_pipeweb_wrote_by_itself_still_says_so(session: Session, bob: User) -> None:
+    session.runs.update(continuations=2)
+    copy = import_session(bob, export(session))
+    assert set(copy.runs.values_list("continuations", flat=True)) == {2}
+
+
 def test_the_file_tells_of_the_requests(session: Session) -> None:
     file = json.loads(export(session))
     assert (file["format"], file["version"]) == ("pipeweb-session", 1)

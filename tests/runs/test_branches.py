@@ -121,6 +121,12 @@ def test_a_fork_has_the_branch_up_to_the_turn_and_shares_its_bytes(session: Sess
     assert fork.todos.get().title == "Flour" and session.todos.count() == 1
 
 
+def test_a_fork_knows_what_nobody_wrote(session: Session) -> None:
+    session.runs.update(continuations=2)
+    fork = branches.fork(session.pk, task(session, "Answer 1").public)
+    assert set(fork.runs.values_list("continuations", flat=True)) == {2}
+
+
 def test_signatures_of_a_fork_go_back_to_their_route_only(session: Session) -> None:
     fork = branches.fork(session.pk, task(session, "Answer 1").public)
     values = [turn.value for turn in Turn.objects.branch(fork.head_id)]

@@ -114,6 +114,11 @@ def _add_log(session: Session, target: str, data: Data) -> str:
     return "The line is added."
 
 
+def _remove_log(session: Session, target: str, data: Data) -> str:
+    _one(session.log_entries.filter(pk=_number(target))).delete()
+    return "The line is removed."
+
+
 def _switch_file(session: Session, target: str, data: Data) -> str:
     """Switched on again it begins its life anew: one that is over would close it with the next message."""
     files = _reference(session, target)
@@ -218,6 +223,7 @@ ACTS: Mapping[str, Act] = {
     "edit-note": Act("scratchpad", NoteForm, _edit_note),
     "clear-note": Act("scratchpad", NoForm, _clear_note),
     "add-log": Act("logs", LogForm, _add_log),
+    "remove-log": Act("logs", NoForm, _remove_log),
     "switch-file": Act("file_references", SwitchForm, _switch_file),
     "pin-file": Act("file_references", SwitchForm, _pin_file),
     "keep-file": Act("file_references", LifeForm, _keep_file),

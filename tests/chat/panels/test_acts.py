@@ -91,9 +91,12 @@ def test_a_note_keeps_its_lines(client: Client, session: Session) -> None:
     assert not session.notes.exists()
 
 
-def test_a_line_is_added_to_the_log(client: Client, session: Session) -> None:
+def test_a_line_is_added_to_the_log_and_removed(client: Client, session: Session) -> None:
     assert "chose rye" in act(client, session, "add-log", text="chose rye")
-    assert session.log_entries.get().text == "chose rye"
+    line = session.log_entries.get()
+    assert line.text == "chose rye"
+    assert "The line is removed." in act(client, session, "remove-log", line.pk)
+    assert not session.log_entries.exists()
 
 
 def test_notifications_are_marked_as_seen(client: Client, session: Session) -> None:
