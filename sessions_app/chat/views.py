@@ -13,10 +13,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
-from sessions_app.chat.forms import SessionForm, TitleForm
+from sessions_app.chat.forms import TitleForm
 from sessions_app.chat.lists import SIDE_LIMIT, SessionList, preview_of
 from sessions_app.chat.pages import ChatPage
 from sessions_app.chat.samples import SAMPLES, sample_named
+from sessions_app.chat.session_form import SessionForm
 from sessions_app.chat.transcript import Transcript, view_run
 from sessions_app.chat.zone import zone_of
 from sessions_app.models import Run, Session, Turn

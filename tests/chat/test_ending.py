@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from sessions_app.chat.ending import SETTINGS, UNCHARGED, Ending, cost_words
-from sessions_app.chat.forms import SessionForm
+from sessions_app.chat.session_form import SessionForm
 from sessions_app.models import Exchange, Run, Session
 from sessions_app.prompt.reply import Outcome
 
