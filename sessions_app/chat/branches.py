@@ -7,7 +7,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from sessions_app.chat.forms import WordingForm
+from sessions_app.chat.forms import WordingForm, first_error
 from sessions_app.chat.transcript import Transcript
 from sessions_app.chat.views import Request, own_session
 from sessions_app.errors import RunError
@@ -37,7 +37,7 @@ def wording(request: Request, public: UUID, turn: UUID) -> HttpResponse:
         return HttpResponse(row.text, content_type="text/plain; charset=utf-8")
     form = WordingForm(request.POST)
     if not form.is_valid():
-        return refuse(RunError("An answer cannot be empty.", hint="Write something, or cancel."))
+        return refuse(RunError(first_error(form), hint="Change it, or cancel."))
     try:
         return show(request, branches.correct(found.pk, turn, form.cleaned_data["text"]))
     except RunError as error:

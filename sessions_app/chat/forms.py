@@ -13,6 +13,11 @@ IMPORT_LIMIT = 50 * 2**20
 """Bytes of a file that is imported: it is checked as a whole, in memory."""
 
 
+def first_error(form: forms.Form) -> str:
+    """What is wrong, in one sentence."""
+    return str(next(error for errors in form.errors.values() for error in errors))
+
+
 class TitleForm(forms.Form):
     title = forms.CharField(max_length=TITLE_LENGTH)
 
@@ -43,7 +48,9 @@ class ImportForm(forms.Form):
 class WordingForm(forms.Form):
     """Other words for an answer of the model, as Markdown."""
 
-    text = forms.CharField(max_length=TEXT_LIMIT, strip=False)
+    text = forms.CharField(
+        max_length=TEXT_LIMIT, strip=False, error_messages={"required": "An answer cannot be empty."}
+    )
 
     def clean_text(self) -> str:
         text: str = self.cleaned_data["text"]

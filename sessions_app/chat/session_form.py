@@ -1,13 +1,13 @@
 """The settings of a session as one form."""
 
 from typing import Any
-from zoneinfo import available_timezones
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from sessions_app.chat.zone import zones
 from sessions_app.context.arguments import arguments_of
 from sessions_app.context.capabilities import facts_of, model_names
 from sessions_app.context.remarks import summary
@@ -127,7 +127,7 @@ class SessionForm(forms.ModelForm):  # type: ignore[type-arg]  # takes no argume
 
     def clean_time_zone(self) -> str:
         name: str = self.cleaned_data["time_zone"] or "UTC"
-        if name not in available_timezones():
+        if name not in zones():
             raise ValidationError("Use a name like Europe/Lisbon.")
         return name
 

@@ -20,7 +20,11 @@ class Gauge:
     @classmethod
     def of(cls, session: Session) -> Self | None:
         """None while nothing was counted on the branch in view. One query."""
-        counted = Exchange.objects.filter(prompt_tokens__isnull=False, run__turns=session.head_id)
+        if session.head_id is None:  # Django would look for runs without turns, of anybody
+            return None
+        counted = Exchange.objects.filter(
+            session=session, prompt_tokens__isnull=False, run__turns=session.head_id
+        )
         fields = ("model", "served_model", "prompt_tokens", "output_tokens")
         last = counted.order_by("-number").only(*fields).first()
         if last is None:

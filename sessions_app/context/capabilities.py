@@ -17,7 +17,7 @@ from sessions_app.models import Exchange, ModelFacts, Session
 TTL = 30.0
 """Seconds a process goes on with the rows it has read: an edit in another process is late by so much."""
 
-_memo: dict[str, Any] = {}
+_memo: dict[str, tuple[float, list[ModelFacts]]] = {}
 
 
 def facts_of(model: str, served: str = "") -> Capabilities:
@@ -81,11 +81,11 @@ def _changed(**_: Any) -> None:
 
 def _rows() -> list[ModelFacts]:
     """Every row, families with short names first, exact rows last: the order in which they are laid on."""
-    if _memo.get("until", 0.0) < monotonic():
+    kept = _memo.get("rows")  # read once: another thread may forget it in between
+    if kept is None or kept[0] < monotonic():
         rows = sorted(ModelFacts.objects.all(), key=lambda row: (not row.is_family, len(row.model)))
-        _memo.update(rows=rows, until=monotonic() + TTL)
-    rows = _memo["rows"]
-    return list(rows)
+        kept = _memo["rows"] = (monotonic() + TTL, rows)
+    return kept[1]
 
 
 def _overridden(facts: Capabilities) -> Capabilities:

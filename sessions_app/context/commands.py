@@ -32,4 +32,5 @@ def expand(session: Session, text: str, now: datetime, language: str = "") -> st
 def _command(name: str) -> PromptText | None:
     """By its name as it is typed: “Weekly review” is /weekly-review."""
     rows = PromptText.objects.filter(kind=PromptText.Kind.COMMAND)
-    return next((row for row in rows if slugify(row.name) == name.lower()), None)
+    wanted = slugify(name, allow_unicode=True)
+    return next((row for row in rows if slugify(row.name, allow_unicode=True) == wanted), None)

@@ -26,8 +26,8 @@ ENDS = {
 }
 SHARES = {
     "none": ("nothing", Q(cached_tokens=0) | Q(cached_tokens=None, prompt_tokens__isnull=False)),
-    "low": ("less than half", Q(cached_tokens__gt=0, cached_tokens__lt=F("prompt_tokens") / 2)),
-    "high": ("half or more", Q(cached_tokens__gt=0, cached_tokens__gte=F("prompt_tokens") / 2)),
+    "low": ("less than half", Q(cached_tokens__gt=0, prompt_tokens__gt=F("cached_tokens") * 2)),
+    "high": ("half or more", Q(cached_tokens__gt=0, prompt_tokens__lte=F("cached_tokens") * 2)),
 }
 ORDERS: dict[str, tuple[str, OrderBy]] = {
     NEWEST: ("newest first", F("number").desc()),

@@ -59,6 +59,8 @@ class Listing:
     """The search did not look through everything."""
     active: bool
     """A run goes on: the list will change."""
+    refused: int
+    """Refusals of the whole session, on whatever page they stand."""
 
     @property
     def rows(self) -> list[Row]:
@@ -69,8 +71,9 @@ class Listing:
         return self.filters.is_plain and self.page.number == 1
 
     @property
-    def refused(self) -> int:
-        return sum(isinstance(line, Refusal) for line in self.lines)
+    def is_bare(self) -> bool:
+        """Nothing is shown, so there is no table that a new row could come into."""
+        return not self.lines
 
     @property
     def newest(self) -> int:
@@ -100,6 +103,7 @@ def list_exchanges(session: Session, asked: Any) -> Listing:
         filters=filters,
         is_cut=matches.is_cut,
         active=Run.objects.active().filter(session=session).exists(),
+        refused=len(refusals),
     )
 
 

@@ -26,6 +26,8 @@ class News:
     active: bool
     is_stale: bool
     """More happened than rows can tell: the page has to be loaded again."""
+    is_bare: bool
+    """The page has no table yet."""
 
     @property
     def open_numbers(self) -> str:
@@ -35,7 +37,7 @@ class News:
 
 def news_of(session: Session, asked: Mapping[str, str]) -> News:
     """`asked` says what the page shows: `after` the newest number, `open` the numbers without an end,
-    `refused` how many refusals. At most six queries."""
+    `refused` how many refusals, `empty` that it has no table yet. At most six queries."""
     after, watched = number_in(asked.get("after", "")), numbers_in(asked.get("open", ""))
     own = Exchange.objects.filter(session=session)
     active = Run.objects.active().filter(session=session).exists()
@@ -53,7 +55,8 @@ def news_of(session: Session, asked: Mapping[str, str]) -> News:
         newest=max([after, *(one.number for one in found)]),
         active=active,
         refused=refused,
-        is_stale=len(found) > NEW or has_refused,
+        is_stale=len(found) > NEW or has_refused or ("empty" in asked and bool(found)),
+        is_bare="empty" in asked,
     )
 
 

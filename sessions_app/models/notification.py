@@ -16,6 +16,10 @@ PREVIEW = 80
 
 
 class NotificationQuerySet(models.QuerySet["Notification"]):
+    def told(self) -> Self:
+        """Without what is no panel: the message itself stands in the history."""
+        return self.exclude(kind__in=("user_message", "reload_resume"))
+
     def open(self) -> Self:
         """What has not been seen; one that was held back comes up again with the next request."""
         return self.exclude(status=Notification.Status.SEEN)

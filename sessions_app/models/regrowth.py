@@ -8,23 +8,10 @@ from django.db.models.functions import Coalesce
 
 from sessions_app.models.blob import Blob, digest
 from sessions_app.models.session import Session
-from sessions_app.models.turn import Turn
+from sessions_app.models.turn import MARKS, Turn
 from sessions_app.prompt import turns as prompt_turns
 
-KEPT = (
-    "session_id",
-    "kind",
-    "content_id",
-    "text",
-    "run_id",
-    "exchange_id",
-    "route",
-    "edited",
-    "summary",
-    "covers",
-    "language",
-    "cut",
-)
+KEPT = ("session_id", "content_id", "text", "run_id", "exchange_id", *MARKS)
 
 
 def copy_of(turn: Turn) -> Turn:

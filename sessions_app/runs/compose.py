@@ -12,8 +12,8 @@ from asgiref.sync import sync_to_async
 from django.db.models import F
 from django.utils import timezone
 
+from sessions_app.context.capabilities import facts_of
 from sessions_app.errors import BudgetSpent, RunError
-from sessions_app.gemini.capabilities import capabilities_of
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Price, Session, Spending
 from sessions_app.models.price import Entry
@@ -79,7 +79,7 @@ def _check_budget(session: Session) -> None:
 def _book(session: Session, reply: Reply) -> Decimal | None:
     """Books the tokens and the money for the session's owner, also of a draft that came to nothing."""
     today, served = timezone.now().date(), reply.model_version or session.model
-    price = Price.objects.of(served, today, family=capabilities_of(served).family)
+    price = Price.objects.of(served, today, family=facts_of(served).family)
     usd = pricing.cost(reply.usage, price.rates(reply.usage.prompt)).total if price else None
     model = price.model if price else served
     Spending.objects.add_exchange(Entry(session.owner_id, today, model), reply.usage, usd)

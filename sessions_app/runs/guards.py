@@ -19,13 +19,12 @@ CHANGE = (
 @dataclass(frozen=True, slots=True)
 class Spent:
     """`rounds` of tools that were answered in this run; `tokens` sent and received, `seconds` and `usd`
-    since a person last wrote. `unpriced` exchanges have no known price, so `usd` is less than the truth."""
+    since a person last wrote. What has no known price is not in `usd`."""
 
     rounds: int = 0
     tokens: int = 0
     usd: Decimal = Decimal(0)
     seconds: float = 0
-    unpriced: int = 0
 
 
 def rail_before(spent: Spent, limits: SessionSettings) -> GuardRail | None:

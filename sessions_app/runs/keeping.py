@@ -13,6 +13,7 @@ from asgiref.sync import sync_to_async
 from django.db import transaction
 from django.utils import timezone
 
+from sessions_app.context.capabilities import facts_of
 from sessions_app.errors import (
     BadKey,
     BadRequest,
@@ -189,7 +190,7 @@ def book(entry: CacheEntry, kept: timedelta, *, is_new: bool = False) -> None:
     if entry.owner_id is None:
         return
     today = timezone.now().date()
-    price = Price.objects.of(entry.model, today)
+    price = Price.objects.of(entry.model, today, family=facts_of(entry.model).family)
     rates = price.rates(entry.tokens) if price else None
     hours = kept.total_seconds() / 3_600
     made = (pricing.making(entry.tokens, rates).total if rates else None) if is_new else Decimal(0)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from time import perf_counter
 from typing import Any
 
-from django.db.models import Count, Min, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, Min, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -74,7 +74,6 @@ def spent_in(run: Run, *, rounds: int = 0) -> Spent:
         output=Sum("output_tokens"),
         thoughts=Sum("thought_tokens"),
         paid=Sum("usd"),
-        unpriced=Count("pk", filter=Q(usd=None, ended_at__isnull=False)),
         began=Min("run__started_at"),
     )
     return Spent(
@@ -82,7 +81,6 @@ def spent_in(run: Run, *, rounds: int = 0) -> Spent:
         tokens=sum(sums[name] or 0 for name in ("prompt", "output", "thoughts")),
         usd=sums["paid"] or Decimal(0),
         seconds=(timezone.now() - (sums["began"] or run.started_at)).total_seconds(),
-        unpriced=sums["unpriced"],
     )
 
 
@@ -190,7 +188,13 @@ def _fill_words(run: Run, exchange: Exchange) -> list[str]:
     if held < limit * FILLING_UP:
         return []
     earlier = Exchange.objects.filter(session_id=run.session_id, number__lt=exchange.number)
-    before = earlier.exclude(prompt_tokens=None).exclude(run=run).order_by("-number").first()
+    before = (
+        earlier.exclude(prompt_tokens=None)
+        .exclude(run=run)
+        .order_by("-number")
+        .only("prompt_tokens", "output_tokens")
+        .first()
+    )
     if before is not None and (before.prompt_tokens or 0) + (before.output_tokens or 0) >= limit * FILLING_UP:
         return []
     words = (

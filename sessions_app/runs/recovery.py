@@ -35,6 +35,6 @@ def stranded() -> list[int]:
     """Sessions whose messages wait although the last run was answered: its process died before it could go
     on. One query. After a stop or a failure messages wait for the person."""
     newest = Run.objects.filter(session=OuterRef("session")).order_by("-pk").values("status")[:1]
-    waiting = QueuedMessage.objects.filter(queued_at__lt=timezone.now() - LEASE).alias(last=Subquery(newest))
-    left = waiting.filter(last=Run.Status.COMPLETED).order_by("session")
+    waiting = QueuedMessage.objects.filter(queued_at__lt=timezone.now() - LEASE, session__deleted_at=None)
+    left = waiting.alias(last=Subquery(newest)).filter(last=Run.Status.COMPLETED).order_by("session")
     return list(left.values_list("session", flat=True).distinct())

@@ -118,8 +118,10 @@ class Runner:
         `public` and `after` say what the page has already: events of that run up to `after`. Without
         a run it gets what begins from now on. `moves` is what it was told of the branch (`events.Hello`).
         """
-        stage = await self._enter(session_pk)
+        stage = self.stages.setdefault(session_pk, Stage())
+        stage.viewers += 1
         try:
+            await self._fill(session_pk, stage)
             feed = await self._feed_of(session_pk, stage, public) if public else stage.feed
             start = rejoin(feed, after) if public else from_now(feed)
             async with aclosing(stage.watch(feed, start, moves)) as events:
@@ -160,14 +162,12 @@ class Runner:
         for session_pk in [pk for pk, stage in self.stages.items() if stage.is_idle]:
             del self.stages[session_pk]
 
-    async def _enter(self, session_pk: int) -> Stage:
-        stage = self.stages.setdefault(session_pk, Stage())
-        stage.viewers += 1
+    async def _fill(self, session_pk: int, stage: Stage) -> None:
+        """For a viewer that comes in: what a stage without viewers has not kept."""
         if stage.viewers == 1:
             newest = await sync_to_async(newest_run_of)(session_pk)
             stage.newest_run = max(stage.newest_run, newest)
         stage.line_up([message async for message in QueuedMessage.objects.filter(session_id=session_pk)])
-        return stage
 
     async def _feed_of(self, session_pk: int, stage: Stage, public: UUID) -> Feed | None:
         """The run's feed: alive here, being mirrored, or read from its log now."""

@@ -88,7 +88,8 @@ def start_edit(session_pk: int, client_id: UUID, turn: UUID, text: str, process:
 
 def start_next(session_pk: int, process: str) -> Run | None:
     """A run for the oldest waiting message, if there is one and the session is free."""
-    message = QueuedMessage.objects.filter(session_id=session_pk).first()
+    waiting = QueuedMessage.objects.filter(session_id=session_pk, session__deleted_at=None)
+    message = waiting.first()
     if message is None:
         return None
     return _send(session_pk, message.client_id, message.text, process, files=message.files)

@@ -8,6 +8,7 @@ from asgiref.sync import sync_to_async
 from django.db import DatabaseError
 from django.utils import timezone
 
+from sessions_app.errors import RunError
 from sessions_app.models import QueuedMessage, Run, RunLog, Session
 from sessions_app.runs.detached import detached
 from sessions_app.runs.recovery import reap, stranded
@@ -82,7 +83,14 @@ class Watch:
             stage.line_up(news.queues.get(session_pk, ()))
             stage.turn_to(news.moves.get(session_pk, 0))
         for session_pk in news.orphaned:
+            await self._continue(session_pk)
+
+    async def _continue(self, session_pk: int) -> None:
+        try:
             await self._runner.continue_with(session_pk)
+        except RunError as error:
+            # One session that cannot go on must not end the heartbeat of the process.
+            log.warning("continue_failed", session=session_pk, reason=str(error))
 
     async def _look_on(self) -> None:
         looks = 0

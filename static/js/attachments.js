@@ -41,6 +41,12 @@ export class Attachments {
     for (const file of files) this.#upload(file);
   }
 
+  // Says of each file why it is not attached.
+  refuse(files, words) {
+    for (const file of files) showRefusal(this.#show(file), words);
+    this.#changed();
+  }
+
   // The ids of what goes with the message now.
   get ids() {
     return [...this.#list.querySelectorAll("[data-attachment]")].map((chip) => chip.dataset.attachment);
@@ -84,10 +90,15 @@ export class Attachments {
     this.#changed();
   }
 
-  #upload(file) {
+  #show(file) {
     const chip = clone("live-chip");
     chip.querySelector(".name").textContent = file.name;
     this.#list.append(chip);
+    return chip;
+  }
+
+  #upload(file) {
+    const chip = this.#show(file);
     this.#coming.add(chip);
     this.#changed();
     const request = new XMLHttpRequest();
@@ -116,12 +127,7 @@ export class Attachments {
       if (page.querySelector("[data-reference]")) document.body.dispatchEvent(new CustomEvent("session-changed"));
       return;
     }
-    chip.removeAttribute("aria-busy");
-    chip.classList.add("refused");
-    chip.querySelector("progress").remove();
-    const problem = chip.querySelector(".problem");
-    problem.hidden = false;
-    problem.textContent = wordsOf(request);
+    showRefusal(chip, wordsOf(request));
   }
 
   async #press(target) {
@@ -158,6 +164,15 @@ function mountDropping(place, take) {
     mark(0);
     take([...event.dataTransfer.files]);
   });
+}
+
+function showRefusal(chip, words) {
+  chip.removeAttribute("aria-busy");
+  chip.classList.add("refused");
+  chip.querySelector("progress").remove();
+  const problem = chip.querySelector(".problem");
+  problem.hidden = false;
+  problem.textContent = words;
 }
 
 function withoutButtons(chip) {

@@ -9,6 +9,7 @@ import { handOver } from "./handover.js";
 export class Home {
   #form;
   #session = "";
+  #making = null;
 
   constructor(root) {
     this.#form = root.querySelector("form.composer");
@@ -39,12 +40,21 @@ export class Home {
 
   // Files belong to a session: the first ones make it.
   async #begin(files, chosen) {
-    if (!this.#session) {
-      const response = await fetch(this.#form.action, { method: "POST", body: new FormData(this.#form) });
-      this.#session = new URL(response.url).pathname;
-      files.url = `${this.#session}attachments/`;
+    this.#making ??= this.#make();
+    try {
+      this.#session = await this.#making;
+    } catch {
+      this.#making = null; // The next choice tries again.
+      return files.refuse(chosen, "No session could be made for it. Attach it again.");
     }
+    files.url = `${this.#session}attachments/`;
     files.add(chosen);
+  }
+
+  async #make() {
+    const response = await fetch(this.#form.action, { method: "POST", body: new FormData(this.#form) });
+    if (!response.ok || !response.redirected) throw new Error(`${response.status}`);
+    return new URL(response.url).pathname;
   }
 
   // What was typed goes along as the draft of the new session.

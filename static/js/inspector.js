@@ -1,5 +1,7 @@
 // Copies the value of `data-copy`, or what lies at `data-copy-url`, and says so; the page works without it.
 
+import { fetchText } from "./fragments.js";
+
 const status = document.createElement("p");
 status.className = "unseen";
 status.setAttribute("role", "status");
@@ -13,7 +15,7 @@ document.addEventListener("click", async (event) => {
 
 // A promise, not a text: some browsers allow the clipboard only in the very moment of the click.
 async function copy({ dataset }) {
-  const text = dataset.copy === undefined ? textAt(dataset.copyUrl) : Promise.resolve(dataset.copy);
+  const text = dataset.copy === undefined ? fetchText(dataset.copyUrl) : Promise.resolve(dataset.copy);
   const blob = text.then((found) => new Blob([found], { type: "text/plain" }));
   try {
     await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
@@ -21,12 +23,6 @@ async function copy({ dataset }) {
   } catch {
     return false;
   }
-}
-
-async function textAt(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: ${response.status}`);
-  return response.text();
 }
 
 function say(button, word) {

@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from sessions_app.chat.window import Gauge
-from sessions_app.models import Exchange, ModelFacts
+from sessions_app.models import Exchange, ModelFacts, Turn
 from tests.factories import MODEL, answered, make_session
 
 
@@ -16,6 +16,12 @@ def test_it_counts_the_last_request_and_its_answer(alice: User) -> None:
     answered(session, "Hello", "Hi")
     gauge = Gauge.of(session)
     assert gauge and (gauge.used, gauge.limit, gauge.level) == (1204 + 96, 1_048_576, "calm")
+
+
+def test_an_empty_session_shows_nothing_of_another(alice: User, bob: User) -> None:
+    theirs = answered(make_session(bob), "Hello", "Hi")
+    Turn.objects.filter(run=theirs.run).update(run=None)
+    assert Gauge.of(make_session(alice)) is None
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_the_other_base64_alphabet_is_equal(session: Session) -> None:
     turn = first.turns.get()
     rewrite(turn, {standard: base64.urlsafe_b64encode(SIGNATURE).decode()})
     second = make_exchange(make_run(session))
-    assert b"-_" in second.request_body() or b"_" in second.request_body()
+    assert base64.urlsafe_b64encode(SIGNATURE) in second.request_body()
     assert states(passports(first).received) == [State.EQUAL]
     assert states(passports(second).sent) == [State.EQUAL]
 

@@ -41,6 +41,15 @@ async def test_after_anything_but_an_answer_it_waits_for_the_person(
     assert await sync_to_async(stranded)() == []
 
 
+async def test_a_deleted_session_is_left_alone(ask: Ask, runner: Runner, session: Session) -> None:
+    await ask("Hello")
+    await leave_waiting(session)
+    await Session.objects.filter(pk=session.pk).aupdate(deleted_at=timezone.now())
+    assert await sync_to_async(stranded)() == []
+    await runner.continue_with(session.pk)
+    assert await QueuedMessage.objects.filter(session=session).aexists()
+
+
 async def test_a_message_that_was_just_sent_is_left_to_its_run(ask: Ask, session: Session) -> None:
     await ask("Hello")
     await leave_waiting(session, seconds=1)

@@ -27,7 +27,6 @@ from sessions_app.models import (
     LogEntry,
     Memory,
     Note,
-    Notification,
     PromptText,
     Reference,
     Session,
@@ -168,8 +167,7 @@ def _see(session: Session, target: str, data: Data) -> str:
 
 
 def _see_all(session: Session, target: str, data: Data) -> str:
-    quiet = (Notification.Kind.USER_MESSAGE, Notification.Kind.RELOAD_RESUME)
-    session.notifications.exclude(kind__in=quiet).dismiss()
+    session.notifications.told().dismiss()
     return "All are marked as seen."
 
 

@@ -28,9 +28,6 @@ LIST_LIMIT = 200
 LIVES = (1, 3, 10, 30)
 """Messages that a file can be kept open for; the list also offers “for ever”."""
 
-QUIET = (Notification.Kind.USER_MESSAGE, Notification.Kind.RELOAD_RESUME)
-"""Kinds that are no panel: the message itself stands in the history."""
-
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
@@ -110,7 +107,7 @@ def _log(session: Session, read: ReadPanel) -> dict[str, Any]:
 
 
 def _notifications(session: Session, read: ReadPanel) -> dict[str, Any]:
-    told = session.notifications.exclude(kind__in=QUIET)
+    told = session.notifications.told()
     seen = list(told.filter(status=Notification.Status.SEEN).order_by("-number")[:SEEN_NOTIFICATIONS])
     return {"open": list(told.open()), "seen": seen}
 

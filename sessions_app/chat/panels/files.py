@@ -9,8 +9,7 @@ from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_POST
 
-from sessions_app.chat.forms import FileForm
-from sessions_app.chat.panels.forms import first_error
+from sessions_app.chat.forms import FileForm, first_error
 from sessions_app.chat.panels.views import refuse, show
 from sessions_app.chat.views import Request, own_session
 from sessions_app.context.files import open_file, read_file

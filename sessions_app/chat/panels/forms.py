@@ -48,8 +48,3 @@ class NoteForm(forms.Form):
 
 class LogForm(forms.Form):
     text = forms.CharField(max_length=LINE_LIMIT, error_messages={"required": "Write what was done."})
-
-
-def first_error(form: forms.Form) -> str:
-    """What is wrong, in one sentence."""
-    return str(next(error for errors in form.errors.values() for error in errors))

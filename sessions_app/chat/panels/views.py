@@ -9,9 +9,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import reswap
 
+from sessions_app.chat.forms import first_error
 from sessions_app.chat.panels.acts import ACTS
 from sessions_app.chat.panels.bodies import body_of
-from sessions_app.chat.panels.forms import PageForm, SwitchForm, first_error
+from sessions_app.chat.panels.forms import PageForm, SwitchForm
 from sessions_app.chat.panels.listing import Drawer, PanelList
 from sessions_app.chat.panels.values import as_sent
 from sessions_app.chat.views import Request, own_session

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Count
 from django.utils import timezone
 
+from sessions_app.context.capabilities import facts_of
 from sessions_app.errors import PipewebError
 from sessions_app.gemini.answers import CacheListed
 from sessions_app.gemini.gateway import GOOGLE, Gateway
@@ -130,8 +131,10 @@ def _line(cache: CacheListed, entry: Any, now: datetime) -> str:
 
 
 def _stored(entry: CacheEntry | None, now: datetime) -> str:
-    price = Price.objects.of(entry.model, now.date()) if entry else None
-    if entry is None or price is None:
+    if entry is None:
+        return "–"
+    price = Price.objects.of(entry.model, now.date(), family=facts_of(entry.model).family)
+    if price is None:
         return "–"
     return dollars(storage(entry.tokens, entry.kept_hours(now), price.rates(entry.tokens)))
 

@@ -85,7 +85,6 @@ class Work:
     plan: CachePlan = field(init=False)
     payload: Payload = field(init=False)
     notes: list[Note | Finding] = field(default_factory=list)
-    previous: Exchange | None = None
     thresholds: Thresholds = SEED
     strategy: Strategy = field(init=False)
     named: frozenset[str] = frozenset()
