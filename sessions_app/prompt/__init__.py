@@ -1,4 +1,4 @@
 """The prompt core: turns in, four layers and a payload out, chunks back into a reply.
 
-Pure: no Django, no I/O beyond reading the two templates once, no clock.
+Pure functions: no Django, no clock, no I/O except reading the two templates once.
 """

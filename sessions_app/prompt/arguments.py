@@ -1,27 +1,29 @@
-"""The prompt arguments of seed 3: one map of everything a prompt template may name.
+"""The prompt arguments of seed 3: one map of all values that a prompt template may use.
 
-Precedence (reference A3, R2): args stand above `system` and `assistant` only. `conversation`,
-`session` and `message.text` always say what is true; `message.language` does as soon as it is known.
+Precedence (reference A3, R2): `args` override `system` and `assistant` only, and `message.language`
+while the language is unknown.
 """
 
+import copy
 import keyword
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from sessions_app.prompt import wire
-from sessions_app.prompt.maps import DEEPEST, clone, depth_of, expand_dotted, merge_maps
+from sessions_app.prompt.argument_maps import MAX_DEPTH, depth_of, expand_dotted, merge_maps
+from sessions_app.prompt.remarks import Remark, RemarkCode
 
 RESERVED = ("system", "assistant", "conversation", "session", "message", "args")
-_WINS = ("system", "assistant")
+_OVERRIDABLE = ("system", "assistant")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WORDS = {"true", "false", "none", "self", "loop", "on", "off"}
+_RESERVED_WORDS = {"true", "false", "none", "self", "loop", "on", "off"}
 
 
 @dataclass(frozen=True, slots=True)
-class Assistant:
+class AssistantArguments:
     name: str
     id: str
     language: str = ""
@@ -29,8 +31,8 @@ class Assistant:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
-    """`created` and `updated` are aware; without `created` there is no duration either."""
+class ConversationArguments:
+    """`created` and `updated` are aware; without `created` there is no duration."""
 
     id: str
     identifier: str
@@ -41,49 +43,49 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class MessageArguments:
     text: str = ""
     language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The map, and a line for every argument of the session that is not what it seems."""
+    """The map, and remarks on arguments that are ignored, unreachable or overridden."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    reports: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
-def build(
+def build_arguments(
     now: datetime,
-    assistant: Assistant | None,
-    conversation: Conversation | None,
-    message: Message,
+    assistant: AssistantArguments | None,
+    conversation: ConversationArguments | None,
+    message: MessageArguments,
     args: Any,
     *,
     mode: str = "text",
 ) -> Arguments:
-    """The map of one run. Nothing in it is shared with what was given; `now` is aware."""
-    mine = expand_dotted(parsed(clone(args))) if _is_usable(args) else {}
+    """The map of one run, independent of the given objects; `now` is aware."""
+    own = expand_dotted(parse_json_texts(copy.deepcopy(args))) if _is_usable(args) else {}
     values = merge_maps(
         {
             "system": system_values(now),
-            "assistant": _assistant_values(assistant),
+            "assistant": asdict(assistant) if assistant else {},
             "conversation": {},
             "session": {},
             "message": {"language": ""},
-            "args": mine,
+            "args": own,
         },
-        {key: value for key, value in mine.items() if is_name(key)},
+        {key: value for key, value in own.items() if is_name(key)},
         {"conversation": _conversation_values(conversation, now)},
         {"message": {"text": message.text} | ({"language": message.language} if message.language else {})},
         {"session": {"mode": mode} if mode else {}},
     )
-    return Arguments(values, (*_problems(args), *_collisions(mine)))
+    return Arguments(values, (*_unusable(args), *_collisions(own)))
 
 
 def system_values(now: datetime) -> dict[str, str]:
-    """The clock in the original's formats, always UTC and English."""
+    """The time in the original's formats, in UTC and English."""
     utc = now.astimezone(UTC)
     day, month = _DAYS[utc.weekday()], _MONTHS[utc.month - 1]
     seconds = int(utc.timestamp())
@@ -103,73 +105,62 @@ def rfc3339(moment: datetime) -> str:
 
 
 def duration(seconds: int) -> str:
-    """As Go writes it: `45s`, `3m0s`, `1h2m3s`."""
+    """In Go's format: `45s`, `3m0s`, `1h2m3s`."""
     hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
     if hours:
         return f"{hours}h{minutes}m{rest}s"
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
 
-def parsed(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The same arguments with texts that hold a JSON list or object read as one."""
-    return {key: _read(value) if isinstance(value, str) else value for key, value in args.items()}
+def parse_json_texts(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with every text that is a JSON list or object parsed."""
+    return {key: _parse_json_text(value) if isinstance(value, str) else value for key, value in args.items()}
 
 
 def is_name(key: str) -> bool:
-    """Whether a template can write the key as a name."""
-    return bool(_NAME.fullmatch(key)) and key not in _WORDS and not keyword.iskeyword(key)
+    """Whether a template can use the key as a name."""
+    return bool(_NAME.fullmatch(key)) and key not in _RESERVED_WORDS and not keyword.iskeyword(key)
 
 
-def _read(text: str) -> Any:
+def _parse_json_text(text: str) -> Any:
     if text.lstrip()[:1] not in ("[", "{"):
         return text
     try:
         value = wire.loads(text)
     except (ValueError, RecursionError):
         return text
-    return value if isinstance(value, list | dict) and depth_of(value) <= DEEPEST else text
+    return value if isinstance(value, list | dict) and depth_of(value) <= MAX_DEPTH else text
 
 
-def _problems(args: Any) -> Iterator[str]:
-    """Lines about arguments that are left out, or that no template can name."""
+def _unusable(args: Any) -> Iterator[Remark]:
+    """Remarks on arguments that are ignored or that no template can name."""
     if not isinstance(args, dict):
-        yield "The session's arguments are not an object; none is used."
+        yield Remark(code=RemarkCode.ARGUMENTS_NO_OBJECT)
     elif not _is_usable(args):
-        yield f"The session's arguments are nested more than {DEEPEST} levels deep; none is used."
+        yield Remark(code=RemarkCode.ARGUMENTS_TOO_DEEP, most=MAX_DEPTH)
     else:
         for key in args:
             if "." in key and not all(segment.strip() for segment in key.split(".")):
-                yield f"“{key}” has an empty segment between its dots and is not used."
+                yield Remark(code=RemarkCode.ARGUMENT_EMPTY_SEGMENT, name=key)
             elif "." not in key and not is_name(key):
-                yield f'“{key}” cannot be written as a name: use {{{{ args["{key}"] }}}}.'
+                yield Remark(code=RemarkCode.ARGUMENT_UNNAMEABLE, name=key)
 
 
 def _is_usable(args: Any) -> bool:
-    return isinstance(args, dict) and depth_of(args) <= DEEPEST
+    return isinstance(args, dict) and depth_of(args) <= MAX_DEPTH
 
 
-def _collisions(mine: Mapping[str, Any]) -> Iterator[str]:
+def _collisions(own: Mapping[str, Any]) -> Iterator[Remark]:
     for key in RESERVED:
-        if key in mine and key in _WINS:
-            yield f"“{key}” is a reserved name: the session's argument takes its place."
-        elif key in mine and key != "args":
-            yield f"“{key}” is a reserved name: what is known of it wins over the session's argument."
-        elif key in mine:
-            yield "“args” is a reserved name: the argument is merged into args itself."
+        if key in own and key in _OVERRIDABLE:
+            yield Remark(code=RemarkCode.ARGUMENT_WINS, name=key)
+        elif key in own and key != "args":
+            yield Remark(code=RemarkCode.ARGUMENT_LOSES, name=key)
+        elif key in own:
+            yield Remark(code=RemarkCode.ARGUMENT_MERGED, name=key)
 
 
-def _assistant_values(assistant: Assistant | None) -> dict[str, str]:
-    if assistant is None:
-        return {}
-    return {
-        "name": assistant.name,
-        "id": assistant.id,
-        "language": assistant.language,
-        "description": assistant.description,
-    }
-
-
-def _conversation_values(conversation: Conversation | None, now: datetime) -> dict[str, str]:
+def _conversation_values(conversation: ConversationArguments | None, now: datetime) -> dict[str, str]:
     if conversation is None:
         return {}
     values = {

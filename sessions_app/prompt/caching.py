@@ -1,22 +1,28 @@
-"""The explicit cache: what identifies it, and whether to use or make one."""
+"""The explicit cache: its fingerprint, and the plan to use or create one."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Self
+
+from sessions_app.prompt.stored import Code, from_json, to_json
 
 EXPIRY_MARGIN = timedelta(seconds=10)
-"""A cache this close to its end may be gone when the request arrives."""
+"""A cache that expires sooner may be gone when the request arrives."""
 
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=10), timedelta(days=1)
-"""How long a provider that refused is not asked again: it doubles with every refusal in a row."""
+"""After a refusal no cache is requested for this long; doubles with every refusal in a row."""
 
+SIZE_PAUSE = timedelta(days=30)
+"""The same for a text that is too small: its size stays, and providers seldom lower their minimum."""
+
+_TOTAL = re.compile(r"(?<!min_)total_token_count=(\d{1,9})|content is of (\d{1,9}) tokens")
 _MINIMUM = re.compile(r"min_total_token_count=(\d{1,9})|minimum token count\D{0,40}?(\d{1,9})")
 
 
-class VerdictCode(StrEnum):
+class VerdictCode(Code):
     """Why an exchange hit or missed (design §5)."""
 
     FIRST = "first"
@@ -27,10 +33,59 @@ class VerdictCode(StrEnum):
     LAYER_CHANGED = "layer_changed"
     SHORTENED = "shortened"
     TTL_LIKELY = "ttl_likely"
+    CONTINUED = "continued"
     BELOW_MINIMUM = "below_minimum"
     UNSUPPORTED = "unsupported"
     CACHE_EXPIRED = "cache_expired"
     PROVIDER_MISS = "provider_miss"
+    UNKNOWN = "unknown"
+
+
+class CacheAction(Code):
+    """What one exchange does about the cache.
+
+    `HIT`: its name is sent instead of the static layer. `EXTEND`: the same, and its life is extended
+    after the answer. `CREATE`: the layer is sent inline and cached after the answer. `MISS`: it is sent
+    inline, a cache is being created. `DROP`: it is sent inline; the session gives up its cache, which is
+    deleted when no other session uses it. `NONE`: no cache for this layer.
+    """
+
+    NONE = "none"
+    HIT = "hit"
+    MISS = "miss"
+    CREATE = "create"
+    EXTEND = "extend"
+    DROP = "drop"
+    UNKNOWN = "unknown"
+
+
+class PlanReason(Code):
+    """Why a plan chose its action."""
+
+    NOT_OFFERED = "not_offered"
+    WAIVED = "waived"
+    REFUSED = "refused"
+    TOO_SMALL = "too_small"
+    LIVE = "live"
+    EXPIRING = "expiring"
+    PENDING = "pending"
+    EXPIRED = "expired"
+    NEW = "new"
+    UNKNOWN = "unknown"
+
+
+class EntryReason(Code):
+    """Why there is no cache at the provider any more; `PROVIDER`: it reported so."""
+
+    PROVIDER = "provider"
+    ROLLED_ON = "rolled_on"
+    WAIVED = "waived"
+    SESSION_DELETED = "session_deleted"
+    SESSION_ERASED = "session_erased"
+    SESSION_GONE = "session_gone"
+    ADMIN = "admin"
+    NOT_LISTED = "not_listed"
+    EMULATOR_RESTARTED = "emulator_restarted"
     UNKNOWN = "unknown"
 
 
@@ -39,9 +94,10 @@ class CacheFacts:
     """What is known about caching this static layer on this model.
 
     `minimum` is in tokens, None when the model or the way to it has no explicit caches. `name` and
-    `expires` are those of the newest cache with this fingerprint, `refusal` what the provider last
-    said against one and still holds, `pending` whether one is being made now. `lifetime` is what a
-    cache may live unused, `waived` why none is wanted here, `is_ours` whether this session used it.
+    `expires` are those of the newest cache with this fingerprint, `refusal` is the provider's current
+    refusal, `pending` whether one is being created. `calibration` is the provider's count of tokens
+    divided by our estimate. `lifetime` is how long a cache may live unused, `is_waived` whether none is
+    wanted, `is_ours` whether this session used it.
     """
 
     minimum: int | None
@@ -49,8 +105,9 @@ class CacheFacts:
     expires: datetime | None = None
     refusal: str = ""
     pending: bool = False
+    calibration: float = 1.0
     lifetime: timedelta = timedelta(hours=1)
-    waived: str = ""
+    is_waived: bool = False
     is_ours: bool = False
 
     def is_live(self, now: datetime) -> bool:
@@ -59,27 +116,38 @@ class CacheFacts:
 
 @dataclass(frozen=True, slots=True)
 class CachePlan:
-    """What to do about the cache for one exchange.
+    """What one exchange does about the cache, and the figures of the reason.
 
-    `hit`: send the name instead of the static layer. `extend`: the same, and prolong it after the
-    answer. `create`: send it inline and make a cache after the answer. `miss`: send inline, a cache is
-    on its way. `drop`: send inline; the session leaves the cache, which is
-    deleted when no other uses it. `none`: no cache for this layer.
+    `name` is the cache that the request names, or empty. `tokens` counts the static text and the tools,
+    `minimum` is what a cache needs (0 if there are none), `seconds_left` the remaining life of a cache
+    that expires soon, `refusal` the provider's message.
     """
 
-    action: Literal["none", "hit", "miss", "create", "extend", "drop"]
+    action: CacheAction
     name: str
-    reason: str
-    code: VerdictCode = VerdictCode.UNKNOWN
+    reason: PlanReason
+    tokens: int = 0
+    minimum: int = 0
+    seconds_left: float = 0
+    refusal: str = ""
 
     @property
     def is_hit(self) -> bool:
         """Whether the request names a cache."""
         return bool(self.name)
 
+    def stored(self) -> dict[str, Any]:
+        """As JSON, without the action and the name, which have columns of their own."""
+        return to_json(self, exclude=("action", "name"))
+
+    @classmethod
+    def restored(cls, action: str, name: str, stored: Mapping[str, Any]) -> Self | None:
+        """What `stored` wrote; None for an exchange without figures."""
+        return from_json(cls, {**stored, "action": action, "name": name}) if stored else None
+
 
 def fingerprint(route: str, model: str, static_text: str, declarations: bytes) -> str:
-    """sha256 hex over everything a cache depends on; the lengths keep the fields apart."""
+    """sha256 hex over everything a cache depends on, each field with its length."""
     digest = sha256()
     for field in (route.encode(), model.encode(), static_text.encode(), declarations):
         digest.update(b"%d:" % len(field))
@@ -87,56 +155,62 @@ def fingerprint(route: str, model: str, static_text: str, declarations: bytes) -
     return digest.hexdigest()
 
 
-def plan(static_tokens: int, facts: CacheFacts, now: datetime) -> CachePlan:
-    """Decide for one exchange. `static_tokens` counts the static text and the tools."""
-    if facts.minimum is None:
-        return CachePlan(
-            "none", "", "There are no explicit caches for this model here.", VerdictCode.UNSUPPORTED
-        )
-    if facts.waived:
-        is_left = facts.is_ours and facts.is_live(now)
-        return CachePlan("drop" if is_left else "none", "", facts.waived)
-    if facts.is_live(now):
-        return _plan_use(facts, now)
-    if facts.refusal:
-        reason = f"The provider refused a cache: {facts.refusal}"
-        return CachePlan("none", "", reason, VerdictCode.UNSUPPORTED)
-    if static_tokens < facts.minimum:
-        reason = f"The static layer has about {static_tokens} tokens; a cache needs {facts.minimum}."
-        return CachePlan("none", "", reason, VerdictCode.BELOW_MINIMUM)
-    return _plan_new(facts)
+def plan_cache(static_tokens: int, facts: CacheFacts, now: datetime) -> CachePlan:
+    """The plan for one exchange. `static_tokens` counts the static text and the tools."""
+    tokens = round(static_tokens * facts.calibration)
+    plan = _decide(tokens, facts, now)
+    return replace(plan, tokens=tokens, minimum=facts.minimum or 0)
 
 
 def pause_after(failures: int) -> timedelta:
-    """How long a provider is left alone after `failures` refusals in a row."""
+    """How long no cache is requested after `failures` refusals in a row."""
     return min(LONGEST_PAUSE, FIRST_PAUSE * (1 << min(max(failures - 1, 0), 16)))
 
 
 def minimum_in(message: str) -> int | None:
-    """The tokens that a refusal demands (“min_total_token_count=1024”), None when it names none."""
-    found = _MINIMUM.search(message)
+    """The minimum tokens in a refusal (“min_total_token_count=1024”), or None."""
+    return _number(_MINIMUM.search(message))
+
+
+def total_in(message: str) -> int | None:
+    """The provider's count of the text in a refusal (“total_token_count=918”), or None."""
+    return _number(_TOTAL.search(message))
+
+
+def _number(found: re.Match[str] | None) -> int | None:
     return int(found[1] or found[2]) if found else None
 
 
 def display_name(deployment: str, fingerprint: str) -> str:
-    """What a cache is called at the provider, so that everybody knows whose it is."""
+    """The display name of a cache at the provider: deployment and fingerprint."""
     return f"pipeweb/{deployment}/{fingerprint[:16]}"
+
+
+def _decide(static_tokens: int, facts: CacheFacts, now: datetime) -> CachePlan:
+    if facts.minimum is None:
+        return CachePlan(CacheAction.NONE, "", PlanReason.NOT_OFFERED)
+    if facts.is_waived:
+        is_left = facts.is_ours and facts.is_live(now)
+        return CachePlan(CacheAction.DROP if is_left else CacheAction.NONE, "", PlanReason.WAIVED)
+    if facts.is_live(now):
+        return _plan_use(facts, now)
+    if facts.refusal:
+        return CachePlan(CacheAction.NONE, "", PlanReason.REFUSED, refusal=facts.refusal)
+    if static_tokens < facts.minimum:
+        return CachePlan(CacheAction.NONE, "", PlanReason.TOO_SMALL)
+    return _plan_new(facts)
 
 
 def _plan_use(facts: CacheFacts, now: datetime) -> CachePlan:
     left = (facts.expires or now) - now
-    if left < facts.lifetime / 2:
-        minutes = max(1, round(left.total_seconds() / 60))
-        reason = f"The static layer and the tools are cached for {minutes} more min; prolonged after this."
-        return CachePlan("extend", facts.name, reason, VerdictCode.HIT)
-    return CachePlan("hit", facts.name, "The static layer and the tools are cached.", VerdictCode.HIT)
+    if left >= facts.lifetime / 2:
+        return CachePlan(CacheAction.HIT, facts.name, PlanReason.LIVE)
+    return CachePlan(
+        CacheAction.EXTEND, facts.name, PlanReason.EXPIRING, seconds_left=round(left.total_seconds(), 3)
+    )
 
 
 def _plan_new(facts: CacheFacts) -> CachePlan:
     if facts.pending:
-        return CachePlan("miss", "", "The cache for this static layer is being made.", VerdictCode.FIRST)
-    if facts.name:
-        reason = "The cache has expired; it is made again after this answer."
-        return CachePlan("create", "", reason, VerdictCode.CACHE_EXPIRED)
-    reason = "This static layer is new; it is cached after this answer."
-    return CachePlan("create", "", reason, VerdictCode.FIRST)
+        return CachePlan(CacheAction.MISS, "", PlanReason.PENDING)
+    return CachePlan(CacheAction.CREATE, "", PlanReason.EXPIRED if facts.name else PlanReason.NEW)

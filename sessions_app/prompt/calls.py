@@ -1,8 +1,7 @@
-"""Function calls and their answers, and how a call is put together from the parts of a reply.
+"""Function calls and their responses, and the assembly of a call from the parts of a reply.
 
-A call arrives whole in one part, or (Vertex, `streamFunctionCallArguments`) as a named opening
-part followed by nameless parts with `partialArgs` and sometimes an empty closing part
-(recorded-traffic.md, "Streams"). The closing part may be missing.
+A call arrives in one part, or (Vertex, `streamFunctionCallArguments`) as a named opening part followed by
+nameless parts with `partialArgs` and perhaps an empty closing part (recorded-traffic.md, "Streams").
 """
 
 import re
@@ -11,16 +10,17 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from sessions_app.prompt.parts import RawPart, call_of, raw_parts, with_call, without_call
+
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]")
-_CALLS = ("functionCall", "function_call")
 _VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
 _PIECEWISE = frozenset({"partialArgs", "willContinue"})
 _INDEX_LIMIT = 10_000
-"""A path index above this is refused: a list is filled up to the index."""
+"""A path with a higher list index is ignored: the list would be filled up to it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """One function call of a reply. `index` counts the calls of the reply from 0; `id` may be empty."""
 
     index: int
@@ -30,50 +30,48 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallResponse:
     """What a tool returned for a call; `response` is a JSON object (gemini-wire §1.1)."""
 
-    call: Call
+    call: FunctionCall
     response: dict[str, Any]
 
 
-def call_of(part: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The `functionCall` object of a wire part, in either spelling, or None."""
-    found = part.get("functionCall", part.get("function_call"))
-    return found if isinstance(found, dict) else None
-
-
-def calls_of(parts: Iterable[Mapping[str, Any]]) -> tuple[Call, ...]:
+def calls_of(parts: Iterable[Mapping[str, Any]]) -> tuple[FunctionCall, ...]:
     """Every call of one content, arguments assembled, in wire order."""
-    assembler = Assembler()
-    found: list[Call] = []
+    assembler = CallAssembler()
+    found: list[FunctionCall] = []
     for part in parts:
         found += assembler.add(part)
     return (*found, *assembler.close())
 
 
-def with_whole_calls(parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same content with every call that came in pieces as one part, where its opening part stood.
+def calls_in(wire_bytes: bytes) -> tuple[FunctionCall, ...]:
+    """The function calls of a content, arguments assembled."""
+    return calls_of(raw_parts(wire_bytes))
 
-    Pieces sent back are refused: the provider counts them as calls without answers. What a piece
-    carries beside the call (a signature) goes to the opening part, or stays a part of its own when
-    that has one already. A call that came whole is not touched.
+
+def with_assembled_calls(parts: Iterable[RawPart]) -> list[RawPart]:
+    """The parts with every call that came in pieces as one part, in the place of its opening part.
+
+    The provider refuses pieces: it counts them as calls without responses. Other keys of a piece (a
+    signature) move to the opening part, or become a part of their own when it has them already.
     """
-    assembler = Assembler()
-    told: list[dict[str, Any]] = []
+    assembler = CallAssembler()
+    whole: list[RawPart] = []
     openings: list[int] = []
-    calls: list[Call] = []
+    calls: list[FunctionCall] = []
     for part in parts:
         if assembler.continues_with(part):
-            told += _lend(told, openings[-1], part)
+            whole += _move_siblings(whole, openings[-1], part)
         else:
             if _opens(call_of(part)):
-                openings.append(len(told))
-            told.append(part)
+                openings.append(len(whole))
+            whole.append(part)
         calls += assembler.add(part)
     for place, call in zip(openings, [*calls, *assembler.close()], strict=True):
-        told[place] = _whole(told[place], call)
-    return told
+        whole[place] = _assembled(whole[place], call)
+    return whole
 
 
 def _opens(raw: Mapping[str, Any] | None) -> bool:
@@ -81,40 +79,39 @@ def _opens(raw: Mapping[str, Any] | None) -> bool:
     return isinstance(name, str) and bool(name)
 
 
-def _lend(told: list[dict[str, Any]], opening: int, piece: dict[str, Any]) -> list[dict[str, Any]]:
-    """Moves what stands beside the piece's call to the opening part; answers what finds no room there."""
-    beside = {key: value for key, value in piece.items() if key not in _CALLS}
-    taken = told[opening].keys()
-    told[opening] = beside | told[opening]
-    rest = {key: value for key, value in beside.items() if key in taken and value != told[opening][key]}
+def _move_siblings(parts: list[RawPart], opening: int, piece: RawPart) -> list[RawPart]:
+    """Move the other keys of a piece to the opening part; returns those that it has already, as a part."""
+    beside = without_call(piece)
+    taken = parts[opening].keys()
+    parts[opening] = beside | parts[opening]
+    rest = {key: value for key, value in beside.items() if key in taken and value != parts[opening][key]}
     return [rest] if rest else []
 
 
-def _whole(part: dict[str, Any], call: Call) -> dict[str, Any]:
-    key = next(key for key in _CALLS if key in part)
-    raw = part[key]
+def _assembled(part: RawPart, call: FunctionCall) -> RawPart:
+    raw = call_of(part) or {}
     if not _PIECEWISE & raw.keys():
         return part
     kept = {name: value for name, value in raw.items() if name not in _PIECEWISE}
-    return part | {key: kept | {"args": call.args}}
+    return with_call(part, kept | {"args": call.args})
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenCall:
     id: str
     name: str
     args: dict[str, Any] = field(default_factory=dict)
     unfinished: str = ""
 
 
-class Assembler:
-    """Turns parts into calls, one part at a time; a call is handed out once, when it is complete."""
+class CallAssembler:
+    """Assembles calls part by part; each call is returned once, when it is complete."""
 
     def __init__(self) -> None:
         self._count = 0
-        self._open: _Open | None = None
+        self._open: _OpenCall | None = None
 
-    def add(self, part: Mapping[str, Any]) -> list[Call]:
+    def add(self, part: Mapping[str, Any]) -> list[FunctionCall]:
         raw = call_of(part)
         if raw is None:
             return self.close() if _has_substance(part) else []
@@ -125,23 +122,28 @@ class Assembler:
         _extend(current, raw)
         return done if raw.get("willContinue") is True else done + self.close()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a call has begun and its last piece has not come."""
+        return self._open is not None
+
     def continues_with(self, part: Mapping[str, Any]) -> bool:
-        """Whether the part is a nameless piece of the call that is still open."""
+        """Whether the part is a nameless piece of the open call."""
         raw = call_of(part)
         return self._open is not None and raw is not None and not raw.get("name")
 
-    def close(self) -> list[Call]:
-        """The call still open, if any: its stream ended without the closing part."""
+    def close(self) -> list[FunctionCall]:
+        """The open call, if any: its closing part may be missing."""
         current, self._open = self._open, None
         if current is None:
             return []
         self._count += 1
-        return [Call(self._count - 1, current.id, current.name, current.args)]
+        return [FunctionCall(self._count - 1, current.id, current.name, current.args)]
 
-    def _opened(self, raw: Mapping[str, Any]) -> _Open | None:
+    def _opened(self, raw: Mapping[str, Any]) -> _OpenCall | None:
         name = raw.get("name")
-        # A nameless call with nothing open is a stray closing part.
-        self._open = _Open(str(raw.get("id") or ""), name) if name and isinstance(name, str) else None
+        # A nameless call without an open one is a stray closing part.
+        self._open = _OpenCall(str(raw.get("id") or ""), name) if name and isinstance(name, str) else None
         return self._open
 
 
@@ -149,7 +151,7 @@ def _has_substance(part: Mapping[str, Any]) -> bool:
     return any(value not in ("", None) for value in part.values())
 
 
-def _extend(current: _Open, raw: Mapping[str, Any]) -> None:
+def _extend(current: _OpenCall, raw: Mapping[str, Any]) -> None:
     args = raw.get("args")
     if isinstance(args, dict):
         current.args.update(args)
@@ -159,7 +161,7 @@ def _extend(current: _Open, raw: Mapping[str, Any]) -> None:
             _place(current, piece)
 
 
-def _place(current: _Open, piece: Mapping[str, Any]) -> None:
+def _place(current: _OpenCall, piece: Mapping[str, Any]) -> None:
     path = piece.get("jsonPath")
     key = next((key for key in _VALUES if key in piece), None)
     steps = _steps(path) if isinstance(path, str) else []

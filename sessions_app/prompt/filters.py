@@ -1,93 +1,95 @@
-"""The filters of prompt templates: Jinja's, as far as they cannot grow without measure, and our own."""
+"""The filters and tests of prompt templates, each with metered arguments and result."""
 
-from collections.abc import Callable, Iterator, KeysView, ValuesView
-from functools import cache, wraps
-from typing import Any
+from collections.abc import Callable, Iterator, KeysView, Sized, ValuesView
+from functools import wraps
+from typing import Any, cast
 
 from jinja2.exceptions import SecurityError
 from jinja2.filters import FILTERS as JINJA
 from jinja2.nodes import EvalContext
 from jinja2.runtime import Context, Undefined
+from jinja2.sandbox import SandboxedEnvironment
+from jinja2.tests import TESTS as JINJA_TESTS
 from markupsafe import Markup
 
-from sessions_app.prompt.sandbox import (
-    METER,
-    PRECISION,
-    Missing,
-    Sandbox,
-    as_json,
-    check_length,
-    printed,
-    steps,
-    text_of,
-)
+from sessions_app.prompt.metering import METER, as_json, check_length, metered_loop, text_of
 
-JOINED, CUT, MADE, TURNS = "~", "[:]", "(…)", "for"
-"""Filters that stand for syntax; no template can write their names."""
+MAX_PRECISION = 30
 
-_FROM_JINJA = [
-    "abs",
-    "capitalize",
-    "count",
-    "default",
-    "d",
-    "dictsort",
-    "e",
-    "escape",
-    "first",
-    "float",
-    "int",
-    "items",
-    "last",
-    "length",
-    "list",
-    "lower",
-    "map",
-    "max",
-    "min",
-    "reject",
-    "rejectattr",
-    "reverse",
-    "safe",
-    "select",
-    "selectattr",
-    "sort",
-    "title",
-    "trim",
-    "truncate",
-    "unique",
-    "upper",
-    "wordcount",
-]
+MAX_PATH = 8
+"""Dots and commas in the `attribute` of a filter."""
 
-_UNSEEN = (Context, EvalContext, Sandbox)
+CONCAT, SLICE, CHECKED, LOOP = "~", "[:]", "(…)", "for"
+"""Filters that `syntax` inserts; these names are no valid template syntax."""
+
+_FROM_JINJA = """
+    abs capitalize count default d dictsort e escape first float int items last length list lower reject
+    reverse safe select title trim truncate upper wordcount
+"""
+
+_PATH_PLACES = {"max": 1, "min": 1, "rejectattr": 0, "selectattr": 0, "sort": 2, "unique": 1}
+"""Filters whose `attribute` may stand without its name, and its place after the value."""
+
+_UNMETERED = (Context, EvalContext, SandboxedEnvironment)
 
 
-def _paid(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The filter, paying for what goes in and what comes out; what Jinja makes lazily is made now."""
+def _metered(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The filter with metered arguments and result; a lazy result becomes a list."""
 
     @wraps(function)
-    def paying(*args: Any, **kwargs: Any) -> Any:
+    def metered(*args: Any, **kwargs: Any) -> Any:
         meter = METER.get()
         for value in (*args, *kwargs.values()):
-            if not isinstance(value, _UNSEEN):
-                meter.weigh(value)
+            if not isinstance(value, _UNMETERED):
+                meter.charge(value)
                 if function is not JINJA["default"]:
-                    meter.miss(value)
-        return _made(function(*args, **kwargs))
+                    meter.record_missing(value)
+        return checked(function(*args, **kwargs))
 
-    return paying
+    return metered
 
 
-def _made(value: Any) -> Any:
-    """A value that was just made, and is paid for."""
+def _with_path(name: str) -> Callable[..., Any]:
+    """A filter of Jinja's that may look up an attribute of each item: `sort(attribute="a.b,c")`."""
+    function, place = JINJA[name], _PATH_PLACES.get(name)
+
+    @wraps(function)
+    def bounded(scope: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+        path = kwargs.get("attribute")
+        if path is None and place is not None and len(args) > place:
+            path = args[place]
+        if isinstance(path, str):
+            steps = path.count(".") + path.count(",")
+            if steps > MAX_PATH:
+                raise SecurityError(f"“attribute” takes at most {MAX_PATH} dots and commas")
+            METER.get().spend(steps * len(value) if isinstance(value, Sized) else 0)
+        return function(scope, value, *args, **kwargs)
+
+    return bounded
+
+
+def _metered_test(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The test with metered arguments; asking about a name without a value is not using it."""
+
+    @wraps(function)
+    def metered(*args: Any, **kwargs: Any) -> Any:
+        meter = METER.get()
+        for value in (*args, *kwargs.values()):
+            if not isinstance(value, _UNMETERED):
+                meter.charge(value)
+        return function(*args, **kwargs)
+
+    return metered
+
+
+def checked(value: Any) -> Any:
     if isinstance(value, Iterator | KeysView | ValuesView) or type(value).__name__ == "dict_items":
-        value = list(steps(value, 1))
-    METER.get().weigh(value)
+        value = list(metered_loop(value, 1))
+    METER.get().charge(value)
     return value
 
 
-def _joined(values: list[Any]) -> str:
+def _concat(values: list[Any]) -> str:
     """`a ~ b ~ c`."""
     texts = [text_of(value) for value in values]
     check_length(sum(map(len, texts)))
@@ -95,7 +97,7 @@ def _joined(values: list[Any]) -> str:
     return Markup("").join(texts) if safe else "".join(texts)
 
 
-def _cut(value: Any, *bounds: int | None) -> Any:
+def _slice(value: Any, *bounds: int | None) -> Any:
     """`value[a:b:c]`."""
     return [] if isinstance(value, Undefined) else value[slice(*bounds)]
 
@@ -114,40 +116,26 @@ def _replace(text: Any, old: str, new: str, count: int = -1) -> str:
 
 
 def _round(value: float, precision: int = 0) -> float:
-    if abs(precision) > PRECISION:
-        raise SecurityError(f"“round” takes at most {PRECISION} digits")
+    if abs(precision) > MAX_PRECISION:
+        raise SecurityError(f"“round” takes at most {MAX_PRECISION} digits")
     return round(value, precision)
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
-    **{name: _paid(JINJA[name]) for name in _FROM_JINJA},
-    "join": _paid(_join),
-    "json": _paid(as_json),
-    "replace": _paid(_replace),
-    "round": _paid(_round),
-    "string": _paid(text_of),
-    "tojson": _paid(as_json),
-    JOINED: _paid(_joined),
-    CUT: _paid(_cut),
-    MADE: _made,
-    TURNS: steps,
+    **{name: _metered(JINJA[name]) for name in _FROM_JINJA.split()},
+    **{name: _metered(_with_path(name)) for name in ("map", *_PATH_PLACES)},
+    "join": _metered(_join),
+    "json": _metered(as_json),
+    "replace": _metered(_replace),
+    "round": _metered(_round),
+    "string": _metered(text_of),
+    "tojson": _metered(as_json),
+    CONCAT: _metered(_concat),
+    SLICE: _metered(_slice),
+    CHECKED: checked,
+    LOOP: metered_loop,
 }
 
-
-@cache
-def environment() -> Sandbox:
-    """The one environment; it keeps no state of a rendering, so threads share it."""
-    made = Sandbox(
-        # The text is read by a model; a template that wants HTML says {% autoescape true %}.
-        autoescape=False,
-        undefined=Missing,
-        finalize=printed,
-        keep_trailing_newline=True,
-        # Folding constants would run filters and operators outside any purse.
-        optimized=False,
-        cache_size=0,
-    )
-    # `on` and `off` are how the original engine writes {% autoescape … %}.
-    made.globals = {"on": True, "off": False}
-    made.filters = dict(FILTERS)
-    return made
+TESTS: dict[str, Callable[..., Any]] = {
+    name: _metered_test(cast("Callable[..., Any]", test)) for name, test in JINJA_TESTS.items()
+}

@@ -1,26 +1,32 @@
-"""Whether a history may be sent: the four rules of seed 3, and Gemini's own (gemini-wire §5.2).
+"""Validation of a history: the four rules of seed 3, and Gemini's own (gemini-wire §5.2).
 
-The four rules know three kinds of messages: a person's text, an assistant's text with or without
-calls, and ONE message with all results of a step. Gemini's rules look at the parts themselves.
+The four rules are about three kinds of messages: a user's text, an assistant's text with or without
+calls, and ONE message with all results of a step. Gemini's rules are about parts.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any, Literal
 
-from sessions_app.prompt.calls import Call, call_of, calls_of
-from sessions_app.prompt.turns import Turn, raw_parts
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import PromptError
+from sessions_app.prompt.calls import FunctionCall, calls_of
+from sessions_app.prompt.parts import call_of, raw_parts, response_of
+from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.prompt.signatures import check_signatures
+from sessions_app.prompt.turns import Turn
 
 QUOTE_LENGTH = 60
-"""Characters of a message that a sentence about it quotes."""
+"""Characters of a message that are quoted to identify it."""
 
 Parts = Sequence[dict[str, Any]]
+Breach = tuple["HistoryRule", dict[str, str]]
 
 
-class Rule(StrEnum):
+class HistoryRule(StrEnum):
     """The first four are seed 3's, in its order; the others are Gemini's."""
 
     UNANSWERED = "unanswered"
@@ -36,47 +42,61 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule that the message at `index` breaks, in words for a person."""
+    """A rule that the message at `index` breaks.
+
+    `figures` identify the messages (`what` and `named`; `before_what`, `before_named` for the one before)
+    and, for HistoryRule.IDS, the id that is `missing` in the results or `unasked` in the calls.
+    """
 
     index: int
-    rule: Rule
-    words: str
+    rule: HistoryRule
+    figures: Mapping[str, str] = field(default_factory=dict)
+
+    def stored(self) -> dict[str, str]:
+        return {"rule": self.rule.value, **self.figures}
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    """A turn as the four rules see it: `ids` of its calls or of its results.
+class HistoryMessage:
+    """A turn for the four rules: `ids` of its calls or of its results.
 
-    `says` is how a sentence names it.
+    `what` and `named` identify it in a sentence: by its tools, or by the beginning of its text.
     """
 
     role: Literal["user", "assistant", "tool"]
     ids: tuple[str, ...] = ()
-    says: str = ""
+    what: Literal["call", "answer", "results", "message"] = "message"
+    named: str = ""
+
+    @property
+    def naming(self) -> dict[str, str]:
+        return {"what": self.what, "named": self.named}
 
     @property
     def calls(self) -> bool:
         return self.role == "assistant" and bool(self.ids)
 
 
-def validate(messages: Sequence[Message]) -> tuple[Violation, ...]:
-    """Every breach of the four rules, the one that counts first (seed 3 stops there)."""
+def validate(messages: Sequence[HistoryMessage]) -> tuple[Violation, ...]:
+    """Every violation of the four rules, in order (seed 3 stops at the first)."""
     found: list[Violation] = []
     for index, message in enumerate(messages):
         before = messages[index - 1] if index else None
         after = messages[index + 1] if index + 1 < len(messages) else None
-        found += (Violation(index, rule, words) for rule, words in _breaches(message, before, after))
+        found += (
+            Violation(index, rule, figures) for rule, figures in _message_breaches(message, before, after)
+        )
     return tuple(found)
 
 
 def violations(turns: Sequence[Turn]) -> tuple[Violation, ...]:
-    """Every breach of the four rules and of Gemini's, in the order of the turns."""
+    """Every violation of the four rules and of Gemini's, in the order of the turns."""
     contents = [(turn, raw_parts(turn.wire)) for turn in turns]
-    # Every rule but one is about calls and their results, and most conversations have neither.
+    # Most conversations have no calls and results, which nearly all rules are about.
     if all(_is_plain(parts) for _, parts in contents):
         return ()
-    found = [*validate(_messages(contents)), *_refusals(contents)]
-    return tuple(sorted(found, key=lambda breach: breach.index))
+    found = [*validate(_messages(contents)), *_gemini_violations(contents)]
+    return tuple(sorted(found, key=lambda violation: violation.index))
 
 
 def responses_of(parts: Parts) -> list[dict[str, Any]]:
@@ -85,129 +105,124 @@ def responses_of(parts: Parts) -> list[dict[str, Any]]:
     return [response for response in found if response is not None]
 
 
-def response_of(part: dict[str, Any]) -> dict[str, Any] | None:
-    found = part.get("functionResponse", part.get("function_response"))
-    return found if isinstance(found, dict) else None
-
-
 def is_misplaced(turn: Turn, part: dict[str, Any]) -> bool:
-    """Whether the part is a result among the model's words, or a call in a person's message."""
+    """Whether the part is a result in a model turn, or a call in a user turn."""
     return response_of(part) is not None if turn.kind.is_model else call_of(part) is not None
 
 
 def id_of(response: dict[str, Any]) -> str:
-    """The id of a `functionResponse`, without the spaces around it; often empty."""
+    """The id of a `functionResponse`, stripped; often empty."""
     return str(response.get("id") or "").strip()
 
 
 def _is_plain(parts: Parts) -> bool:
-    """Whether a content says something, and neither calls nor answers a tool."""
+    """Whether a content has non-empty parts and neither calls nor results."""
     plain = (part and call_of(part) is None and response_of(part) is None for part in parts)
     return bool(parts) and all(plain)
 
 
-def _breaches(message: Message, before: Message | None, after: Message | None) -> Iterable[tuple[Rule, str]]:
+def _message_breaches(
+    message: HistoryMessage, before: HistoryMessage | None, after: HistoryMessage | None
+) -> Iterable[Breach]:
     if message.calls:
         if after is None or after.role != "tool":
-            yield Rule.UNANSWERED, f"{message.says} is not followed by its tool results at once."
+            yield HistoryRule.UNANSWERED, message.naming
         else:
-            yield from _mismatch(message, after)
+            yield from _id_breaches(message, after)
     if message.role == "tool":
         if before is None or not before.calls:
-            yield Rule.ORPHAN, f"{message.says} stands without the call that asked for it."
+            yield HistoryRule.ORPHAN, message.naming
         if after is not None and after.role != "assistant":
-            yield Rule.SEQUENCE, f"{after.says} comes right after {_lower(message.says)}, before any answer."
+            before_it = {"before_what": message.what, "before_named": message.named}
+            yield HistoryRule.SEQUENCE, after.naming | before_it
 
 
-def _mismatch(calls: Message, results: Message) -> Iterable[tuple[Rule, str]]:
-    asked, given = _known(calls.ids), _known(results.ids)
+def _id_breaches(calls: HistoryMessage, results: HistoryMessage) -> Iterable[Breach]:
+    asked, given = _stripped(calls.ids), _stripped(results.ids)
     missing = [one for one in asked if one not in given]
     strays = [one for one in given if one not in asked]
     if missing:
-        yield Rule.IDS, f"{calls.says} has no tool result for “{missing[0]}”."
+        yield HistoryRule.IDS, calls.naming | {"missing": missing[0]}
     elif strays:
-        yield Rule.IDS, f"{results.says} answers “{strays[0]}”, which was not called."
+        yield HistoryRule.IDS, results.naming | {"unasked": strays[0]}
 
 
-def _known(ids: Iterable[str]) -> list[str]:
+def _stripped(ids: Iterable[str]) -> list[str]:
     return [one.strip() for one in ids if one.strip()]
 
 
-def _messages(contents: Sequence[tuple[Turn, Parts]]) -> list[Message]:
+def _messages(contents: Sequence[tuple[Turn, Parts]]) -> list[HistoryMessage]:
     calls = [calls_of(parts) if turn.kind.is_model else () for turn, parts in contents]
     results = [[] if turn.kind.is_model else responses_of(parts) for turn, parts in contents]
-    told = [_message(turn, parts) for turn, parts in contents]
+    messages = [_message(turn, parts) for turn, parts in contents]
     for index, asked in enumerate(calls):
         given = results[index + 1] if index + 1 < len(results) else []
         if asked:
             named = _ids(asked, given)
-            told[index] = Message("assistant", named[0], _naming("The call of", [one.name for one in asked]))
+            messages[index] = HistoryMessage(
+                "assistant", named[0], "call", _listed(one.name for one in asked)
+            )
             if given:
-                told[index + 1] = Message("tool", named[1], told[index + 1].says)
-    return told
+                messages[index + 1] = HistoryMessage("tool", named[1], "results", messages[index + 1].named)
+    return messages
 
 
-def _message(turn: Turn, parts: Parts) -> Message:
+def _message(turn: Turn, parts: Parts) -> HistoryMessage:
     given = responses_of(parts)
     if turn.kind.is_model:
-        return Message("assistant", (), f"The answer {_quoted(parts)}")
+        return HistoryMessage("assistant", (), "answer", _quoted(parts))
     if given:
-        names = [str(one.get("name", "")) for one in given]
-        return Message("tool", tuple(map(id_of, given)), _naming("The tool result of", names))
-    return Message("user", (), f"The message {_quoted(parts)}")
+        names = _listed(str(one.get("name", "")) for one in given)
+        return HistoryMessage("tool", tuple(map(id_of, given)), "results", names)
+    return HistoryMessage("user", (), "message", _quoted(parts))
 
 
-def _ids(asked: Sequence[Call], given: Sequence[dict[str, Any]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Ids of calls and results; by name and count where Gemini gave none to all of them."""
+def _ids(
+    asked: Sequence[FunctionCall], given: Sequence[dict[str, Any]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Ids of calls and results; numbered names when an id is missing."""
     theirs = tuple(call.id.strip() for call in asked), tuple(map(id_of, given))
     if all(theirs[0]) and all(theirs[1]):
         return theirs
-    return _counted(call.name for call in asked), _counted(str(one.get("name", "")) for one in given)
+    return _numbered(call.name for call in asked), _numbered(str(one.get("name", "")) for one in given)
 
 
-def _counted(names: Iterable[str]) -> tuple[str, ...]:
+def _numbered(names: Iterable[str]) -> tuple[str, ...]:
     seen: Counter[str] = Counter()
-    told: list[str] = []
+    numbered: list[str] = []
     for name in names:
         seen[name] += 1
-        told.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return tuple(told)
+        numbered.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(numbered)
 
 
-def _refusals(contents: Sequence[tuple[Turn, Parts]]) -> Iterable[Violation]:
+def _gemini_violations(contents: Sequence[tuple[Turn, Parts]]) -> Iterable[Violation]:
     for index, (turn, parts) in enumerate(contents):
         if not parts or not all(parts):
-            yield Violation(index, Rule.EMPTY, "A message of the history holds nothing.")
+            yield Violation(index, HistoryRule.EMPTY)
         elif any(is_misplaced(turn, part) for part in parts):
-            yield Violation(index, Rule.MISPLACED, "A call or a tool result stands on the wrong side.")
+            yield Violation(index, HistoryRule.MISPLACED)
     for index, ((turn, parts), (following, answers)) in enumerate(pairwise(contents), start=1):
         if turn.kind.is_model:
-            rule = _between(following, calls_of(parts), answers)
+            rule = _pair_rule(following, calls_of(parts), answers)
             if rule is not None:
-                yield Violation(index, rule, _BETWEEN[rule])
+                yield Violation(index, rule)
 
 
-_BETWEEN = {
-    Rule.CALL_AFTER_MODEL: "The model calls a tool right after an answer of its own.",
-    Rule.COUNT: "The number of tool results is not the number of calls.",
-    Rule.ORDER: "The tool results do not stand in the order of the calls.",
-}
-
-
-def _between(following: Turn, asked: Sequence[Call], answers: Parts) -> Rule | None:
+def _pair_rule(following: Turn, asked: Sequence[FunctionCall], answers: Parts) -> HistoryRule | None:
     if following.kind.is_model:
-        return Rule.CALL_AFTER_MODEL if calls_of(answers) else None
+        return HistoryRule.CALL_AFTER_MODEL if calls_of(answers) else None
     given = responses_of(answers)
     if not asked or not given:
         return None
     if len(asked) != len(given):
-        return Rule.COUNT
+        return HistoryRule.COUNT
     is_ordered = [call.name for call in asked] == [one.get("name") for one in given]
-    return None if is_ordered else Rule.ORDER
+    return None if is_ordered else HistoryRule.ORDER
 
 
-def _naming(before: str, names: Sequence[str]) -> str:
-    return f"{before} " + ", ".join(f"“{name}”" for name in names)
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"“{name}”" for name in names)
 
 
 def _quoted(parts: Parts) -> str:
@@ -216,5 +231,53 @@ def _quoted(parts: Parts) -> str:
     return f"“{first[:QUOTE_LENGTH]}{'…' if len(first) > QUOTE_LENGTH else ''}”"
 
 
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+def verify_structure(turns: Sequence[Turn], *, required: bool) -> tuple[Remark, ...]:
+    """Check buffered turns and trigger as they will be sent; `required`: whether calls must be signed.
+
+    Returns remarks on signatures. Raises PromptError for what the provider would refuse.
+    """
+    if not turns:
+        raise PromptError(RefusalCode.NO_TURNS)
+    contents = [(turn, raw_parts(turn.wire)) for turn in turns]
+    for turn, parts in contents:
+        _check_parts(turn, parts)
+    if turns[-1].kind.is_model:
+        raise PromptError(RefusalCode.ENDS_WITH_MODEL)
+    _check_results(contents)
+    findings = check_signatures(turns, required=required)
+    unsigned = next((found for found in findings if found.code == RemarkCode.UNSIGNED_CALL), None)
+    if unsigned is not None:
+        raise PromptError(RefusalCode.UNSIGNED_FIRST_CALL, turn=unsigned.turn, part=unsigned.part)
+    return findings
+
+
+def _check_parts(turn: Turn, parts: Parts) -> None:
+    if not parts:
+        raise PromptError(RefusalCode.EMPTY_TURN, turn=turn.key)
+    if not all(parts):
+        raise PromptError(RefusalCode.EMPTY_PART, turn=turn.key)
+
+
+def _check_results(contents: Sequence[tuple[Turn, Parts]]) -> None:
+    if responses_of(contents[0][1]):
+        raise PromptError(RefusalCode.BEGINS_WITH_RESULTS)
+    for (turn, parts), (following, answers) in pairwise(contents):
+        calls, responses = calls_of(parts), responses_of(answers)
+        if len(calls) != len(responses):
+            raise _count_error(turn, following, len(calls), len(responses))
+        if [call.name for call in calls] != [response.get("name") for response in responses]:
+            raise PromptError(RefusalCode.UNORDERED_RESULTS, turn=following.key)
+        if calls and turn.kind.is_model and following.kind.is_model:
+            raise PromptError(RefusalCode.RESULTS_OF_MODEL, turn=following.key)
+        if turn.kind.is_model and any(call_of(part) is not None for part in answers):
+            raise PromptError(RefusalCode.CALLS_AFTER_MODEL, turn=following.key)
+
+
+def _count_error(turn: Turn, following: Turn, calls: int, results: int) -> PromptError:
+    if not results:
+        return PromptError(RefusalCode.UNANSWERED_CALLS, turn=turn.key)
+    if not calls:
+        return PromptError(RefusalCode.UNASKED_RESULTS, turn=following.key)
+    return PromptError(
+        RefusalCode.UNEQUAL_RESULTS, turn=turn.key, following=following.key, calls=calls, results=results
+    )

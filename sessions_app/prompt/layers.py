@@ -1,17 +1,102 @@
-"""The four layers of seed 1, built from what the run has read: Static, Dynamic, Buffered, Trigger."""
+"""The four layers of a request (seed 1), and the two templates that render the first two.
 
+A template marks where a source begins and ends with three Unicode noncharacters. The `json` filter
+escapes those in every value, so no input can forge a mark, and the rendered text splits into segments
+whose concatenation is the text. A source that did not change keeps its bytes.
+"""
+
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cache, cached_property
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
+import jinja2
+
+from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError
 from sessions_app.prompt import wire
-from sessions_app.prompt.panels import Panel, in_order
-from sessions_app.prompt.rendering import Segment, json_text, render
-from sessions_app.prompt.turns import Turn, TurnKind, has_parts, parts_of
+from sessions_app.prompt.panels import Panel, sorted_panels
+from sessions_app.prompt.parts import parts_of, raw_parts
+from sessions_app.prompt.tokens import estimate
+from sessions_app.prompt.turns import Turn, TurnKind
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "templates" / "prompt"
+
+_BEGIN, _NAMED, _END = "\ufdd0", "\ufdd1", "\ufdd2"
+_MARKED = re.compile(f"{_BEGIN}([^{_NAMED}]*){_NAMED}([^{_END}]*){_END}")
+_ESCAPED_MARKS = str.maketrans({mark: f"\\u{ord(mark):04x}" for mark in (_BEGIN, _NAMED, _END)})
+
+
+# No slots: the cached properties need the instance dictionary.
+@dataclass(frozen=True)
+class Segment:
+    """A piece of a rendered layer and its source (`template:static`, `chunk:<key>`)."""
+
+    source: str
+    text: str
+
+    @cached_property
+    def wire(self) -> bytes:
+        """The text as it is inside a JSON string."""
+        return wire.escaped(self.text)
+
+    @cached_property
+    def sha256(self) -> str:
+        return sha256(self.wire).hexdigest()
+
+    @cached_property
+    def tokens(self) -> int:
+        return estimate(self.text)
+
+
+def render_template(name: str, values: Mapping[str, Any], *, source: str) -> tuple[Segment, ...]:
+    """Render a template of templates/prompt; text outside any mark belongs to `source`."""
+    return tuple(_split(_environment().get_template(name).render(values), source))
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        # The output is JSON for a model, never HTML: every value passes the json filter instead.
+        autoescape=False,  # noqa: S701
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters |= {"json": json_text, "marked": _marked}
+    return environment
+
+
+def json_text(value: Any) -> str:
+    """JSON for a layer, in which no value can forge the mark of a source."""
+    return wire.dumps(value).decode().translate(_ESCAPED_MARKS)
+
+
+def _marked(text: str, source: str) -> str:
+    return f"{_BEGIN}{json_text(source)}{_NAMED}{text}{_END}"
+
+
+def _split(text: str, source: str) -> list[Segment]:
+    segments: list[Segment] = []
+    at = 0
+    for found in _MARKED.finditer(text):
+        segments += _plain(text[at : found.start()], source)
+        segments.append(Segment(wire.loads(found[1]), found[2]))
+        at = found.end()
+    return segments + _plain(text[at:], source)
+
+
+def _plain(text: str, source: str) -> list[Segment]:
+    return [Segment(source, text)] if text else []
+
 
 STATIC_SOURCE = "template:static"
 DYNAMIC_SOURCE = "template:dynamic"
@@ -36,11 +121,8 @@ _BLANK = '""'
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryChunk:
-    """Frozen old turns as text; chunks are only ever appended.
-
-    A chunk keeps the segment it became: whoever keeps the chunk escapes and hashes it once.
-    """
+class FrozenHistory:
+    """Old turns frozen as text. The instance keeps its segment, so that it is escaped and hashed once."""
 
     key: str
     text: str
@@ -51,8 +133,8 @@ class HistoryChunk:
     def source(self) -> str:
         return f"chunk:{self.key}"
 
-    def told(self, blank: Segment) -> Segment:
-        """This chunk's segment: what the template wrote around an empty chunk, with the text in it."""
+    def segment(self, blank: Segment) -> Segment:
+        """The rendered chunk: `blank` is what the template rendered for an empty text."""
         found = self._segments.get(blank.text)
         if found is None:
             text = blank.text.replace(_BLANK, json_text(self.text), 1)
@@ -62,7 +144,7 @@ class HistoryChunk:
 
 @dataclass(frozen=True, slots=True)
 class StaticSources:
-    """Everything the static layer is made of. `tools` are the names of the tools on offer."""
+    """What the static layer is made of. `tools` are the names of the offered tools."""
 
     purpose: str = ""
     background: str = ""
@@ -70,7 +152,7 @@ class StaticSources:
     procedure: NamedText | None = None
     constraints: tuple[NamedText, ...] = ()
     language: str = ""
-    history: tuple[HistoryChunk, ...] = ()
+    history: tuple[FrozenHistory, ...] = ()
     tools: tuple[str, ...] = ()
 
 
@@ -105,13 +187,12 @@ def build_layers(
     turns: Sequence[Turn],
     declarations: Sequence[dict[str, Any]],
 ) -> Layers:
-    """Put the sources into their layers.
+    """Build the layers; `now` is aware and already rounded.
 
     `turns` are those after the last history chunk, oldest first; the last one is the trigger: the
-    user's task (case A) or the tool responses (case B), and the buffer holds all others once.
-    `now` is aware and already rounded. Raises PromptError when there is nothing to answer.
+    user's task (case A) or the tool responses (case B). Raises PromptError when it is neither or blank.
     """
-    buffered, trigger = _divide(turns)
+    buffered, trigger = _split_trigger(turns)
     return Layers(
         static=render_static(static),
         dynamic=render_dynamic(panels, now),
@@ -124,19 +205,20 @@ def build_layers(
 def render_static(static: StaticSources) -> tuple[Segment, ...]:
     """The static layer: valid JSON text for any input.
 
-    Chunks are rendered empty and filled in afterwards: a long history must not pass the template.
+    Chunks are rendered empty and filled in afterwards, so that a long history is not rendered.
     """
-    _refuse_repeats("history chunk", [chunk.key for chunk in static.history])
+    _check_unique("history chunk", [chunk.key for chunk in static.history])
     blanks = [{"key": chunk.key, "text": ""} for chunk in static.history]
-    values = _values(static) | {"history": blanks}
+    values = _static_values(static) | {"history": blanks}
     chunks = {chunk.source: chunk for chunk in static.history}
-    segments = render("gemini_static_prompt.j2", values, source=STATIC_SOURCE)
+    segments = render_template("gemini_static_prompt.j2", values, source=STATIC_SOURCE)
     return tuple(
-        chunks[segment.source].told(segment) if segment.source in chunks else segment for segment in segments
+        chunks[segment.source].segment(segment) if segment.source in chunks else segment
+        for segment in segments
     )
 
 
-def _values(static: StaticSources) -> dict[str, Any]:
+def _static_values(static: StaticSources) -> dict[str, Any]:
     return {
         "purpose": static.purpose,
         "background": static.background,
@@ -151,28 +233,28 @@ def _values(static: StaticSources) -> dict[str, Any]:
 def render_dynamic(panels: Sequence[Panel], now: datetime) -> tuple[Segment, ...]:
     """The dynamic layer: one JSON object, a key per panel, the clock last."""
     if now.tzinfo is None:
-        raise PromptError("The time of the dynamic layer has no time zone.")
-    values = {"panels": in_order(panels), "now": now.isoformat()}
-    return render("gemini_dynamic_prompt.j2", values, source=DYNAMIC_SOURCE)
+        raise PromptError(RefusalCode.NAIVE_CLOCK)
+    values = {"panels": sorted_panels(panels), "now": now.isoformat()}
+    return render_template("gemini_dynamic_prompt.j2", values, source=DYNAMIC_SOURCE)
 
 
-def _divide(turns: Sequence[Turn]) -> tuple[tuple[Turn, ...], Turn]:
-    _refuse_repeats("turn", [turn.key for turn in turns])
+def _split_trigger(turns: Sequence[Turn]) -> tuple[tuple[Turn, ...], Turn]:
+    _check_unique("turn", [turn.key for turn in turns])
     if not turns:
-        raise PromptError("There is nothing to answer: the history is empty.")
+        raise PromptError(RefusalCode.NO_TURNS)
     *earlier, trigger = turns
     if trigger.kind not in (TurnKind.USER_TASK, TurnKind.TOOL_RESPONSE):
-        raise PromptError("There is nothing to answer: the last turn is not a message or a tool response.")
-    if _says_nothing(trigger):
-        raise PromptError("There is nothing to answer: the message is empty.")
-    return tuple(turn for turn in earlier if has_parts(turn.wire)), trigger
+        raise PromptError(RefusalCode.NO_TRIGGER)
+    if _is_blank(trigger):
+        raise PromptError(RefusalCode.EMPTY_TRIGGER)
+    return tuple(turn for turn in earlier if raw_parts(turn.wire)), trigger
 
 
-def _says_nothing(turn: Turn) -> bool:
+def _is_blank(turn: Turn) -> bool:
     return all(view.kind == "text" and not view.text.strip() for view in parts_of(turn.wire))
 
 
-def _refuse_repeats(what: str, keys: Sequence[str]) -> None:
+def _check_unique(what: str, keys: Sequence[str]) -> None:
     repeated = [key for key, count in Counter(keys).items() if count > 1]
     if repeated:
-        raise PromptError(f"The same {what} would be sent twice: {', '.join(repeated)}.")
+        raise PromptError(RefusalCode.REPEATED_KEYS, what=what, keys=repeated)

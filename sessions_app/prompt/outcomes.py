@@ -1,4 +1,4 @@
-"""How a reply ended, as one closed list with words for a person."""
+"""How a reply ended, as one closed list."""
 
 from enum import StrEnum
 
@@ -20,82 +20,19 @@ class Outcome(StrEnum):
     UNFINISHED = "unfinished"
     FAILED = "failed"
     OTHER = "other"
-
-    @property
-    def words(self) -> str:
-        """What happened, in one sentence."""
-        return _WORDS[self][0]
-
-    @property
-    def hint(self) -> str:
-        """What to change or try; empty when there is nothing to do."""
-        return _WORDS[self][1]
+    CONTINUES = "continues"
+    UNKNOWN_REASON = "unknown_reason"
 
     @property
     def setting(self) -> str:
-        """The one setting of the session that would change it; empty when there is none."""
+        """The session's setting that would change it, or empty."""
         return _SETTINGS.get(self, "")
 
     @property
     def is_answer(self) -> bool:
-        """True when the content may stand in the history as the model's own turn."""
+        """Whether the content may become a model turn of the history."""
         return self in (Outcome.COMPLETE, Outcome.CALLS, Outcome.MAX_TOKENS)
 
-
-_WORDS = {
-    Outcome.COMPLETE: ("The answer is complete.", ""),
-    Outcome.CALLS: ("The model asked for tools.", ""),
-    Outcome.MAX_TOKENS: (
-        "The answer was cut off at the output limit.",
-        "Ask the model to go on, or let the session go on by itself.",
-    ),
-    Outcome.NO_ROOM: (
-        "The model used the whole output limit for thinking and never began to answer.",
-        "Lower the thinking level, or ask for a shorter answer.",
-    ),
-    Outcome.SAFETY: (
-        "The model stopped because of a safety rule.",
-        "Rephrase the request and try again.",
-    ),
-    Outcome.RECITATION: (
-        "The model stopped because its answer came too close to a published text.",
-        "Ask for a summary or for the model's own words.",
-    ),
-    Outcome.LANGUAGE: (
-        "The model stopped because it does not speak this language.",
-        "Ask for the answer in another language, or choose another model.",
-    ),
-    Outcome.NO_IMAGE: (
-        "The model was to make an image and made none.",
-        "Describe the image in other words, or choose a model that makes images.",
-    ),
-    Outcome.MALFORMED_CALL: (
-        "The model tried to call a tool but wrote the call wrongly.",
-        "Try again; if it happens often, switch the tool off or choose another model.",
-    ),
-    Outcome.UNEXPECTED_CALL: (
-        "The model called a tool when it should not have.",
-        "Check that the tools it needs are switched on, then try again.",
-    ),
-    Outcome.MISSING_SIGNATURE: (
-        "The provider missed a thought signature in the history.",
-        "Open the inspector: it shows which part came back without its signature.",
-    ),
-    Outcome.BLOCKED: (
-        "The provider refused the request before the model saw it.",
-        "Rephrase the message, or look for blocked text in the session's background and files.",
-    ),
-    Outcome.EMPTY: ("The model answered with nothing.", "Try again."),
-    Outcome.UNFINISHED: (
-        "The stream ended before the model said it was done.",
-        "What arrived is kept. Try again for a whole answer.",
-    ),
-    Outcome.FAILED: ("The provider reported an error in the middle of the answer.", "Try again."),
-    Outcome.OTHER: (
-        "The model stopped for a reason it does not explain.",
-        "Try again, or choose another model.",
-    ),
-}
 
 _SETTINGS = {
     Outcome.MAX_TOKENS: "continue_cut",
@@ -107,6 +44,7 @@ _SETTINGS = {
     Outcome.MISSING_SIGNATURE: "history_policy",
     Outcome.BLOCKED: "background",
     Outcome.OTHER: "model",
+    Outcome.UNKNOWN_REASON: "model",
 }
 """Names of `SessionSettings`, or of the session's own columns."""
 
@@ -126,7 +64,7 @@ FINISH_NAMES = (
     "UNEXPECTED_TOOL_CALL",
     "TOO_MANY_TOOL_CALLS",
 )
-"""Names by number: clients that ask for `enum-encoding=int` get numbers (recorded-traffic.md)."""
+"""By number, for responses with `enum-encoding=int` (recorded-traffic.md)."""
 
 BLOCK_NAMES = (
     "BLOCKED_REASON_UNSPECIFIED",
@@ -136,6 +74,9 @@ BLOCK_NAMES = (
     "PROHIBITED_CONTENT",
     "IMAGE_SAFETY",
 )
+
+CONTINUATION = "CONTINUATION"
+"""The answer reached the limit of one request and goes on with the next (gemini-wire, "Long decode")."""
 
 _BY_FINISH = {
     "MAX_TOKENS": Outcome.MAX_TOKENS,
@@ -156,8 +97,16 @@ _BY_FINISH = {
     "UNEXPECTED_TOOL_CALL": Outcome.UNEXPECTED_CALL,
     "TOO_MANY_TOOL_CALLS": Outcome.UNEXPECTED_CALL,
     "MISSING_THOUGHT_SIGNATURE": Outcome.MISSING_SIGNATURE,
-    "CONTINUATION": Outcome.UNFINISHED,
+    "ESCALATION": Outcome.SAFETY,
+    "PUP_LIMITED_DISABLED": Outcome.SAFETY,
+    "OTHER": Outcome.OTHER,
+    CONTINUATION: Outcome.UNFINISHED,
 }
+
+
+def is_unknown(finish_reason: str) -> bool:
+    """Whether the provider gave a reason that this version does not know: news, not failure."""
+    return bool(finish_reason) and finish_reason != "STOP" and finish_reason not in _BY_FINISH
 
 
 def name_of(value: object, names: tuple[str, ...]) -> str:
@@ -167,22 +116,34 @@ def name_of(value: object, names: tuple[str, ...]) -> str:
     return value if isinstance(value, str) and not value.endswith("_UNSPECIFIED") else ""
 
 
-def outcome_of(finish_reason: str, *, has_calls: bool, has_answer: bool, came: bool) -> Outcome:
+def outcome_of(
+    finish_reason: str,
+    *,
+    has_calls: bool,
+    has_answer: bool,
+    has_parts: bool,
+    is_torn: bool = False,
+    goes_on: bool = False,
+) -> Outcome:
     """The outcome of a reply that was neither blocked nor failed.
 
-    `came` is whether any part arrived at all; `has_answer` whether one of them is more than a thought.
+    `has_answer`: whether a part is neither a thought nor blank; `has_parts`: whether there are any parts;
+    `is_torn`: whether a call was still open at the end; `goes_on`: whether there is a token to continue with.
     """
     if not finish_reason:
-        return Outcome.UNFINISHED if came else Outcome.EMPTY
+        return Outcome.UNFINISHED if has_parts else Outcome.EMPTY
     if finish_reason == "MAX_TOKENS":
         return Outcome.MAX_TOKENS if has_answer and not has_calls else _cut(has_calls)
-    if finish_reason != "STOP":
-        return _BY_FINISH.get(finish_reason, Outcome.OTHER)
+    if finish_reason in _BY_FINISH:
+        is_paused = finish_reason == CONTINUATION and goes_on
+        return Outcome.CONTINUES if is_paused else _BY_FINISH[finish_reason]
+    if finish_reason != "STOP" and (is_torn or not (has_calls or has_answer)):
+        return Outcome.UNKNOWN_REASON
     if has_calls:
         return Outcome.CALLS
     return Outcome.COMPLETE if has_answer else Outcome.EMPTY
 
 
 def _cut(has_calls: bool) -> Outcome:
-    # A call that was cut off may lack arguments: running it would act on half an intention.
+    # A call that was cut off may lack arguments.
     return Outcome.MALFORMED_CALL if has_calls else Outcome.NO_ROOM

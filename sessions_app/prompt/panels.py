@@ -1,4 +1,4 @@
-"""Panels: the sources of the dynamic layer, each with the time of its last change."""
+"""Panels, the sources of the dynamic layer: order, change times, paging."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,17 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
+from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError
 from sessions_app.prompt import wire
-from sessions_app.prompt.pages import PAGE_BYTES, page_of
 from sessions_app.prompt.tokens import estimate
 
 CLOCK_KEY = "current_datetime"
+
+PAGE_TOKENS = 25_000
+
+PAGE_BYTES = 82_500
+"""The same in UTF-8, at 3.3 bytes per token."""
 
 _TIES = ("file_references", "artifacts", "todos")
 
@@ -28,15 +33,15 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a panel's content was, and since when."""
+    """The hash of a panel's content, and since when it has it."""
 
     sha256: str
     changed: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """A panel's value as it is sent, after paging; `tokens` are estimated."""
+class PanelContent:
+    """A panel's value after paging; `tokens` are estimated."""
 
     value: Any
     sha256: str
@@ -45,22 +50,38 @@ class Content:
     pages: int = 1
 
 
-def in_order(panels: Sequence[Panel]) -> tuple[Panel, ...]:
-    """Oldest change first, so that a change leaves the bytes before it alone (seed 4).
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a text; `number` counts from 1."""
 
-    Panels that changed together stand as file_references, artifacts, todos, then by key.
+    text: str
+    number: int
+    count: int
+
+    @property
+    def shown(self) -> str:
+        """The text after a line with its page number, if there are several pages."""
+        return self.text if self.count == 1 else f"[page {self.number} of {self.count}]\n{self.text}"
+
+
+def sorted_panels(panels: Sequence[Panel]) -> tuple[Panel, ...]:
+    """Oldest change first, so that a change keeps the bytes before it (seed 4).
+
+    Panels that changed together are sorted as file_references, artifacts, todos, then by key.
     Raises PromptError for two panels of one key and for the key of the clock.
     """
     keys = [panel.key for panel in panels]
     if len(set(keys)) != len(keys):
-        raise PromptError("Two panels of the dynamic layer have the same key.")
+        raise PromptError(
+            RefusalCode.REPEATED_KEYS, what="panel", keys=sorted({key for key in keys if keys.count(key) > 1})
+        )
     if CLOCK_KEY in keys:
-        raise PromptError(f"A panel cannot be called {CLOCK_KEY}: that key is the clock.")
+        raise PromptError(RefusalCode.PANEL_KEY_RESERVED, key=CLOCK_KEY)
     return tuple(sorted(panels, key=lambda panel: (panel.changed, _rank(panel.key), panel.key)))
 
 
 def restamp(last: Stamp | None, sha256: str, now: datetime) -> Stamp:
-    """The stamp of a content: the last one unless its hash differs. The time moves only on change."""
+    """The last stamp, or a new one if the hash differs."""
     return last if last is not None and last.sha256 == sha256 else Stamp(sha256, now)
 
 
@@ -68,23 +89,41 @@ def digest(content: bytes) -> str:
     return sha256(content).hexdigest()
 
 
-def content_of(value: Any, page: int = 1) -> Content:
-    """The value with its hash and size, cut to one page where it is longer than one.
+def content_of(value: Any, page: int = 1) -> PanelContent:
+    """The value with hash and size, or one page of it if it is longer.
 
-    A text is paged by its lines. Anything else that is too long becomes a text first, an item per
-    line, since a piece of JSON is no JSON.
+    A text is paged by lines. Any other long value becomes a text first, with an item per line.
     """
     body = wire.dumps(value)
     if len(body) <= PAGE_BYTES or (shown := page_of(_lines(value, body), page)).count == 1:
-        return in_full(value, body)
+        return full_content(value, body)
     body = wire.dumps(shown.shown)
-    return Content(shown.shown, digest(body), estimate(body), shown.number, shown.count)
+    return PanelContent(shown.shown, digest(body), estimate(body), shown.number, shown.count)
 
 
-def in_full(value: Any, body: bytes = b"") -> Content:
-    """The value as it is, for one whose parts are paged already; `body` is its JSON, if it is known."""
+def full_content(value: Any, body: bytes = b"") -> PanelContent:
+    """The value without paging; `body` is its JSON, if known."""
     body = body or wire.dumps(value)
-    return Content(value, digest(body), estimate(body))
+    return PanelContent(value, digest(body), estimate(body))
+
+
+def page_count(tokens: int) -> int:
+    """Pages of a text of that many estimated tokens; an empty text has one."""
+    return max(1, -(-tokens // PAGE_TOKENS))
+
+
+def page_of(text: str, number: int) -> Page:
+    """The page with this number, or the nearest one. The pages together are the text.
+
+    Both ends move to after the next newline. A line longer than a page is cut.
+    """
+    count = page_count(estimate(text))
+    if count == 1:
+        return Page(text, 1, 1)
+    data = text.encode(errors="replace")
+    number = min(max(1, number), count)
+    start, end = _cut(data, number - 1), _cut(data, number) if number < count else len(data)
+    return Page(data[start:end].decode(), number, count)
 
 
 def _lines(value: Any, body: bytes) -> str:
@@ -97,3 +136,16 @@ def _lines(value: Any, body: bytes) -> str:
 
 def _rank(key: str) -> int:
     return _TIES.index(key) if key in _TIES else len(_TIES)
+
+
+def _cut(data: bytes, pages: int) -> int:
+    """The offset at which the page after so many pages begins."""
+    position = pages * PAGE_BYTES
+    if position == 0:
+        return 0
+    newline = data.find(b"\n", position, position + PAGE_BYTES)
+    if newline >= 0:
+        return newline + 1
+    while position < len(data) and data[position] & 0xC0 == 0x80:
+        position += 1  # inside a character
+    return position

@@ -1,34 +1,36 @@
-"""The payload: four layers as one request body, with a manifest that says what every byte is.
+"""The payload: four layers as one request body, with a manifest of its bytes.
 
-The body is joined from prebuilt bytes; a turn is never serialised again. What the manifest lists
-is what travels: `body == b"".join(item.lead + item.wire for sent items) + tail`.
+The body is joined from prebuilt bytes; turns are not serialised again. The manifest is complete:
+`body == b"".join(item.lead + item.wire for sent items) + tail`.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from google.genai import types
 
+from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError
 from sessions_app.prompt import wire
-from sessions_app.prompt.layers import Layer, Layers
-from sessions_app.prompt.rendering import Segment
+from sessions_app.prompt.layers import Layer, Layers, Segment
+from sessions_app.prompt.parts import raw_parts
 from sessions_app.prompt.tokens import estimate, estimate_part
-from sessions_app.prompt.turns import Turn, raw_parts, restore
+from sessions_app.prompt.turns import Turn, restore
 
 TOOLS_SOURCE = "tools"
 
 _OPEN = b'"contents":[{"role":"user","parts":[{"text":"'
 _NEXT_TEXT = b'"},{"text":"'
 _CLOSE = b'"}]},'
+_URL_SAFE = str.maketrans("+/", "-_")
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationConfig:
-    """How to generate; None and the empty string mean the model's own default."""
+    """None and the empty string mean the model's default."""
 
     temperature: float | None = None
     thinking_level: str = ""
@@ -42,7 +44,7 @@ class GenerationConfig:
         Raises PromptError when thinking level and budget are both set: the provider takes only one.
         """
         if self.thinking_level and self.thinking_budget is not None:
-            raise PromptError("Only one of thinking level and thinking budget can be set.")
+            raise PromptError(RefusalCode.TWO_THINKING_SETTINGS)
         thinking = {
             "includeThoughts": self.include_thoughts or None,
             "thinkingLevel": self.thinking_level.upper() or None,
@@ -58,9 +60,9 @@ class GenerationConfig:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One entry of the manifest: what came from one source.
+    """One entry of the manifest: the bytes of one source.
 
-    `wire` is the item as it stands in the body (a piece of text is escaped), `lead` the punctuation
+    `wire` is the item in the body (text is escaped), `lead` the punctuation
     before it. `start` and `end` are the bytes of `wire` in the body; None when the item is not sent
     because it is cached. `content` and `part` are indices on the wire; `part` is None for a whole turn.
     """
@@ -83,10 +85,20 @@ class Item:
         return self.start is not None
 
 
+def with_token(body: bytes, token: str) -> bytes:
+    """A request, or its end, with the continuation token of its answer so far.
+
+    The SDK's form: a top-level field in URL-safe base64 with padding, while answers have the standard
+    alphabet (gemini-wire, "Bytes").
+    """
+    safe = token.translate(_URL_SAFE).rstrip("=")
+    return body[:-1] + b',"continuationToken":' + wire.dumps(safe + "=" * (-len(safe) % 4)) + b"}"
+
+
 # No slots here: the cached properties need the instance dictionary.
 @dataclass(frozen=True)
 class Payload:
-    """A request ready to travel. `cached_content` is the cache's name, empty on a miss."""
+    """A request. `cached_content` is the cache's name, empty on a miss."""
 
     model: str
     items: tuple[Item, ...]
@@ -97,6 +109,11 @@ class Payload:
     @cached_property
     def sha256(self) -> str:
         return sha256(self.body).hexdigest()
+
+    def continued(self, token: str) -> "Payload":
+        """The same request with the continuation token of its answer so far."""
+        tail = with_token(self.tail, token)
+        return replace(self, body=self.body[: -len(self.tail)] + tail, tail=tail)
 
     def tokens(self, layer: Layer | None = None) -> int:
         """Estimated tokens of one layer, or of everything, cached items included."""
@@ -143,7 +160,7 @@ def static_tokens(layers: Layers) -> int:
 
 
 class _Body:
-    """Collects items and pieces; keeps the place where the next byte goes."""
+    """Collects the items and pieces of a body and keeps its length."""
 
     def __init__(self, *, is_hit: bool) -> None:
         self.items: list[Item] = []
@@ -156,17 +173,17 @@ class _Body:
     def add_tools(self, declarations: bytes) -> None:
         if declarations:
             lead, start, end = self._write(Layer.STATIC, b'{"tools":', declarations)
-            told = (TOOLS_SOURCE, "user", "declarations", declarations, lead)
+            fields = (TOOLS_SOURCE, "user", "declarations", declarations, lead)
             tokens, digest = estimate(declarations), sha256(declarations).hexdigest()
-            self.items.append(Item(Layer.STATIC, *told, digest, tokens, start, end))
+            self.items.append(Item(Layer.STATIC, *fields, digest, tokens, start, end))
 
     def add_text(self, layer: Layer, segments: Iterable[Segment]) -> None:
         lead = self._text_lead(layer)
         place = (self._content, self._part) if self._sends(layer) else (None, None)
         for segment in segments:
             sent, start, end = self._write(layer, lead, segment.wire)
-            told = (segment.source, "user", "text", segment.wire, sent)
-            self.items.append(Item(layer, *told, segment.sha256, segment.tokens, start, end, *place))
+            fields = (segment.source, "user", "text", segment.wire, sent)
+            self.items.append(Item(layer, *fields, segment.sha256, segment.tokens, start, end, *place))
             lead = b""
         self._part += self._sends(layer)
 
@@ -174,9 +191,9 @@ class _Body:
         for turn in turns:
             lead, start, end = self._write(layer, b"," if self._content else _CLOSE, turn.wire)
             self._content += 1
-            told = (f"turn:{turn.key}", turn.kind.role, turn.kind.value, turn.wire, lead)
+            fields = (f"turn:{turn.key}", turn.kind.role, turn.kind.value, turn.wire, lead)
             tokens, digest = sum(map(estimate_part, raw_parts(turn.wire))), sha256(turn.wire).hexdigest()
-            self.items.append(Item(layer, *told, digest, tokens, start, end, self._content))
+            self.items.append(Item(layer, *fields, digest, tokens, start, end, self._content))
 
     def _text_lead(self, layer: Layer) -> bytes:
         if self._part:
@@ -187,7 +204,7 @@ class _Body:
         return not (self._is_hit and layer == Layer.STATIC)
 
     def _write(self, layer: Layer, lead: bytes, body: bytes) -> tuple[bytes, int | None, int | None]:
-        """Puts the bytes where the next ones go; answers lead, start, end. A cached layer stays out."""
+        """Append the bytes unless the layer is cached; returns lead, start, end."""
         if not self._sends(layer):
             return b"", None, None
         start = self._at + len(lead)

@@ -1,23 +1,23 @@
-"""What an exchange cost: tokens as the provider counted them, times the price of the day.
+"""Prices and budgets: the cost of an exchange from the provider's token counts.
 
 `promptTokenCount` includes the cached tokens (gemini-wire §4), so the prompt is split into new and
 cached and no token is ever charged twice; thoughts are charged as output, tool-use prompt tokens as
 input. Money is in US dollars and exact (Decimal); rates are dollars per million tokens.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Self
 
+from sessions_app.catalogue import base_of
 from sessions_app.prompt.reply import Usage
+from sessions_app.prompt.stored import Code, from_json, to_json
 
 MILLION = Decimal(1_000_000)
 SMALLEST = Decimal("0.00000001")
-"""What a stored sum is rounded to: eight places hold one token of the cheapest cached input."""
-
-_REVISION = re.compile(r"(?<=.)-(\d{3}|preview-\d\d-\d{2,4})$")
+"""Stored sums are rounded to this; it holds one token of the cheapest cached input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +30,29 @@ class Rates:
     storage: Decimal | None = None
 
 
+class TermKind(Code):
+    """The kind of tokens of a term."""
+
+    NEW = "new"
+    CACHED = "cached"
+    TOOL_USE = "tool use"
+    OUTPUT = "output"
+    THOUGHTS = "thoughts"
+    CACHE_MADE = "cache made"
+    UNKNOWN = "unknown"
+
+
 @dataclass(frozen=True, slots=True)
-class Term:
+class PriceTerm:
     """One product of the sum: so many tokens of one kind at one rate."""
 
-    name: str
+    name: TermKind
     tokens: int
     rate: Decimal
 
     @property
     def usd(self) -> Decimal:
         return self.tokens * self.rate / MILLION
-
-    @property
-    def words(self) -> str:
-        return f"{self.tokens:,} {self.name} × ${plain(self.rate)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ class Money:
     `estimated`: the provider reported nothing and the tokens are ours.
     """
 
-    terms: tuple[Term, ...]
+    terms: tuple[PriceTerm, ...]
     at_least: bool = False
     estimated: bool = False
 
@@ -63,16 +71,8 @@ class Money:
     def total(self) -> Decimal:
         return sum((term.usd for term in self.terms), Decimal(0)).quantize(SMALLEST, ROUND_HALF_EVEN)
 
-    @property
-    def equation(self) -> str:
-        """The sum in words and numbers; the rates in it are per million tokens."""
-        if not self.terms:
-            return f"nothing counted = {dollars(self.total)}"
-        sign = "≥" if self.at_least else "≈" if self.estimated else "="
-        return f"{' + '.join(term.words for term in self.terms)} {sign} {dollars(self.total)}"
-
     def stored(self) -> dict[str, Any]:
-        """As JSON; decimals are strings, since a float would not be the sum."""
+        """As JSON, with decimals as strings."""
         return {
             "terms": [
                 {"name": term.name, "tokens": term.tokens, "rate": str(term.rate)} for term in self.terms
@@ -86,57 +86,98 @@ class Money:
         """What `stored` wrote; None for an exchange whose price was unknown."""
         if "terms" not in stored:
             return None
-        terms = (Term(term["name"], term["tokens"], Decimal(term["rate"])) for term in stored["terms"])
+        terms = (
+            PriceTerm(TermKind(term["name"]), term["tokens"], Decimal(term["rate"]))
+            for term in stored["terms"]
+        )
         return cls(tuple(terms), bool(stored.get("at_least")), bool(stored.get("estimated")))
 
 
+class BudgetScope(Code):
+    """Whose budget it is and for how long."""
+
+    SESSION = "session"
+    TODAY = "today"
+    THIS_MONTH = "this_month"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """One limit in US dollars. `renewed_on` is the day on which it is reset, None for never."""
+
+    scope: BudgetScope
+    limit: Decimal
+    spent: Decimal
+    warn_percent: int
+    renewed_on: date | None = None
+
+    @property
+    def left(self) -> Decimal:
+        return max(Decimal(0), self.limit - self.spent)
+
+    @property
+    def percent(self) -> int:
+        """Rounded down, so that 100 means all of it."""
+        return int(100 * self.spent / self.limit) if self.limit else 100
+
+    @property
+    def is_spent(self) -> bool:
+        return self.spent >= self.limit
+
+    @property
+    def is_near(self) -> bool:
+        return not self.is_spent and self.percent >= self.warn_percent
+
+    def stored(self) -> dict[str, Any]:
+        return to_json(self)
+
+    @classmethod
+    def restored(cls, stored: Mapping[str, Any]) -> Self | None:
+        return from_json(cls, stored)
+
+
 def cost(usage: Usage, rates: Rates) -> Money:
-    """The terms of one exchange; a kind of which no token was counted has no term."""
+    """The terms of one exchange, without those of zero tokens."""
     cached = min(usage.cached, usage.prompt)
     terms = (
-        Term("new", usage.prompt - cached, rates.input),
-        Term("cached", cached, rates.cached),
-        Term("tool use", usage.tool_use, rates.input),
-        Term("output", usage.output, rates.output),
-        Term("thoughts", usage.thoughts, rates.output),
+        PriceTerm(TermKind.NEW, usage.prompt - cached, rates.input),
+        PriceTerm(TermKind.CACHED, cached, rates.cached),
+        PriceTerm(TermKind.TOOL_USE, usage.tool_use, rates.input),
+        PriceTerm(TermKind.OUTPUT, usage.output, rates.output),
+        PriceTerm(TermKind.THOUGHTS, usage.thoughts, rates.output),
     )
     return Money(tuple(term for term in terms if term.tokens))
 
 
-def making(tokens: int, rates: Rates) -> Money:
-    """What making an explicit cache costs once: its tokens as new input.
-
-    gemini-wire and the provider's price page give no price of its own for it.
-    """
-    return Money((Term("cache made", tokens, rates.input),))
+def creation_cost(tokens: int, rates: Rates) -> Money:
+    """The cost of creating an explicit cache: its tokens as new input, since no other price is documented."""
+    return Money((PriceTerm(TermKind.CACHE_MADE, tokens, rates.input),))
 
 
-def storage(tokens: int, hours: float | Decimal, rates: Rates) -> Decimal | None:
-    """What keeping an explicit cache costs; None when the price is unknown."""
+def storage_cost(tokens: int, hours: float | Decimal, rates: Rates) -> Decimal | None:
+    """The cost of storing an explicit cache; None when the price is unknown."""
     if rates.storage is None:
         return None
     return (tokens * Decimal(hours) * rates.storage / MILLION).quantize(SMALLEST, ROUND_HALF_EVEN)
 
 
-def names_of(model: str) -> tuple[str, ...]:
-    """The names a price may be listed under, longest first: without `models/`, without a revision.
-
-    A longer name is never cut to a shorter model: flash-lite at the price of flash would be a lie.
-    """
+def price_names(model: str) -> tuple[str, ...]:
+    """The names under which a price may be listed: without `models/`, then also without a revision."""
     name = model.rpartition("/")[2]
-    base = _REVISION.sub("", name)
+    base = base_of(name)
     return (name,) if base == name else (name, base)
 
 
-def plain(number: Decimal) -> str:
-    """A rate without idle zeros, but with cents: 0.5 → 0.50, 0.0750 → 0.075."""
+def format_rate(number: Decimal) -> str:
+    """A rate with at least two decimal places: 0.5 → 0.50, 0.0750 → 0.075."""
     text = f"{number.normalize():f}"
     whole, _, places = text.partition(".")
     return f"{whole}.{places:0<2}"
 
 
 def dollars(usd: Decimal | None) -> str:
-    """A sum as a person reads it: two places from a dollar on, four significant digits below a cent."""
+    """A sum for display: two places from $1, four from $0.01, two significant digits below."""
     if usd is None:
         return "unknown"
     sign, size = "−" if usd < 0 else "", abs(usd)

@@ -1,21 +1,27 @@
-"""Folding: the chunks of one response, exactly as received, become one content.
+"""Folding: the chunks of one response, or of the hops of one answer, become one content.
 
-The rule (design §4): adjacent text parts with equal `thought`, no signature and no other key are
-joined, a call that came in pieces is put together, and every other part stays as it came. So an
-empty text part that carries the signature stays a part of its own, parallel calls that arrive in
-separate chunks end in one content, and an unsigned empty text after a call stays too: recorded
-clients send it back and get 200.
+Adjacent text parts with equal `thought`, no signature and no other key are joined, a call that came in
+pieces is assembled, and every other part stays as received (design §4): also an empty text part with a
+signature, and an unsigned empty text after a call, which recorded clients send back and get 200.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from sessions_app.prompt import wire
-from sessions_app.prompt.calls import Assembler, Call, call_of, calls_of, with_whole_calls
-from sessions_app.prompt.outcomes import BLOCK_NAMES, FINISH_NAMES, Outcome, name_of, outcome_of
-from sessions_app.prompt.renditions.chunks import gemini_chunk
-from sessions_app.prompt.turns import decode_signature
+from sessions_app.prompt.calls import CallAssembler, FunctionCall, calls_of, with_assembled_calls
+from sessions_app.prompt.chunks import ChunkReader, Usage, has_counts
+from sessions_app.prompt.outcomes import CONTINUATION, Outcome, outcome_of
+from sessions_app.prompt.parts import (
+    RawPart,
+    call_of,
+    content,
+    decode_signature,
+    is_thought,
+    signature_of,
+    without_signature,
+)
 
 __all__ = ["ChunkView", "Delta", "Folder", "Outcome", "Reply", "Usage", "fold"]
 
@@ -25,32 +31,15 @@ _JOINABLE = ({"text"}, {"text", "thought"})
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens as the provider counted them, from the last chunk that has usage.
-
-    Counts are cumulative within a stream and only the last chunk shows restored thoughts, so
-    earlier chunks are never added (recorded-traffic.md, "Usage"). `prompt` includes `cached`.
-    """
-
-    prompt: int = 0
-    cached: int = 0
-    output: int = 0
-    thoughts: int = 0
-    tool_use: int = 0
-    total: int = 0
-    raw: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class ChunkView:
-    """What one chunk adds, for showing at once.
+    """What one chunk adds.
 
-    `calls` holds the calls that became complete with this chunk; `error` the provider's error
-    object, if the chunk is one; `signatures` pairs the part's position in this chunk with the bytes.
+    `calls` are those completed by this chunk, `error` is the provider's error object, `signatures` are
+    pairs of the part's index in the chunk and the bytes.
     """
 
     deltas: tuple[Delta, ...] = ()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[FunctionCall, ...] = ()
     finish_reason: str = ""
     error: dict[str, Any] | None = None
     signatures: tuple[tuple[int, bytes], ...] = ()
@@ -61,206 +50,175 @@ class ChunkView:
 
     @property
     def has_answer(self) -> bool:
-        """Text or a call: what a person waits for."""
+        """Whether there is text or a call."""
         return bool(self.calls) or any(kind == "text" for kind, _ in self.deltas)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole response. `wire` is the folded content, None when no part came."""
+    """A response. `wire` is the folded content, None without parts."""
 
     wire: bytes | None
     text: str
     thoughts: str
-    calls: tuple[Call, ...]
+    calls: tuple[FunctionCall, ...]
     usage: Usage
     finish_reason: str
     finish_message: str
     block_reason: str
     model_version: str
     response_id: str
+    continuation_token: str
     outcome: Outcome
     error: dict[str, Any] | None = None
 
 
 @dataclass(slots=True)
-class _Run:
-    """Adjacent text parts being joined; a list, so that a long answer costs O(n), not O(n²)."""
+class _TextRun:
+    """Adjacent text parts that are being joined, in O(n)."""
 
     thought: bool | None
     pieces: list[str]
 
-    def part(self) -> dict[str, Any]:
+    def part(self) -> RawPart:
         text = wire.well_formed("".join(self.pieces))
         return {"text": text} if self.thought is None else {"text": text, "thought": self.thought}
 
 
 class Folder:
-    """Folds chunk by chunk: `add` costs O(chunk) and never raises on odd but valid JSON."""
+    """Folds chunk by chunk: `add` costs O(chunk) and accepts any valid JSON."""
 
-    def __init__(self) -> None:
-        self._parts: list[dict[str, Any] | _Run] = []
-        self._assembler = Assembler()
-        self._role = ""
-        self._half = ""
+    def __init__(self, dialect: str = "gemini") -> None:
+        """`dialect` is that of the chunks (`Exchange.dialect`)."""
+        self._reader = ChunkReader(dialect)
+        self._parts: list[RawPart | _TextRun] = []
+        self._assembler = CallAssembler()
+        self._is_torn = False
+        self._surrogate = ""
+        self._sent_token = ""
         self._usage: dict[str, Any] = {}
         self._names: dict[str, str] = {}
         self._error: dict[str, Any] | None = None
 
     def add(self, body: bytes) -> ChunkView:
-        """Take one event's JSON, of either dialect. Raises ValueError only when it is not JSON."""
-        chunk = wire.loads(body)
-        if isinstance(chunk, list):
-            chunk = next((item for item in chunk if isinstance(item, dict)), {})
-        if not isinstance(chunk, dict):
+        """Add one event. Raises ValueError when it is not JSON."""
+        chunk = self._reader.read(body)
+        if chunk is None:
             return ChunkView()
-        if chunk.get("error"):
-            self._error = _as_dict(chunk["error"]) or {"message": str(chunk["error"])}
-            return ChunkView(error=self._error)
-        chunk = gemini_chunk(chunk)
-        self._note(chunk)
-        candidate = _first_candidate(chunk)
-        finish_reason = self._finish(candidate)
-        return self._take(_as_dict(candidate.get("content")), finish_reason)
+        if error := chunk.error:
+            self._error = error
+            return ChunkView(error=error)
+        usage, names = chunk.usage, chunk.names
+        if usage and (has_counts(usage) or not self._usage):
+            self._usage = usage
+        self._names.update(names)
+        return self._add_parts(chunk.parts, names.get("finish_reason", ""))
+
+    def begin_hop(self) -> None:
+        """The chunks that follow answer the request that went on with this response's token.
+
+        They add to its parts, and have an end and usage of their own.
+        """
+        self._sent_token = self._names.get("continuation_token", "")
+        self._names, self._usage, self._error = {}, {}, None
 
     def reply(self) -> Reply:
-        """What has come so far; `add` may go on after it."""
-        parts = with_whole_calls(part.part() if isinstance(part, _Run) else part for part in self._parts)
+        """The reply so far; `add` may be called again."""
+        parts = with_assembled_calls(
+            part.part() if isinstance(part, _TextRun) else part for part in self._parts
+        )
         calls = calls_of(parts)
         return Reply(
-            wire=wire.dumps({"role": self._role or "model", "parts": parts}) if parts else None,
+            # A role that came is not sent back: the provider takes only its own.
+            wire=wire.dumps(content("model", parts)) if parts else None,
             text=_joined(parts, thoughts=False),
             thoughts=_joined(parts, thoughts=True),
             calls=calls,
-            usage=_usage(self._usage),
+            usage=Usage.of(self._usage),
             error=self._error,
             outcome=self._outcome(parts, calls),
             **{key: self._names.get(key, "") for key in _NAMES},
         )
 
-    def _note(self, chunk: dict[str, Any]) -> None:
-        usage = _as_dict(chunk.get("usageMetadata"))
-        # A Vertex mid chunk has only `trafficType`: it must not hide the counts.
-        if usage and ("totalTokenCount" in usage or not self._usage):
-            self._usage = usage
-        for key, name in (("modelVersion", "model_version"), ("responseId", "response_id")):
-            if isinstance(chunk.get(key), str):
-                self._names[name] = chunk[key]
-        blocked = name_of(_as_dict(chunk.get("promptFeedback")).get("blockReason"), BLOCK_NAMES)
-        if blocked:
-            self._names["block_reason"] = blocked
-
-    def _finish(self, candidate: dict[str, Any]) -> str:
-        reason = name_of(candidate.get("finishReason"), FINISH_NAMES)
-        if reason:
-            self._names["finish_reason"] = reason
-        if isinstance(candidate.get("finishMessage"), str):
-            self._names["finish_message"] = wire.well_formed(candidate["finishMessage"])
-        return reason
-
-    def _take(self, content: dict[str, Any], finish_reason: str) -> ChunkView:
-        if not self._role and isinstance(content.get("role"), str):
-            self._role = content["role"]
+    def _add_parts(self, parts: list[RawPart], finish_reason: str) -> ChunkView:
         deltas: list[Delta] = []
-        calls: list[Call] = []
+        calls: list[FunctionCall] = []
         signatures: list[tuple[int, bytes]] = []
-        for position, part in enumerate(_parts(content)):
+        for position, part in enumerate(parts):
             self._append(part)
             calls += self._assembler.add(part)
             deltas += self._delta(part)
-            if isinstance(part.get("thoughtSignature"), str):
-                signatures.append((position, decode_signature(part["thoughtSignature"])))
-        if finish_reason:
+            if (signature := signature_of(part)) is not None:
+                signatures.append((position, decode_signature(signature)))
+        # The next hop may bring the rest of an open call.
+        if finish_reason and finish_reason != CONTINUATION:
+            self._is_torn = self._assembler.is_open
             calls += self._assembler.close()
         return ChunkView(tuple(deltas), tuple(calls), finish_reason, None, tuple(signatures))
 
-    def _append(self, part: dict[str, Any]) -> None:
+    def _append(self, part: RawPart) -> None:
         text = part.get("text")
         if part.keys() not in _JOINABLE or not isinstance(text, str):
             self._parts.append(part)
             return
         thought = part.get("thought")
         last = self._parts[-1] if self._parts else None
-        if isinstance(last, _Run) and bool(last.thought) == bool(thought):
+        if isinstance(last, _TextRun) and bool(last.thought) == bool(thought):
             last.pieces.append(text)
         else:
-            self._parts.append(_Run(thought, [text]))
+            self._parts.append(_TextRun(thought, [text]))
 
-    def _delta(self, part: dict[str, Any]) -> list[Delta]:
+    def _delta(self, part: RawPart) -> list[Delta]:
         text = part.get("text")
         if not isinstance(text, str) or not text:
             return []
-        text, self._half = _whole(self._half + text)
-        return [("thought" if part.get("thought") is True else "text", text)] if text else []
+        text, self._surrogate = _split_surrogate(self._surrogate + text)
+        return [("thought" if is_thought(part) else "text", text)] if text else []
 
-    def _outcome(self, parts: list[dict[str, Any]], calls: tuple[Call, ...]) -> Outcome:
+    def _outcome(self, parts: list[RawPart], calls: tuple[FunctionCall, ...]) -> Outcome:
         if self._error is not None:
             return Outcome.FAILED
         if self._names.get("block_reason") and not parts:
             return Outcome.BLOCKED
+        token = self._names.get("continuation_token", "")
         return outcome_of(
             self._names.get("finish_reason", ""),
             has_calls=bool(calls),
-            has_answer=any(_answers(part) for part in parts),
-            came=bool(parts),
+            has_answer=any(_is_answer(part) for part in parts),
+            has_parts=bool(parts),
+            is_torn=self._is_torn,
+            # The same token again would bring the same hop again.
+            goes_on=bool(token) and token != self._sent_token,
         )
 
 
-def fold(bodies: Iterable[bytes]) -> Reply:
-    """The reply of a whole stored response."""
-    folder = Folder()
+def fold(bodies: Iterable[bytes], dialect: str = "gemini") -> Reply:
+    """The reply of a stored response."""
+    folder = Folder(dialect)
     for body in bodies:
         folder.add(body)
     return folder.reply()
 
 
-_NAMES = ("finish_reason", "finish_message", "block_reason", "model_version", "response_id")
+_NAMES = (
+    *("finish_reason", "finish_message", "block_reason"),
+    *("model_version", "response_id", "continuation_token"),
+)
 
 
-def _as_dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _first_candidate(chunk: dict[str, Any]) -> dict[str, Any]:
-    candidates = chunk.get("candidates")
-    found = [item for item in candidates if isinstance(item, dict)] if isinstance(candidates, list) else []
-    return next((item for item in found if not item.get("index")), {})
-
-
-def _parts(content: dict[str, Any]) -> list[dict[str, Any]]:
-    parts = content.get("parts")
-    return [part for part in parts if isinstance(part, dict) and part] if isinstance(parts, list) else []
-
-
-def _whole(text: str) -> tuple[str, str]:
-    """The text that can be shown now, and half an emoji (a high surrogate) to wait for its other half."""
+def _split_surrogate(text: str) -> tuple[str, str]:
+    """The text, and a high surrogate at its end that needs the next chunk."""
     half = text[-1] if "\ud800" <= text[-1] <= "\udbff" else ""
     return wire.well_formed(text[:-1] if half else text), half
 
 
-def _joined(parts: list[dict[str, Any]], *, thoughts: bool) -> str:
-    chosen = (part.get("text") for part in parts if (part.get("thought") is True) is thoughts)
+def _joined(parts: list[RawPart], *, thoughts: bool) -> str:
+    chosen = (part.get("text") for part in parts if is_thought(part) is thoughts)
     return "".join(wire.well_formed(text) for text in chosen if isinstance(text, str))
 
 
-def _answers(part: dict[str, Any]) -> bool:
-    if part.get("thought") is True or call_of(part) is not None:
+def _is_answer(part: RawPart) -> bool:
+    if is_thought(part) or call_of(part) is not None:
         return False
     text = part.get("text")
-    return bool(text.strip()) if isinstance(text, str) else part.keys() != {"thoughtSignature"}
-
-
-def _usage(raw: dict[str, Any]) -> Usage:
-    def count(name: str) -> int:
-        value = raw.get(name)
-        return value if isinstance(value, int) else 0
-
-    return Usage(
-        prompt=count("promptTokenCount"),
-        cached=count("cachedContentTokenCount"),
-        output=count("candidatesTokenCount"),
-        thoughts=count("thoughtsTokenCount"),
-        tool_use=count("toolUsePromptTokenCount"),
-        total=count("totalTokenCount"),
-        raw=raw,
-    )
+    return bool(text.strip()) if isinstance(text, str) else bool(without_signature(part))

@@ -1,39 +1,41 @@
-"""When history rolls into the static layer, so that a whole conversation costs least.
+"""When to move history into the static layer at the lowest cost, from the measured pace of a session.
 
-Every request pays its cached prefix at the cached price and everything behind it, the tail, at the full
-one. Rolling moves the tail into the prefix and buys that prefix again. `sessions_app/CACHING.md` derives
-the formulas; the money is dollars, of which only the ratios matter here.
+Every request pays its cached prefix at the cached price and the rest, the tail, at the full price. A
+rollover moves the tail into the prefix and pays for that prefix again. `sessions_app/CACHING.md` derives
+the formulas. Money is in dollars; only the ratios matter.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from math import inf, sqrt
+from statistics import fmean
 
 from sessions_app.prompt.detach import Thresholds
 from sessions_app.prompt.pricing import Rates
 
-UNKNOWN_STORAGE = 3.4
-"""Storage of a token for an hour in input prices, where no price is known: above every known model's."""
+STORAGE_FACTOR = 3.4
+"""Storage price per hour as a multiple of the input price, when unknown: above every known model's."""
 
-SHORTEST, LONGEST = 300, 3_600
-"""Seconds that a cache may be given to live."""
+MIN_LIFETIME, MAX_LIFETIME = 300, 3_600
+"""Seconds."""
 
-PATIENCE = 6
-"""Mean pauses after which a session counts as left."""
+IDLE_FACTOR = 6
+"""A session counts as abandoned after this many mean pauses."""
 
-BLOCK = 1_024
-"""Tokens below which an implicit roll-over gains nothing: providers match prefixes in blocks."""
+PREFIX_BLOCK = 1_024
+"""Tokens below which an implicit rollover gains nothing: providers match prefixes in blocks."""
 
 NEVER = Thresholds(chunk_messages=1, chunk_tokens=2**31, keep_messages=1, keep_tokens=0)
-"""Nothing moves."""
+"""Thresholds that no history reaches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How a session goes on, per request.
-
-    `growth` is tokens of new history, `hours` the time between two requests, `dynamic` tokens of the
-    dynamic layer, `churn` the share of requests before which that layer changed, `ahead` how many
-    requests may still come.
+    """Means per request: `growth` is tokens of new history, `hours` the time since the last request,
+    `dynamic` tokens of the dynamic layer, `churn` the share of requests before which that layer changed.
+    `ahead` is the expected number of further requests.
     """
 
     growth: float
@@ -43,46 +45,42 @@ class Pace:
     ahead: float
 
 
-def storage_of(rates: Rates) -> float:
-    """Dollars per million tokens and hour, assumed where the price is unknown."""
-    return UNKNOWN_STORAGE * float(rates.input) if rates.storage is None else float(rates.storage)
+def storage_rate(rates: Rates) -> float:
+    """Dollars per million tokens and hour, estimated when the price is unknown."""
+    return STORAGE_FACTOR * float(rates.input) if rates.storage is None else float(rates.storage)
 
 
 def saving(rates: Rates, hours: float) -> float:
-    """What a cached token saves per request, after its storage since the last one."""
-    return float(rates.input) - float(rates.cached) - storage_of(rates) * hours
+    """Saving per request, less storage since the last one; dollars per million cached tokens."""
+    return float(rates.input) - float(rates.cached) - storage_rate(rates) * hours
 
 
 def longest_pause(rates: Rates) -> float:
-    """Hours between two requests from which on storing a prefix costs more than sending it."""
-    discount, storage = float(rates.input) - float(rates.cached), storage_of(rates)
+    """Hours between two requests above which storing a prefix costs more than sending it."""
+    discount, storage = float(rates.input) - float(rates.cached), storage_rate(rates)
     return discount / storage if storage else inf
 
 
-def longest_life(rates: Rates) -> int:
-    """Seconds after which keeping an unused cache has cost what making it again would.
+def longest_lifetime(rates: Rates) -> int:
+    """Seconds after which keeping an unused cache has cost as much as creating it again.
 
-    Whoever stops there never pays more than twice the best, whatever comes (ski rental).
+    Stopping there never costs more than twice the optimum (ski rental problem).
     """
-    storage = storage_of(rates)
-    seconds = 3_600 * float(rates.input) / storage if storage else LONGEST
-    return round(min(max(seconds, SHORTEST), LONGEST))
+    storage = storage_rate(rates)
+    seconds = 3_600 * float(rates.input) / storage if storage else MAX_LIFETIME
+    return round(min(max(seconds, MIN_LIFETIME), MAX_LIFETIME))
 
 
 def lifetime(rates: Rates, hours: float) -> int:
-    """Seconds that a cache may live unused where requests come every `hours`.
-
-    Who writes every minute and is silent for PATIENCE times as long has probably left.
-    """
-    return round(min(max(3_600 * hours * PATIENCE, SHORTEST), longest_life(rates)))
+    """Seconds that a cache may live unused where requests come every `hours`."""
+    return round(min(max(3_600 * hours * IDLE_FACTOR, MIN_LIFETIME), longest_lifetime(rates)))
 
 
 def explicit_tail(rates: Rates, pace: Pace, prefix: float) -> float:
-    """k*: the tokens of tail at which buying the prefix again is cheapest; inf when it never pays.
+    """k*: tokens of tail at which creating the cache again is cheapest; inf when it never pays.
 
-    `prefix` is the tokens that a cache holds now. The larger of two bounds: the square root that
-    minimises the running cost, and the tail below which what is still to come would not earn the
-    purchase back.
+    `prefix` is the tokens of the current cache. The larger of two bounds: the square root that minimises
+    the running cost, and the tail below which the requests ahead would not repay the creation.
     """
     saved = saving(rates, pace.hours)
     if saved <= 0 or pace.ahead <= 0:
@@ -92,36 +90,126 @@ def explicit_tail(rates: Rates, pace: Pace, prefix: float) -> float:
 
 
 def implicit_tail(pace: Pace) -> float:
-    """The same where the provider caches prefixes of its own accord; inf when rolling never pays.
+    """The same for the provider's implicit cache; inf when a rollover never pays.
 
-    The prefix is extended for nothing. What a roll-over costs is the dynamic layer and, where that had
-    not changed, the tail once more: both were in the provider's cache and now stand behind new bytes.
+    Extending the prefix is free. A rollover costs the dynamic layer and, if that had not changed, the
+    tail: both were in the provider's cache and now follow new bytes.
     """
     earned = pace.churn * pace.ahead - (1 - pace.churn)
     if earned <= 0:
         return inf
-    return max(BLOCK, sqrt(2 * pace.growth * pace.dynamic / pace.churn), pace.dynamic / earned)
+    return max(PREFIX_BLOCK, sqrt(2 * pace.growth * pace.dynamic / pace.churn), pace.dynamic / earned)
 
 
-def rolling_at(tail: float, stay: int) -> Thresholds:
-    """Rolls what makes at least `tail` tokens and leaves `stay` turns.
+def thresholds_for(tail: float, stay: int) -> Thresholds:
+    """Thresholds that move at least `tail` tokens and keep `stay` turns.
 
-    The newest user text and what follows never leave. After an answer that is one complete exchange
-    (`stay` 1); before one, three turns are the trigger and the exchange in front of it.
+    The newest user text and what follows always stay: after an answer one complete exchange (`stay` 1),
+    before one the trigger and the exchange before it (3).
     """
     return NEVER if tail == inf else Thresholds(1, max(1, round(tail)), stay, 0)
 
 
 def explicit_cost(rates: Rates, pace: Pace, prefix: float) -> float:
-    """Dollars (per million) of a request with an explicit cache that rolls at k*; inf when it never pays."""
+    """Dollars (per million) of a request with an explicit cache; inf when it never pays."""
     tail = explicit_tail(rates, pace, prefix)
     if tail == inf:
         return inf
-    held = prefix * (float(rates.cached) + storage_of(rates) * pace.hours)
+    held = prefix * (float(rates.cached) + storage_rate(rates) * pace.hours)
     bought = prefix * pace.growth / tail if tail else 0.0
     return held + float(rates.input) * (pace.dynamic + tail / 2 + bought)
 
 
 def implicit_cost(rates: Rates, prompt: float, hit_share: float) -> float:
-    """Dollars (per million) of a request of `prompt` tokens of which the provider caches that share."""
+    """Dollars (per million) of a request of `prompt` tokens with that share cached by the provider."""
     return prompt * (hit_share * float(rates.cached) + (1 - hit_share) * float(rates.input))
+
+
+MIN_AHEAD = 4
+"""Requests that are expected at least."""
+
+DEFAULT_GROWTH = 400.0
+"""Tokens of history per request, until it is measured."""
+
+DEFAULT_HOURS = 1 / 60
+"""Between two requests, until it is measured."""
+
+MIN_PAIRS = 3
+"""Pairs of requests without an explicit cache that a hit share needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastExchange:
+    """One answered exchange. Tokens are the provider's, those of `layers` estimates.
+
+    `cache_name` is its explicit cache, or empty.
+    """
+
+    at: datetime
+    route: str
+    prompt: int
+    cached: int
+    cache_name: str
+    layers: Mapping[str, int]
+
+    @property
+    def history(self) -> int:
+        """Tokens without the dynamic layer: they only grow while nothing is edited."""
+        return sum(self.layers.values()) - self.dynamic
+
+    @property
+    def prefix(self) -> int:
+        return self.layers.get("static", 0)
+
+    @property
+    def dynamic(self) -> int:
+        return self.layers.get("dynamic", 0)
+
+
+def pace_of(seen: Sequence[PastExchange], count: int, longest: float) -> Pace:
+    """`seen` are the newest exchanges, oldest first, `count` is how many the session has.
+
+    A pause counts at most `longest` hours: an unused cache has expired by then. As many requests are
+    expected as there have been.
+    """
+    pairs = list(pairwise(seen))
+    grown = [after.history - before.history for before, after in pairs if after.history > before.history]
+    hours = [min((after.at - before.at).total_seconds() / 3_600, longest) for before, after in pairs]
+    changed = [_prefix_changed(before, after) for before, after in pairs]
+    return Pace(
+        growth=fmean(grown) if grown else DEFAULT_GROWTH,
+        hours=fmean(hours) if hours else DEFAULT_HOURS,
+        dynamic=float(seen[-1].dynamic) if seen else 0.0,
+        churn=fmean(changed) if changed else 1.0,
+        ahead=float(max(count, MIN_AHEAD)),
+    )
+
+
+def hit_share(seen: Sequence[PastExchange], route: str) -> float | None:
+    """The mean share of the previous prompt that the provider's implicit cache gave.
+
+    None with fewer than ENOUGH pairs on this route.
+    """
+    shares = [
+        min(after.cached / before.prompt, 1.0)
+        for before, after in pairwise(seen)
+        if before.route == after.route == route
+        and not (before.cache_name or after.cache_name)
+        and before.prompt
+    ]
+    return fmean(shares) if len(shares) >= MIN_PAIRS else None
+
+
+def _prefix_changed(before: PastExchange, after: PastExchange) -> float:
+    """1 if the layers before the buffer changed, so that no cached prefix reached into it.
+
+    Known from the size of the dynamic layer, the hour of its clock, or the provider's count.
+    """
+    is_resized = before.dynamic != after.dynamic or _hour(before) != _hour(after)
+    is_inline = not (before.cache_name or after.cache_name) and before.prefix == after.prefix
+    fell_short = is_inline and 0 < after.cached < after.prefix + after.dynamic
+    return float(is_resized or fell_short)
+
+
+def _hour(seen: PastExchange) -> datetime:
+    return seen.at.replace(minute=0, second=0, microsecond=0)

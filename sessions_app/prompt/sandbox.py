@@ -1,169 +1,106 @@
-"""The sandbox of the texts that people write: what a template may say, and what it pays for it.
+"""The Jinja sandbox for templates that users write: operators, attributes and methods.
 
-Jinja's own sandbox keeps a template away from Python's insides and does nothing about time and
-memory. Here every value that is made pays for its whole size and every turn of a loop for its
-body, from one purse of steps (`Meter`). The purse is a count, not a clock: it works in any thread,
-and the same template ends the same way on a slow machine.
+An attribute is what the data hold, never what Python knows of a value: `{{ args.items }}` is an argument,
+and `args.items()` one of the few METHODS. `syntax` puts a filter in place of each, with the name that
+the template wrote. What all of it may cost is in `metering`.
 """
 
-import json
-from collections.abc import Iterable, Iterator
-from contextvars import ContextVar
+from functools import cache
 from typing import Any
 
 from jinja2 import pass_context
 from jinja2.exceptions import SecurityError, TemplateRuntimeError
-from jinja2.runtime import ChainableUndefined, Context, Undefined
+from jinja2.runtime import Context, LoopContext, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from jinja2.utils import missing
 
-STEPS = 200_000
-"""What one rendering may spend: about a tenth of a second."""
+from sessions_app.prompt.filters import FILTERS, TESTS
+from sessions_app.prompt.metering import MAX_BITS, METER, Missing, check_length, text_of
 
-LARGEST = 400_000
-"""Characters of any value and of the whole result."""
+ATTRIBUTE, ITEM, METHOD = ".", "[]", "()"
+"""Filters that `syntax` inserts; these names are no valid template syntax."""
 
-BITS = 4_096
-"""Of any whole number."""
+_METHODS: dict[type, frozenset[str]] = {
+    dict: frozenset({"items", "keys", "values", "get"}),
+    str: frozenset({"startswith", "endswith", "split"}),
+    LoopContext: frozenset({"cycle"}),
+}
 
-PRECISION = 30
-METHODS = frozenset({"items", "keys", "values", "get", "startswith", "endswith", "split", "cycle"})
-"""The only things a template may call; everything else it may do is a filter."""
+METHODS = frozenset().union(*_METHODS.values())
+"""The only methods a template may call."""
 
-_PLAIN = (str, int, float, type(None), Undefined)
-
-
-class Meter:
-    """The purse of one rendering, and the names that had no value."""
-
-    def __init__(self, values: dict[str, Any]) -> None:
-        self.missing: dict[str, None] = {}
-        self._left = STEPS
-        self._values = values
-
-    def pay(self, steps: int) -> None:
-        """Raises SecurityError when the purse is empty."""
-        self._left -= steps
-        if self._left < 0:
-            raise SecurityError(f"it takes more than {STEPS:,} steps")
-
-    def weigh(self, value: Any) -> None:
-        """Pays for a value by its whole size, so that nothing grows for free.
-
-        Raises SecurityError for what is too large, and for what is no value: a method, a loop.
-        """
-        pending = [value]
-        while pending:
-            one = pending.pop()
-            self.pay(1 + _size(one) // 64)
-            if isinstance(one, dict):
-                pending += one.keys()
-                pending += one.values()
-            elif isinstance(one, list | tuple):
-                pending += one
-            elif not isinstance(one, _PLAIN):
-                raise SecurityError("it uses something that is not a value")
-
-    def miss(self, value: Any) -> None:
-        """Notes the name when `value` is none."""
-        if isinstance(value, Undefined):
-            name = str(value._undefined_name)
-            obj = value._undefined_obj
-            holder = None if obj is missing else _path_to(self._values, obj)
-            self.missing[f"{holder}.{name}" if holder else name] = None
-
-
-METER: ContextVar[Meter] = ContextVar("meter")
-"""The purse of the rendering that goes on in this thread."""
-
-
-class Missing(ChainableUndefined):
-    """A name without a value: empty text, and so is everything below it; smaller than nothing."""
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> "Missing":
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return Missing(name=f"{self._undefined_name}.{name}")
-
-    def __getitem__(self, name: object) -> "Missing":  # type: ignore[override]  # the base fails
-        return Missing(name=f"{self._undefined_name}.{name}")
-
-    def __lt__(self, other: object) -> bool:  # type: ignore[override]  # the base fails
-        METER.get().miss(self)
-        return False
-
-    __le__ = __gt__ = __ge__ = __lt__  # type: ignore[assignment]
+_LOOP_NAMES = frozenset(
+    {"depth", "depth0", "first", "index", "index0", "last", "length", "nextitem", "previtem"}
+    | {"revindex", "revindex0"}
+)
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """Jinja without loaders, globals and macros, where operators and look-ups are ours."""
+    """Jinja's sandbox with metered operators and no attribute access."""
 
     intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """Keys of a map come before its methods. Raises TemplateRuntimeError below a scalar."""
-        if isinstance(obj, dict):
-            if attribute in obj:
-                return obj[attribute]
-            return (
-                super().getattr(obj, attribute) if attribute in METHODS else Missing(obj=obj, name=attribute)
-            )
-        if isinstance(obj, str | int | float) and attribute not in METHODS:
-            raise TemplateRuntimeError(f"a {_kind(obj)} has no “{attribute}”")
-        return super().getattr(obj, attribute)
+        return look_up(obj, attribute, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """Filters with an `attribute` look it up here."""
+        return look_up(obj, argument, str(argument))
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         meter = METER.get()
         for operand in (left, right):
-            meter.miss(operand)
-            meter.weigh(operand)
-        _foresee(operator, left, right)
+            meter.record_missing(operand)
+            meter.charge(operand)
+        _check_operands(operator, left, right)
         result = super().call_binop(context, operator, left, right)
-        meter.weigh(result)
+        meter.charge(result)
         return result
 
 
+def look_up(value: Any, key: Any, name: str) -> Any:
+    """What a map, a list or a text holds under the key; else Missing of that name."""
+    try:
+        if isinstance(value, dict) or (isinstance(value, list | tuple | str) and isinstance(key, int)):
+            return value[key]
+    except (LookupError, TypeError):
+        return Missing(name=name)
+    if isinstance(value, LoopContext) and isinstance(key, str) and key in _LOOP_NAMES:
+        return getattr(value, key)
+    return Missing(name=name)
+
+
+def _attribute(value: Any, key: str, name: str) -> Any:
+    """`value.key`. Raises TemplateRuntimeError for a text or a number, which hold nothing."""
+    if isinstance(value, str | int | float) and not hasattr(type(value), key):
+        raise TemplateRuntimeError(f"a {_kind(value)} has no “{key}”")
+    return look_up(value, key, name)
+
+
+def _call(value: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+    """`value.method(…)`. Raises TemplateRuntimeError, UndefinedError."""
+    if isinstance(value, Undefined):
+        return value()
+    if not any(isinstance(value, kind) and method in names for kind, names in _METHODS.items()):
+        raise TemplateRuntimeError(f"a {_kind(value)} has no “{method}()”")
+    for each in (value, *args, *kwargs.values()):
+        if not isinstance(each, LoopContext):
+            METER.get().charge(each)
+    return getattr(value, method)(*args, **kwargs)
+
+
+def _kind(value: Any) -> str:
+    kinds = ((str, "text"), (int | float, "number"), (dict, "map"), (list | tuple, "list"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "value")
+
+
 @pass_context
-def printed(context: Context, value: Any) -> str:
-    """A value as the model reads it: nothing for None, compact JSON for lists and maps."""
-    meter = METER.get()
-    meter.miss(value)
+def finalize(context: Context, value: Any) -> str:
+    """A value as text: empty for None, compact JSON for lists and maps."""
     return text_of(value)
 
 
-def text_of(value: Any) -> str:
-    """Raises SecurityError for what is no value."""
-    METER.get().weigh(value)
-    if isinstance(value, str):
-        return value
-    if value is None or isinstance(value, Undefined):
-        return ""
-    return as_json(value) if isinstance(value, list | tuple | dict) else str(value)
-
-
-def as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
-
-
-def steps(values: Iterable[Any], cost: int) -> Iterator[Any]:
-    """What a loop goes through; each turn pays for the loop's body."""
-    meter = METER.get()
-    meter.miss(values)
-    for value in values:
-        meter.pay(cost)
-        yield value
-
-
-def check_length(length: float) -> None:
-    """Raises SecurityError; called before anything of that many characters or items is made."""
-    if length > LARGEST:
-        raise SecurityError(f"it makes more than {LARGEST:,} characters")
-
-
-def _foresee(operator: str, left: Any, right: Any) -> None:
-    """Refuses what would be too large before it exists."""
+def _check_operands(operator: str, left: Any, right: Any) -> None:
+    """Raises SecurityError when the result would be too large."""
     if operator == "%" and not isinstance(left, int | float):
         raise SecurityError("“%” is for numbers here; write the text with {{ … }}")
     if operator == "*":
@@ -171,32 +108,25 @@ def _foresee(operator: str, left: Any, right: Any) -> None:
             if isinstance(many, str | list | tuple) and isinstance(times, int):
                 check_length(len(many) * times)
     whole = isinstance(left, int) and isinstance(right, int)
-    if operator == "**" and whole and abs(left).bit_length() * abs(right) > BITS:
+    if operator == "**" and whole and abs(left).bit_length() * abs(right) > MAX_BITS:
         raise SecurityError("a number grows too large")
 
 
-def _size(value: Any) -> int:
-    """Characters or items; for a number its bits. Raises SecurityError for what is too large."""
-    if isinstance(value, str | list | tuple | dict):
-        check_length(len(value))
-        return len(value)
-    if isinstance(value, int) and value.bit_length() > BITS:
-        raise SecurityError("a number grows too large")
-    return 0
-
-
-def _path_to(values: Any, wanted: object) -> str | None:
-    """Dotted path to this very object, so that a missing key is named as it was written."""
-    if not isinstance(values, dict):
-        return None
-    for key, value in values.items():
-        if value is wanted:
-            return str(key)
-        below = _path_to(value, wanted)
-        if below is not None:
-            return f"{key}.{below}"
-    return None
-
-
-def _kind(value: object) -> str:
-    return "text" if isinstance(value, str) else "number"
+@cache
+def environment() -> Sandbox:
+    """The environment; it has no state of a rendering, so threads share it."""
+    environment = Sandbox(
+        # The output is for a model; a template that wants HTML sets {% autoescape true %}.
+        autoescape=False,
+        undefined=Missing,
+        finalize=finalize,
+        keep_trailing_newline=True,
+        # Constant folding would run filters and operators without a meter.
+        optimized=False,
+        cache_size=0,
+    )
+    # The original engine writes {% autoescape on %} and {% autoescape off %}.
+    environment.globals = {"on": True, "off": False}
+    environment.filters = FILTERS | {ATTRIBUTE: _attribute, ITEM: look_up, METHOD: _call}
+    environment.tests = dict(TESTS)
+    return environment

@@ -1,13 +1,14 @@
-"""Which way of caching costs least for a session, and when its history rolls. Pure."""
+"""The cheapest way of caching for a session, and when its history rolls over."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from math import inf
-from typing import Literal
+from typing import Any, Literal, Self
 
 from sessions_app.prompt.detach import SEED, Thresholds
-from sessions_app.prompt.pricing import Rates, dollars
+from sessions_app.prompt.pricing import Rates
 from sessions_app.prompt.rollover import (
     NEVER,
     Pace,
@@ -17,98 +18,140 @@ from sessions_app.prompt.rollover import (
     implicit_tail,
     lifetime,
     longest_pause,
-    rolling_at,
     saving,
+    thresholds_for,
 )
+from sessions_app.prompt.stored import Code, from_json, to_json
 
 Mode = Literal["explicit", "implicit"]
+Policy = Literal["adaptive", "seed"]
 
-TYPICAL = Rates(Decimal(1), Decimal("0.1"), Decimal(6), Decimal(2))
-"""Where no price is known: the ratios of most models (gemini-wire §8)."""
+TYPICAL_RATES = Rates(Decimal(1), Decimal("0.1"), Decimal(6), Decimal(2))
+"""For unknown prices: the ratios of most models (gemini-wire §8)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
     """What the choice depends on.
 
-    `refusal` says why there are no explicit caches, empty where there are. `mode` and `policy` are the
-    person's; "auto" leaves the mode to money. `prefix` is the tokens of the static layer and the tools,
-    `prompt` those of the last prompt, `hit_share` the part of it that the provider's own cache gave,
-    None when unknown.
+    `is_offered` is whether there are explicit caches, `refusal` the provider's current refusal. `mode` and
+    `policy` are the user's settings; "auto" chooses by cost. `prefix` is the tokens of the static layer
+    and the tools, `prompt` those of the last prompt, `hit_share` its share from the implicit cache, None
+    when unknown.
     """
 
-    refusal: str
     mode: Literal["auto", "explicit", "implicit"]
-    policy: Literal["adaptive", "seed"]
+    policy: Policy
     rates: Rates | None
     pace: Pace
     prefix: int = 0
     prompt: int = 0
     hit_share: float | None = None
+    is_offered: bool = True
+    refusal: str = ""
+
+
+class StrategyReason(Code):
+    """Why a mode was chosen."""
+
+    NOT_OFFERED = "not_offered"
+    REFUSED = "refused"
+    AS_SET = "as_set"
+    LONG_PAUSES = "long_pauses"
+    PROVIDER_CHEAPER = "provider_cheaper"
+    OURS_CHEAPER = "ours_cheaper"
+    SHARE_UNKNOWN = "share_unknown"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyRecord:
+    """A mode, a policy, and the figures that led to them.
+
+    `refusal` is the provider's message, `pause_minutes` the time between requests above which a cache
+    costs more than none, `share` the implicit cache's share of the last prompts. `own_usd` and `ours_usd`
+    are the cost of a request per million with the implicit and the explicit cache, None when the price is
+    unknown or the cache never pays. `tail` is the tokens at which history rolls over, None for never.
+    """
+
+    mode: Mode
+    policy: Policy
+    reason: StrategyReason
+    refusal: str = ""
+    pause_minutes: float | None = None
+    share: float | None = None
+    own_usd: float | None = None
+    ours_usd: float | None = None
+    tail: float | None = None
+
+    def stored(self) -> dict[str, Any]:
+        """As JSON, without the mode and the policy, which have columns of their own."""
+        return to_json(self, exclude=("mode", "policy"))
+
+    @classmethod
+    def restored(cls, mode: str, policy: str, stored: Mapping[str, Any]) -> Self | None:
+        """What `stored` wrote; None for an exchange without figures."""
+        return from_json(cls, {**stored, "mode": mode, "policy": policy}) if stored else None
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """What was chosen. History moves before the request by `before`, after the answer by `after`.
+    """The choice. History moves before the request by `before`, after the answer by `after`.
 
-    An explicit cache is bought while nobody waits, so its history moves after the answer: the request
-    still names the old cache, and no prefix is ever sent inline because of a roll-over.
+    With an explicit cache history moves after the answer: the request still names the old cache, and no
+    prefix is sent inline because of a rollover.
     """
 
-    mode: Mode
-    policy: Literal["adaptive", "seed"]
+    record: StrategyRecord
     before: Thresholds
     after: Thresholds
     lifetime: timedelta
-    reason: str
 
 
-def choose(now: Situation) -> Strategy:
-    """The mode and the policy for the next request, with the reason in words."""
-    rates = now.rates or TYPICAL
-    mode, why = _mode(now, rates)
-    tail = explicit_tail(rates, now.pace, now.prefix) if mode == "explicit" else implicit_tail(now.pace)
-    lasting = timedelta(seconds=lifetime(rates, now.pace.hours))
+def choose_strategy(now: Situation) -> Strategy:
+    """The mode and the policy for the next request."""
+    rates = now.rates or TYPICAL_RATES
+    record = _record(now, rates)
+    is_explicit = record.mode == "explicit"
+    tail = explicit_tail(rates, now.pace, now.prefix) if is_explicit else implicit_tail(now.pace)
+    record = replace(record, tail=_finite(tail))
+    life = timedelta(seconds=lifetime(rates, now.pace.hours))
     if now.policy == "seed":
-        words = f"{why} History moves by seed 4’s four thresholds, as set for this session."
-        return Strategy(mode, "seed", SEED, NEVER, lasting, words)
-    words = f"{why} {_when(tail)}"
-    if mode == "explicit":
-        return Strategy(mode, "adaptive", NEVER, rolling_at(tail, stay=1), lasting, words)
-    return Strategy(mode, "adaptive", rolling_at(tail, stay=3), NEVER, lasting, words)
+        return Strategy(record, SEED, NEVER, life)
+    if is_explicit:
+        return Strategy(record, NEVER, thresholds_for(tail, stay=1), life)
+    return Strategy(record, thresholds_for(tail, stay=3), NEVER, life)
 
 
-def _mode(now: Situation, rates: Rates) -> tuple[Mode, str]:
+def _record(now: Situation, rates: Rates) -> StrategyRecord:
+    """The mode with its reason, without the tail."""
+    if not now.is_offered:
+        return StrategyRecord("implicit", now.policy, StrategyReason.NOT_OFFERED)
     if now.refusal:
-        return "implicit", f"Implicit: {now.refusal}"
+        return StrategyRecord("implicit", now.policy, StrategyReason.REFUSED, refusal=now.refusal)
     if now.mode != "auto":
-        return now.mode, f"{now.mode.capitalize()}, as set for this session."
+        return StrategyRecord(now.mode, now.policy, StrategyReason.AS_SET)
     if saving(rates, now.pace.hours) <= 0:
-        pause = f"{longest_pause(rates) * 60:.0f} min"
-        return (
-            "implicit",
-            f"Implicit: requests more than {pause} apart make keeping a cache dearer than none.",
-        )
+        minutes = longest_pause(rates) * 60
+        return StrategyRecord("implicit", now.policy, StrategyReason.LONG_PAUSES, pause_minutes=minutes)
     if now.hit_share is not None:
         return _cheaper(now, rates, now.hit_share)
-    return "explicit", "Explicit: how much the provider would cache of its own accord is not known here."
+    return StrategyRecord("explicit", now.policy, StrategyReason.SHARE_UNKNOWN)
 
 
-def _cheaper(now: Situation, rates: Rates, share: float) -> tuple[Mode, str]:
+def _cheaper(now: Situation, rates: Rates, share: float) -> StrategyRecord:
     own = implicit_cost(rates, now.prompt, share)
     ours = explicit_cost(rates, now.pace, now.prefix)
-    compared = f"{_usd(own)} a request against {_usd(ours)}" if now.rates else "by the usual ratio of prices"
-    came = f"{share:.0%} of the last prompts came from the provider’s own cache"
-    if own < ours:
-        return "implicit", f"Implicit: {came}, which is cheaper than an explicit one ({compared})."
-    return "explicit", f"Explicit: only {came}; a cache of ours is cheaper ({compared})."
+    is_own = own < ours
+    return StrategyRecord(
+        "implicit" if is_own else "explicit",
+        now.policy,
+        StrategyReason.PROVIDER_CHEAPER if is_own else StrategyReason.OURS_CHEAPER,
+        share=share,
+        own_usd=own if now.rates else None,
+        ours_usd=_finite(ours) if now.rates else None,
+    )
 
 
-def _usd(per_million: float) -> str:
-    return "no use" if per_million == inf else dollars(Decimal(per_million) / 1_000_000)
-
-
-def _when(tail: float) -> str:
-    if tail == inf:
-        return "Rolling history over would not pay here."
-    return f"History rolls over at {tail:,.0f} tokens."
+def _finite(number: float) -> float | None:
+    return None if number == inf else number

@@ -1,4 +1,4 @@
-"""What a prompt template may be written with, which variables it names, and where it has to pay."""
+"""Parsing of prompt templates: what is allowed, which variables are used, where metering goes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from jinja2 import Environment, nodes
 from jinja2.exceptions import TemplateAssertionError
 from jinja2.visitor import NodeTransformer
 
-from sessions_app.prompt.filters import CUT, JOINED, MADE, TURNS
-from sessions_app.prompt.sandbox import METHODS
+from sessions_app.prompt.filters import CHECKED, CONCAT, LOOP, SLICE
+from sessions_app.prompt.sandbox import ATTRIBUTE, ITEM, METHOD, METHODS
 
-CHARACTERS = 200_000
-"""Of a text with template syntax."""
+MAX_CHARACTERS = 200_000
+"""Of a template."""
 
-TOKENS = 8_000
-"""Words, marks and blanks inside tags: parsing them takes a tenth of a second."""
+MAX_TOKENS = 2_000
+"""Tokens inside tags; parsing and compiling them takes about 0.1 s."""
 
-DEPTH = 3
-"""Loops inside loops."""
+MAX_LOOP_DEPTH = 3
+"""Nested loops."""
 
 _STATEMENTS = (
     nodes.Output,
@@ -36,49 +36,48 @@ _STATEMENTS = (
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A variable as a template names it (`system.current_time`), and the line."""
+    """A variable that a template uses (`system.current_time`), and its line."""
 
     path: str
     line: int
 
 
-def read(environment: Environment, text: str) -> tuple[nodes.Template, tuple[Use, ...]]:
-    """The parsed template, made to pay for what it does, and the variables it names.
+def parse_template(environment: Environment, text: str) -> tuple[nodes.Template, tuple[Use, ...]]:
+    """The parsed template with metering inserted, and the variables it uses.
 
-    Raises jinja2.TemplateError for what is no template, or one that prompts may not use, and
-    RecursionError for one that is nested too deeply.
+    Raises jinja2.TemplateError for a syntax error or a construct that is not allowed, RecursionError
+    for nesting that is too deep.
     """
     _check_size(environment, text)
     tree = environment.parse(text)
     _check(tree)
-    named = tuple(_uses(tree, _bound(tree)))
+    uses = tuple(_uses(tree, _assigned_names(tree)))
     metered: nodes.Template = _Metered().visit(tree)
     metered.set_environment(environment)
-    return metered, named
+    return metered, uses
 
 
 def _check_size(environment: Environment, text: str) -> None:
-    if len(text) > CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         raise TemplateAssertionError(
-            f"a template has at most {CHARACTERS:,} characters; this has {len(text):,}", 0
+            f"a template has at most {MAX_CHARACTERS:,} characters; this has {len(text):,}", 0
         )
-    for line, _kind, _value in islice(environment.lex(text), TOKENS, None):
-        raise TemplateAssertionError(f"its tags have more than {TOKENS:,} words and marks", line)
+    for line, _kind, _value in islice(environment.lex(text), MAX_TOKENS, None):
+        raise TemplateAssertionError(f"its tags have more than {MAX_TOKENS:,} words and marks", line)
 
 
 def _check(tree: nodes.Template) -> None:
-    """Raises TemplateAssertionError for what prompts may not use."""
+    """Raises TemplateAssertionError for a construct that is not allowed."""
     for node, depth in _walk(tree, 0):
-        words = _objection(node, depth)
-        if words:
-            raise TemplateAssertionError(words, node.lineno)
+        if reason := _refusal_reason(node, depth):
+            raise TemplateAssertionError(reason, node.lineno)
 
 
-def _objection(node: nodes.Node, depth: int) -> str:
+def _refusal_reason(node: nodes.Node, depth: int) -> str:
     if isinstance(node, nodes.Stmt) and not isinstance(node, _STATEMENTS):
         return f"“{type(node).__name__.lower()}” is not available in prompts"
-    if isinstance(node, nodes.For) and (depth > DEPTH or node.recursive):
-        return f"more than {DEPTH} loops inside each other"
+    if isinstance(node, nodes.For) and (depth > MAX_LOOP_DEPTH or node.recursive):
+        return f"more than {MAX_LOOP_DEPTH} loops inside each other"
     if isinstance(node, nodes.Call) and not _is_allowed(node):
         return "functions cannot be called in prompts; use a filter"
     if isinstance(node, nodes.Name) and node.name == "self":
@@ -99,7 +98,7 @@ def _walk(node: nodes.Node, depth: int) -> Iterator[tuple[nodes.Node, int]]:
 
 
 class _Metered(NodeTransformer):
-    """Puts a paying filter around everything that makes a value or goes through many."""
+    """Wraps every expression that creates a value, and every loop, in a metering filter."""
 
     def get_visitor(self, node: nodes.Node) -> Callable[..., nodes.Node] | None:
         visitor: Callable[..., nodes.Node] | None = getattr(self, _VISITORS.get(type(node), ""), None)
@@ -108,55 +107,61 @@ class _Metered(NodeTransformer):
     def loop(self, node: nodes.For) -> nodes.Node:
         cost = sum(_cost(each) for each, _depth in _walk(node, 0))
         self.generic_visit(node)
-        node.iter = _through(TURNS, node.iter, nodes.Const(cost))
+        node.iter = _filtered(LOOP, node.iter, nodes.Const(cost))
         return node
 
     def joined(self, node: nodes.Concat) -> nodes.Node:
         self.generic_visit(node)
-        return _through(JOINED, nodes.List(node.nodes, lineno=node.lineno))
+        return _filtered(CONCAT, nodes.List(node.nodes, lineno=node.lineno))
 
-    def looked_up(self, node: nodes.Getitem) -> nodes.Node:
+    def attribute(self, node: nodes.Getattr) -> nodes.Node:
+        name = nodes.Const(_written(node))
+        self.generic_visit(node)
+        return _filtered(ATTRIBUTE, node.node, nodes.Const(node.attr), name)
+
+    def item(self, node: nodes.Getitem) -> nodes.Node:
+        name = nodes.Const(_written(node))
         self.generic_visit(node)
         if not isinstance(node.arg, nodes.Slice):
-            return node
+            return _filtered(ITEM, node.node, node.arg, name)
         bounds = (node.arg.start, node.arg.stop, node.arg.step)
-        return _through(CUT, node.node, *(bound or nodes.Const(None) for bound in bounds))
+        return _filtered(SLICE, node.node, *(bound or nodes.Const(None) for bound in bounds))
+
+    def called(self, node: nodes.Call) -> nodes.Node:
+        method: Any = node.node
+        call: Any = _filtered(METHOD, method.node, nodes.Const(method.attr), *node.args)
+        call.kwargs = node.kwargs
+        return self.made(call)
 
     def made(self, node: nodes.Expr) -> nodes.Node:
         self.generic_visit(node)
-        return _through(MADE, node)
+        return _filtered(CHECKED, node)
 
     def tuple(self, node: nodes.Tuple) -> nodes.Node:
         return self.made(node) if node.ctx == "load" else node
 
     def compared(self, node: nodes.Compare) -> nodes.Node:
         self.generic_visit(node)
-        node.expr = _through(MADE, node.expr)
+        node.expr = _filtered(CHECKED, node.expr)
         for operand in node.ops:
-            operand.expr = _through(MADE, operand.expr)
-        return node
-
-    def tested(self, node: nodes.Test) -> nodes.Node:
-        self.generic_visit(node)
-        node.node = _through(MADE, node.node)
-        node.args = [_through(MADE, each) for each in node.args or ()]
+            operand.expr = _filtered(CHECKED, operand.expr)
         return node
 
 
 _VISITORS: dict[type[nodes.Node], str] = {
     nodes.For: "loop",
     nodes.Concat: "joined",
-    nodes.Getitem: "looked_up",
-    nodes.Call: "made",
+    nodes.Getattr: "attribute",
+    nodes.Getitem: "item",
+    nodes.Call: "called",
     nodes.List: "made",
     nodes.Dict: "made",
     nodes.Tuple: "tuple",
     nodes.Compare: "compared",
-    nodes.Test: "tested",
 }
 
 
-def _through(name: str, node: nodes.Node, *arguments: nodes.Expr) -> nodes.Filter:
+def _filtered(name: str, node: nodes.Node, *arguments: nodes.Expr) -> nodes.Filter:
     return nodes.Filter(node, name, list(arguments), [], None, None, lineno=node.lineno)
 
 
@@ -164,8 +169,8 @@ def _cost(node: nodes.Node) -> int:
     return 1 + len(node.data) // 64 if isinstance(node, nodes.TemplateData) else 1
 
 
-def _bound(tree: nodes.Template) -> set[str]:
-    """Names the template gives itself, by loops and assignments."""
+def _assigned_names(tree: nodes.Template) -> set[str]:
+    """Names that the template itself defines, in loops and assignments."""
     return {name.name for name in tree.find_all(nodes.Name) if name.ctx != "load"} | {"loop", "on", "off"}
 
 
@@ -180,7 +185,7 @@ def _uses(node: nodes.Node, bound: set[str]) -> Iterator[Use]:
 
 
 def _dotted(node: nodes.Node) -> str:
-    """`a.b.c` for a chain of look-ups by name, else nothing."""
+    """`a.b.c` for a chain of attributes or constant keys, else empty."""
     if isinstance(node, nodes.Name):
         return node.name
     if isinstance(node, nodes.Getattr):
@@ -191,3 +196,16 @@ def _dotted(node: nodes.Node) -> str:
         return ""
     before = _dotted(node.node)
     return f"{before}.{name}" if before else ""
+
+
+def _written(node: nodes.Node) -> str:
+    """`a.b[0]` for a chain of attributes and keys, as the template wrote it; `…` for anything else."""
+    if isinstance(node, nodes.Name):
+        return node.name
+    if isinstance(node, nodes.Getattr):
+        return f"{_written(node.node)}.{node.attr}"
+    if isinstance(node, nodes.Getitem):
+        return f"{_written(node.node)}[{_written(node.arg)}]"
+    if isinstance(node, nodes.Neg):
+        return f"-{_written(node.node)}"
+    return repr(node.value) if isinstance(node, nodes.Const) else "…"

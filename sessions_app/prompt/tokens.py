@@ -1,15 +1,10 @@
 """Token estimates, before the provider has counted."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from sessions_app.prompt import wire
+from sessions_app.prompt.parts import RawPart, file_of, without_signature
 
 MEDIA_TOKENS = 258
-"""What Gemini charges for one small image; used for every media part."""
-
-_MEDIA_KEYS = ("inlineData", "inline_data", "fileData", "file_data")
-_SIGNATURE_KEYS = ("thoughtSignature", "thought_signature")
+"""Gemini's price of one small image; used for every media part."""
 
 
 def estimate(text: str | bytes) -> int:
@@ -18,11 +13,11 @@ def estimate(text: str | bytes) -> int:
     return -(-10 * size // 33)
 
 
-def estimate_part(part: Mapping[str, Any]) -> int:
-    """Tokens of one wire part. A signature costs nothing here: its thoughts are billed by the provider."""
-    if any(key in part for key in _MEDIA_KEYS):
-        return MEDIA_TOKENS
+def estimate_part(part: RawPart) -> int:
+    """Tokens of one wire part. Signatures are not counted."""
     if "text" in part:
         return estimate(part["text"]) if isinstance(part["text"], str) else 0
-    visible = {key: value for key, value in part.items() if key not in _SIGNATURE_KEYS}
+    if file_of(part) is not None:
+        return MEDIA_TOKENS
+    visible = without_signature(part)
     return estimate(wire.dumps(visible)) if visible else 0

@@ -1,13 +1,47 @@
-"""JSON as it travels: bytes in, bytes out, always well-formed UTF-8.
+"""JSON of requests and responses: always well-formed UTF-8.
 
 orjson and SQLite both refuse lone surrogates, and a provider can cut an emoji into two `\\uXXXX`
 escapes of two chunks, so every text passes `well_formed` before it is serialised.
 """
 
 import json
+import re
 from typing import Any
 
 import orjson
+
+DEPTH_LIMIT = 100
+"""Levels of objects and lists; Gemini's own limit is not documented, orjson writes 254."""
+
+CONTAINER_LIMIT = 100_000
+"""Objects and lists; each costs some sixty times its two bytes once it is parsed."""
+
+_MARKS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{\[]|[}\]]', re.DOTALL)
+"""Strings, to be skipped, and brackets. Possessive: a long string must not cost a stack."""
+
+TOO_DEEP = "⟨nested too deeply to be shown⟩"
+
+_OPENERS, _CLOSERS = b"{[", b"}]"
+
+
+def is_too_complex(body: bytes | bytearray) -> bool:
+    """Whether JSON is nested beyond DEPTH_LIMIT or holds more than CONTAINER_LIMIT objects and lists.
+
+    Parses nothing and does not recurse. The count is all that most bodies need.
+    """
+    if body.count(b"{") + body.count(b"[") <= DEPTH_LIMIT:
+        return False
+    depth = containers = 0
+    for found in _MARKS.finditer(body):
+        # Not `found[0]`: that would copy every string.
+        mark = body[found.start()]
+        if mark in _OPENERS:
+            depth, containers = depth + 1, containers + 1
+            if depth > DEPTH_LIMIT or containers > CONTAINER_LIMIT:
+                return True
+        elif mark in _CLOSERS:
+            depth -= 1
+    return False
 
 
 def well_formed(text: str) -> str:
@@ -27,7 +61,11 @@ def loads(body: bytes | str) -> Any:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
+        pass
+    try:
         return json.loads(body)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def dumps(value: Any) -> bytes:
@@ -35,7 +73,24 @@ def dumps(value: Any) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:
+        pass
+    try:
         return orjson.dumps(_scrubbed(value), option=orjson.OPT_NON_STR_KEYS)
+    except RecursionError:
+        raise TypeError("nested too deeply") from None
+
+
+def readable(value: Any, *, indent: bool = True) -> str:
+    """JSON for people; a placeholder for what is nested beyond what JSON is written from."""
+    option = orjson.OPT_INDENT_2 if indent else 0
+    try:
+        return orjson.dumps(value, option=option).decode()
+    except TypeError:
+        pass
+    try:
+        return orjson.dumps(_scrubbed(value), option=option | orjson.OPT_NON_STR_KEYS).decode()
+    except (TypeError, RecursionError):
+        return TOO_DEEP
 
 
 def escaped(text: str) -> bytes:
@@ -55,5 +110,13 @@ def _scrubbed(value: Any) -> Any:
         return [_scrubbed(item) for item in value]
     # orjson stops at 64 bits; a model may write more digits than that into its arguments.
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**64:
-        return float(value)
+        return _large_number(value)
     return value
+
+
+def _large_number(value: int) -> float | str:
+    """The nearest float, which JSON can hold up to 1e308; beyond, the digits as text."""
+    try:
+        return float(value)
+    except OverflowError:
+        return str(value)

@@ -7,8 +7,9 @@ from typing import Any
 import orjson
 from hypothesis import strategies as st
 
+from sessions_app.prompt.calls import CallResponse, FunctionCall
 from sessions_app.prompt.layers import Layers, StaticSources, build_layers
-from sessions_app.prompt.turns import Answer, Call, Turn, TurnKind, tool_response, user_task
+from sessions_app.prompt.turns import Turn, TurnKind, tool_response, user_task
 from sessions_app.prompt.wire import dumps
 
 NOW = datetime(2026, 11, 21, 8, 0, tzinfo=UTC)
@@ -60,8 +61,8 @@ def calling(key: str, *parts: dict[str, Any], route: str = ROUTE) -> Turn:
 
 
 def answers(key: str, *names: str) -> Turn:
-    calls = (Call(index, "", name, {}) for index, name in enumerate(names))
-    return tool_response(key, [Answer(call, {"result": call.name}) for call in calls])
+    calls = (FunctionCall(index, "", name, {}) for index, name in enumerate(names))
+    return tool_response(key, [CallResponse(call, {"result": call.name}) for call in calls])
 
 
 def layers(*turns: Turn, static: StaticSources | None = None, **more: Any) -> Layers:

@@ -1,5 +1,6 @@
 """The map of prompt arguments: the original's keys, formats and precedence (reference A2, A3)."""
 
+from copy import deepcopy
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -10,28 +11,27 @@ from hypothesis import strategies as st
 from sessions_app.prompt.arguments import (
     RESERVED,
     Arguments,
-    Assistant,
-    Conversation,
-    Message,
-    build,
+    AssistantArguments,
+    ConversationArguments,
+    MessageArguments,
+    build_arguments,
     duration,
     is_name,
 )
-from sessions_app.prompt.maps import clone
 from sessions_app.prompt.templates import render
 
 NOW = datetime(2026, 4, 26, 12, 30, 45, tzinfo=UTC)
-GUIDE = Assistant("Guide", "123", "en", "Helps.")
-CONVERSATION = Conversation("99", "user-42", created=NOW - timedelta(minutes=3), updated=NOW)
-HELLO = Message("hello", "en-US")
+GUIDE = AssistantArguments("Guide", "123", "en", "Helps.")
+CONVERSATION = ConversationArguments("99", "user-42", created=NOW - timedelta(minutes=3), updated=NOW)
+HELLO = MessageArguments("hello", "en-US")
 
 
-def built(args: Any = None, message: Message = HELLO, **facts: Any) -> Arguments:
+def built(args: Any = None, message: MessageArguments = HELLO, **facts: Any) -> Arguments:
     known: dict[str, Any] = {"assistant": GUIDE, "conversation": CONVERSATION} | facts
-    return build(NOW, message=message, args={} if args is None else args, **known)
+    return build_arguments(NOW, message=message, args={} if args is None else args, **known)
 
 
-def values(args: Any = None, message: Message = HELLO, **facts: Any) -> dict[str, Any]:
+def values(args: Any = None, message: MessageArguments = HELLO, **facts: Any) -> dict[str, Any]:
     return built(args, message, **facts).values
 
 
@@ -49,7 +49,7 @@ def test_the_clock_has_the_originals_formats() -> None:
 
 def test_the_clock_is_utc_wherever_the_moment_comes_from() -> None:
     elsewhere = NOW.astimezone(timezone(timedelta(hours=9)))
-    assert build(elsewhere, None, None, HELLO, {}).values["system"] == values()["system"]
+    assert build_arguments(elsewhere, None, None, HELLO, {}).values["system"] == values()["system"]
 
 
 def test_the_assistant_and_the_conversation_stand_with_every_key() -> None:
@@ -67,14 +67,14 @@ def test_the_assistant_and_the_conversation_stand_with_every_key() -> None:
 
 
 def test_what_is_not_there_is_an_empty_namespace() -> None:
-    found = values(assistant=None, conversation=None, message=Message(), mode="")
+    found = values(assistant=None, conversation=None, message=MessageArguments(), mode="")
     assert (found["assistant"], found["conversation"], found["session"]) == ({}, {}, {})
     assert found["message"] == {"text": "", "language": ""}
     assert found["args"] == {}
 
 
 def test_a_conversation_without_a_beginning_has_no_duration() -> None:
-    assert values(conversation=Conversation("1", "x"))["conversation"].keys() == {
+    assert values(conversation=ConversationArguments("1", "x"))["conversation"].keys() == {
         "id",
         "identifier",
         "source",
@@ -113,7 +113,7 @@ def test_precedence_follows_the_second_version(args: dict[str, Any], template: s
 
 
 def test_an_unknown_language_leaves_the_arguments_own() -> None:
-    assert values({"message": {"language": "L"}}, Message("hello"))["message"]["language"] == "L"
+    assert values({"message": {"language": "L"}}, MessageArguments("hello"))["message"]["language"] == "L"
 
 
 def test_the_originals_example_of_precedence() -> None:
@@ -142,22 +142,25 @@ def test_texts_that_hold_json_are_read() -> None:
 
 
 def test_collisions_are_reported_with_who_wins() -> None:
-    reports = built({"assistant": 1, "message": 2, "args": 3, "name": 4}).reports
-    assert len(reports) == 3
-    assert "takes its place" in reports[0] and "wins over" in reports[1] and "“args”" in reports[2]
+    remarks = built({"assistant": 1, "message": 2, "args": 3, "name": 4}).remarks
+    assert [(one.code, one.figures["name"]) for one in remarks] == [
+        ("argument_wins", "assistant"),
+        ("argument_loses", "message"),
+        ("argument_merged", "args"),
+    ]
 
 
 def test_an_odd_key_is_reported_and_stays_within_reach() -> None:
     found = built({"customer-name": "Jo", "class": 1, "ok": 2})
-    assert [line.split(" ")[0] for line in found.reports] == ["“customer-name”", "“class”"]
+    assert [one.figures["name"] for one in found.remarks] == ["customer-name", "class"]
     assert "customer-name" not in found.values and found.values["ok"] == 2
     assert render('{{ args["customer-name"] }}', found.values).text == "Jo"
 
 
 @pytest.mark.parametrize("args", [None, [], "text", 7])
 def test_arguments_that_are_no_object_are_reported_and_left_out(args: Any) -> None:
-    found = build(NOW, None, None, HELLO, args)
-    assert found.values["args"] == {} and len(found.reports) == 1
+    found = build_arguments(NOW, None, None, HELLO, args)
+    assert found.values["args"] == {} and [one.code for one in found.remarks] == ["arguments_no_object"]
 
 
 def test_bottomless_arguments_are_reported_and_left_out() -> None:
@@ -165,13 +168,13 @@ def test_bottomless_arguments_are_reported_and_left_out() -> None:
     for _ in range(30):
         deep = {"a": deep}
     found = built(deep)
-    assert found.values["args"] == {} and "20 levels" in found.reports[0]
+    assert found.values["args"] == {} and [one.code for one in found.remarks] == ["arguments_too_deep"]
     assert "a" not in built({"a." * 30 + "a": 1}).values
 
 
 @given(st.dictionaries(st.text(max_size=8), st.recursive(st.text(), st.lists) | st.integers(), max_size=5))
 def test_whatever_the_arguments_are_the_map_stands(args: dict[str, Any]) -> None:
-    before = clone(args)
+    before = deepcopy(args)
     found = built(args).values
     assert set(RESERVED) <= found.keys()
     assert found["message"]["text"] == "hello"
@@ -181,7 +184,7 @@ def test_whatever_the_arguments_are_the_map_stands(args: dict[str, Any]) -> None
 
 @given(st.dictionaries(st.sampled_from("abc"), st.lists(st.integers(), min_size=1), min_size=1))
 def test_the_map_shares_nothing_with_the_arguments(args: dict[str, Any]) -> None:
-    before = clone(args)
+    before = deepcopy(args)
     for value in values(args)["args"].values():
         value.clear()
     assert args == before

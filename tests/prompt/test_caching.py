@@ -1,52 +1,62 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.prompt.caching import (
+    CacheAction,
     CacheFacts,
-    VerdictCode,
+    CachePlan,
+    PlanReason,
     display_name,
     fingerprint,
     minimum_in,
     pause_after,
-    plan,
+    plan_cache,
 )
 from tests.prompt.examples import NOW
 
+SOON = NOW + timedelta(seconds=1)
 LATER = NOW + timedelta(hours=1)
 LIVE = CacheFacts(1024, name="cachedContents/a", expires=LATER)
 
 
 @pytest.mark.parametrize(
-    ("facts", "tokens", "action", "code"),
+    ("facts", "tokens", "action", "reason"),
     [
-        (CacheFacts(None), 9999, "none", VerdictCode.UNSUPPORTED),
-        (CacheFacts(1024), 1023, "none", VerdictCode.BELOW_MINIMUM),
-        (CacheFacts(1024), 1024, "create", VerdictCode.FIRST),
-        (LIVE, 9999, "hit", VerdictCode.HIT),
-        (CacheFacts(1024, "cachedContents/a", NOW), 9999, "create", VerdictCode.CACHE_EXPIRED),
-        (
-            CacheFacts(1024, "cachedContents/a", NOW + timedelta(seconds=1)),
-            9999,
-            "create",
-            VerdictCode.CACHE_EXPIRED,
-        ),
-        (CacheFacts(1024, pending=True), 9999, "miss", VerdictCode.FIRST),
-        (CacheFacts(1024, refusal="limit=0"), 9999, "none", VerdictCode.UNSUPPORTED),
-        (replace(LIVE, expires=NOW + timedelta(minutes=29)), 9999, "extend", VerdictCode.HIT),
-        (replace(LIVE, waived="Cheaper.", is_ours=True), 9999, "drop", VerdictCode.UNKNOWN),
-        (replace(LIVE, waived="Cheaper."), 9999, "none", VerdictCode.UNKNOWN),
-        (CacheFacts(1024, waived="Cheaper."), 9999, "none", VerdictCode.UNKNOWN),
+        (CacheFacts(None), 9999, CacheAction.NONE, PlanReason.NOT_OFFERED),
+        (CacheFacts(1024), 1023, CacheAction.NONE, PlanReason.TOO_SMALL),
+        (CacheFacts(1024), 1024, CacheAction.CREATE, PlanReason.NEW),
+        (LIVE, 9999, CacheAction.HIT, PlanReason.LIVE),
+        (CacheFacts(1024, "cachedContents/a", NOW), 9999, CacheAction.CREATE, PlanReason.EXPIRED),
+        (CacheFacts(1024, "cachedContents/a", SOON), 9999, CacheAction.CREATE, PlanReason.EXPIRED),
+        (CacheFacts(1024, pending=True), 9999, CacheAction.MISS, PlanReason.PENDING),
+        (CacheFacts(1024, refusal="limit=0"), 9999, CacheAction.NONE, PlanReason.REFUSED),
+        (replace(LIVE, expires=NOW + timedelta(minutes=29)), 9999, CacheAction.EXTEND, PlanReason.EXPIRING),
+        (replace(LIVE, is_waived=True, is_ours=True), 9999, CacheAction.DROP, PlanReason.WAIVED),
+        (replace(LIVE, is_waived=True), 9999, CacheAction.NONE, PlanReason.WAIVED),
+        (CacheFacts(1024, is_waived=True), 9999, CacheAction.NONE, PlanReason.WAIVED),
     ],
 )
-def test_the_plan_follows_the_facts(facts: CacheFacts, tokens: int, action: str, code: VerdictCode) -> None:
-    decided = plan(tokens, facts, NOW)
-    assert (decided.action, decided.code) == (action, code)
+def test_the_plan_follows_the_facts(
+    facts: CacheFacts, tokens: int, action: CacheAction, reason: PlanReason
+) -> None:
+    decided = plan_cache(tokens, facts, NOW)
+    assert (decided.action, decided.reason) == (action, reason)
+    assert (decided.tokens, decided.minimum) == (tokens, facts.minimum or 0)
+    assert (decided.refusal, decided.seconds_left) == (facts.refusal, 29 * 60 if action == "extend" else 0)
     assert decided.is_hit == bool(decided.name) == (action in ("hit", "extend"))
-    assert decided.reason.endswith(".") or facts.refusal
+
+
+def test_a_plan_survives_being_stored_beside_its_action_and_name() -> None:
+    decided = plan_cache(9999, replace(LIVE, expires=NOW + timedelta(minutes=9)), NOW)
+    stored = orjson.loads(orjson.dumps(decided.stored()))
+    assert CachePlan.restored(decided.action, decided.name, stored) == decided
+    assert not {"action", "name"} & stored.keys()
+    assert CachePlan.restored("hit", "cachedContents/a", {}) is None
 
 
 def test_a_letter_that_moves_to_the_next_field_changes_the_fingerprint() -> None:

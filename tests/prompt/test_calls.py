@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.calls import Call, calls_of, with_whole_calls
+from sessions_app.prompt.calls import FunctionCall, calls_of, with_assembled_calls
 from tests.prompt.examples import SIGNATURE, call, text
 
 
@@ -27,7 +27,7 @@ def args_of(*parts: dict[str, Any]) -> dict[str, Any]:
 
 def test_parallel_calls_are_counted_from_zero() -> None:
     found = calls_of([call("a", x=1), call("b")])
-    assert found == (Call(0, "", "a", {"x": 1}), Call(1, "", "b", {}))
+    assert found == (FunctionCall(0, "", "a", {"x": 1}), FunctionCall(1, "", "b", {}))
 
 
 def test_an_id_is_kept() -> None:
@@ -86,22 +86,22 @@ def test_a_value_that_was_finished_is_replaced_not_prolonged() -> None:
 def test_pieces_become_one_part_where_the_opening_part_stood() -> None:
     signed = opening() | {"thoughtSignature": SIGNATURE}
     pieces = [text("Now."), signed, partial("$.n", numberValue=1), CLOSING, opening("b"), CLOSING]
-    assert with_whole_calls(pieces) == [text("Now."), call("cook", SIGNATURE, n=1), call("b")]
+    assert with_assembled_calls(pieces) == [text("Now."), call("cook", SIGNATURE, n=1), call("b")]
 
 
 def test_a_call_without_arguments_that_came_whole_is_not_touched() -> None:
     whole = {"functionCall": {"name": "a"}, "thoughtSignature": SIGNATURE}
-    assert with_whole_calls([whole, opening("b"), CLOSING]) == [whole, call("b")]
+    assert with_assembled_calls([whole, opening("b"), CLOSING]) == [whole, call("b")]
 
 
 def test_a_signature_on_a_later_piece_goes_to_the_call() -> None:
     signed = CLOSING | {"thoughtSignature": SIGNATURE}
-    assert with_whole_calls([opening(), signed]) == [call("cook", SIGNATURE)]
+    assert with_assembled_calls([opening(), signed]) == [call("cook", SIGNATURE)]
 
 
 def test_a_second_signature_of_one_call_stays_a_part_of_its_own() -> None:
     pieces = [opening() | {"thoughtSignature": SIGNATURE}, CLOSING | {"thoughtSignature": "AAEC"}]
-    assert with_whole_calls(pieces) == [call("cook", SIGNATURE), {"thoughtSignature": "AAEC"}]
+    assert with_assembled_calls(pieces) == [call("cook", SIGNATURE), {"thoughtSignature": "AAEC"}]
 
 
 @given(
@@ -110,6 +110,6 @@ def test_a_second_signature_of_one_call_stays_a_part_of_its_own() -> None:
     )
 )
 def test_putting_calls_together_changes_no_call_and_is_done_once(parts: list[dict[str, Any]]) -> None:
-    told = with_whole_calls(parts)
+    told = with_assembled_calls(parts)
     assert calls_of(told) == calls_of(parts)
-    assert with_whole_calls(told) == told
+    assert with_assembled_calls(told) == told

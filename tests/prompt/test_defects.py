@@ -5,12 +5,13 @@ import pytest
 
 from sessions_app.errors import PromptError
 from sessions_app.prompt.caching import fingerprint
-from sessions_app.prompt.layers import HistoryChunk, Layers, NamedText, StaticSources, render_static
+from sessions_app.prompt.calls import calls_in
+from sessions_app.prompt.history import verify_structure
+from sessions_app.prompt.layers import FrozenHistory, Layers, NamedText, StaticSources, render_static
 from sessions_app.prompt.panels import Panel
 from sessions_app.prompt.payload import GenerationConfig, Payload, assemble, cacheable
 from sessions_app.prompt.reply import fold
-from sessions_app.prompt.structure import verify
-from sessions_app.prompt.turns import Turn, TurnKind, calls_in, compressed_history, restore, user_task
+from sessions_app.prompt.turns import Turn, TurnKind, compressed_history, restore, user_task
 from tests.prompt.examples import NOW, SIGNATURE, TOOL_LOOP, answer, answers, call, chunk, layers, text
 
 
@@ -47,7 +48,7 @@ def test_2_a_compressed_summary_is_sent() -> None:
 
 def test_2_a_boundary_between_call_and_response_is_refused() -> None:
     with pytest.raises(PromptError):
-        verify(layers(answers("3", "weather")).turns, required=True)
+        verify_structure(layers(answers("3", "weather")).turns, required=True)
 
 
 def test_3_both_layers_are_json_with_everything_off_and_with_a_quote_in_a_title() -> None:
@@ -106,7 +107,7 @@ def test_8_a_call_is_replayed_with_its_structure_and_id() -> None:
     [
         StaticSources(purpose="Other."),
         StaticSources(purpose="Test.", roles=(NamedText("Editor", "Edits."),)),
-        StaticSources(purpose="Test.", history=(HistoryChunk("1", "old"),)),
+        StaticSources(purpose="Test.", history=(FrozenHistory("1", "old"),)),
     ],
     ids=["purpose", "role", "history"],
 )

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.detach import SEED, Thresholds, chunk_text, cuts, is_boundary, tokens_of
-from sessions_app.prompt.turns import Answer, Call, Turn, compressed_history, tool_response, user_task
+from sessions_app.prompt.calls import CallResponse, FunctionCall
+from sessions_app.prompt.detach import SEED, Thresholds, chunk_text, cuts, is_boundary, turn_tokens
+from sessions_app.prompt.turns import Turn, compressed_history, tool_response, user_task
 from tests.prompt.examples import TOOL_LOOP, answer, answers, call, calling, content, text
 
 U = user_task("u", "hi")
@@ -89,18 +90,20 @@ def test_a_chunk_tells_who_said_what() -> None:
 
 def test_a_chunk_tells_calls_and_their_results() -> None:
     ask = calling("1", text("Let me see."), call("read_file", path="a.txt"))
-    told = chunk_text((ask, tool_response("2", [Answer(Call(0, "", "read_file", {}), {"content": "a b"})])))
+    told = chunk_text(
+        (ask, tool_response("2", [CallResponse(FunctionCall(0, "", "read_file", {}), {"content": "a b"})]))
+    )
     assert told == '[assistant]: Let me see.\ntool_call read_file({"path":"a.txt"})\na b\n'
 
 
 def test_a_result_that_is_no_text_is_told_as_json() -> None:
-    turn = tool_response("1", [Answer(Call(0, "", "f", {}), {"error": "no", "hint": "yes"})])
+    turn = tool_response("1", [CallResponse(FunctionCall(0, "", "f", {}), {"error": "no", "hint": "yes"})])
     assert chunk_text((turn,)) == '{"error":"no","hint":"yes"}\n'
 
 
 def test_an_error_is_told_as_one() -> None:
     assert (
-        chunk_text((tool_response("1", [Answer(Call(0, "", "f", {}), {"error": "no"})]),))
+        chunk_text((tool_response("1", [CallResponse(FunctionCall(0, "", "f", {}), {"error": "no"})]),))
         == '{"error":"no"}\n'
     )
 
@@ -117,10 +120,15 @@ def test_of_media_only_the_kind_is_told() -> None:
 
 
 def test_tokens_count_text_name_arguments_and_result() -> None:
-    assert tokens_of(user_task("1", "hello world")) == 4
-    assert tokens_of(calling("1", call("f", a=1))) == 1 + 3
-    assert tokens_of(tool_response("1", [Answer(Call(0, "", "f", {}), {"result": "hello world"})])) == 4
-    assert tokens_of(user_task("1", "")) == 0
+    assert turn_tokens(user_task("1", "hello world")) == 4
+    assert turn_tokens(calling("1", call("f", a=1))) == 1 + 3
+    assert (
+        turn_tokens(
+            tool_response("1", [CallResponse(FunctionCall(0, "", "f", {}), {"result": "hello world"})])
+        )
+        == 4
+    )
+    assert turn_tokens(user_task("1", "")) == 0
 
 
 histories = st.lists(
@@ -134,9 +142,9 @@ def test_every_cut_keeps_all_four_thresholds(turns: tuple[Turn, ...], limit: Thr
     places = cuts(turns, limit)
     for start, end in pairwise((0, *places)):
         assert end - start >= max(1, limit.chunk_messages) and end < len(turns)
-        assert sum(map(tokens_of, turns[start:end])) >= limit.chunk_tokens
+        assert sum(map(turn_tokens, turns[start:end])) >= limit.chunk_tokens
         assert len(turns) - end >= limit.keep_messages
-        assert sum(map(tokens_of, turns[end:])) >= limit.keep_tokens
+        assert sum(map(turn_tokens, turns[end:])) >= limit.keep_tokens
         assert turns[end].kind is U.kind
 
 

@@ -2,20 +2,22 @@
 
 import pytest
 
-from sessions_app.prompt.history import Message, Rule, validate, violations
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import PromptError
+from sessions_app.prompt.history import HistoryMessage, HistoryRule, validate, verify_structure, violations
 from sessions_app.prompt.turns import Turn, TurnKind, user_task
-from tests.prompt.examples import TOOL_LOOP, answer, answers, call, calling, content, text
+from tests.prompt.examples import SIGNATURE, TOOL_LOOP, answer, answers, call, calling, content, text
 
-U = Message("user")
-A = Message("assistant")
-
-
-def asks(*ids: str) -> Message:
-    return Message("assistant", ids)
+U = HistoryMessage("user")
+A = HistoryMessage("assistant")
 
 
-def tells(*ids: str) -> Message:
-    return Message("tool", ids)
+def asks(*ids: str) -> HistoryMessage:
+    return HistoryMessage("assistant", ids)
+
+
+def tells(*ids: str) -> HistoryMessage:
+    return HistoryMessage("tool", ids)
 
 
 VALID = {
@@ -32,18 +34,18 @@ VALID = {
 }
 
 BROKEN = {
-    "A[tc1] U": ((asks("tc1"), U), 0, Rule.UNANSWERED),
-    "A[t1] last": ((asks("t1"),), 0, Rule.UNANSWERED),
-    "A[tc1] T[tc2]": ((asks("tc1"), tells("tc2")), 0, Rule.IDS),
-    "T[tc1]": ((tells("tc1"),), 0, Rule.ORPHAN),
-    "U T[x]": ((U, tells("x")), 1, Rule.ORPHAN),
-    "A T[x]": ((A, tells("x")), 1, Rule.ORPHAN),
-    "A[tc1] T[tc1] U": ((asks("tc1"), tells("tc1"), U), 1, Rule.SEQUENCE),
-    "A[tc1] T[tc1] T[tc1]": ((asks("tc1"), tells("tc1"), tells("tc1")), 1, Rule.SEQUENCE),
-    "A[a,b] T[a]": ((asks("a", "b"), tells("a")), 0, Rule.IDS),
-    "A[a] T[a,b]": ((asks("a"), tells("a", "b")), 0, Rule.IDS),
-    "T[] then U": ((tells(), U), 0, Rule.ORPHAN),
-    "A[t1] then follow-up": ((U, asks("t1")), 1, Rule.UNANSWERED),
+    "A[tc1] U": ((asks("tc1"), U), 0, HistoryRule.UNANSWERED),
+    "A[t1] last": ((asks("t1"),), 0, HistoryRule.UNANSWERED),
+    "A[tc1] T[tc2]": ((asks("tc1"), tells("tc2")), 0, HistoryRule.IDS),
+    "T[tc1]": ((tells("tc1"),), 0, HistoryRule.ORPHAN),
+    "U T[x]": ((U, tells("x")), 1, HistoryRule.ORPHAN),
+    "A T[x]": ((A, tells("x")), 1, HistoryRule.ORPHAN),
+    "A[tc1] T[tc1] U": ((asks("tc1"), tells("tc1"), U), 1, HistoryRule.SEQUENCE),
+    "A[tc1] T[tc1] T[tc1]": ((asks("tc1"), tells("tc1"), tells("tc1")), 1, HistoryRule.SEQUENCE),
+    "A[a,b] T[a]": ((asks("a", "b"), tells("a")), 0, HistoryRule.IDS),
+    "A[a] T[a,b]": ((asks("a"), tells("a", "b")), 0, HistoryRule.IDS),
+    "T[] then U": ((tells(), U), 0, HistoryRule.ORPHAN),
+    "A[t1] then follow-up": ((U, asks("t1")), 1, HistoryRule.UNANSWERED),
 }
 
 
@@ -60,26 +62,26 @@ def test_the_first_breach_is_the_oracles(name: str) -> None:
 
 
 def test_a_missing_result_is_named_before_an_orphan() -> None:
-    assert "no tool result for “tc1”" in validate((asks("tc1"), tells("tc2")))[0].words
+    assert validate((asks("tc1"), tells("tc2")))[0].figures["missing"] == "tc1"
 
 
 def test_an_orphan_is_named_when_nothing_is_missing() -> None:
-    assert "answers “b”" in validate((asks("a"), tells("a", "b")))[0].words
+    assert validate((asks("a"), tells("a", "b")))[0].figures["unasked"] == "b"
 
 
 def test_every_breach_is_found_in_order() -> None:
     found = validate((asks("t"), U, tells("x"), U))
-    assert [one.rule for one in found] == [Rule.UNANSWERED, Rule.ORPHAN, Rule.SEQUENCE]
+    assert [one.rule for one in found] == [HistoryRule.UNANSWERED, HistoryRule.ORPHAN, HistoryRule.SEQUENCE]
 
 
 HI = user_task("1", "Hi")
 ASKS = calling("2", call("f"))
 
 REFUSED = {
-    Rule.EMPTY: (HI, Turn("2", TurnKind.MODEL_RESPONSE, content("model"))),
-    Rule.MISPLACED: (HI, Turn("2", TurnKind.USER_TASK, content("user", call("f")))),
-    Rule.CALL_AFTER_MODEL: (HI, answer("2"), calling("3", call("f")), answers("4", "f")),
-    Rule.COUNT: (
+    HistoryRule.EMPTY: (HI, Turn("2", TurnKind.MODEL_RESPONSE, content("model"))),
+    HistoryRule.MISPLACED: (HI, Turn("2", TurnKind.USER_TASK, content("user", call("f")))),
+    HistoryRule.CALL_AFTER_MODEL: (HI, answer("2"), calling("3", call("f")), answers("4", "f")),
+    HistoryRule.COUNT: (
         HI,
         calling("2", {"functionCall": {"id": "a", "name": "f"}}),
         Turn(
@@ -88,16 +90,16 @@ REFUSED = {
             content("user", *[{"functionResponse": {"id": "a", "name": "f", "response": {}}}] * 2),
         ),
     ),
-    Rule.ORDER: (HI, calling("2", call("f"), call("g")), answers("3", "g", "f")),
-    Rule.IDS: (HI, calling("2", call("f"), call("f")), answers("3", "f")),
-    Rule.ORPHAN: (answers("1", "f"),),
-    Rule.SEQUENCE: (HI, ASKS, answers("3", "f"), user_task("4", "Now?")),
-    Rule.UNANSWERED: (HI, ASKS),
+    HistoryRule.ORDER: (HI, calling("2", call("f"), call("g")), answers("3", "g", "f")),
+    HistoryRule.IDS: (HI, calling("2", call("f"), call("f")), answers("3", "f")),
+    HistoryRule.ORPHAN: (answers("1", "f"),),
+    HistoryRule.SEQUENCE: (HI, ASKS, answers("3", "f"), user_task("4", "Now?")),
+    HistoryRule.UNANSWERED: (HI, ASKS),
 }
 
 
 @pytest.mark.parametrize("rule", REFUSED)
-def test_turns_are_judged_by_both_sets_of_rules(rule: Rule) -> None:
+def test_turns_are_judged_by_both_sets_of_rules(rule: HistoryRule) -> None:
     assert violations(REFUSED[rule])[0].rule is rule
 
 
@@ -105,12 +107,89 @@ def test_a_tool_loop_is_valid_without_any_ids() -> None:
     assert violations(TOOL_LOOP) == ()
 
 
-def test_the_words_quote_what_a_person_can_find() -> None:
+def test_the_figures_quote_what_a_person_can_find() -> None:
     broken = (HI, ASKS, answers("3", "f"), user_task("4", "And   tomorrow? " + "x" * 80))
-    words = violations(broken)[0].words
-    assert words.startswith("The message “And tomorrow? xxx") and "the tool result of “f”" in words
+    figures = violations(broken)[0].figures
+    assert (figures["what"], figures["before_what"]) == ("message", "results")
+    assert figures["named"].startswith("“And tomorrow? xxx") and figures["before_named"] == "“f”"
 
 
 def test_a_text_among_the_results_is_no_breach() -> None:
     told = content("user", *[{"functionResponse": {"name": "f", "response": {}}}, text("and so on")])
     assert violations((HI, ASKS, Turn("3", TurnKind.TOOL_RESPONSE, told))) == ()
+
+
+GREETING = user_task("1", "Hi")
+ONE_CALL = calling("2", call("f", SIGNATURE))
+
+REFUSED_TURNS = {
+    RefusalCode.NO_TURNS: ((),),
+    RefusalCode.EMPTY_TURN: (
+        (GREETING, Turn("2", TurnKind.MODEL_RESPONSE, content("model"), "r"), GREETING),
+    ),
+    RefusalCode.EMPTY_PART: ((Turn("1", TurnKind.USER_TASK, content("user", {})),),),
+    RefusalCode.ENDS_WITH_MODEL: ((GREETING, answer("2")),),
+    RefusalCode.UNANSWERED_CALLS: ((GREETING, ONE_CALL, user_task("3", "x")),),
+    RefusalCode.BEGINS_WITH_RESULTS: ((answers("1", "f"), GREETING),),
+    RefusalCode.UNASKED_RESULTS: ((GREETING, answers("2", "f")),),
+    RefusalCode.UNEQUAL_RESULTS: (
+        (GREETING, calling("2", call("a", SIGNATURE), call("b")), answers("3", "a")),
+    ),
+    RefusalCode.UNORDERED_RESULTS: (
+        (GREETING, calling("2", call("a", SIGNATURE), call("b")), answers("3", "b", "a")),
+    ),
+    RefusalCode.CALLS_AFTER_MODEL: (
+        (GREETING, answer("2"), calling("3", call("f", SIGNATURE)), answers("4", "f")),
+    ),
+    RefusalCode.RESULTS_OF_MODEL: (
+        (
+            GREETING,
+            ONE_CALL,
+            calling("3", {"functionResponse": {"name": "f", "response": {}}}),
+            user_task("4", "x"),
+        ),
+    ),
+    RefusalCode.UNSIGNED_FIRST_CALL: ((GREETING, calling("2", call("f")), answers("3", "f")),),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED_TURNS)
+def test_what_the_provider_would_refuse_is_refused_with_its_reason(reason: RefusalCode) -> None:
+    with pytest.raises(PromptError) as refused:
+        verify_structure(REFUSED_TURNS[reason][0], required=True)
+    assert refused.value.reason is reason
+
+
+def test_interleaved_parallel_answers_are_refused() -> None:
+    turns = (
+        GREETING,
+        calling("2", call("a", SIGNATURE)),
+        answers("3", "a"),
+        calling("4", call("b")),
+        answers("5", "b"),
+    )
+    with pytest.raises(PromptError) as refused:
+        verify_structure(turns, required=True)
+    assert (refused.value.reason, refused.value.figures) == (
+        RefusalCode.UNSIGNED_FIRST_CALL,
+        {"turn": "4", "part": 0},
+    )
+
+
+def test_a_tool_loop_passes() -> None:
+    assert verify_structure(TOOL_LOOP, required=True) == ()
+
+
+def test_calls_of_past_turns_need_no_signature() -> None:
+    past = (GREETING, calling("2", call("f")), answers("3", "f"), answer("4"))
+    assert verify_structure((*past, user_task("5", "More")), required=True) == ()
+
+
+def test_a_model_that_does_not_demand_signatures_takes_unsigned_calls() -> None:
+    findings = verify_structure((GREETING, calling("2", call("f")), answers("3", "f")), required=False)
+    assert [found.code for found in findings] == ["unsigned_answer"]
+
+
+def test_a_text_beside_the_calls_is_no_problem() -> None:
+    step = calling("2", text("One moment."), call("f", SIGNATURE), text(""))
+    assert verify_structure((GREETING, step, answers("3", "f")), required=True) == ()

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.errors import PromptError
-from sessions_app.prompt.layers import HistoryChunk, Layer, Layers, StaticSources
+from sessions_app.prompt.layers import FrozenHistory, Layer, Layers, Segment, StaticSources
 from sessions_app.prompt.panels import Panel
 from sessions_app.prompt.payload import GenerationConfig, Payload, assemble, cacheable, static_tokens
-from sessions_app.prompt.rendering import Segment
 from sessions_app.prompt.turns import Turn, restore, user_task
 from tests.prompt.examples import NOW, TOOL_LOOP, answer, layers, texts
 
@@ -18,7 +17,7 @@ MODEL = "gemini-3-flash-preview"
 NAME = "cachedContents/abc"
 TOOLS = ({"name": "weather", "description": "Weather of a city"},)
 PANELS = (Panel("todos", "Todos", ["a"], NOW), Panel("artifacts", "Artifacts", [], NOW))
-HISTORY = (HistoryChunk("1-9", 'They said "hi".'),)
+HISTORY = (FrozenHistory("1-9", 'They said "hi".'),)
 
 
 def full(*turns: Turn) -> Layers:

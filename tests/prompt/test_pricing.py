@@ -11,12 +11,13 @@ from sessions_app.prompt.pricing import (
     SMALLEST,
     Money,
     Rates,
+    TermKind,
     cost,
+    creation_cost,
     dollars,
-    making,
-    names_of,
-    plain,
-    storage,
+    format_rate,
+    price_names,
+    storage_cost,
 )
 from sessions_app.prompt.reply import Usage, fold
 from tests.prompt.test_recordings import AUTHENTIC, bodies, exchanges
@@ -66,17 +67,14 @@ def test_no_recorded_token_is_charged_twice_or_never(recordings: Path) -> None:
     assert len(usages) > 60 and any(usage.cached for usage in usages)
 
 
-def test_the_equation_says_every_product() -> None:
+def test_a_sum_has_a_term_for_each_kind_that_was_counted() -> None:
     money = cost(Usage(prompt=11_125, cached=7_441, output=20, thoughts=409), SONNET)
-    assert money.equation == (
-        "3,684 new × $3.00 + 7,441 cached × $0.30 + 20 output × $15.00 + 409 thoughts × $15.00 = $0.0197"
-    )
-
-
-def test_a_lower_bound_and_an_estimate_say_so() -> None:
-    money = cost(Usage(prompt=1_000), SONNET)
-    assert "≥ $" in Money(money.terms, at_least=True).equation
-    assert "≈ $" in Money(money.terms, estimated=True).equation
+    assert [(term.name, term.tokens) for term in money.terms] == [
+        (TermKind.NEW, 3_684),
+        (TermKind.CACHED, 7_441),
+        (TermKind.OUTPUT, 20),
+        (TermKind.THOUGHTS, 409),
+    ]
 
 
 @given(usages)
@@ -91,9 +89,9 @@ def test_an_unknown_price_is_not_zero() -> None:
 
 
 def test_making_a_cache_is_charged_once_as_input_and_keeping_it_by_the_hour() -> None:
-    assert making(1_000_000, SONNET).total == 3
-    assert storage(500_000, 2, SONNET) == 1
-    assert storage(500_000, 2, Rates(Decimal(1), Decimal(1), Decimal(1))) is None
+    assert creation_cost(1_000_000, SONNET).total == 3
+    assert storage_cost(500_000, 2, SONNET) == 1
+    assert storage_cost(500_000, 2, Rates(Decimal(1), Decimal(1), Decimal(1))) is None
 
 
 @pytest.mark.parametrize(
@@ -109,7 +107,7 @@ def test_making_a_cache_is_charged_once_as_input_and_keeping_it_by_the_hour() ->
     ],
 )
 def test_a_name_is_looked_up_with_and_without_its_revision(model: str, names: tuple[str, ...]) -> None:
-    assert names_of(model) == names
+    assert price_names(model) == names
 
 
 @pytest.mark.parametrize(
@@ -129,7 +127,7 @@ def test_a_sum_is_as_exact_as_it_is_small(usd: str, words: str) -> None:
 
 
 def test_a_rate_keeps_its_cents() -> None:
-    assert [plain(Decimal(rate)) for rate in ("0.500000", "0.0750", "12", "1E+1")] == [
+    assert [format_rate(Decimal(rate)) for rate in ("0.500000", "0.0750", "12", "1E+1")] == [
         "0.50",
         "0.075",
         "12.00",

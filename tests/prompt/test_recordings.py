@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
+from sessions_app.prompt.parts import decode_signature, raw_parts
 from sessions_app.prompt.reply import Folder, Outcome, Reply, fold
-from sessions_app.prompt.turns import decode_signature, raw_parts, restore
+from sessions_app.prompt.turns import restore
 
 AUTHENTIC = {"fidelity:wire", "fidelity:parsed", "fidelity:sdk-dump"}
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.history import violations
+from sessions_app.prompt.history import verify_structure, violations
+from sessions_app.prompt.parts import raw_parts, text_of
 from sessions_app.prompt.repair import repair
 from sessions_app.prompt.signatures import signatures_of
-from sessions_app.prompt.structure import verify
-from sessions_app.prompt.turns import FILLER, Turn, TurnKind, raw_parts, text_of, user_task
+from sessions_app.prompt.turns import FILLER, Turn, TurnKind, user_task
 from tests.prompt.examples import SIGNATURE, TOOL_LOOP, answer, answers, call, calling, content, text
 
 HI = user_task("1", "Hi")
@@ -131,7 +131,7 @@ def test_a_repaired_history_is_valid_and_repairing_it_again_changes_nothing(turn
 def test_a_repaired_history_passes_the_last_look(turns: tuple[Turn, ...]) -> None:
     repaired, _ = repair(turns)
     if repaired and not repaired[-1].kind.is_model:
-        verify(repaired, required=False)
+        verify_structure(repaired, required=False)
 
 
 @given(histories)

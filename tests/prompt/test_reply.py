@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessions_app.prompt.parts import raw_parts
 from sessions_app.prompt.reply import Folder, Outcome, Usage, fold
-from sessions_app.prompt.turns import raw_parts
 from tests.prompt.examples import SIGNATURE, call, chunk, text
 
 

@@ -1,3 +1,4 @@
+from datetime import datetime, timedelta
 from decimal import Decimal
 from math import inf, sqrt
 
@@ -7,19 +8,24 @@ from hypothesis import strategies as st
 
 from sessions_app.prompt.pricing import Rates
 from sessions_app.prompt.rollover import (
-    BLOCK,
+    MIN_AHEAD,
     NEVER,
+    PREFIX_BLOCK,
     Pace,
+    PastExchange,
     explicit_cost,
     explicit_tail,
+    hit_share,
     implicit_cost,
     implicit_tail,
     lifetime,
-    longest_life,
+    longest_lifetime,
     longest_pause,
-    rolling_at,
+    pace_of,
     saving,
+    thresholds_for,
 )
+from tests.prompt.examples import NOW, ROUTE
 
 FLASH = Rates(Decimal("0.30"), Decimal("0.03"), Decimal("2.50"), Decimal("1.00"))
 PRO = Rates(Decimal("2.00"), Decimal("0.20"), Decimal("12.00"), Decimal("4.50"))
@@ -65,7 +71,7 @@ def test_beyond_the_longest_pause_nothing_is_worth_storing(rates: Rates, minutes
 def test_an_unused_cache_lives_until_it_has_cost_what_making_it_again_would(
     rates: Rates, minutes: int
 ) -> None:
-    assert round(longest_life(rates) / 60) == minutes == round(lifetime(rates, hours=10) / 60)
+    assert round(longest_lifetime(rates) / 60) == minutes == round(lifetime(rates, hours=10) / 60)
 
 
 def test_a_quick_writer_who_falls_silent_counts_as_gone_sooner() -> None:
@@ -75,11 +81,11 @@ def test_a_quick_writer_who_falls_silent_counts_as_gone_sooner() -> None:
 
 def test_an_unknown_storage_price_is_taken_for_a_high_one() -> None:
     unknown = Rates(FLASH.input, FLASH.cached, FLASH.output)
-    assert longest_life(unknown) < longest_life(FLASH)
+    assert longest_lifetime(unknown) < longest_lifetime(FLASH)
 
 
 def test_where_the_provider_caches_itself_a_changing_panel_rolls_history_early() -> None:
-    assert implicit_tail(LONG) == BLOCK
+    assert implicit_tail(LONG) == PREFIX_BLOCK
 
 
 def test_where_nothing_changes_before_the_buffer_history_never_rolls() -> None:
@@ -93,10 +99,79 @@ def test_a_panel_that_rarely_changes_rolls_history_only_in_a_long_conversation()
 
 
 def test_what_rolls_leaves_the_turns_it_must() -> None:
-    assert rolling_at(inf, 1) is NEVER
-    assert (rolling_at(4_900.4, 3).chunk_tokens, rolling_at(4_900.4, 3).keep_messages) == (4_900, 3)
+    assert thresholds_for(inf, 1) is NEVER
+    assert (thresholds_for(4_900.4, 3).chunk_tokens, thresholds_for(4_900.4, 3).keep_messages) == (4_900, 3)
 
 
 def test_the_provider_wins_above_the_share_that_the_cost_model_names() -> None:
     ours = explicit_cost(FLASH, LONG, 80_000)
     assert implicit_cost(FLASH, 85_000, 0.95) < ours < implicit_cost(FLASH, 85_000, 0.80)
+
+
+def seen(
+    minute: float,
+    history: int,
+    *,
+    prefix: int = 1_000,
+    dynamic: int = 100,
+    cached: int = 0,
+    name: str = "",
+    route: str = ROUTE,
+) -> PastExchange:
+    layers = {"static": prefix, "dynamic": dynamic, "buffered": history - prefix, "trigger": 0}
+    return PastExchange(at(minute), route, history + dynamic, cached, name, layers)
+
+
+def at(minute: float) -> datetime:
+    return NOW + timedelta(minutes=minute)
+
+
+def test_growth_and_pause_are_means_of_what_was_seen() -> None:
+    pace = pace_of([seen(0, 1_000), seen(1, 1_400), seen(3, 2_000)], count=3, longest=1)
+    assert pace.growth == 500 and pace.hours == pytest.approx(1.5 / 60)
+
+
+def test_a_history_that_shrank_says_nothing_about_growth() -> None:
+    assert pace_of([seen(0, 5_000), seen(1, 1_000), seen(2, 1_300)], 3, 1).growth == 300
+
+
+def test_a_night_counts_as_the_longest_life_of_a_cache() -> None:
+    assert pace_of([seen(0, 1_000), seen(600, 1_400)], 2, longest=0.3).hours == pytest.approx(0.3)
+
+
+def test_as_much_is_expected_as_there_was() -> None:
+    assert [pace_of([], count, 1).ahead for count in (0, 3, 80)] == [MIN_AHEAD, MIN_AHEAD, 80]
+
+
+@pytest.mark.parametrize(
+    ("later", "churn"),
+    [
+        (seen(1, 1_400, cached=1_350), 0.0),
+        (seen(1, 1_400, dynamic=120, cached=1_350), 1.0),
+        (seen(1, 1_400, cached=900), 1.0),
+        (seen(60, 1_400, cached=1_350), 1.0),
+    ],
+    ids=["reused", "another size", "reused as far as the panels", "another hour"],
+)
+def test_a_change_before_the_buffer_is_seen(later: PastExchange, churn: float) -> None:
+    assert pace_of([seen(0, 1_300), later], 2, 1).churn == churn
+
+
+def test_a_roll_over_is_no_change_of_the_panels() -> None:
+    rolled = seen(1, 1_400, prefix=1_200, cached=1_000)
+    assert pace_of([seen(0, 1_300), rolled], 2, 1).churn == 0
+
+
+def test_the_hit_share_is_of_the_previous_prompt() -> None:
+    inline = [seen(0, 900)] + [seen(minute, 900, cached=800) for minute in (1, 2, 3)]
+    assert hit_share(inline, ROUTE) == pytest.approx(0.8)
+
+
+def test_few_requests_say_nothing_about_the_provider() -> None:
+    assert hit_share([seen(0, 900), seen(1, 900, cached=800), seen(2, 900)], ROUTE) is None
+
+
+def test_requests_that_named_a_cache_or_went_elsewhere_say_nothing_about_the_provider() -> None:
+    named = [seen(minute, 900, cached=800, name="cachedContents/a") for minute in range(6)]
+    elsewhere = [seen(minute, 900, cached=800, route="route-b") for minute in range(6)]
+    assert hit_share(named, ROUTE) is hit_share(elsewhere, ROUTE) is None

@@ -10,10 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions_app.prompt import sandbox
+from sessions_app.prompt import metering
 from sessions_app.prompt.templates import render
 
-VALUES = {"xs": list(range(3000)), "big": "a" * 100_000, "word": "x"}
+VALUES = {
+    "xs": list(range(3000)),
+    "big": "a" * 100_000,
+    "word": "x",
+    "many": {str(n): n for n in range(3000)},
+}
 DOUBLING = "{% set w = w ~ w %}"
 NESTED = "{% set l = [l, l] %}"
 
@@ -60,14 +65,27 @@ HOSTILE = {
     "a parent": "{% extends 'base.html' %}",
     "itself": "{{ self }}",
     "lorem ipsum": "{{ lipsum(n=100000) }}",
-    "a class": "{{ ''.__class__.__mro__ }}",
     "an attribute by filter": "{{ ''|attr('__class__') }}",
-    "a method as a value": "{{ big.split }}",
     "a loop as a value": "{% for a in xs %}{{ [loop] }}{% endfor %}",
     "mutation": "{{ xs.clear() }}",
+    "a long path in map": "{{ xs|map(attribute='.' * 380000)|list|length }}",
+    "a long path in sort": "{{ xs|sort(attribute='1,' * 50000)|length }}",
+    "a long path in sort, by place": "{{ xs|sort(false, false, '1,' * 50000)|length }}",
+    "a long path in selectattr": "{{ xs|selectattr('.' * 100000)|list|length }}",
+    "a long path in rejectattr": "{{ xs|rejectattr('.' * 100000)|list|length }}",
+    "a long path in unique": "{{ xs|unique(attribute='.' * 100000)|list|length }}",
+    "a long path in min": "{{ xs|min(attribute='.' * 100000) }}",
+    "a long path in max": "{{ xs|max(false, '.' * 100000) }}",
+    "a long path in a filter of map": "{{ [xs]|map('sort', attribute='.' * 100000)|list|length }}",
+    "searching in a test": "{{ xs|select('in', big.split('aa'))|list|length }}",
+    "splitting in a loop": "{% for a in xs %}{% for b in xs %}{% if big.split('b') %}{% endif %}"
+    "{% endfor %}{% endfor %}",
+    "missing names in a loop": "{% for a in xs %}{% for b in xs %}{{ many.nope }}{% endfor %}{% endfor %}",
 }  # fmt: skip
 
 QUIET = {
+    "a class": "{{ ''.__class__.__mro__ }}",
+    "a method as a value": "{{ big.split }}{{ xs.count }}",
     "a class by key": "{{ ''['__class__'] }}",
     "a class by map": "{{ ['']|map(attribute='__class__')|list }}",
     "globals of an undefined name": "{{ nothing.__init__.__globals__ }}",
@@ -94,14 +112,14 @@ def test_a_hostile_template_spends_no_more_than_its_purse(
 ) -> None:
     spent = []
 
-    class Counting(sandbox.Meter):
-        def pay(self, steps: int) -> None:
-            super().pay(steps)
+    class Counting(metering.Meter):
+        def spend(self, steps: int) -> None:
+            super().spend(steps)
             spent.append(steps)
 
     monkeypatch.setattr("sessions_app.prompt.templates.Meter", Counting)
     render(template, VALUES)
-    assert sum(spent) <= sandbox.STEPS
+    assert sum(spent) <= metering.MAX_STEPS
 
 
 loops = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3)
@@ -112,7 +130,7 @@ bodies = st.sampled_from(["{{ big }}", "{{ xs }}", "{% set q = [xs, xs] %}", "{{
 @given(loops, bodies)
 def test_whatever_stands_in_a_loop_the_result_is_bounded(names: list[str], body: str) -> None:
     template = "".join(f"{{% for {name} in xs %}}" for name in names) + body + "{% endfor %}" * len(names)
-    assert len(render(template, VALUES).text) <= sandbox.LARGEST
+    assert len(render(template, VALUES).text) <= metering.MAX_LENGTH
 
 
 def test_two_templates_do_not_share_a_purse() -> None:

@@ -1,30 +1,42 @@
+from dataclasses import replace
+
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.signatures import DUMMY, check, current_turn_start, dress, signatures_of
-from sessions_app.prompt.structure import verify
-from sessions_app.prompt.turns import Turn, raw_parts, user_task
+from sessions_app.prompt.history import verify_structure
+from sessions_app.prompt.parts import raw_parts
+from sessions_app.prompt.signatures import (
+    DUMMY,
+    check_signatures,
+    current_turn_start,
+    prepare_signatures,
+    signatures_of,
+    signed_turns,
+    unsigned_steps,
+)
+from sessions_app.prompt.turns import Turn, TurnKind, user_task
 from tests.prompt.examples import ROUTE, SIGNATURE, TOOL_LOOP, answer, answers, call, calling, content, text
 
 HI = user_task("1", "Hi")
 
 
 def dressed(*turns: Turn, route: str = ROUTE, required: bool = True) -> list[list[dict[str, object]]]:
-    return [raw_parts(turn.wire) for turn in dress(turns, route=route, required=required)[0]]
+    return [raw_parts(turn.wire) for turn in prepare_signatures(turns, route=route, required=required)[0]]
 
 
 def test_turns_of_the_same_route_keep_their_bytes() -> None:
-    turns, notes = dress(TOOL_LOOP, route=ROUTE, required=True)
+    turns, notes = prepare_signatures(TOOL_LOOP, route=ROUTE, required=True)
     assert (turns, notes) == (TOOL_LOOP, ())
 
 
 def test_a_lost_signature_becomes_the_dummy() -> None:
-    turns, notes = dress((HI, calling("2", call("f")), answers("3", "f")), route=ROUTE, required=True)
+    turns, notes = prepare_signatures(
+        (HI, calling("2", call("f")), answers("3", "f")), route=ROUTE, required=True
+    )
     assert raw_parts(turns[1].wire) == [call("f", DUMMY)]
-    assert [(note.turn, note.part, note.action) for note in notes] == [("2", 0, "dummy")]
-    assert "lost" in notes[0].reason
+    assert [(note.turn, note.part, note.code) for note in notes] == [("2", 0, "signature_lost")]
 
 
 def test_only_the_first_call_of_a_step_gets_the_dummy() -> None:
@@ -42,9 +54,9 @@ def test_every_step_of_the_current_turn_gets_one() -> None:
 
 
 def test_a_foreign_signature_of_the_current_turn_becomes_the_dummy() -> None:
-    turns, notes = dress(TOOL_LOOP, route="other", required=True)
+    turns, notes = prepare_signatures(TOOL_LOOP, route="other", required=True)
     assert raw_parts(turns[1].wire)[0]["thoughtSignature"] == DUMMY
-    assert [note.action for note in notes] == ["removed", "dummy"]
+    assert [note.code for note in notes] == ["signature_removed", "signature_foreign"]
 
 
 def test_past_turns_of_another_route_go_unsigned() -> None:
@@ -55,9 +67,51 @@ def test_past_turns_of_another_route_go_unsigned() -> None:
 
 def test_a_part_that_held_only_the_signature_goes_with_it() -> None:
     streamed = calling("2", text("Hello"), text("", thoughtSignature=SIGNATURE), route="other")
-    turns, notes = dress((HI, streamed, user_task("3", "More")), route=ROUTE, required=True)
+    turns, notes = prepare_signatures((HI, streamed, user_task("3", "More")), route=ROUTE, required=True)
     assert raw_parts(turns[1].wire) == [text("Hello")]
-    assert [note.action for note in notes] == ["dropped"]
+    assert [note.code for note in notes] == ["signature_part_dropped"]
+
+
+def test_a_turn_that_held_only_the_signature_stays_one_that_can_be_sent() -> None:
+    bare = Turn("2", TurnKind.MODEL_RESPONSE, content("model", text("", thoughtSignature=SIGNATURE)), "other")
+    turns, notes = prepare_signatures((HI, bare, user_task("3", "More")), route=ROUTE, required=True)
+    assert [note.code for note in notes] == ["signature_part_dropped"]
+    verify_structure(turns, required=True)
+
+
+def test_a_refused_signature_is_not_sent_to_its_own_route() -> None:
+    past = refused(*TOOL_LOOP, answer("4", "Mild."))
+    turns, notes = prepare_signatures((*past, user_task("5", "And?")), route=ROUTE, required=True)
+    assert not any(signatures_of(turn.wire) for turn in turns)
+    assert {(note.code, note.figures["exchange"]) for note in notes} == {("signature_refused", 7)}
+
+
+def test_a_refused_call_of_the_current_turn_gets_the_dummy_whatever_the_model_requires() -> None:
+    for required in (True, False):
+        turns, notes = prepare_signatures(refused(*TOOL_LOOP), route=ROUTE, required=required)
+        assert raw_parts(turns[1].wire)[0]["thoughtSignature"] == DUMMY
+        assert [note.code for note in notes] == ["signature_refused", "refused_call"]
+
+
+def test_a_refused_call_without_a_signature_is_one_that_lost_it() -> None:
+    bare = refused(HI, calling("2", call("f")), answers("3", "f"))
+    _, notes = prepare_signatures(bare, route=ROUTE, required=False)
+    assert [note.code for note in notes] == ["signature_lost"]
+
+
+def test_on_another_route_a_refused_signature_is_foreign() -> None:
+    _, notes = prepare_signatures(refused(*TOOL_LOOP), route="other", required=True)
+    assert [note.code for note in notes] == ["signature_removed", "signature_foreign"]
+
+
+def test_the_turns_that_a_refusal_is_about() -> None:
+    turns = (*TOOL_LOOP, calling("4", call("g")), answers("5", "g"), calling("6", call("h", DUMMY)))
+    assert (signed_turns(turns), unsigned_steps(turns)) == (("2",), ("4",))
+    assert unsigned_steps((*turns, answers("7", "h"), user_task("8", "x"))) == ()
+
+
+def refused(*turns: Turn) -> tuple[Turn, ...]:
+    return tuple(replace(turn, refused_in=7) for turn in turns)
 
 
 def test_a_model_that_does_not_demand_signatures_gets_no_dummy() -> None:
@@ -88,15 +142,15 @@ def test_text_about_signatures_is_not_a_signature() -> None:
 
 def test_a_newest_model_turn_without_signature_is_found() -> None:
     bare = Turn("2", answer("2").kind, content("model", text("Hi")), ROUTE)
-    assert [found.code for found in check((HI, bare, user_task("3", "x")), required=True)] == [
+    assert [found.code for found in check_signatures((HI, bare, user_task("3", "x")), required=True)] == [
         "unsigned_answer"
     ]
-    assert check((HI, answer("2"), user_task("3", "x")), required=True) == ()
+    assert check_signatures((HI, answer("2"), user_task("3", "x")), required=True) == ()
 
 
 def test_a_dummy_that_is_sent_is_found() -> None:
-    turns, _ = dress(TOOL_LOOP, route="other", required=True)
-    assert [(found.turn, found.part, found.code) for found in check(turns, required=True)] == [
+    turns, _ = prepare_signatures(TOOL_LOOP, route="other", required=True)
+    assert [(found.turn, found.part, found.code) for found in check_signatures(turns, required=True)] == [
         ("2", 0, "dummy")
     ]
 
@@ -120,8 +174,8 @@ def test_dressed_turns_always_pass_the_check_and_carry_nothing_foreign(
     shape: list[tuple[bool, int, str, bool]],
 ) -> None:
     turns = history(shape)
-    dressed_turns, notes = dress(turns, route=ROUTE, required=True)
-    verify(dressed_turns, required=True)
+    dressed_turns, notes = prepare_signatures(turns, route=ROUTE, required=True)
+    verify_structure(dressed_turns, required=True)
     for turn in dressed_turns:
         assert turn.route == ROUTE or all(found.dummy for found in signatures_of(turn.wire))
     changed = {
@@ -133,11 +187,13 @@ def test_dressed_turns_always_pass_the_check_and_carry_nothing_foreign(
 @given(steps)
 def test_dressing_twice_changes_nothing_more(shape: list[tuple[bool, int, str, bool]]) -> None:
     own = tuple(turn for turn in history(shape) if turn.route in ("", ROUTE))
-    once, _ = dress(own, route=ROUTE, required=True)
-    assert dress(once, route=ROUTE, required=True) == (once, ())
+    once, _ = prepare_signatures(own, route=ROUTE, required=True)
+    assert prepare_signatures(once, route=ROUTE, required=True) == (once, ())
 
 
 def test_the_rest_of_a_dressed_content_is_untouched() -> None:
     odd = orjson.dumps({"role": "model", "parts": [call("f", SIGNATURE, b=1, a=2) | {"novelty": 1}]})
-    turns, _ = dress((HI, Turn("2", calling("2").kind, odd, "other")), route=ROUTE, required=False)
+    turns, _ = prepare_signatures(
+        (HI, Turn("2", calling("2").kind, odd, "other")), route=ROUTE, required=False
+    )
     assert turns[1].wire == odd.replace(f',"thoughtSignature":"{SIGNATURE}"'.encode(), b"")

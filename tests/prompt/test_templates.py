@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.maps import expand_dotted
-from sessions_app.prompt.sandbox import LARGEST
+from sessions_app.prompt.argument_maps import expand_dotted
+from sessions_app.prompt.metering import MAX_LENGTH
 from sessions_app.prompt.syntax import Use
-from sessions_app.prompt.templates import render, uses_of
+from sessions_app.prompt.templates import cache_breakers, render, uses_of
 
 PEOPLE = [{"role": "user", "content": "Hi"}, {"role": "model", "content": "Hello"}]
 
@@ -86,7 +86,9 @@ BROKEN = [
     ("{{ 1 / 0 }}", 1, "division by zero"),
     ("{{ name() }}", 1, "functions"),
     ("{{ missing + 1 }}", 1, "'missing' is undefined"),
-    ("{{ args.items }}", 1, "not a value"),
+    ("{{ args.first() }}", 1, "functions"),
+    ("{{ name.items() }}", 1, "a text has no “items()”"),
+    ("{{ args.nope.items() }}", 1, "'args.nope' is undefined"),
     ("\\frac{{a}{b}", 1, "unexpected '}'"),
 ]
 
@@ -104,24 +106,43 @@ def test_a_text_without_syntax_is_no_template(text: str) -> None:
     assert render(text, {}).text == text
 
 
-def test_names_without_a_value_are_listed_as_they_were_written() -> None:
-    template = (
-        "{{ a }}{{ b.c }}{{ args.x }}{{ message.mood }}{{ d|upper }}{% for x in e %}{% endfor %}{{ f > 1 }}"
-    )
-    rendered = render(template, {"args": {}, "message": {"text": "x"}})
-    assert rendered.undefined == ("a", "b.c", "args.x", "message.mood", "d", "e", "f")
-
-
-def test_asking_whether_a_name_has_a_value_is_not_using_it() -> None:
-    template = "{% if a %}{% endif %}{% if b is defined %}{% endif %}{{ c|default('x') }}"
-    rendered = render(template, {})
-    assert (rendered.text, rendered.undefined) == ("x", ())
-
-
 def test_keys_of_a_map_come_before_its_methods() -> None:
     args = {"items": "apples", "b": 2}
     assert render("{{ args.items }}", {"args": args}).text == "apples"
     assert render("{% for k, v in x.items() %}{{ k }}={{ v }} {% endfor %}", {"x": {"a": 1}}).text == "a=1 "
+
+
+PYTHON = sorted({name for kind in (dict, list, str, int) for name in dir(kind)} | {"nope", "länge"})
+CONTAINERS = st.sampled_from(
+    ["args", "args.map", "args.list", "args['map']", "args.list[0]", "args.nope", "nope"]
+)
+KNOWN: dict[str, Any] = {"args": {"map": {}, "list": [{}]}}
+
+
+@given(CONTAINERS, st.sampled_from(PYTHON))
+def test_a_name_is_an_argument_and_never_a_method(holder: str, name: str) -> None:
+    asked = f"{holder}.{name}"
+    rendered = render(f"[{{{{ {asked} }}}}]", KNOWN)
+    assert (rendered.status, rendered.text, rendered.undefined) == ("rendered", "[]", (asked,))
+    assert render(f"{{{{ {asked}|default('d') }}}}", KNOWN).text == "d"
+    assert render(f"{{{{ args.x.{name} }}}}", {"args": {"x": {name: "v"}}}).text == "v"
+    assert (
+        render(f"{{{{ [args.x]|map(attribute='{name}')|join }}}}", {"args": {"x": {name: "v"}}}).text == "v"
+    )
+
+
+@given(st.sampled_from(dir(str)))
+def test_a_text_has_no_methods_either(name: str) -> None:
+    rendered = render(f"[{{{{ word.{name} }}}}]", {"word": "x"})
+    assert (rendered.text, rendered.undefined) == ("[]", (f"word.{name}",))
+
+
+def test_a_method_is_called_even_where_an_argument_has_its_name() -> None:
+    args = {"items": "apples"}
+    assert (
+        render("{% for k, v in args.items() %}{{ k }}={{ v }}{% endfor %}", {"args": args}).text
+        == "items=apples"
+    )
 
 
 def test_the_variables_of_a_template_come_with_their_lines() -> None:
@@ -150,9 +171,65 @@ def test_rendering_never_fails(text: str, given_values: dict[str, Any]) -> None:
     rendered = render(text, given_values)
     assert rendered.status == "rendered" or rendered.text == text
     assert bool(rendered.reason) == (rendered.status == "fallback")
-    assert len(rendered.text) <= max(LARGEST, len(text))
+    assert len(rendered.text) <= max(MAX_LENGTH, len(text))
 
 
 @given(st.text(), values)
 def test_the_same_template_says_the_same_twice(text: str, given_values: dict[str, Any]) -> None:
     assert render("{{ xs }}" + text, given_values) == render("{{ xs }}" + text, given_values)
+
+
+def found(text: str) -> list[tuple[str, int]]:
+    return [(one.path, one.line) for one in cache_breakers(uses_of(text))]
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "system.current_time",
+        "system.date_unix_ms",
+        "system",
+        "message.text",
+        "message.language",
+        "message",
+        "conversation",
+        "conversation.duration",
+        "conversation.updated_date",
+    ],
+)
+def test_what_changes_by_itself_is_found(variable: str) -> None:
+    assert found(f"one\n{{{{ {variable} }}}}") == [(variable, 2)]
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        "assistant.name",
+        "args",
+        "args.x",
+        "name",
+        "session.mode",
+        "conversation.id",
+        "conversation.created_date",
+    ],
+)
+def test_what_stays_is_no_breaker(variable: str) -> None:
+    assert found(f"{{{{ {variable} }}}}") == []
+
+
+def test_each_variable_is_told_once_with_its_first_line() -> None:
+    assert found("{{ message.text }}\n{{ message.text }}{{ system['current_date'] }}") == [
+        ("message.text", 1),
+        ("system.current_date", 2),
+    ]
+
+
+def test_a_new_name_hides_nothing() -> None:
+    assert found("{% set clock = system.current_time %}{{ clock }}") == [("system.current_time", 1)]
+
+
+def test_the_day_changes_more_rarely_than_the_time() -> None:
+    often = [
+        one.rate for one in cache_breakers(uses_of("{{ system.current_date }}{{ system.current_time }}"))
+    ]
+    assert often == ["daily", "always"]

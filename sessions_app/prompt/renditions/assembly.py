@@ -1,12 +1,23 @@
-"""From the original to messages: every rule that is the same for all providers, in one place."""
+"""The messages of a rendition, by the rules that hold for all providers (seed 4, reference B4 to B6).
+
+Panels are calls of a tool that is not declared, each with its content as the result.
+"""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
-from sessions_app.prompt.renditions import dynamic_panels
-from sessions_app.prompt.renditions.blocks import Message, Text, messages_of, said
-from sessions_app.prompt.renditions.order import alternate, repair, without_orphans
+from sessions_app.prompt import wire
+from sessions_app.prompt.dialects.messages import (
+    Block,
+    CallBlock,
+    Message,
+    ResultBlock,
+    TextBlock,
+    messages_of,
+    text_message,
+)
 from sessions_app.prompt.renditions.original import Original
 from sessions_app.prompt.signatures import DUMMY
 
@@ -18,52 +29,162 @@ def assemble_messages(
     repeats_system: bool = False,
     changed: Mapping[str, datetime] | None = None,
 ) -> list[Message]:
-    """Dynamic layer, perhaps the system prompt again, then the conversation, in an order all accept."""
+    """Dynamic layer, optionally the system prompt again, then the conversation, in a valid order."""
     history = without_orphans(messages_of(original.turns))
     front = _front(original, history, panels_as_calls, changed or {})
     if front and panels_as_calls and repeats_system:
-        front += dynamic_panels.repeated(original.static_text)
-    return alternate(repair([*front, *history]))
-
-
-def declarations_of(tools: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Every function declaration of `tools`, in order."""
-    spellings = ("functionDeclarations", "function_declarations")
-    return [one for tool in tools for key in spellings for one in tool.get(key, ())]
-
-
-def schema_of(declaration: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters as JSON Schema: type names in lower case; an empty object when there are none."""
-    found = declaration.get("parametersJsonSchema") or _lowered(declaration.get("parameters"))
-    return found or {"type": "object", "properties": {}}
+        front += repeated_system(original.static_text)
+    return alternate(complete_results([*front, *history]))
 
 
 def has_user_text(messages: Sequence[Message]) -> bool:
     users = (message for message in messages if message.role == "user")
-    return any(isinstance(block, Text) for message in users for block in message.blocks)
+    return any(isinstance(block, TextBlock) for message in users for block in message.blocks)
 
 
 def _front(
     original: Original, history: Sequence[Message], panels_as_calls: bool, changed: Mapping[str, datetime]
 ) -> list[Message]:
     if not panels_as_calls:
-        return [said("user", original.dynamic_text)] if original.dynamic_text else []
-    # Calls before the newest user text are past and unchecked; without one they are the current turn.
-    return dynamic_panels.pairs(original, changed, "" if has_user_text(history) else DUMMY)
+        return [text_message("user", original.dynamic_text)] if original.dynamic_text else []
+    # Calls before the newest user text are not validated; without one they are the current turn.
+    return panel_messages(original, changed, "" if has_user_text(history) else DUMMY)
 
 
-def _lowered(schema: Any) -> Any:
-    if not isinstance(schema, dict):
-        return schema
-    lowered = {key: _inner(key, value) for key, value in schema.items()}
-    if isinstance(schema.get("type"), str):
-        lowered["type"] = schema["type"].lower()
-    return lowered
+MISSING_RESULT = "No result was recorded."
+FILLER_TEXT = "ok"
 
 
-def _inner(key: str, value: Any) -> Any:
-    if key == "properties" and isinstance(value, dict):
-        return {name: _lowered(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_lowered(inner) for inner in value]
-    return _lowered(value) if key == "items" else value
+def without_orphans(messages: Sequence[Message]) -> list[Message]:
+    """Without calls that have no result and results that have no call.
+
+    One result keeps all calls of its message; `complete_results` adds the others.
+    """
+    answered: set[str] = set()
+    kept: list[Message] = []
+    for message in reversed(messages):
+        is_answered = any(call.id in answered for call in message.calls)
+        kept.append(message if is_answered else _without(message, message.calls))
+        answered |= {answer.id for answer in message.answers}
+    sent: set[str] = set()
+    built: list[Message] = []
+    for message in reversed(kept):
+        built.append(_without(message, [answer for answer in message.answers if answer.id not in sent]))
+        sent |= {call.id for call in message.calls}
+    return [message for message in built if message.blocks]
+
+
+def complete_results(messages: Sequence[Message]) -> list[Message]:
+    """Exactly one result for every call in the next message, in call order; placeholders for missing ones."""
+    fixed: list[Message] = []
+    waiting: tuple[CallBlock, ...] = ()
+    for message in messages:
+        if message.role == "assistant":
+            fixed += [Message("user", _answers(waiting, ())), message]
+        else:
+            fixed.append(Message("user", (*_answers(waiting, message.answers), *message.rest)))
+        waiting = message.calls
+    fixed.append(Message("user", _answers(waiting, ())))
+    return [message for message in fixed if message.blocks]
+
+
+def alternate(messages: Sequence[Message]) -> list[Message]:
+    """User and assistant alternating, the user first; adjacent messages of one role are joined.
+
+    Text is not joined to results before it: an assistant filler separates them.
+    """
+    built: list[Message] = []
+    for message in messages:
+        last = built[-1] if built else None
+        if last is None:
+            built += [text_message("user", FILLER_TEXT)] if message.role == "assistant" else []
+        elif last.role == message.role:
+            if not last.answers or message.answers:
+                built[-1] = replace(last, blocks=last.blocks + message.blocks)
+                continue
+            built.append(text_message("assistant", FILLER_TEXT))
+        built.append(message)
+    return built
+
+
+def _answers(calls: Sequence[CallBlock], found: Sequence[ResultBlock]) -> tuple[ResultBlock, ...]:
+    known = {answer.id: answer for answer in found}
+    return tuple(
+        known.get(call.id, ResultBlock(call.id, call.name, MISSING_RESULT, failed=True)) for call in calls
+    )
+
+
+def _without(message: Message, dropped: Sequence[Block]) -> Message:
+    return replace(message, blocks=tuple(block for block in message.blocks if block not in dropped))
+
+
+TOOL = "dynamic_panel"
+HEADER = (
+    "Beginning of the dynamic panel display. Each panel shows the state of things as it is now; "
+    "where the conversation says something else, the panel is newer."
+)
+FOOTER = "End of the dynamic panel display."
+FOOTER_RESULT = "Panel display complete. Proceeding with conversation."
+REPEATED = "System instructions (repeated for emphasis):\n\n"
+ACKNOWLEDGED = "Understood. I will follow these instructions."
+
+_KNOWN_SINCE = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+def panel_messages(original: Original, changed: Mapping[str, datetime], signature: str = "") -> list[Message]:
+    """One call and one answer per panel that is not empty, oldest change first, then the footer's.
+
+    `changed` are the known times of change (aware). `signature` is the dummy for the calls, required when
+    no user text follows them (reference C1).
+    Without panels there is no header and no footer.
+    """
+    shown = {key: value for key, value in original.panels.items() if _is_filled(value)}
+    built: list[Message] = []
+    for key, value in shown.items():
+        text = generated_at(changed.get(key))
+        opening = text if built else f"{HEADER}\n\n{text}"
+        built += _pair(key, opening, {"id": key}, _result(key, value), signature)
+    if built:
+        built += _pair("footer", footer(original.clock), {"action": "end_panels"}, FOOTER_RESULT, signature)
+    return built
+
+
+def panel_count(original: Original) -> int:
+    """The number of panels that are sent, without the footer."""
+    return sum(_is_filled(value) for value in original.panels.values())
+
+
+def repeated_system(system: str) -> list[Message]:
+    """The system prompt once more, after the panels (seed 4, "Seed Re-injection")."""
+    return [text_message("user", REPEATED + system), text_message("assistant", ACKNOWLEDGED)]
+
+
+def generated_at(changed: datetime | None) -> str:
+    """Times before 2020 come from a clock that was not set."""
+    if changed is None or changed < _KNOWN_SINCE:
+        return "Panel automatically generated (timestamp unknown)"
+    return f"Panel automatically generated at {changed.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def footer(clock: str) -> str:
+    """With the date only: a time would end the cached prefix in every request (reference B6)."""
+    return f"{FOOTER} Date: {clock[:10]}" if clock else FOOTER
+
+
+def _pair(key: str, text: str, args: dict[str, str], result: str, signature: str) -> list[Message]:
+    name = f"panel_{key}"
+    called = CallBlock(name, TOOL, args, signature)
+    return [
+        Message("assistant", (TextBlock(text), called)),
+        Message("user", (ResultBlock(name, TOOL, result),)),
+    ]
+
+
+def _result(key: str, value: Any) -> str:
+    title = key.replace("_", " ").capitalize()
+    content = value if isinstance(value, str) else wire.dumps(value).decode()
+    return f"======= [{key}] {title} =======\n{content}"
+
+
+def _is_filled(value: Any) -> bool:
+    return value not in ("", None, [], {})

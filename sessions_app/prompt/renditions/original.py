@@ -1,4 +1,4 @@
-"""What is rendered: the manifest of one request, read back into its four layers."""
+"""The input of a rendition: the manifest of one request, read back into its four layers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from sessions_app.prompt.payload import TOOLS_SOURCE, Payload
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OriginalEntry:
     """One item of a manifest. `wire` are its bytes in the body, sent or cached: text is JSON-escaped."""
 
     layer: Layer
@@ -23,20 +23,20 @@ class Entry:
 # No slots here: the cached properties need the instance dictionary.
 @dataclass(frozen=True)
 class Original:
-    """A request as its manifest tells it; `tail` is the end of the body after the last content."""
+    """A request from its manifest; `tail` is the end of the body after the last content."""
 
     model: str
-    entries: tuple[Entry, ...]
+    entries: tuple[OriginalEntry, ...]
     tail: bytes
 
     @classmethod
     def of(cls, payload: Payload) -> Self:
-        entries = (Entry(item.layer, item.source, item.wire) for item in payload.items)
+        entries = (OriginalEntry(item.layer, item.source, item.wire) for item in payload.items)
         return cls(payload.model, tuple(entries), payload.tail)
 
     @property
     def static_wire(self) -> bytes:
-        """The static text as it stands in the body, without the tools."""
+        """The static text, JSON-escaped, without the tools."""
         return b"".join(entry.wire for entry in self._of(Layer.STATIC) if entry.source != TOOLS_SOURCE)
 
     @property
@@ -53,7 +53,7 @@ class Original:
 
     @cached_property
     def panels(self) -> dict[str, Any]:
-        """Panel key → value in the order sent, the clock left out; text that is no object is one panel."""
+        """Panel key → value in the order sent, without the clock; text that is no object is one panel."""
         return {key: value for key, value in self._dynamic.items() if key != CLOCK_KEY}
 
     @property
@@ -96,10 +96,24 @@ class Original:
             value = self.dynamic_text
         return value if isinstance(value, dict) else {"dynamic": value}
 
-    def _of(self, *layers: Layer) -> Iterable[Entry]:
+    def _of(self, *layers: Layer) -> Iterable[OriginalEntry]:
         return (entry for entry in self.entries if entry.layer in layers)
 
 
 def _unescaped(piece: bytes) -> str:
     text: str = wire.loads(b'"' + piece + b'"')
     return text
+
+
+def inline_body(original: Original) -> bytes:
+    """Gemini's request body, as `payload.assemble` writes it without a cache."""
+    texts = b'"},{"text":"'.join(piece for piece in (original.static_wire, original.dynamic_wire) if piece)
+    contents = (b'{"role":"user","parts":[{"text":"' + texts + b'"}]}', *original.turns)
+    tools = b'"tools":' + original.tools_wire + b"," if original.tools_wire else b""
+    return b"{" + tools + b'"contents":[' + b",".join(contents) + _uncached_tail(original)
+
+
+def _uncached_tail(original: Original) -> bytes:
+    named = original.end.get("cachedContent")
+    cached = b',"cachedContent":' + wire.dumps(named) if named else b""
+    return original.tail.replace(cached, b"", 1)

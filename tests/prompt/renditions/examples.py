@@ -1,7 +1,7 @@
 """A small request with everything in it, as its manifest tells it."""
 
 from sessions_app.prompt.layers import Layer
-from sessions_app.prompt.renditions.original import Entry, Original
+from sessions_app.prompt.renditions.original import Original, OriginalEntry
 from sessions_app.prompt.turns import Turn, compressed_history, user_task
 from sessions_app.prompt.wire import dumps, escaped
 from tests.prompt.examples import answer, answers, call, calling, text
@@ -39,11 +39,11 @@ CONVERSATION = (
 def original(
     *turns: Turn, panels: tuple[str, ...] = (FILES, EMPTY, TODOS), static: str = STATIC, tail: str = "]}"
 ) -> Original:
-    entries = [Entry(Layer.STATIC, "tools", dumps([{"functionDeclarations": [FLIGHT]}]))]
-    entries += [Entry(Layer.STATIC, "template:static", escaped(static))]
+    entries = [OriginalEntry(Layer.STATIC, "tools", dumps([{"functionDeclarations": [FLIGHT]}]))]
+    entries += [OriginalEntry(Layer.STATIC, "template:static", escaped(static))]
     pieces = ("{", *panels, CLOCK, "\n}")
-    entries += [Entry(Layer.DYNAMIC, "template:dynamic", escaped(piece)) for piece in pieces]
+    entries += [OriginalEntry(Layer.DYNAMIC, "template:dynamic", escaped(piece)) for piece in pieces]
     told = turns or CONVERSATION
-    entries += [Entry(Layer.BUFFERED, f"turn:{turn.key}", turn.wire) for turn in told[:-1]]
-    entries += [Entry(Layer.TRIGGER, f"turn:{told[-1].key}", told[-1].wire)]
+    entries += [OriginalEntry(Layer.BUFFERED, f"turn:{turn.key}", turn.wire) for turn in told[:-1]]
+    entries += [OriginalEntry(Layer.TRIGGER, f"turn:{told[-1].key}", told[-1].wire)]
     return Original("gemini-3-flash-preview", tuple(entries), tail.encode())

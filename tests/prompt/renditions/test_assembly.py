@@ -1,17 +1,33 @@
-from typing import Any
+from datetime import UTC, datetime, timedelta, timezone
 
-from sessions_app.prompt.renditions.assembly import (
-    assemble_messages,
-    declarations_of,
-    has_user_text,
-    schema_of,
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.prompt.dialects.messages import (
+    Block,
+    CallBlock,
+    Message,
+    ResultBlock,
+    TextBlock,
+    text_message,
 )
-from sessions_app.prompt.renditions.blocks import Text, said
-from sessions_app.prompt.renditions.dynamic_panels import ACKNOWLEDGED, REPEATED
+from sessions_app.prompt.renditions import assembly
+from sessions_app.prompt.renditions.assembly import (
+    ACKNOWLEDGED,
+    FILLER_TEXT,
+    MISSING_RESULT,
+    REPEATED,
+    alternate,
+    assemble_messages,
+    complete_results,
+    has_user_text,
+    without_orphans,
+)
 from sessions_app.prompt.signatures import DUMMY
 from sessions_app.prompt.turns import user_task
 from tests.prompt.examples import answers, call, calling
-from tests.prompt.renditions.examples import CONVERSATION, EMPTY, FLIGHT, STATIC, original
+from tests.prompt.renditions.examples import CONVERSATION, EMPTY, FILES, STATIC, TODOS, original
 
 HELLO = user_task("1", "Hello")
 CUT_OFF = (calling("1", call("f", "QUJD")), answers("2", "f"))
@@ -21,15 +37,17 @@ CUT_OFF = (calling("1", call("f", "QUJD")), answers("2", "f"))
 def test_the_system_prompt_is_repeated_after_the_panels_and_before_the_conversation() -> None:
     told = assemble_messages(original(HELLO), repeats_system=True)
     assert told[-3:] == [
-        said("user", REPEATED + STATIC),
-        said("assistant", ACKNOWLEDGED),
-        said("user", "Hello"),
+        text_message("user", REPEATED + STATIC),
+        text_message("assistant", ACKNOWLEDGED),
+        text_message("user", "Hello"),
     ]
     assert told[-5].answers[0].id == "panel_footer"
 
 
 def test_without_panels_nothing_is_repeated() -> None:
-    assert assemble_messages(original(HELLO, panels=(EMPTY,)), repeats_system=True) == [said("user", "Hello")]
+    assert assemble_messages(original(HELLO, panels=(EMPTY,)), repeats_system=True) == [
+        text_message("user", "Hello")
+    ]
 
 
 def test_panels_need_no_signature_where_a_text_of_the_user_follows() -> None:
@@ -47,42 +65,193 @@ def test_panels_carry_the_stand_in_where_no_text_of_the_user_follows() -> None:
 def test_a_summarised_turn_is_told_as_its_summary() -> None:
     told = assemble_messages(original(*CONVERSATION), panels_as_calls=False)
     summary = told[0].blocks[-1]
-    assert isinstance(summary, Text) and summary.text.endswith("They spoke about flights.")
+    assert isinstance(summary, TextBlock) and summary.text.endswith("They spoke about flights.")
 
 
 def test_the_dynamic_layer_can_be_one_message_of_the_user() -> None:
     (message,) = assemble_messages(original(HELLO), panels_as_calls=False)
-    assert message.blocks == (Text(original().dynamic_text), Text("Hello"))
+    assert message.blocks == (TextBlock(original().dynamic_text), TextBlock("Hello"))
 
 
-def test_declarations_are_found_in_both_spellings() -> None:
-    tools: list[dict[str, Any]] = [
-        {"functionDeclarations": [FLIGHT]},
-        {"function_declarations": [{"name": "b"}]},
-        {"googleSearch": {}},
-    ]
-    assert [one["name"] for one in declarations_of(tools)] == ["check_flight", "b"]
+def calls(*ids: str) -> Message:
+    return Message("assistant", tuple(CallBlock(one, "f", {}) for one in ids))
 
 
-def test_type_names_become_lower_case_and_a_property_called_type_is_no_type() -> None:
-    schema = schema_of(FLIGHT)
-    assert schema["type"] == "object"
-    assert schema["properties"] == {"flight": {"type": "string"}, "type": {"type": "string"}}
+def results(*ids: str) -> Message:
+    return Message("user", tuple(ResultBlock(one, "f", f"result {one}") for one in ids))
 
 
-def test_nested_types_become_lower_case_and_values_do_not() -> None:
-    inner = {"type": "ARRAY", "items": {"type": "STRING", "enum": ["A"]}, "anyOf": [{"type": "NULL"}]}
-    assert schema_of({"parameters": inner}) == {
-        "type": "array",
-        "items": {"type": "string", "enum": ["A"]},
-        "anyOf": [{"type": "null"}],
-    }
+def user(text: str) -> Message:
+    return text_message("user", text)
 
 
-def test_a_function_without_parameters_has_an_empty_object() -> None:
-    assert schema_of({"name": "now"}) == {"type": "object", "properties": {}}
+def model(text: str) -> Message:
+    return text_message("assistant", text)
 
 
-def test_json_schema_is_taken_as_it_is() -> None:
-    schema = {"type": "object", "properties": {"a": {"const": 1}}}
-    assert schema_of({"parametersJsonSchema": schema}) == schema
+def missing(*ids: str) -> tuple[Block, ...]:
+    return tuple(ResultBlock(one, "f", MISSING_RESULT, failed=True) for one in ids)
+
+
+def test_a_call_that_is_never_answered_is_not_sent() -> None:
+    assert without_orphans([user("a"), calls("x"), user("b")]) == [user("a"), user("b")]
+
+
+def test_the_text_beside_an_unanswered_call_is_sent() -> None:
+    both = Message("assistant", (TextBlock("I look."), CallBlock("x", "f", {})))
+    assert without_orphans([both, user("b")]) == [model("I look."), user("b")]
+
+
+def test_one_answer_keeps_all_calls_of_the_message() -> None:
+    told = [calls("x", "y"), results("x")]
+    assert without_orphans(told) == told
+
+
+def test_an_answer_before_its_call_does_not_count() -> None:
+    assert without_orphans([results("x"), calls("x"), user("b")]) == [user("b")]
+
+
+def test_answers_without_a_call_are_dropped() -> None:
+    assert without_orphans([model("Hi"), results("ghost"), user("b")]) == [model("Hi"), user("b")]
+
+
+def test_a_missing_answer_is_put_before_the_text() -> None:
+    told = complete_results([calls("a"), user("Go on")])
+    assert told == [calls("a"), Message("user", (*missing("a"), TextBlock("Go on")))]
+
+
+def test_each_call_is_answered_by_its_own_message_and_strays_are_dropped() -> None:
+    told = complete_results([calls("f1"), results("x"), calls("f2"), results("f1", "f2")])
+    assert told == [calls("f1"), Message("user", missing("f1")), calls("f2"), results("f2")]
+
+
+def test_a_call_at_the_end_gets_an_answer() -> None:
+    both = Message("assistant", (TextBlock("I look."), CallBlock("a", "f", {})))
+    assert complete_results([both]) == [both, Message("user", missing("a"))]
+
+
+def test_what_is_in_order_is_left_alone() -> None:
+    told = [user("a"), calls("x", "y"), results("x", "y"), model("b"), user("c")]
+    assert complete_results(told) == told
+
+
+def test_a_ghost_is_dropped_and_its_text_kept() -> None:
+    ghost = Message("user", (ResultBlock("ghost", "f", ""), TextBlock("Hello")))
+    assert complete_results([model("Hi"), ghost]) == [model("Hi"), user("Hello")]
+
+
+def test_answers_stand_in_call_order() -> None:
+    assert complete_results([calls("x", "y"), results("y", "x")])[1] == results("x", "y")
+
+
+def test_roles_alternate_with_fillers_where_needed() -> None:
+    told = alternate([calls("x"), results("x"), user("Hello"), user("World"), user("Again")])
+    three = Message("user", (TextBlock("Hello"), TextBlock("World"), TextBlock("Again")))
+    assert told == [user(FILLER_TEXT), calls("x"), results("x"), model(FILLER_TEXT), three]
+
+
+def test_two_texts_of_the_assistant_are_one_message() -> None:
+    assert alternate([user("a"), model("b"), calls("x")])[1].blocks == (
+        TextBlock("b"),
+        CallBlock("x", "f", {}),
+    )
+
+
+_ids = st.sampled_from("abcd")
+_blocks = st.one_of(
+    _ids.map(TextBlock),
+    _ids.map(lambda one: CallBlock(one, "f", {})),
+    _ids.map(lambda one: ResultBlock(one, "f", "")),
+)
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> list[Message]:
+    """Any blocks in any order: calls are the assistant's with ids of their own, answers the user's."""
+    told = []
+    for position in range(draw(st.integers(0, 8))):
+        blocks = draw(st.lists(_blocks, min_size=1, max_size=3))
+        is_user = draw(st.booleans())
+        fit = (TextBlock, ResultBlock) if is_user else (TextBlock, CallBlock)
+        kept = [block for block in blocks if isinstance(block, fit)]
+        named = [
+            CallBlock(f"{b.id}{position}{at}", "f", {}) if isinstance(b, CallBlock) else b
+            for at, b in enumerate(kept)
+        ]
+        told.append(Message("user" if is_user else "assistant", tuple(named)))
+    return told
+
+
+@given(conversations())
+def test_whatever_comes_in_every_call_is_answered_at_once_and_roles_alternate(told: list[Message]) -> None:
+    ordered = alternate(complete_results(without_orphans(told)))
+    assert [one.role for one in ordered] == [("user", "assistant")[at % 2] for at in range(len(ordered))]
+    for before, after in zip([None, *ordered], ordered, strict=False):
+        asked = [call.id for call in before.calls] if before else []
+        assert [answer.id for answer in after.answers] == asked
+    assert not (ordered and ordered[-1].calls)
+
+
+@given(conversations())
+def test_putting_in_order_twice_changes_nothing_more(told: list[Message]) -> None:
+    ordered = alternate(complete_results(without_orphans(told)))
+    assert alternate(complete_results(without_orphans(ordered))) == ordered
+
+
+EVENING = datetime(2026, 11, 20, 19, 30, tzinfo=timezone(timedelta(hours=1)))
+
+
+def pairs(*panels: str, changed: dict[str, datetime] | None = None, signature: str = "") -> list[Message]:
+    return assembly.panel_messages(original(panels=panels), changed or {}, signature)
+
+
+def test_a_pair_is_text_and_call_then_the_result_under_its_headline() -> None:
+    asking, answering = pairs(TODOS)[:2]
+    assert asking.calls == (CallBlock("panel_todos", "dynamic_panel", {"id": "todos"}),)
+    content = '======= [todos] Todos =======\n[{"title":"Book a taxi","done":false}]'
+    assert answering.blocks == (ResultBlock("panel_todos", "dynamic_panel", content),)
+
+
+def test_the_header_and_the_first_timestamp_are_one_text_block() -> None:
+    first, second = (message.rest for message in pairs(FILES, TODOS)[:4:2])
+    assert len(first) == 1 and isinstance(first[0], TextBlock)
+    assert first[0].text.startswith(assembly.HEADER + "\n\nPanel automatically generated")
+    assert second == (TextBlock("Panel automatically generated (timestamp unknown)"),)
+
+
+def test_panels_stand_in_the_order_they_were_sent() -> None:
+    asked = [call.args for message in pairs(TODOS, FILES) for call in message.calls]
+    assert asked == [{"id": "todos"}, {"id": "file_references"}, {"action": "end_panels"}]
+
+
+def test_an_empty_panel_is_not_shown() -> None:
+    assert pairs(EMPTY, TODOS) == pairs(TODOS)
+    assert assembly.panel_count(original(panels=(EMPTY, TODOS))) == 1
+
+
+def test_without_panels_there_is_neither_header_nor_footer() -> None:
+    assert pairs(EMPTY) == pairs() == []
+
+
+def test_the_footer_has_the_date_and_no_time() -> None:
+    asking, answering = pairs(TODOS)[-2:]
+    assert asking.rest == (TextBlock("End of the dynamic panel display. Date: 2026-11-21"),)
+    assert answering.answers[0].content == "Panel display complete. Proceeding with conversation."
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (EVENING, "at 2026-11-20T18:30:00Z"),
+        (datetime(2020, 1, 1, tzinfo=UTC), "at 2020-01-01T00:00:00Z"),
+        (datetime(2019, 12, 31, tzinfo=UTC), "(timestamp unknown)"),
+        (None, "(timestamp unknown)"),
+    ],
+)
+def test_a_time_is_utc_and_one_before_2020_is_unknown(changed: datetime | None, words: str) -> None:
+    assert assembly.generated_at(changed) == f"Panel automatically generated {words}"
+
+
+def test_a_stand_in_signature_is_on_every_call() -> None:
+    signatures = {call.signature for message in pairs(TODOS, signature="c2tpcA==") for call in message.calls}
+    assert signatures == {"c2tpcA=="}

@@ -3,7 +3,7 @@ import pytest
 from sessions_app.prompt.layers import Layer, StaticSources
 from sessions_app.prompt.panels import Panel
 from sessions_app.prompt.payload import GenerationConfig, assemble
-from sessions_app.prompt.renditions.original import Entry, Original
+from sessions_app.prompt.renditions.original import Original, OriginalEntry, inline_body
 from sessions_app.prompt.wire import escaped
 from tests.prompt.examples import HOSTILE, NOW, TOOL_LOOP, layers
 from tests.prompt.renditions.examples import FLIGHT, original
@@ -39,9 +39,22 @@ def test_any_text_survives(text: str) -> None:
 
 
 def test_dynamic_text_that_is_no_object_is_one_panel() -> None:
-    odd = Original("m", (Entry(Layer.DYNAMIC, "template:dynamic", escaped('Todos: "none"')),), b"]}")
+    odd = Original("m", (OriginalEntry(Layer.DYNAMIC, "template:dynamic", escaped('Todos: "none"')),), b"]}")
     assert (odd.panels, odd.clock) == ({"dynamic": 'Todos: "none"'}, "")
 
 
 def test_a_manifest_without_a_body_has_no_fields() -> None:
     assert original(tail="").config == {}
+
+
+@pytest.mark.parametrize("declarations", [(), (FLIGHT,)], ids=["bare", "tools"])
+@pytest.mark.parametrize(
+    "config", [GenerationConfig(include_thoughts=False), GenerationConfig(temperature=1)]
+)
+@pytest.mark.parametrize("name", ["", "cachedContents/a"])
+def test_as_if_inline_is_what_would_have_been_sent_on_a_miss(
+    declarations: tuple[dict[str, object], ...], config: GenerationConfig, name: str
+) -> None:
+    built = layers(*TOOL_LOOP, declarations=declarations)
+    sent = assemble(built, config, model="m", cached_content=name)
+    assert inline_body(Original.of(sent)) == assemble(built, config, model="m").body

@@ -1,12 +1,15 @@
 """The laws and the original's examples of merging, cloning and dotted keys (reference A3)."""
 
+from copy import deepcopy
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.maps import DEEPEST, clone, depth_of, expand_dotted, merge_maps
+from sessions_app.prompt.argument_maps import MAX_DEPTH, depth_of, expand_dotted, is_within, merge_maps
+from sessions_app.prompt.arguments import MessageArguments, build_arguments
 
 names = st.text("ab", min_size=1, max_size=2)
 leaves = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
@@ -53,7 +56,7 @@ def test_dotted_keys_follow_the_original(values: dict[str, Any], expanded: dict[
 
 @given(trees, trees)
 def test_merging_changes_neither_map(first: dict[str, Any], second: dict[str, Any]) -> None:
-    before = clone((first, second))
+    before = deepcopy((first, second))
     merged = merge_maps(first, second)
     for value in merged.values():
         if isinstance(value, dict):
@@ -62,16 +65,16 @@ def test_merging_changes_neither_map(first: dict[str, Any], second: dict[str, An
 
 
 @given(trees, trees)
-def test_whatever_the_later_map_says_is_said(first: dict[str, Any], second: dict[str, Any]) -> None:
+def test_the_values_of_the_later_map_win(first: dict[str, Any], second: dict[str, Any]) -> None:
     merged = merge_maps(first, second)
     assert merge_maps(merged, second) == merged
     assert merged.keys() == first.keys() | second.keys()
 
 
 @given(trees)
-def test_a_clone_shares_nothing(values: dict[str, Any]) -> None:
+def test_the_map_shares_nothing_with_nested_arguments(values: dict[str, Any]) -> None:
     before = repr(values)
-    spoil(clone(values))
+    spoil(build_arguments(datetime.now(UTC), None, None, MessageArguments(), values).values)
     assert repr(values) == before
 
 
@@ -113,4 +116,17 @@ def test_depth_counts_maps_lists_and_dots_and_stops_looking() -> None:
     endless: dict[str, Any] = {}
     for _ in range(10_000):
         endless = {"a": endless}
-    assert depth_of(endless) == DEEPEST + 1
+    assert depth_of(endless) == MAX_DEPTH + 1
+
+
+@given(trees)
+def test_a_map_within_a_size_is_within_any_larger_one(tree: dict[str, Any]) -> None:
+    size = next(size for size in range(10_000) if is_within(tree, size, 20))
+    assert size >= 16 and is_within(tree, size + 1, 20) and not is_within(tree, size - 1, 20)
+    assert not is_within([tree], size, 20) and is_within([tree], size + 16, 21)
+
+
+def test_a_map_that_is_too_deep_or_too_large_is_not_walked_to_its_end() -> None:
+    deep: list[Any] = []
+    deep.append(deep)
+    assert not is_within(deep, 10**9, 50) and not is_within(["x"] * 10**6, 1_000, 50)

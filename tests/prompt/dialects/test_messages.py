@@ -2,9 +2,20 @@ from typing import Any
 
 import pytest
 
-from sessions_app.prompt.renditions.blocks import Answered, Called, Media, Message, Text, messages_of
-from sessions_app.prompt.turns import Answer, Call, tool_response
+from sessions_app.prompt.calls import CallResponse, FunctionCall
+from sessions_app.prompt.dialects.messages import (
+    CallBlock,
+    MediaBlock,
+    Message,
+    ResultBlock,
+    TextBlock,
+    declarations_of,
+    messages_of,
+    schema_of,
+)
+from sessions_app.prompt.turns import tool_response
 from tests.prompt.examples import call, content, text
+from tests.prompt.renditions.examples import FLIGHT
 
 
 def answer(name: str, key: str = "", response: Any = None) -> dict[str, Any]:
@@ -14,12 +25,12 @@ def answer(name: str, key: str = "", response: Any = None) -> dict[str, Any]:
 
 def ids(messages: list[Message]) -> list[str]:
     blocks = (block for message in messages for block in message.blocks)
-    return [block.id for block in blocks if isinstance(block, Called | Answered)]
+    return [block.id for block in blocks if isinstance(block, CallBlock | ResultBlock)]
 
 
 def test_roles_and_texts_are_kept_and_signatures_stay_on_their_part() -> None:
     told = messages_of([content("user", text("Hi")), content("model", text("Yo", thoughtSignature="QQ=="))])
-    assert told == [Message("user", (Text("Hi"),)), Message("assistant", (Text("Yo", "QQ=="),))]
+    assert told == [Message("user", (TextBlock("Hi"),)), Message("assistant", (TextBlock("Yo", "QQ=="),))]
 
 
 def test_thoughts_are_left_out_and_a_content_of_thoughts_is_no_message() -> None:
@@ -28,7 +39,7 @@ def test_thoughts_are_left_out_and_a_content_of_thoughts_is_no_message() -> None
 
 def test_an_empty_text_stays_only_for_its_signature() -> None:
     told = messages_of([content("model", text("Yo"), text(""), text("", thoughtSignature="QQ=="))])
-    assert told[0].blocks == (Text("Yo"), Text("", "QQ=="))
+    assert told[0].blocks == (TextBlock("Yo"), TextBlock("", "QQ=="))
 
 
 def test_calls_without_ids_get_ids_that_their_answers_share() -> None:
@@ -44,9 +55,9 @@ def test_two_calls_of_one_function_are_answered_in_order() -> None:
 
 
 def test_an_id_that_comes_back_is_made_unique_for_call_and_answer() -> None:
-    turn = Call(0, "function-call-1", "a", {})
+    turn = FunctionCall(0, "function-call-1", "a", {})
     calling = content("model", {"functionCall": {"id": turn.id, "name": "a", "args": {}}})
-    answered = tool_response("k", [Answer(turn, {})]).wire
+    answered = tool_response("k", [CallResponse(turn, {})]).wire
     told = messages_of([calling, answered, calling, answered])
     assert ids(told)[:2] == ["function-call-1"] * 2
     assert ids(told)[2:] == ["function-call-1-2-0"] * 2
@@ -72,14 +83,14 @@ def test_an_answer_that_nobody_asked_for_says_so() -> None:
 @pytest.mark.parametrize(("response", "failed"), [({"error": "no"}, True), ({"result": 1}, False)])
 def test_a_failed_tool_is_known_by_its_error(response: dict[str, object], failed: bool) -> None:
     block = messages_of([content("user", answer("f", response=response))])[0].blocks[0]
-    assert isinstance(block, Answered) and block.failed is failed
+    assert isinstance(block, ResultBlock) and block.failed is failed
 
 
 def test_arguments_that_came_in_pieces_are_put_together() -> None:
     opening = {"functionCall": {"name": "f", "willContinue": True}}
     piece = {"functionCall": {"partialArgs": [{"jsonPath": "$.a", "stringValue": "1"}], "willContinue": True}}
     told = messages_of([content("model", opening, piece, {"functionCall": {}})])
-    assert told[0].blocks == (Called("call-0-0", "f", {"a": "1"}),)
+    assert told[0].blocks == (CallBlock("call-0-0", "f", {"a": "1"}),)
 
 
 def test_files_are_kept_inline_or_by_address() -> None:
@@ -87,6 +98,39 @@ def test_files_are_kept_inline_or_by_address() -> None:
     stored = {"file_data": {"mime_type": "application/pdf", "file_uri": "https://files.example/1"}}
     told = messages_of([content("user", inline, stored)])
     assert told[0].blocks == (
-        Media("image/png", "QQ=="),
-        Media("application/pdf", uri="https://files.example/1"),
+        MediaBlock("image/png", "QQ=="),
+        MediaBlock("application/pdf", uri="https://files.example/1"),
     )
+
+
+def test_declarations_are_found_in_both_spellings() -> None:
+    tools: list[dict[str, Any]] = [
+        {"functionDeclarations": [FLIGHT]},
+        {"function_declarations": [{"name": "b"}]},
+        {"googleSearch": {}},
+    ]
+    assert [one["name"] for one in declarations_of(tools)] == ["check_flight", "b"]
+
+
+def test_type_names_become_lower_case_and_a_property_called_type_is_no_type() -> None:
+    schema = schema_of(FLIGHT)
+    assert schema["type"] == "object"
+    assert schema["properties"] == {"flight": {"type": "string"}, "type": {"type": "string"}}
+
+
+def test_nested_types_become_lower_case_and_values_do_not() -> None:
+    inner = {"type": "ARRAY", "items": {"type": "STRING", "enum": ["A"]}, "anyOf": [{"type": "NULL"}]}
+    assert schema_of({"parameters": inner}) == {
+        "type": "array",
+        "items": {"type": "string", "enum": ["A"]},
+        "anyOf": [{"type": "null"}],
+    }
+
+
+def test_a_function_without_parameters_has_an_empty_object() -> None:
+    assert schema_of({"name": "now"}) == {"type": "object", "properties": {}}
+
+
+def test_json_schema_is_taken_as_it_is() -> None:
+    schema = {"type": "object", "properties": {"a": {"const": 1}}}
+    assert schema_of({"parametersJsonSchema": schema}) == schema

@@ -1,15 +1,14 @@
-"""Maps of prompt arguments: merged, copied, and their dotted keys expanded (reference A3)."""
+"""Maps of prompt arguments: merged, with dotted keys expanded, of limited depth."""
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
-DEEPEST = 20
-"""Levels of a map of arguments."""
+MAX_DEPTH = 20
+"""Levels of nested maps and lists."""
 
 
 def merge_maps(*maps: Mapping[str, Any]) -> dict[str, Any]:
-    """A new map: the later value wins, two maps are merged, anything else is replaced whole."""
+    """A new map: a later value replaces an earlier one, except that two maps are merged."""
     merged: dict[str, Any] = {}
     for each in maps:
         for key, value in each.items():
@@ -21,16 +20,11 @@ def merge_maps(*maps: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def clone(value: Any) -> Any:
-    """A copy that shares nothing, lists included."""
-    return copy.deepcopy(value)
-
-
 def expand_dotted(values: Mapping[str, Any]) -> dict[str, Any]:
     """`{"a.b": 1}` becomes `{"a": {"b": 1}}`.
 
-    Plain keys come first, then dotted ones in lexical order. A value that is there already is
-    kept, a scalar on the way becomes a map, and a blank segment ends that key where it stands.
+    Plain keys come first, then dotted ones in lexical order. An existing value is kept, a scalar on the
+    path becomes a map, and a key is ignored from its first blank segment.
     """
     expanded: dict[str, Any] = {}
     for key, value in values.items():
@@ -38,12 +32,12 @@ def expand_dotted(values: Mapping[str, Any]) -> dict[str, Any]:
             expanded[key] = expand_dotted(value) if isinstance(value, Mapping) else value
     for key in sorted(key for key in values if "." in key):
         value = values[key]
-        _place(expanded, key.split("."), expand_dotted(value) if isinstance(value, Mapping) else value)
+        _place_value(expanded, key.split("."), expand_dotted(value) if isinstance(value, Mapping) else value)
     return expanded
 
 
-def _place(values: dict[str, Any], segments: list[str], value: Any) -> None:
-    *parents, leaf = segments
+def _place_value(values: dict[str, Any], segments: list[str], value: Any) -> None:
+    *parents, name = segments
     for segment in parents:
         if not segment.strip():
             return
@@ -51,14 +45,14 @@ def _place(values: dict[str, Any], segments: list[str], value: Any) -> None:
         if not isinstance(below, dict):
             below = values[segment] = {}
         values = below
-    if leaf.strip():
-        values.setdefault(leaf, value)
+    if name.strip():
+        values.setdefault(name, value)
 
 
 def depth_of(value: Any) -> int:
-    """Levels of maps, lists and dotted keys; stops looking just beyond the deepest that is allowed."""
+    """Levels of maps, lists and dotted keys; counting stops above MAX_DEPTH."""
     deepest, pending = 0, [(value, 1)]
-    while pending and deepest <= DEEPEST:
+    while pending and deepest <= MAX_DEPTH:
         one, level = pending.pop()
         deepest = max(deepest, level)
         if isinstance(one, dict):
@@ -66,3 +60,18 @@ def depth_of(value: Any) -> int:
         elif isinstance(one, list):
             pending += [(below, level + 1) for below in one]
     return deepest
+
+
+def is_within(value: Any, size: int, depth: int) -> bool:
+    """Whether the value has at most `size` characters, each item counted as 16 more, and `depth` levels."""
+    pending = [(value, 1)]
+    while pending and size >= 0:
+        one, level = pending.pop()
+        if level > depth:
+            return False
+        size -= 16 + (len(one) if isinstance(one, str) else 0)
+        if isinstance(one, Mapping):
+            pending += [(each, level + 1) for each in (*one.keys(), *one.values())]
+        elif isinstance(one, list | tuple):
+            pending += [(each, level + 1) for each in one]
+    return size >= 0

@@ -1,0 +1,58 @@
+"""Form fields shared by chat and admin."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+KEY_DIGITS = 18
+"""Of a primary key: a longer one has more than 64 bits."""
+
+
+class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # takes no argument at run time
+    """Rows by their keys. A key that no column can hold names no row."""
+
+    def clean(self, value: Any) -> Any:
+        for key in value or ():
+            if len(str(key)) > KEY_DIGITS:
+                message = self.error_messages["invalid_pk_value"]
+                raise ValidationError(message, code="invalid_pk_value", params={"pk": f"{key:.20}…"})
+        return super().clean(value)
+
+
+class UnchangedTextsForm(forms.ModelForm):  # type: ignore[type-arg]  # takes no argument at run time
+    """Base of a form whose texts stay as they are stored unless a person changes them.
+
+    A browser rewrites line ends, and fields of names lose white space: saving would change the prompt.
+    """
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        for name, field in self.fields.items():
+            stored = self.initial.get(name)
+            if isinstance(stored, str) and name in cleaned and cleaned[name] == field.to_python(stored):
+                cleaned[name] = stored
+        return cleaned
+
+
+class VerbatimTextField(forms.CharField):
+    """A text whose white space is significant: the model reads it and cached prefixes depend on it.
+
+    Nothing is stripped; line ends become `\\n`. White space alone counts as missing.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"strip": False, **kwargs})
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        """Without `maxlength`, with which a browser cuts a long paste and says nothing."""
+        return {name: value for name, value in super().widget_attrs(widget).items() if name != "maxlength"}
+
+    def to_python(self, value: Any) -> str:
+        text = super().to_python(value) or ""
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if self.required and not value.strip():
+            raise ValidationError(self.error_messages["required"], code="required")

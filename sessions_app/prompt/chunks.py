@@ -1,0 +1,181 @@
+"""The events of a streamed response and their usage: the only reader of the keys outside the parts."""
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from sessions_app.prompt import wire
+from sessions_app.prompt.dialects import chunk_translator
+from sessions_app.prompt.outcomes import BLOCK_NAMES, FINISH_NAMES, name_of
+from sessions_app.prompt.parts import RawPart, parts_in
+
+_LARGEST_COUNT = 2**31 - 1
+"""What the columns of an exchange can hold."""
+
+_ENVELOPE_KEYS = {
+    "": "candidates promptFeedback usageMetadata modelVersion responseId createTime modelStatus error",
+    "candidates[]": (
+        "content finishReason finishMessage index safetyRatings citationMetadata tokenCount avgLogprobs "
+        "logprobsResult groundingMetadata groundingAttributions urlContextMetadata continuationToken"
+    ),
+    "content": "parts role",
+    "promptFeedback": "blockReason blockReasonMessage safetyRatings",
+    "usageMetadata": (
+        "promptTokenCount cachedContentTokenCount candidatesTokenCount thoughtsTokenCount totalTokenCount "
+        "toolUsePromptTokenCount promptTokensDetails cacheTokensDetails candidatesTokensDetails "
+        "toolUsePromptTokensDetails trafficType serviceTier"
+    ),
+}
+"""What google-genai 3.4.0 and the recordings name, by object."""
+_KNOWN_KEYS = {place: frozenset(names.split()) for place, names in _ENVELOPE_KEYS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider counted them, from the last chunk that has usage.
+
+    Counts are cumulative within a stream and only the last chunk shows restored thoughts, so
+    earlier chunks are never added (recorded-traffic.md, "Usage"). `prompt` includes `cached`.
+    """
+
+    prompt: int = 0
+    cached: int = 0
+    output: int = 0
+    thoughts: int = 0
+    tool_use: int = 0
+    total: int = 0
+    raw: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, raw: dict[str, Any]) -> Self:
+        """The counts of a `usageMetadata`; missing or invalid ones are 0."""
+
+        def count(name: str) -> int:
+            value = raw.get(name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                return 0
+            return value if 0 <= value <= _LARGEST_COUNT else 0
+
+        return cls(
+            prompt=count("promptTokenCount"),
+            cached=count("cachedContentTokenCount"),
+            output=count("candidatesTokenCount"),
+            thoughts=count("thoughtsTokenCount"),
+            tool_use=count("toolUsePromptTokenCount"),
+            total=count("totalTokenCount"),
+            raw=raw,
+        )
+
+
+def has_counts(usage: dict[str, Any]) -> bool:
+    """Whether a `usageMetadata` has counts: a Vertex chunk may have only `trafficType`."""
+    return "totalTokenCount" in usage
+
+
+class StreamedChunk:
+    """One event of a streamed response; values of the wrong type read as absent.
+
+    `raw` is the event in Gemini's form, `candidate` its first candidate, `content` that one's content.
+    """
+
+    # No dataclass: one is created for every chunk, at half the cost.
+    __slots__ = ("candidate", "content", "raw")
+
+    def __init__(self, raw: dict[str, Any]) -> None:
+        self.raw = raw
+        self.candidate = _first_candidate(raw)
+        self.content = _as_dict(self.candidate.get("content"))
+
+    @property
+    def error(self) -> dict[str, Any] | None:
+        """The provider's error object, if the event is one."""
+        error = self.raw.get("error")
+        return (_as_dict(error) or {"message": str(error)}) if error else None
+
+    @property
+    def parts(self) -> list[RawPart]:
+        """The non-empty parts."""
+        return [part for part in parts_in(self.content) if part]
+
+    @property
+    def usage(self) -> dict[str, Any]:
+        """`usageMetadata` as received; empty when the event has none."""
+        return _as_dict(self.raw.get("usageMetadata"))
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Those of `finish_reason`, `finish_message`, `block_reason` (of the prompt), `model_version`,
+        `response_id` and `continuation_token` that the event has.
+        """
+        raw, candidate = self.raw, self.candidate
+        found: dict[str, str] = {}
+        if isinstance(version := raw.get("modelVersion"), str):
+            found["model_version"] = version
+        if isinstance(response_id := raw.get("responseId"), str):
+            found["response_id"] = response_id
+        if "finishReason" in candidate and (reason := name_of(candidate["finishReason"], FINISH_NAMES)):
+            found["finish_reason"] = reason
+        if isinstance(message := candidate.get("finishMessage"), str):
+            found["finish_message"] = message
+        if isinstance(token := candidate.get("continuationToken"), str):
+            found["continuation_token"] = token
+        blocked = raw.get("promptFeedback")
+        if isinstance(blocked, dict) and (reason := name_of(blocked.get("blockReason"), BLOCK_NAMES)):
+            found["block_reason"] = reason
+        return {name: wire.well_formed(value) for name, value in found.items()}
+
+    @property
+    def unknown(self) -> dict[str, Any]:
+        """The values of the keys beside the parts that this version does not know, by their place."""
+        raw, objects = self.raw, {"": self.raw, "candidates[]": self.candidate, "content": self.content}
+        objects |= {name: _as_dict(raw.get(name)) for name in ("promptFeedback", "usageMetadata")}
+        return {
+            f"{place}.{key}".removeprefix("."): value
+            for place, known in _KNOWN_KEYS.items()
+            for key, value in objects[place].items()
+            if key not in known
+        }
+
+    @property
+    def is_last(self) -> bool:
+        """Whether the event ends the stream: an error, or a candidate with a finish reason."""
+        return self.error is not None or "finish_reason" in self.names
+
+
+class ChunkReader:
+    """Reads the events of one exchange in its dialect."""
+
+    def __init__(self, dialect: str = "gemini") -> None:
+        """`dialect` is `Exchange.dialect`."""
+        self._translate = chunk_translator(dialect)
+
+    def read(self, body: bytes) -> StreamedChunk | None:
+        """The event, or None for JSON that is no object.
+
+        Raises ValueError when it is not JSON, or too deep for what reads it, as an earlier version stored it.
+        """
+        if wire.is_too_complex(body):
+            raise ValueError("nested too deeply")
+        event = wire.loads(body)
+        if isinstance(event, list):
+            event = next((item for item in event if isinstance(item, dict)), {})
+        if not isinstance(event, dict):
+            return None
+        return StreamedChunk(self._translate(event) if self._translate else event)
+
+
+def is_failure(event: Any) -> bool:
+    """Whether a parsed event is only an error of the provider."""
+    return isinstance(event, dict) and "error" in event and "candidates" not in event
+
+
+def _first_candidate(raw: dict[str, Any]) -> dict[str, Any]:
+    candidates = raw.get("candidates")
+    found = candidates if isinstance(candidates, list) else ()
+    for item in found:
+        if isinstance(item, dict) and not item.get("index"):
+            return item
+    return {}
+
+
+def _as_dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

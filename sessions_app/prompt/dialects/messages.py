@@ -1,0 +1,192 @@
+"""Provider-neutral messages, read from Gemini contents.
+
+Thoughts are left out: other providers cannot use them. Every call gets an id that is unique in the
+request, and its result the same one.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sessions_app.prompt import wire
+from sessions_app.prompt.calls import FunctionCall, calls_of
+from sessions_app.prompt.parts import (
+    RawPart,
+    call_of,
+    file_of,
+    is_thought,
+    parts_in,
+    response_of,
+    signature_of,
+)
+
+Wire = dict[str, Any]
+Role = Literal["user", "assistant"]
+
+_INVALID_ID = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """`signature` is base64 as received, or empty."""
+
+    text: str
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallBlock:
+    id: str
+    name: str
+    args: dict[str, Any]
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultBlock:
+    """The result of the call with this id; `failed` if the tool reported an error."""
+
+    id: str
+    name: str
+    content: str
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MediaBlock:
+    """A file: `data` is base64, `uri` is set if it is not inline."""
+
+    mime: str
+    data: str = ""
+    uri: str = ""
+
+
+Block = TextBlock | CallBlock | ResultBlock | MediaBlock
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Role
+    blocks: tuple[Block, ...]
+
+    @property
+    def calls(self) -> tuple[CallBlock, ...]:
+        return tuple(block for block in self.blocks if isinstance(block, CallBlock))
+
+    @property
+    def answers(self) -> tuple[ResultBlock, ...]:
+        return tuple(block for block in self.blocks if isinstance(block, ResultBlock))
+
+    @property
+    def rest(self) -> tuple[Block, ...]:
+        """Blocks that are neither calls nor results."""
+        return tuple(block for block in self.blocks if not isinstance(block, CallBlock | ResultBlock))
+
+
+def text_message(role: Role, text: str) -> Message:
+    return Message(role, (TextBlock(text),))
+
+
+def messages_of(contents: Iterable[bytes]) -> list[Message]:
+    """One message per content, in order, without those that have only thoughts or empty texts."""
+    return messages_in(wire.loads(content) for content in contents)
+
+
+def messages_in(contents: Iterable[Any]) -> list[Message]:
+    """The same for parsed contents."""
+    reader = _MessageReader()
+    messages = [reader.read(position, content) for position, content in enumerate(contents)]
+    return [message for message in messages if message.blocks]
+
+
+def declarations_of(tools: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every function declaration of `tools`, in order."""
+    spellings = ("functionDeclarations", "function_declarations")
+    return [one for tool in tools for key in spellings for one in tool.get(key, ())]
+
+
+def schema_of(declaration: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters as JSON Schema: type names in lower case; an empty object when there are none."""
+    found = declaration.get("parametersJsonSchema") or _lower_types(declaration.get("parameters"))
+    return found or {"type": "object", "properties": {}}
+
+
+class _MessageReader:
+    """Reads contents one by one and keeps the calls without results."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+        self._waiting: list[tuple[str, CallBlock]] = []
+
+    def read(self, position: int, content: Any) -> Message:
+        parts = parts_in(content)
+        calls = calls_of(parts)
+        called = [CallBlock(self._fresh(position, call), call.name, call.args) for call in calls]
+        opened = iter(called)
+        read = (self._block(f"{position}-{at}", part, opened) for at, part in enumerate(parts))
+        blocks = tuple(block for block in read if block)
+        if called:
+            self._waiting = [(call.id, block) for call, block in zip(calls, called, strict=True)]
+        is_model = isinstance(content, dict) and content.get("role") == "model"
+        return Message("assistant" if is_model else "user", blocks)
+
+    def _fresh(self, position: int, call: FunctionCall) -> str:
+        wanted = _INVALID_ID.sub("-", call.id) or f"call-{position}-{call.index}"
+        fresh = wanted if wanted not in self._used else f"{wanted}-{position}-{call.index}"
+        self._used.add(fresh)
+        return fresh
+
+    def _block(self, place: str, part: RawPart, opened: Iterator[CallBlock]) -> Block | None:
+        if is_thought(part):
+            return None
+        if isinstance(part.get("text"), str):
+            return _text(part)
+        if (raw := call_of(part)) is not None:
+            # A nameless part continues the open call.
+            call = next(opened, None) if raw.get("name") else None
+            return replace(call, signature=signature_of(part) or "") if call else None
+        answer = response_of(part)
+        return self._answer(place, answer) if answer else _media(part)
+
+    def _answer(self, place: str, raw: Wire) -> ResultBlock:
+        response, name = raw.get("response"), str(raw.get("name") or "")
+        call = self._take(str(raw.get("id") or ""), name)
+        found = call.id if call else f"unasked-{place}"
+        failed = isinstance(response, dict) and "error" in response
+        return ResultBlock(found, name, wire.dumps(response).decode(), failed)
+
+    def _take(self, key: str, name: str) -> CallBlock | None:
+        """The call of a result: by its id, or else the first open one of that name."""
+        for index, (id_, call) in enumerate(self._waiting):
+            if id_ == key if key else call.name == name:
+                del self._waiting[index]
+                return call
+        return None
+
+
+def _text(part: RawPart) -> TextBlock | None:
+    signature = signature_of(part) or ""
+    return TextBlock(part["text"], signature) if part["text"] or signature else None
+
+
+def _media(part: RawPart) -> MediaBlock | None:
+    file = file_of(part)
+    return MediaBlock(file.mime, file.data or "", file.uri) if file and (file.data or file.uri) else None
+
+
+def _lower_types(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    lowered = {key: _inner(key, value) for key, value in schema.items()}
+    if isinstance(schema.get("type"), str):
+        lowered["type"] = schema["type"].lower()
+    return lowered
+
+
+def _inner(key: str, value: Any) -> Any:
+    if key == "properties" and isinstance(value, dict):
+        return {name: _lower_types(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_lower_types(inner) for inner in value]
+    return _lower_types(value) if key == "items" else value
