@@ -1,5 +1,6 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.conf import settings
+from django.db.models.signals import post_delete, post_migrate
 
 
 class SessionsAppConfig(AppConfig):
@@ -7,6 +8,10 @@ class SessionsAppConfig(AppConfig):
     verbose_name = "Pipeweb"
 
     def ready(self) -> None:
-        from sessions_app.fulltext import look_after
+        from sessions_app.context.workspaces import remove_with_user
+        from sessions_app.fulltext import restore_triggers
+        from sessions_app.models.price import seed_prices
 
-        post_migrate.connect(look_after, sender=self)
+        post_migrate.connect(restore_triggers, sender=self)
+        post_delete.connect(remove_with_user, sender=settings.AUTH_USER_MODEL)
+        post_migrate.connect(seed_prices, sender=self)

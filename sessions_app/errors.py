@@ -1,40 +1,53 @@
-"""Everything that can go wrong, as one tree.
+"""The exceptions of Pipeweb.
 
     PipewebError
     ├── SettingsError          a setting is missing or wrong; the process does not start
-    ├── PromptError            a payload cannot be built or breaks a rule of the wire
+    ├── RequestRefused         a rule of ours forbids the request: a code with figures (`wording.refusals`)
+    ├── PromptError            a payload cannot be built or would be invalid
     │   └── HistoryInvalid     the history breaks a rule, and the session's policy is not to repair it
-    ├── GatewayError           the model's side said no, or could not be reached
+    ├── GatewayError           the provider rejected the request or could not be reached
     │   ├── BadRequest         400, 404 and the rest of 4xx
     │   │   ├── BadKey         the key is missing, malformed, unknown or not allowed
     │   │   ├── UnknownModel   404 on a model name
     │   │   ├── CacheGone      403 on a cachedContents name: expired, deleted or somebody else's
-    │   │   └── CacheTooSmall  the provider's minimum for an explicit cache was not reached
+    │   │   ├── CacheTooSmall  the provider's minimum for an explicit cache was not reached
+    │   │   ├── SignatureRefused  400 on a thought signature: altered, unreadable or another key's
+    │   │   └── SignatureMissing  400 on a function call without a thought signature
     │   ├── QuotaExceeded      429; `retry_after` says when, if the provider did
     │   ├── ProviderDown       500 and 503
     │   ├── Unreachable        no connection, a reset, a time-out
-    │   └── BrokenStream       bytes that are not the protocol
-    ├── RunError               a run cannot start or go on
+    │   ├── Redirected         the provider's address sends requests elsewhere
+    │   ├── BrokenStream       bytes that are not the protocol
+    │   └── AnswerRefused      an answer beyond our bounds: too large, nested too deeply, compressed
+    ├── RunError               a run cannot start or continue
     │   ├── SessionBusy        the session already has an active run
-    │   ├── FilesAway          files that a request names are not at the provider (any more)
+    │   ├── RunEnded           another process has ended the run; nothing was stored
+    │   ├── NoAnswer           the reply of the model is no answer
+    │   ├── FilesNotUploaded   files that a request names are not at the provider (any more)
     │   ├── BudgetSpent        a session's or a person's budget is used up; nothing was sent
-    │   └── GuardRail          a run reached a limit that protects a person's money
+    │   ├── LimitReached       a run reached a limit that protects a person's money
+    │   └── OverLimit          a person has reached a limit of theirs; nothing was done
     ├── ToolError              a tool failed in a way the model should read
+    ├── StorageFull            the disk of the data or of the database is full; nothing was saved
     ├── NotKept                what a person wrote in a panel cannot be kept
-    ├── NotImportable          a file that is no exported session, or a damaged one
+    ├── RowGone                an action names a row that the session does not have (any more)
+    ├── NotImportable          a file that is no exported session, or a damaged one: a code with figures
+    ├── BodyRefused            the body of a request is not read: a code (`wording.uploads`)
     └── WorkspaceError         a path outside the workspace, or a file that cannot be used
 
-Every error carries a sentence for the person (`str(error)`) and, where there is something
-to do, `hint`: what to do about it.
+`str(error)` is a sentence for the person. PromptError, BudgetSpent, LimitReached, OverLimit and
+AnswerRefused are also RequestRefused, which has a code and figures instead, since they are stored.
 """
 
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from sessions_app.error_codes import BodyRefusal, ImportProblem, RefusalCode
+
 
 class PipewebError(Exception):
-    """The root. `hint` tells the reader what to do; empty when there is nothing to do."""
+    """The base class. `hint` is advice for the person, or empty."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -43,7 +56,7 @@ class PipewebError(Exception):
 
 
 def first_sentence(message: str) -> tuple[str, str]:
-    """What a provider says first, and the rest: some of them say a page."""
+    """The first sentence of a provider's message, and the rest."""
     first, *rest = re.split(r"(?<=[.!?])\s+", message.strip(), maxsplit=1)
     return first, "".join(rest)
 
@@ -52,7 +65,16 @@ class SettingsError(PipewebError):
     pass
 
 
-class PromptError(PipewebError):
+class RequestRefused(PipewebError):
+    """`reason` is the rule, `figures` are JSON values for its sentence. The message is for logs only."""
+
+    def __init__(self, reason: RefusalCode, **figures: Any) -> None:
+        super().__init__(f"{reason} {figures}" if figures else reason.value)
+        self.reason = reason
+        self.figures = figures
+
+
+class PromptError(RequestRefused):
     pass
 
 
@@ -61,11 +83,10 @@ class HistoryInvalid(PromptError):
 
 
 class GatewayError(PipewebError):
-    """An answer of the provider that is not a reply, or no answer at all.
+    """An error response of the provider, or none at all.
 
-    `code` is the HTTP status (None when there was no HTTP answer), `status` Google's name for
-    it (`RESOURCE_EXHAUSTED`), `details` the whole error body, `retry_after` seconds from
-    RetryInfo (google/rpc/error_details.proto).
+    `code` is the HTTP status (None without a response), `status` Google's name of it (`RESOURCE_EXHAUSTED`),
+    `details` the error body, `retry_after` seconds until the provider takes requests again, if it said so.
     """
 
     def __init__(
@@ -105,6 +126,14 @@ class CacheTooSmall(BadRequest):
     pass
 
 
+class SignatureRefused(BadRequest):
+    pass
+
+
+class SignatureMissing(BadRequest):
+    pass
+
+
 class QuotaExceeded(GatewayError):
     pass
 
@@ -117,7 +146,15 @@ class Unreachable(GatewayError):
     pass
 
 
+class Redirected(GatewayError):
+    """The provider redirects; redirects are not followed."""
+
+
 class BrokenStream(GatewayError):
+    pass
+
+
+class AnswerRefused(RequestRefused, GatewayError):
     pass
 
 
@@ -125,42 +162,90 @@ class RunError(PipewebError):
     pass
 
 
+class NoAnswer(RunError):
+    """The reply is no answer; `reason` is its `prompt.outcomes.Outcome`, `figures` are for its sentence."""
+
+    def __init__(self, reason: str, **figures: Any) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.figures = figures
+
+
 class SessionBusy(RunError):
     pass
 
 
-class FilesAway(RunError):
+class RunEnded(RunError):
+    def __init__(self) -> None:
+        super().__init__("This run was ended by another process.")
+
+
+class FilesNotUploaded(RunError):
     """`keys` are the public ids of the attachments."""
 
     def __init__(self, keys: Collection[str]) -> None:
         super().__init__(
-            "Files of this conversation are not at the provider.", hint="Retry uploads them again."
+            "Files of this conversation are not at the provider.",
+            hint="They are uploaded again when you ask again.",
         )
         self.keys = tuple(keys)
 
 
-class BudgetSpent(RunError):
+class BudgetSpent(RequestRefused, RunError):
     pass
 
 
-class GuardRail(RunError):
-    """`rail` names the setting that holds the run: max_rounds, max_tokens, max_usd or max_seconds."""
+class LimitReached(RequestRefused, RunError):
+    """`reason` is the name of the setting. Stored as kind "GuardRail" before 2026-11."""
 
-    def __init__(self, message: str, *, hint: str = "", rail: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.rail = rail
+
+class OverLimit(RequestRefused, RunError):
+    """`reason` is the name of the limit in `context.personal_limits.EffectiveLimits`."""
+
+    def __init__(self, reason: RefusalCode, *, used: int, limit: int, seconds: int | None = None) -> None:
+        super().__init__(reason, used=used, limit=limit, seconds=seconds)
+        self.seconds = seconds
 
 
 class ToolError(PipewebError):
     pass
 
 
+class StorageFull(PipewebError):
+    def __init__(
+        self,
+        message: str = "The server’s disk is full. Nothing was saved.",
+        *,
+        hint: str = "Try again when whoever runs the server has made room.",
+    ) -> None:
+        super().__init__(message, hint=hint)
+
+
 class NotKept(PipewebError):
     pass
 
 
-class NotImportable(PipewebError):
+class RowGone(PipewebError):
     pass
+
+
+class NotImportable(PipewebError):
+    """`reason` is the problem, `figures` are JSON values for its sentence (`wording.imports`)."""
+
+    def __init__(self, reason: ImportProblem, **figures: Any) -> None:
+        super().__init__(f"{reason} {figures}" if figures else reason.value)
+        self.reason = reason
+        self.figures = figures
+
+
+class BodyRefused(PipewebError):
+    """`status` is the HTTP status of the response."""
+
+    def __init__(self, status: int, reason: BodyRefusal, limit: int = 0) -> None:
+        super().__init__(reason.value)
+        self.status = status
+        self.reason = reason
+        self.limit = limit
 
 
 class WorkspaceError(PipewebError):

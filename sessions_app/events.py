@@ -1,7 +1,6 @@
-"""What travels on the chat socket: commands from the browser, events from the server.
+"""Messages of the chat socket: commands from the browser, events from the server.
 
-Both are closed unions of pydantic models told apart by `type`; the consumer parses with
-`COMMANDS.validate_json` and sends `event.wire()`. Unknown commands are refused, never guessed.
+Both are pydantic unions discriminated by `type`. Unknown commands are rejected.
 """
 
 from typing import Annotated, Literal, Self
@@ -10,9 +9,12 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from sessions_app.media import COUNT_LIMIT
+from sessions_app.values import Text
 
 MESSAGE_LIMIT = 100_000
-"""Characters a person may send in one message."""
+"""Characters of one message."""
+
+SEQ_LIMIT = 2**31
 
 
 class Wire(BaseModel):
@@ -23,16 +25,15 @@ class Wire(BaseModel):
 
 
 class Send(Wire):
-    """Start a run with this text. `client_id` is unique per session: a retry never makes two runs.
+    """Start a run with this text; idempotent by `client_id`, which is unique per session.
 
-    `language` is the browser's (`pt-PT`); prompts fall back to it. `attachments` were uploaded before;
-    a message that has one may be without words.
+    `language` is the browser's (`pt-PT`). `attachments` are uploaded; with one, `text` may be empty.
     """
 
     type: Literal["send"] = "send"
     client_id: UUID
-    text: Annotated[str, Field(max_length=MESSAGE_LIMIT)]
-    language: Annotated[str, Field(max_length=40)] = ""
+    text: Annotated[Text, Field(max_length=MESSAGE_LIMIT)]
+    language: Annotated[Text, Field(max_length=40)] = ""
     attachments: Annotated[tuple[UUID, ...], Field(max_length=COUNT_LIMIT)] = ()
 
     @model_validator(mode="after")
@@ -43,14 +44,17 @@ class Send(Wire):
 
 
 class Stop(Wire):
-    """End a run now, keep what it wrote."""
+    """Stop a run and keep its text."""
 
     type: Literal["stop"] = "stop"
     run: UUID
 
 
 class Retry(Wire):
-    """Answer the trigger of a finished run once more; `turn` is that trigger as the branch in view has it."""
+    """Answer the message of a finished run again, from the start: its tools run again.
+
+    `turn` is that message in the branch in view.
+    """
 
     type: Literal["retry"] = "retry"
     client_id: UUID
@@ -58,53 +62,66 @@ class Retry(Wire):
     turn: UUID | None = None
 
 
+class Resume(Wire):
+    """Go on with a run that ended without an answer, from its tool responses `turn`.
+
+    Calls that did not begin are run. `repeat` also runs those of which it is unknown whether they ran.
+    """
+
+    type: Literal["resume"] = "resume"
+    client_id: UUID
+    run: UUID
+    turn: UUID
+    repeat: bool = False
+
+
 class Edit(Wire):
-    """Ask with other words in the place of an earlier message; the old branch stays as it was."""
+    """Send a new version of an earlier message, on a branch of its own."""
 
     type: Literal["edit"] = "edit"
     client_id: UUID
     turn: UUID
-    text: Annotated[str, Field(min_length=1, max_length=MESSAGE_LIMIT)]
+    text: Annotated[Text, Field(min_length=1, max_length=MESSAGE_LIMIT)]
 
 
 class Join(Wire):
-    """Follow a run; events up to `after` are already on the page."""
+    """Follow a run; the page has its events up to `after`."""
 
     type: Literal["join"] = "join"
     run: UUID
-    after: Annotated[int, Field(ge=0)] = 0
+    after: Annotated[int, Field(ge=0, le=SEQ_LIMIT)] = 0
 
 
 class Ack(Wire):
-    """The page has shown the run's events up to `seq`; the server sends no further than a window beyond."""
+    """The page has shown the run's events up to `seq`; the server sends at most a window beyond."""
 
     type: Literal["ack"] = "ack"
     run: UUID
-    seq: Annotated[int, Field(ge=0)]
+    seq: Annotated[int, Field(ge=0, le=SEQ_LIMIT)]
 
 
 class Withdraw(Wire):
-    """Take a queued message back before it is answered."""
+    """Remove a queued message."""
 
     type: Literal["withdraw"] = "withdraw"
     client_id: UUID
 
 
-Command = Annotated[Send | Stop | Retry | Edit | Join | Ack | Withdraw, Field(discriminator="type")]
-COMMANDS: TypeAdapter[Send | Stop | Retry | Edit | Join | Ack | Withdraw] = TypeAdapter(Command)
+Command = Annotated[Send | Stop | Retry | Resume | Edit | Join | Ack | Withdraw, Field(discriminator="type")]
+COMMANDS: TypeAdapter[Send | Stop | Retry | Resume | Edit | Join | Ack | Withdraw] = TypeAdapter(Command)
 
 
 class Hello(Wire):
-    """First event on every connection: the run to follow, if one is active."""
+    """First event of a connection: the active run, if any."""
 
     type: Literal["hello"] = "hello"
     active_run: UUID | None
-    moves: int = 0
-    """How often another branch came into view so far (`Session.moves`)."""
+    head_version: int = 0
+    """Number of changes of the branch in view (`Session.head_version`)."""
 
 
 class Refused(Wire):
-    """A command was not carried out; the page gives the text back to the person."""
+    """A command was rejected; the page restores the person's text."""
 
     type: Literal["refused"] = "refused"
     client_id: UUID | None = None
@@ -113,7 +130,7 @@ class Refused(Wire):
 
 
 class Queued(Wire):
-    """One message that waits for the active run to end."""
+    """A message that waits for the end of the active run."""
 
     client_id: UUID
     text: str
@@ -121,30 +138,31 @@ class Queued(Wire):
 
 
 class Queue(Wire):
-    """All waiting messages of the session, oldest first; sent whenever they change."""
+    """All queued messages of the session, oldest first; sent when they change."""
 
     type: Literal["queue"] = "queue"
     messages: list[Queued]
 
 
 class Moved(Wire):
-    """Another branch is in view now: a page that shows an earlier `moves` fetches the transcript."""
+    """The branch in view changed: a page with an earlier `head_version` fetches the transcript."""
 
     type: Literal["moved"] = "moved"
-    moves: int
+    head_version: int
 
 
 class Titled(Wire):
-    """The session has another title now."""
+    """The session has a new title."""
 
     type: Literal["titled"] = "titled"
     title: str
 
 
 class Started(Wire):
-    """A run exists now. `client_id` lets the sender's page match its own bubble.
+    """A run began. `client_id` identifies the message on the sender's page.
 
-    It takes the place of the earlier run `retry_of`, or of the message `replaces`, and all that follows.
+    It replaces the run `retry_of`, or the message `replaces`, and all that follows. It continues the run
+    `resumes`, whose steps stay; results of their last calls come as those of step 0.
     """
 
     type: Literal["started"] = "started"
@@ -155,21 +173,22 @@ class Started(Wire):
     title: str = ""
     retry_of: UUID | None = None
     replaces: UUID | None = None
+    resumes: UUID | None = None
     continuation: int = 0
-    """How often in a row the session has gone on by itself: above 0, nobody wrote this message."""
+    """Number of automatic runs since the person's last message; above 0, no person wrote this text."""
     files: str = ""
-    """The files of the message, as HTML of the server."""
+    """The files of the message as HTML."""
 
 
 class RunEvent(Wire):
-    """Base of what a run reports: `seq` counts from 1 in each run without gaps."""
+    """Base of the other events of a run; `seq` counts from 1 without gaps."""
 
     run: UUID
     seq: int
 
 
 class Delta(RunEvent):
-    """Text added to the open block of step `step`: the answer or a thought, as it came."""
+    """Text added to the open block of a step."""
 
     type: Literal["delta"] = "delta"
     step: int
@@ -178,7 +197,7 @@ class Delta(RunEvent):
 
 
 class Thought(RunEvent):
-    """The thoughts of a step have ended: the answer begins. `words` say how long they took."""
+    """The thoughts of a step ended; `words` is the thinking time as text."""
 
     type: Literal["thought"] = "thought"
     step: int
@@ -186,7 +205,7 @@ class Thought(RunEvent):
 
 
 class Block(RunEvent):
-    """A markdown block has closed: `html` replaces the first `chars` characters of the open text."""
+    """A markdown block closed: `html` replaces the first `chars` characters of the open text."""
 
     type: Literal["block"] = "block"
     step: int
@@ -196,7 +215,7 @@ class Block(RunEvent):
 
 
 class Call(RunEvent):
-    """The model asked for a tool: the card of `index` within the step; `args` is readable JSON."""
+    """A function call of the model, number `index` of the step; `args` is indented JSON."""
 
     type: Literal["call"] = "call"
     step: int
@@ -206,7 +225,7 @@ class Call(RunEvent):
 
 
 class Result(RunEvent):
-    """A tool answered the call of the same step and index; `response` is readable JSON."""
+    """The response to the call of the same step and index, as indented JSON."""
 
     type: Literal["result"] = "result"
     step: int
@@ -217,7 +236,7 @@ class Result(RunEvent):
 
 
 class Status(RunEvent):
-    """What the run is doing, in words for the person; `wait` is a countdown in seconds."""
+    """What the run is doing, as text; `wait` is a countdown in seconds."""
 
     type: Literal["status"] = "status"
     text: str
@@ -225,9 +244,9 @@ class Status(RunEvent):
 
 
 class Finished(RunEvent):
-    """The run is over and its rows are committed: the page fetches the final rendering.
+    """The run is over and committed: the page fetches the final HTML.
 
-    It counts whatever its `seq`: after a crash the page may have seen more than the log has kept.
+    It is valid with any `seq`: after a crash the page may be ahead of the log.
     """
 
     type: Literal["finished"] = "finished"

@@ -1,8 +1,8 @@
-"""The index behind search: made by a migration, looked after at every migrate.
+"""The full-text index of `search`: created by a migration, checked after every migrate.
 
-SQLite: an FTS5 table without a copy of the texts, kept by triggers. A later migration that remakes the
-table of turns drops its triggers without a word, so they are looked for after each migrate.
-PostgreSQL: an index over an expression, kept by the server.
+SQLite: an FTS5 table without a copy of the texts, updated by triggers. A later migration that recreates
+the table of turns drops the triggers silently, so `post_migrate` creates them again.
+PostgreSQL: an index over an expression, updated by the server.
 """
 
 from typing import Any
@@ -26,16 +26,15 @@ TRIGGERS = {
 }
 REBUILD = "INSERT INTO sessions_app_turn_words(sessions_app_turn_words) VALUES ('rebuild')"
 
-# A tsvector holds a megabyte, or the insert of the turn would fail; and a path or an address is many words.
-INDEX = """
-CREATE INDEX IF NOT EXISTS turn_words ON sessions_app_turn USING gin (
-    to_tsvector('simple', translate(left(text, 200000), './\\:@-_<>&=%?#~+,', '                 '))
-)
-"""
+# A tsvector of more than a megabyte fails the insert. Separators become spaces, so parts of paths are words.
+VECTOR = "to_tsvector('simple', translate(left(text, 200000), './\\:@-_<>&=%?#~+,', '                 '))"
+"""What PostgreSQL indexes; a query must repeat the expression exactly to use the index."""
+
+INDEX = f"CREATE INDEX IF NOT EXISTS turn_words ON sessions_app_turn USING gin ({VECTOR})"
 
 
 def prepare(connection: BaseDatabaseWrapper) -> None:
-    """Makes what is missing; does nothing when all is there."""
+    """Creates what is missing of the index."""
     with connection.cursor() as cursor:
         if connection.vendor != "sqlite":
             cursor.execute(INDEX)
@@ -47,6 +46,7 @@ def prepare(connection: BaseDatabaseWrapper) -> None:
 
 
 def remove(connection: BaseDatabaseWrapper) -> None:
+    """Drops the index; the reverse of `prepare`."""
     with connection.cursor() as cursor:
         if connection.vendor != "sqlite":
             cursor.execute("DROP INDEX IF EXISTS turn_words")
@@ -56,8 +56,8 @@ def remove(connection: BaseDatabaseWrapper) -> None:
         cursor.execute("DROP TABLE IF EXISTS sessions_app_turn_words")
 
 
-def look_after(using: str, **_: Any) -> None:
-    """Signal handler: a table that was remade has lost its triggers."""
+def restore_triggers(using: str, **_: Any) -> None:
+    """Receiver of `post_migrate`: restores the triggers of a table that was recreated."""
     from django.db import connections
 
     connection = connections[using]

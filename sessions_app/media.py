@@ -1,27 +1,25 @@
-"""What a file is, by its content and never by its name: the kinds that Gemini models read, and the sizes
-in which they may be sent."""
+"""MIME types by content of the files that Gemini models read, and their size limits."""
 
 INLINE_LIMIT = 14_000_000
-"""Bytes of the files that travel inside one request, those of earlier messages included; a request may
-have 20 MB, and base64 adds a third."""
+"""Bytes of all files inline in one request; a request may have 20 MB, and base64 adds a third."""
 
 FILE_LIMIT = 50_000_000
-"""Bytes of one file; what does not fit inside the request is uploaded to the provider before it."""
+"""Bytes of one file; files that do not fit inline are uploaded to the provider first."""
 
 COUNT_LIMIT = 10
-"""Files of one message."""
+"""Maximum number of files of a message."""
 
-HEAD = 64
-"""Bytes from the beginning of a file that `kind_of` needs."""
+HEAD_SIZE = 64
+"""Number of first bytes that `kind_of` needs."""
 
-SHOWN = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
-"""Images that a page shows in place. SVG is not among them: it is a document that can hold scripts."""
+INLINE_IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
+"""Images displayed inline; not SVG, which can contain scripts."""
 
-PLAYED = ("audio/", "video/")
+PLAYED_TYPES = ("audio/", "video/")
 
 READ_KINDS = "PNG, JPEG, WebP, HEIC, PDF, common audio and video, and text in UTF-8"
 
-_HEADS = (
+_SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"%PDF-", "application/pdf"),
@@ -47,7 +45,7 @@ _BRANDS = {
     **dict.fromkeys((b"avif", b"avis"), ""),
     b"qt  ": "video/quicktime",
 }
-_WORDS = {"image": "Image", "audio": "Audio", "video": "Video", "application/pdf": "PDF"}
+_LABELS = {"image": "Image", "audio": "Audio", "video": "Video", "application/pdf": "PDF"}
 
 
 def kind_of(head: bytes) -> str:
@@ -57,11 +55,11 @@ def kind_of(head: bytes) -> str:
         return _BRANDS.get(brand, "video/3gpp" if brand.startswith(b"3g") else "video/mp4")
     if head[:4] in (b"RIFF", b"FORM"):
         return (_RIFF if head[:4] == b"RIFF" else _FORM).get(head[8:12], "")
-    return next((mime for start, mime in _HEADS if head.startswith(start)), "")
+    return next((mime for start, mime in _SIGNATURES if head.startswith(start)), "")
 
 
 def is_text(body: bytes) -> bool:
-    """Whether the bytes are text in UTF-8, as references are."""
+    """Whether the bytes are UTF-8 text without NUL."""
     try:
         return "\0" not in body.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -69,10 +67,10 @@ def is_text(body: bytes) -> bool:
 
 
 def is_shown(mime: str) -> bool:
-    """Whether a page may show or play it in place; anything else is only downloaded."""
-    return mime in SHOWN or mime.startswith(PLAYED)
+    """Whether a page may display or play the file inline."""
+    return mime in INLINE_IMAGES or mime.startswith(PLAYED_TYPES)
 
 
-def words_for(mime: str) -> str:
-    """What a person calls such a file."""
-    return _WORDS.get(mime) or _WORDS.get(mime.partition("/")[0], "File")
+def kind_label(mime: str) -> str:
+    """A label such as Image or PDF."""
+    return _LABELS.get(mime) or _LABELS.get(mime.partition("/")[0], "File")

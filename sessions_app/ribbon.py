@@ -1,7 +1,4 @@
-"""The ribbon: the four layers of a request on one bar, width = tokens, solid = cached, hatched = not.
-
-A leaf: the chat draws it at every answer, the inspector at every exchange, from the same numbers.
-"""
+"""The ribbon: a bar of the four layers of a request. Width is tokens; solid is cached, hatched is not."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,8 +9,8 @@ from sessions_app.prompt.layers import Layer
 if TYPE_CHECKING:
     from sessions_app.models import Exchange
 
-THINNEST = 3.0
-"""Percent of the bar; a layer of a few tokens would vanish beside a long history."""
+MIN_WIDTH = 3.0
+"""Percent of the bar, so that small layers stay visible."""
 
 GAP = 0.4
 """Percent of the bar between two layers."""
@@ -30,7 +27,7 @@ class Band:
     cached: float
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         part = f", {100 * self.cached / self.width:.0f} % cached" if self.cached else ""
         return f"{self.layer} {self.tokens:,}{part}"
 
@@ -44,8 +41,8 @@ class Ribbon:
     cached: int | None = None
 
     @property
-    def rects(self) -> list[tuple[str, float, float]]:
-        """What is drawn: (fill, x, width) in percent. Hatching is a pattern of `ribbon_patterns.html`."""
+    def bars(self) -> list[tuple[str, float, float]]:
+        """SVG rectangles as (fill, x, width) in percent; patterns are in `ribbon_patterns.html`."""
         found = []
         for band in self.bands:
             end = band.x + band.width - (GAP if band is not self.bands[-1] else 0)
@@ -59,23 +56,25 @@ class Ribbon:
         return found
 
     @property
-    def hit(self) -> str:
-        """What the provider said about its cache, in words."""
+    def cached_label(self) -> str:
+        """The cached tokens that the provider counted."""
         if self.prompt is None:
             return "the provider has not counted yet"
         return f"{self.cached or 0:,} of {self.prompt:,} came from a cache"
 
     @property
-    def words(self) -> str:
-        """The same in words, for those who do not see the bar."""
+    def description(self) -> str:
+        """The accessible label of the bar."""
         if not self.bands:
             return "Nothing was sent"
-        return "Tokens per layer, estimated: " + "; ".join([*(band.words for band in self.bands), self.hit])
+        return "Tokens per layer, estimated: " + "; ".join(
+            [*(band.description for band in self.bands), self.cached_label]
+        )
 
 
 def ribbon_of(exchange: "Exchange") -> Ribbon:
-    """The ribbon of a row, without its bodies."""
-    return draw(
+    """The ribbon of an exchange; needs no deferred column."""
+    return make_ribbon(
         exchange.layer_tokens,
         prompt=exchange.prompt_tokens,
         cached=exchange.cached_tokens,
@@ -83,10 +82,12 @@ def ribbon_of(exchange: "Exchange") -> Ribbon:
     )
 
 
-def draw(tokens: Mapping[str, int], *, prompt: int | None, cached: int | None, is_named: bool) -> Ribbon:
+def make_ribbon(
+    tokens: Mapping[str, int], *, prompt: int | None, cached: int | None, is_named: bool
+) -> Ribbon:
     """`tokens` are our estimates per layer, `prompt` and `cached` the provider's totals.
 
-    A cache that the request names holds the static layer; any other hit covers a prefix of the whole.
+    A cache that the request names holds the static layer; an implicit hit covers a prefix.
     """
     present = [(layer.value, tokens.get(layer.value, 0)) for layer in Layer if tokens.get(layer.value, 0)]
     left = _covered(tokens, sum(count for _, count in present), prompt, cached, is_named)
@@ -109,8 +110,8 @@ def _covered(
 
 
 def _widths(counts: Iterable[int]) -> list[float]:
-    """Percent per count, none thinner than `THINNEST`, together 100."""
+    """Percent per count, none thinner than `MIN_WIDTH`, together 100."""
     counts = list(counts)
     total = sum(counts) or 1
-    wide = [max(THINNEST, 100 * count / total) for count in counts]
+    wide = [max(MIN_WIDTH, 100 * count / total) for count in counts]
     return [100 * width / sum(wide) for width in wide]

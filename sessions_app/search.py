@@ -1,8 +1,8 @@
-"""Search in what people and models said: the database finds words, this module ranks and shows them.
+"""Search in message text: the database finds candidates, this module ranks and highlights them.
 
-Ranking and highlighting are done here, so that both databases answer the same. A word matches from its
-beginning; words in “quotation marks” stand one after the other. Scripts that write without spaces are
-found as they stand, by a scan of the person's own turns. PostgreSQL indexes the first 200,000 characters.
+Ranking is done here, so that both databases give the same results. Words match as prefixes, quoted
+words as phrases. Scripts without spaces are found by a substring scan of the user's own turns.
+PostgreSQL indexes the first 200,000 characters.
 """
 
 import re
@@ -19,16 +19,17 @@ from django.db.models.expressions import RawSQL
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from sessions_app.fulltext import VECTOR
 from sessions_app.markup import plain
 from sessions_app.models import Session, Turn
 
 CANDIDATES = 300
-"""Newest turns that are ranked; older ones are found with more words."""
+"""Newest matching turns that are ranked."""
 
 HITS = 30
 TITLES = 8
 EXCERPT = 220
-WORDS_LIMIT = 12
+TERM_LIMIT = 12
 
 _QUERY = re.compile(r'["“”„]([^"“”„]*)["“”„]?|([^\s"“”„]+)')
 _WORDS = re.compile(r"[^\W_]+")
@@ -37,17 +38,14 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
 )
 
-SQLITE = "SELECT rowid FROM sessions_app_turn_words WHERE sessions_app_turn_words MATCH %s"
-POSTGRESQL = """
-SELECT id FROM sessions_app_turn
-WHERE to_tsvector('simple', translate(left(text, 200000), './\\:@-_<>&=%%?#~+,', '                 '))
-      @@ to_tsquery('simple', %s)
-"""
+SQLITE_QUERY = "SELECT rowid FROM sessions_app_turn_words WHERE sessions_app_turn_words MATCH %s"
+_VECTOR = VECTOR.replace("%", "%%")  # escaped for a query with parameters
+POSTGRESQL_QUERY = f"SELECT id FROM sessions_app_turn WHERE {_VECTOR} @@ to_tsquery('simple', %s)"  # noqa: S608 - constants
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
-    """One word, or words that stand one after the other; the last is a beginning unless they were quoted."""
+class QueryTerm:
+    """One word or a phrase; the last word is a prefix unless quoted."""
 
     words: tuple[str, ...]
     is_quoted: bool = False
@@ -66,13 +64,13 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    terms: tuple[Term, ...]
+    terms: tuple[QueryTerm, ...]
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Whatever is typed is a query: marks without a word in them say nothing."""
+        """Parse any text; punctuation without words is ignored."""
         terms = (_term(match) for match in _QUERY.finditer(text))
-        return cls(tuple(term for term in terms if term.words)[:WORDS_LIMIT])
+        return cls(tuple(term for term in terms if term.words)[:TERM_LIMIT])
 
     @property
     def highlight(self) -> re.Pattern[str]:
@@ -94,41 +92,41 @@ class Query:
         return " & ".join(f"({phrase})" for phrase in phrases)
 
     @property
-    def indexed(self) -> list[Term]:
+    def indexed(self) -> list[QueryTerm]:
         return [term for term in self.terms if not term.is_unspaced]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A turn that has all the words."""
+    """A turn that matches all terms."""
 
     turn: Turn
     excerpt: SafeString
 
     @property
-    def address(self) -> str:
-        """The turn on its branch, whichever branch is in view."""
+    def url(self) -> str:
+        """The URL of the turn on its branch."""
         return f"{self.turn.session.get_absolute_url()}?leaf={self.turn.public}#t-{self.turn.public}"
 
     @property
-    def speaker(self) -> str:
+    def author(self) -> str:
         kinds = Turn.Kind
         names = {kinds.USER_TASK: "You", kinds.TOOL_RESPONSE: "Tool", kinds.COMPRESSED_HISTORY: "Summary"}
         return names.get(kinds(self.turn.kind), "Gemini")
 
 
 @dataclass(frozen=True, slots=True)
-class Titled:
-    """A session with all the words in its title."""
+class TitleMatch:
+    """A session whose title matches all terms."""
 
     session: Session
     title: SafeString
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    words: str
-    titles: Sequence[Titled]
+class SearchResults:
+    text: str
+    titles: Sequence[TitleMatch]
     hits: Sequence[Hit]
 
     @property
@@ -136,26 +134,29 @@ class Found:
         return not self.titles and not self.hits
 
 
-def find(person: User | AnonymousUser, words: str, hits: int = HITS) -> Found:
-    """What this person's sessions say about the words, best first: two queries."""
-    query = Query.of(words)
+def find(user: User | AnonymousUser, text: str, hits: int = HITS) -> SearchResults:
+    """Search the user's sessions, best match first. Two queries."""
+    query = Query.of(text)
     if not query.terms:
-        return Found(words, (), ())
+        return SearchResults(text, (), ())
     highlight = query.highlight
-    candidates = _distinct(_candidates(person, query))
+    candidates = _distinct(_candidates(user, query))
     ranked = sorted(_scored(candidates, query), key=lambda scored: (-scored[0], -scored[1].pk))
-    return Found(
-        words,
-        [Titled(session, marked(session.shown_title, highlight)) for session in _titled(person, query)],
+    return SearchResults(
+        text,
+        [
+            TitleMatch(session, marked(session.shown_title, highlight))
+            for session in _matching_titles(user, query)
+        ],
         [Hit(turn, excerpt(turn.text, highlight)) for _, turn in ranked[:hits]],
     )
 
 
 def excerpt(text: str, highlight: re.Pattern[str]) -> SafeString:
-    """The place where most of the words are near each other, the words marked."""
+    """The part of the text with the most different matches, highlighted."""
     found = [(match.start(), match.group().lower()) for match in islice(highlight.finditer(text), CANDIDATES)]
     starts = [start for start, _ in found]
-    best = max(starts, key=lambda start: _richness(found, start), default=0)
+    best = max(starts, key=lambda start: _density(found, start), default=0)
     begin = max(0, best - EXCERPT // 4)
     if begin:
         begin = max(text.rfind(" ", begin - 20, best), begin - 20) + 1
@@ -164,14 +165,14 @@ def excerpt(text: str, highlight: re.Pattern[str]) -> SafeString:
     return format_html("{}{}{}", before, marked(piece, highlight), after)
 
 
-def _richness(found: Sequence[tuple[int, str]], begin: int) -> tuple[int, int]:
-    """How many different words an excerpt from here would show, and how many in all."""
+def _density(found: Sequence[tuple[int, str]], begin: int) -> tuple[int, int]:
+    """Number of different matches and of all matches in an excerpt that begins here."""
     near = [word for start, word in found if begin <= start < begin + EXCERPT // 2]
     return len(set(near)), len(near)
 
 
 def marked(text: str, highlight: re.Pattern[str]) -> SafeString:
-    """The text, escaped piece by piece, each match between mark elements."""
+    """The escaped text with each match in a mark element."""
     return format_html_join("", "{}{}", _pieces(text, highlight))
 
 
@@ -183,17 +184,17 @@ def _pieces(text: str, highlight: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     yield text[place:], ""
 
 
-def _term(match: re.Match[str]) -> Term:
+def _term(match: re.Match[str]) -> QueryTerm:
     quoted, bare = match.groups()
     words = tuple(word.lower() for word in _WORDS.findall(quoted if bare is None else bare))
-    return Term(words, is_quoted=bare is None)
+    return QueryTerm(words, is_quoted=bare is None)
 
 
-def _candidates(person: User | AnonymousUser, query: Query) -> QuerySet[Turn]:
-    sessions = Session.objects.of(person).filter(temporary=False)
+def _candidates(user: User | AnonymousUser, query: Query) -> QuerySet[Turn]:
+    sessions = Session.objects.of(user).filter(temporary=False)
     turns = Turn.objects.filter(session__in=sessions).exclude(text="")
     if query.indexed:
-        turns = turns.filter(pk__in=_index(query))
+        turns = turns.filter(pk__in=_index_matches(query))
     for term in query.terms:
         if term.is_unspaced:
             turns = turns.filter(text__icontains=" ".join(term.words))
@@ -201,14 +202,14 @@ def _candidates(person: User | AnonymousUser, query: Query) -> QuerySet[Turn]:
     return turns.select_related("session").only(*fields).order_by("-pk")[:CANDIDATES]
 
 
-def _index(query: Query) -> RawSQL:
+def _index_matches(query: Query) -> RawSQL:
     if connections[Turn.objects.db].vendor == "sqlite":
-        return RawSQL(SQLITE, [query.for_sqlite()])  # noqa: S611 - words only, and as a parameter
-    return RawSQL(POSTGRESQL, [query.for_postgresql()])  # noqa: S611 - words only, and as a parameter
+        return RawSQL(SQLITE_QUERY, [query.for_sqlite()])  # noqa: S611 - words only, and as a parameter
+    return RawSQL(POSTGRESQL_QUERY, [query.for_postgresql()])  # noqa: S611 - words only, and as a parameter
 
 
 def _distinct(turns: QuerySet[Turn]) -> list[Turn]:
-    """Branches share their contents: of copies within a session the newest is shown."""
+    """Keep the newest of the turns of a session that share a content."""
     seen: dict[tuple[int, int], Turn] = {}
     for turn in turns:
         seen.setdefault((turn.session_id, turn.content_id), turn)
@@ -223,8 +224,8 @@ def _scored(turns: Sequence[Turn], query: Query) -> Iterator[tuple[float, Turn]]
             yield sum(log(1 + count) for count in counts) / (1 + log(1 + len(turn.text) / 500)), turn
 
 
-def _titled(person: User | AnonymousUser, query: Query) -> list[Session]:
-    sessions = Session.objects.of(person).filter(temporary=False)
+def _matching_titles(user: User | AnonymousUser, query: Query) -> list[Session]:
+    sessions = Session.objects.of(user).filter(temporary=False)
     for term in query.terms:
         for word in term.words:
             sessions = sessions.filter(title__icontains=word)

@@ -1,21 +1,21 @@
-"""A person's folder: the only place where references are read and artifacts are written.
+"""A person's folder, in which references are read and artifacts are written.
 
-Paths are relative, with forward slashes. Every path is resolved to where it really ends up
-before anything is opened, so neither `..` nor a symlink leads out of the folder (design §9).
+Paths are relative, with forward slashes, and resolved before use: neither `..` nor a symlink leads out.
 """
 
+import errno
 import os
 import re
 import stat
 import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path, PurePosixPath
 
-from sessions_app.errors import WorkspaceError
+from sessions_app.errors import StorageFull, WorkspaceError
 
 READ_LIMIT = 200_000
 """Bytes of a file that a tool may read at once."""
@@ -33,22 +33,23 @@ NAME_LIMIT = 120
 """Bytes of an uploaded file's name, well below the 255 that file systems allow."""
 
 UNSAFE_IN_NAMES = re.compile(r"[^\w .()+-]")
-PART_PREFIX = ".part-"
+TEMPORARY_PREFIX = ".part-"
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """One folder and everything below it. The folder is made at the first write."""
+    """One folder tree, created at the first write."""
 
     root: Path
 
     def resolve(self, relative: str) -> Path:
-        """Where `relative` really is. The file need not exist.
+        """The absolute path of `relative`, which need not exist.
 
         Raises WorkspaceError for an absolute path, `..`, NUL, a symlink that leads out, and
         for anything that is neither a file nor a folder (a device, a pipe, a socket).
         """
-        _refuse_bad_spelling(relative)
+        _check_spelling(relative)
         root = self.root.resolve()
         try:
             path = (root / relative).resolve()
@@ -62,11 +63,11 @@ class Workspace:
         return path
 
     def relative(self, path: Path) -> str:
-        """The path as people and models write it; the reverse of `resolve`."""
+        """The inverse of `resolve`."""
         return path.relative_to(self.root.resolve()).as_posix()
 
     def read_text(self, relative: str, limit: int = READ_LIMIT) -> str:
-        """The whole text of a file, at most `limit` bytes of UTF-8.
+        """The text of a file of at most `limit` bytes of UTF-8.
 
         Raises WorkspaceError when it is missing, a folder, binary, or too large.
         """
@@ -80,7 +81,7 @@ class Workspace:
         return text
 
     def writable(self, relative: str, text: str, limit: int = WRITE_LIMIT) -> Path:
-        """Where `write_text` would put this text, after every check that needs no writing."""
+        """Resolve a path for `write_text` and check it and the size of the text."""
         path = self.resolve(relative)
         if path.is_dir():
             raise WorkspaceError(f"“{relative}” is a folder.", hint="Name a file inside it.")
@@ -92,27 +93,33 @@ class Workspace:
         return path
 
     def write_text(self, relative: str, text: str, limit: int = WRITE_LIMIT) -> Path:
-        """Create or replace a file in one step; missing folders are made.
-
-        A reader sees the old text or the new one, never half of it.
-        """
+        """Create or replace a file atomically; missing folders are created."""
         path = self.writable(relative, text, limit)
-        with _failures_named(relative):
+        with _os_errors_as(relative):
             path.parent.mkdir(parents=True, exist_ok=True)
-            part = _write_part(path.parent, [text.encode(errors="replace")], limit)
+            part = _write_temporary(path.parent, [text.encode(errors="replace")], limit)
             part.replace(path)
         return path
 
     def store_upload(self, name: str, chunks: Iterable[bytes], limit: int = UPLOAD_LIMIT) -> Path:
-        """Keep an uploaded file under a safe name; a taken name gets `-2`, `-3` and so on."""
+        """Store an uploaded file under a safe name, with `-2`, `-3` … if it is taken."""
         safe = safe_name(name)
-        with _failures_named(safe):
+        with _os_errors_as(safe):
             root = self.root.resolve()
             root.mkdir(parents=True, exist_ok=True)
-            part = _write_part(root, chunks, limit)
+            part = _write_temporary(root, chunks, limit)
             path = _reserve(root, safe)
             part.replace(path)
         return path
+
+    def size(self) -> int:
+        """Bytes of all files, hidden ones too; symlinks are not followed."""
+        total = 0
+        for folder, _, files in os.walk(self.root.resolve()):
+            for name in files:
+                with suppress(FileNotFoundError):  # removed meanwhile
+                    total += Path(folder, name).lstat().st_size
+        return total
 
     def list(self, limit: int = 1_000) -> tuple[str, ...]:
         """The first `limit` files, as sorted relative paths; hidden names and symlinks are left out."""
@@ -132,16 +139,18 @@ def safe_name(name: str) -> str:
 
 
 @contextmanager
-def _failures_named(relative: str) -> Iterator[None]:
-    """Turns what the operating system refuses into a WorkspaceError about this path."""
+def _os_errors_as(relative: str) -> Iterator[None]:
+    """Convert an OSError into a WorkspaceError about this path, or into StorageFull."""
     try:
         yield
     except OSError as error:
+        if error.errno in FULL_DISK:
+            raise StorageFull from error
         reason = error.strerror or "the file system refused"
         raise WorkspaceError(f"“{relative}” cannot be written: {reason}.") from error
 
 
-def _refuse_bad_spelling(relative: str) -> None:
+def _check_spelling(relative: str) -> None:
     if not relative or "\0" in relative or not relative.isprintable():
         raise WorkspaceError("The path is empty or has characters that no file name has.")
     path = PurePosixPath(relative)
@@ -166,8 +175,8 @@ def _read_bytes(path: Path, relative: str, limit: int) -> bytes:
     return data
 
 
-def _write_part(folder: Path, chunks: Iterable[bytes], limit: int) -> Path:
-    handle, name = tempfile.mkstemp(prefix=PART_PREFIX, dir=folder)
+def _write_temporary(folder: Path, chunks: Iterable[bytes], limit: int) -> Path:
+    handle, name = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=folder)
     part = Path(name)
     written = 0
     try:
@@ -184,7 +193,7 @@ def _write_part(folder: Path, chunks: Iterable[bytes], limit: int) -> Path:
 
 
 def _reserve(folder: Path, name: str) -> Path:
-    """An empty file under the first free name: the name is taken before the content moves in."""
+    """Create an empty file under the first free name."""
     path = folder / name
     for number in count(2):
         try:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sessions_app.media import is_shown, is_text, kind_of, words_for
+from sessions_app.media import is_shown, is_text, kind_label, kind_of
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_what_can_run_is_never_shown_in_place() -> None:
 
 def test_kinds_have_words() -> None:
     kinds = ["image/png", "application/pdf", "audio/x", "x/y"]
-    assert [words_for(kind) for kind in kinds] == ["Image", "PDF", "Audio", "File"]
+    assert [kind_label(kind) for kind in kinds] == ["Image", "PDF", "Audio", "File"]

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.ribbon import draw
+from sessions_app.ribbon import make_ribbon
 
 TOKENS = {"static": 600, "dynamic": 200, "buffered": 150, "trigger": 50}
 counts = st.dictionaries(st.sampled_from(list(TOKENS)), st.integers(0, 10**6))
 
 
 def cached_of(prompt: int | None, cached: int | None, *, is_named: bool = False) -> list[float]:
-    ribbon = draw(TOKENS, prompt=prompt, cached=cached, is_named=is_named)
+    ribbon = make_ribbon(TOKENS, prompt=prompt, cached=cached, is_named=is_named)
     return [round(band.cached / band.width, 2) for band in ribbon.bands]
 
 
@@ -32,40 +32,43 @@ def test_nothing_is_solid_without_a_hit(prompt: int | None, cached: int | None) 
 def test_the_bands_fill_the_bar_and_cached_never_exceeds_its_band(
     tokens: dict[str, int], prompt: int, cached: int, is_named: bool
 ) -> None:
-    bands = draw(tokens, prompt=prompt, cached=cached, is_named=is_named).bands
+    bands = make_ribbon(tokens, prompt=prompt, cached=cached, is_named=is_named).bands
     assert all(0 <= band.cached <= band.width + 0.001 for band in bands)
     assert not bands or sum(band.width for band in bands) == pytest.approx(100, abs=0.01)
 
 
 def test_solid_comes_before_hatched_and_layers_do_not_touch() -> None:
-    rects = draw(TOKENS, prompt=1000, cached=700, is_named=False).rects
-    assert [fill for fill, _, _ in rects] == [
+    bars = make_ribbon(TOKENS, prompt=1000, cached=700, is_named=False).bars
+    assert [fill for fill, _, _ in bars] == [
         "var(--layer-static)",
         "var(--layer-dynamic)",
         "url(#hatch-dynamic)",
         "url(#hatch-buffered)",
         "url(#hatch-trigger)",
     ]
-    ends = [round(x + width, 3) for _, x, width in rects]
+    ends = [round(x + width, 3) for _, x, width in bars]
     assert ends == [59.6, 70, 79.6, 94.6, 100]
 
 
 @given(counts, st.integers(0, 10**6), st.integers(0, 10**6))
 def test_what_is_drawn_never_overlaps(tokens: dict[str, int], prompt: int, cached: int) -> None:
-    rects = draw(tokens, prompt=prompt, cached=cached, is_named=False).rects
-    assert all(left[1] + left[2] <= right[1] + 0.002 for left, right in pairwise(rects))
+    bars = make_ribbon(tokens, prompt=prompt, cached=cached, is_named=False).bars
+    assert all(left[1] + left[2] <= right[1] + 0.002 for left, right in pairwise(bars))
 
 
 def test_the_ribbon_is_also_told_in_words() -> None:
-    words = draw(TOKENS, prompt=1300, cached=700, is_named=True).words
-    assert "static 600, 100 % cached; dynamic 200; buffered 150; trigger 50" in words
-    assert words.endswith("; 700 of 1,300 came from a cache")
+    description = make_ribbon(TOKENS, prompt=1300, cached=700, is_named=True).description
+    assert "static 600, 100 % cached; dynamic 200; buffered 150; trigger 50" in description
+    assert description.endswith("; 700 of 1,300 came from a cache")
 
 
 def test_what_was_not_counted_is_not_called_zero() -> None:
-    assert draw(TOKENS, prompt=None, cached=None, is_named=False).hit == "the provider has not counted yet"
+    assert (
+        make_ribbon(TOKENS, prompt=None, cached=None, is_named=False).cached_label
+        == "the provider has not counted yet"
+    )
 
 
 def test_nothing_sent_draws_nothing_and_says_so() -> None:
-    ribbon = draw({}, prompt=None, cached=None, is_named=False)
-    assert (ribbon.bands, ribbon.words) == ((), "Nothing was sent")
+    ribbon = make_ribbon({}, prompt=None, cached=None, is_named=False)
+    assert (ribbon.bands, ribbon.description) == ((), "Nothing was sent")

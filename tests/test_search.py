@@ -9,15 +9,15 @@ from django.db import connection
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sessions_app.fulltext import TRIGGERS, look_after
+from sessions_app.fulltext import INDEX, TRIGGERS, VECTOR, restore_triggers
 from sessions_app.models import Session, Turn
 from sessions_app.prompt.turns import user_task
-from sessions_app.search import Query, excerpt, find, marked
+from sessions_app.search import POSTGRESQL_QUERY, Query, excerpt, find, marked
 from tests import factories
 
 
 def say(session: Session, *texts: str) -> list[Turn]:
-    return [Turn.grow(session, user_task(str(uuid.uuid4()), text), parent=session.head) for text in texts]
+    return [Turn.append(session, user_task(str(uuid.uuid4()), text), parent=session.head) for text in texts]
 
 
 @pytest.fixture
@@ -93,10 +93,10 @@ def test_titles_are_found_by_their_words(alice: User, session: Session) -> None:
 
 def test_other_branches_are_found_and_copies_once(alice: User, session: Session) -> None:
     run_beans = Turn.objects.get(text__startswith="When do I")
-    Turn.grow(session, user_task(str(uuid.uuid4()), run_beans.text), parent=None)
+    Turn.append(session, user_task(str(uuid.uuid4()), run_beans.text), parent=None)
     say(session, "Elsewhere")
     hits = find(alice, "runner").hits
-    assert len(hits) == 1 and f"?leaf={hits[0].turn.public}#t-" in hits[0].address
+    assert len(hits) == 1 and f"?leaf={hits[0].turn.public}#t-" in hits[0].url
 
 
 def test_changed_and_erased_texts_are_forgotten(alice: User, session: Session) -> None:
@@ -109,7 +109,7 @@ def test_changed_and_erased_texts_are_forgotten(alice: User, session: Session) -
 def test_the_excerpt_is_plain_and_marked(alice: User, session: Session) -> None:
     (hit,) = find(alice, "runner").hits
     assert hit.excerpt == "When do I sow <mark>runner</mark> beans near the wall?"
-    assert hit.speaker == "You"
+    assert hit.author == "You"
 
 
 def test_an_excerpt_of_a_long_text_is_where_the_words_meet() -> None:
@@ -139,5 +139,10 @@ def test_lost_triggers_come_back_at_the_next_migrate(alice: User, session: Sessi
             cursor.execute(f"DROP TRIGGER {name}")
     say(session, "Parsnips")
     assert found(alice, "parsnips") == []
-    look_after("default")
+    restore_triggers("default")
     assert found(alice, "parsnips") == ["Parsnips"]
+
+
+def test_postgresql_is_asked_for_the_expression_it_indexes() -> None:
+    assert VECTOR in INDEX
+    assert VECTOR in POSTGRESQL_QUERY % "'word'"

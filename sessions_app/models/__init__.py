@@ -1,27 +1,34 @@
-"""Rows and their verbs, one file per noun."""
+"""The models; query sets and methods hold every change of rows."""
 
-from sessions_app.models.assistant import Assistant
 from sessions_app.models.attachment import Attachment
-from sessions_app.models.blob import Blob
+from sessions_app.models.blob_slice import BlobSlice
 from sessions_app.models.cache import CacheEntry
-from sessions_app.models.chunk import RawChunk
-from sessions_app.models.exchange import Dialect, Exchange
-from sessions_app.models.facts import ModelFacts
-from sessions_app.models.history import HistoryChunk
-from sessions_app.models.lesson import CacheLesson
-from sessions_app.models.link import SignInLink
-from sessions_app.models.log import RunLog
-from sessions_app.models.notes import LogEntry, Memory, Note
+from sessions_app.models.database_probe import DatabaseProbe
+from sessions_app.models.exchange import Dialect, Exchange, RawChunk
+from sessions_app.models.history_chunk import HistoryChunk
+from sessions_app.models.import_job import ImportJob
+from sessions_app.models.library import Assistant, PromptText
+from sessions_app.models.model_facts import CacheRefusal, ModelFacts
 from sessions_app.models.notification import Notification
-from sessions_app.models.options import SessionSettings
-from sessions_app.models.panel import AllowedCommand, PanelState, Reading
-from sessions_app.models.price import Allowance, Price, Spending
-from sessions_app.models.queued import QueuedMessage
-from sessions_app.models.resources import Artifact, Reference, Todo
-from sessions_app.models.run import Run
+from sessions_app.models.panel_items import (
+    AllowedCommand,
+    Artifact,
+    LogEntry,
+    Memory,
+    Note,
+    PanelState,
+    Reading,
+    Reference,
+    Todo,
+)
+from sessions_app.models.personal_limits import PersonalLimits, PersonalUsage
+from sessions_app.models.price import Allowance, Price, SeededPrice, Spending
+from sessions_app.models.run import QueuedMessage, Run, RunLog
 from sessions_app.models.session import Session
-from sessions_app.models.source import SentItem, Source
-from sessions_app.models.text import PromptText
+from sessions_app.models.session_settings import SessionSettings
+from sessions_app.models.sign_in_link import SignInLink
+from sessions_app.models.source import Blob, SentItem, Source
+from sessions_app.models.tool_call import ToolCall
 from sessions_app.models.turn import Turn
 
 __all__ = [
@@ -31,17 +38,22 @@ __all__ = [
     "Assistant",
     "Attachment",
     "Blob",
+    "BlobSlice",
     "CacheEntry",
-    "CacheLesson",
+    "CacheRefusal",
+    "DatabaseProbe",
     "Dialect",
     "Exchange",
     "HistoryChunk",
+    "ImportJob",
     "LogEntry",
     "Memory",
     "ModelFacts",
     "Note",
     "Notification",
     "PanelState",
+    "PersonalLimits",
+    "PersonalUsage",
     "Price",
     "PromptText",
     "QueuedMessage",
@@ -50,6 +62,7 @@ __all__ = [
     "Reference",
     "Run",
     "RunLog",
+    "SeededPrice",
     "SentItem",
     "Session",
     "SessionSettings",
@@ -57,5 +70,6 @@ __all__ = [
     "Source",
     "Spending",
     "Todo",
+    "ToolCall",
     "Turn",
 ]

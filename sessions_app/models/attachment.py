@@ -3,58 +3,78 @@
 import uuid
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Self
 from uuid import UUID
 
 from django.db import models, transaction
 from django.utils import timezone
 
 from sessions_app.errors import RunError
-from sessions_app.media import SHOWN
-from sessions_app.models.blob import Blob, digest
-from sessions_app.models.queued import QueuedMessage
+from sessions_app.media import INLINE_IMAGES
+from sessions_app.models.blob_slice import SLICE, BlobSlice, digest_of, pieces
+from sessions_app.models.run import QueuedMessage
+from sessions_app.models.source import Blob
 
 if TYPE_CHECKING:
     from sessions_app.models.session import Session
 
 NAME_LENGTH = 120
-SPARE = timedelta(minutes=5)
-"""A copy at the provider that lasts no longer than this is not relied upon: a run may take as long."""
+EXPIRY_MARGIN = timedelta(minutes=5)
+"""A copy at the provider that expires sooner is uploaded again: a run may take this long."""
 
 
 class AttachmentQuerySet(models.QuerySet["Attachment"]):
+    def named_in(self, session: "Session", keys: Collection[str]) -> Self:
+        """Those with these public ids of the session's owner: a fork and an import name files of another
+        session of the same person."""
+        return self.filter(session__owner_id=session.owner_id, public__in=keys)
+
     def in_composer(self, session: "Session") -> Self:
-        """Those that belong to the message that is being written; what waits in the queue does not."""
+        """Those of the message being written; not those of queued messages."""
         return self.filter(session=session, turn=None).exclude(_is_queued())
 
-    @transaction.atomic
-    def add(self, session: "Session", *, name: str, mime: str, body: bytes) -> "Attachment":
-        blob_id = Blob.objects.keep(session.owner_id, [body])[digest(body)]
-        return self.create(
-            session=session, name=name[:NAME_LENGTH], mime=mime, size=len(body), blob_id=blob_id
-        )
+    def add(self, session: "Session", *, name: str, mime: str, file: IO[bytes]) -> "Attachment":
+        """Stores a file. Raises RunError when the same bytes are being removed elsewhere at this moment.
+
+        A large one is written in slices before the transaction that makes the row.
+        """
+        owner_id, written = session.owner_id, None
+        sha256, size = digest_of(file)
+        is_large = size > SLICE
+        if is_large and not Blob.objects.filter(owner_id=owner_id, sha256=sha256).exists():
+            written = BlobSlice.objects.write(owner_id, file, size)
+        with transaction.atomic():
+            if is_large:
+                blob_id = Blob.objects.complete(owner_id, sha256, written)
+            else:
+                blob_id = Blob.objects.store(owner_id, pieces(file)).get(sha256)
+            if blob_id is None:
+                raise RunError(f"“{name}” could not be stored.", hint="Attach it again.")
+            return self.create(
+                session=session, name=name[:NAME_LENGTH], mime=mime, size=size, blob_id=blob_id
+            )
 
     @transaction.atomic
     def claim(self, session_pk: int, publics: Collection[UUID], message: UUID) -> None:
-        """They go with this message now; when it is refused or taken back they are in the composer again.
+        """Assigns the files to a message. Raises RunError when one is missing or belongs to a queued message.
 
-        Raises RunError when one of them is not there to be sent.
+        If the message is refused or withdrawn, they are in the composer again.
         """
         free = self.filter(session_id=session_pk, public__in=publics, turn=None)
-        mine = free.filter(models.Q(message=message) | ~_is_queued())
-        if mine.update(message=message) != len(set(publics)):
+        claimable = free.filter(models.Q(message=message) | ~_is_queued())
+        if claimable.update(message=message) != len(set(publics)):
             raise RunError("An attached file is not there any more.", hint="Attach it again.")
 
-    def going_with(self, session_pk: int, message: UUID) -> "list[Attachment]":
+    def of_message(self, session_pk: int, message: UUID) -> "list[Attachment]":
         rows = self.filter(session_id=session_pk, message=message, turn=None)
         return list(rows.select_related("blob").order_by("pk"))
 
     @transaction.atomic
-    def discard(self, doomed: Iterable["Attachment"], owner_id: int) -> None:
-        """Deletes rows, and their bytes where nothing else holds the same."""
-        rows = list(doomed)
+    def discard(self, attachments: Iterable["Attachment"], owner_id: int) -> None:
+        """Deletes the rows, and their blobs unless another row references them."""
+        rows = list(attachments)
         self.filter(pk__in=[row.pk for row in rows]).delete()
-        Blob.objects.filter(pk__in=[row.blob_id for row in rows]).collect(owner_id)
+        Blob.objects.filter(pk__in=[row.blob_id for row in rows]).delete_unreferenced(owner_id)
 
 
 def _is_queued() -> models.Exists:
@@ -67,8 +87,8 @@ def _is_queued() -> models.Exists:
 class Attachment(models.Model):
     """A file until the turn of its message holds it.
 
-    What travels inside the request lives on as a part of the turn, and its row goes. A larger file's row
-    stays: the turn names it, and its bytes are uploaded again when the provider's copy has expired.
+    A file sent inline becomes a part of the turn, and its row is deleted. The row of a larger file stays:
+    the turn names it, and its bytes are uploaded again when the provider's copy has expired.
     """
 
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -99,15 +119,14 @@ class Attachment(models.Model):
 
     @property
     def is_picture(self) -> bool:
-        """Whether a page can show it small."""
-        return self.mime in SHOWN
+        """Whether a page can show a thumbnail."""
+        return self.mime in INLINE_IMAGES
 
-    def is_at(self, route: str) -> bool:
-        """Whether the provider behind this door still has its copy."""
-        lasts = self.expires_at is None or self.expires_at > timezone.now() + SPARE
+    def has_copy_at(self, route: str) -> bool:
+        """Whether the provider of this route has a copy that lasts at least `EXPIRY_MARGIN`."""
+        lasts = self.expires_at is None or self.expires_at > timezone.now() + EXPIRY_MARGIN
         return bool(self.uri) and self.route == route and lasts
 
-    def place(self, uri: str, route: str, expires: datetime | None) -> None:
-        """The provider keeps a copy now."""
+    def set_copy(self, uri: str, route: str, expires: datetime | None) -> None:
         self.uri, self.route, self.expires_at = uri, route, expires
         self.save(update_fields=["uri", "route", "expires_at"])

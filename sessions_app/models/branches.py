@@ -1,13 +1,21 @@
-"""Where the tree of turns forks: which turns stand beside each other, and where a branch ends now."""
+"""Branches of the tree of turns: siblings and leaves; copies below another turn or in a new session."""
 
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import connections
-from django.db.models import Q
+from django.db.models import F, OuterRef, Q, Subquery, prefetch_related_objects
+from django.db.models.functions import Coalesce
 
-from sessions_app.models.turn import BRANCH, Turn
+from sessions_app.models.run import Run
+from sessions_app.models.session import TITLE_LENGTH, Session
+from sessions_app.models.source import Blob, digest
+from sessions_app.models.turn import BRANCH, MARKS, Turn
+from sessions_app.prompt import turns as prompt_turns
+from sessions_app.prompt.parts import text_of
 
 NEWEST_BELOW = """
 WITH RECURSIVE below(id) AS (
@@ -17,12 +25,12 @@ WITH RECURSIVE below(id) AS (
 )
 SELECT max(id) FROM below
 """
-"""A turn is younger than its parent, so the youngest below a turn is a leaf."""
+"""Keys grow with time, so the largest below a turn is a leaf."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """A turn among the turns that answer or follow the same one: branch `position` of `count`."""
+class BranchChoice:
+    """A turn's place among its siblings: branch `position` of `count`."""
 
     position: int
     count: int
@@ -30,8 +38,14 @@ class Choice:
     next: UUID | None
 
 
+def head_of(session_pk: int) -> Turn | None:
+    """The session's head, read again: one query."""
+    heads = Session.objects.filter(pk=session_pk).values("head")
+    return Turn.objects.filter(pk__in=heads).defer("text").first()
+
+
 def newest_leaf(turn: Turn) -> Turn:
-    """The end of the branch that was written last among those that go through this turn."""
+    """The newest leaf below this turn, or the turn itself."""
     with connections[Turn.objects.db].cursor() as cursor:
         cursor.execute(NEWEST_BELOW, [turn.pk])
         (found,) = cursor.fetchone()
@@ -39,13 +53,13 @@ def newest_leaf(turn: Turn) -> Turn:
 
 
 def is_on_branch(turn: Turn, head_id: int | None) -> bool:
-    """Whether the walk from this head comes by the turn."""
+    """Whether the turn is on the branch that ends at this head."""
     walk = Turn.objects.raw(BRANCH, [head_id, turn.depth]) if head_id else ()
     return any(passed.pk == turn.pk for passed in walk)
 
 
-def choices_of(turns: Iterable[Turn]) -> Mapping[int, Choice]:
-    """For each turn that has siblings, its place among them, oldest first: one query."""
+def choices_of(turns: Iterable[Turn]) -> Mapping[int, BranchChoice]:
+    """The place of each turn that has siblings, by primary key: one query."""
     shown = list(turns)
     if not shown:
         return {}
@@ -59,12 +73,135 @@ def choices_of(turns: Iterable[Turn]) -> Mapping[int, Choice]:
     return {pk: choice for pk, choice in found if choice.count > 1}
 
 
-def _choice(turn: Turn, family: list[tuple[int, UUID]]) -> Choice:
+def _choice(turn: Turn, family: list[tuple[int, UUID]]) -> BranchChoice:
     index = next(index for index, (pk, _) in enumerate(family) if pk == turn.pk)
     names = [public for _, public in family]
-    return Choice(
+    return BranchChoice(
         position=index + 1,
         count=len(family),
         previous=names[index - 1] if index else None,
         next=names[index + 1] if index + 1 < len(names) else None,
     )
+
+
+COPIED_TURN_FIELDS = ("session_id", "content_id", "text", "run_id", "exchange_id", *MARKS)
+
+
+def copy_of(turn: Turn) -> Turn:
+    """An unsaved copy; its origin is the turn it was first copied from."""
+    values: dict[str, Any] = {name: getattr(turn, name) for name in COPIED_TURN_FIELDS}
+    return Turn(**values, origin_id=turn.origin_id or turn.pk)
+
+
+def substitute(session: Session, value: prompt_turns.Turn, **facts: Any) -> Turn:
+    """An unsaved turn with new content that replaces old turns."""
+    return filled_content(session, Turn(session=session, **facts), value)
+
+
+def filled_content(session: Session, turn: Turn, value: prompt_turns.Turn) -> Turn:
+    """Sets the content of an unsaved turn and returns it."""
+    blobs = Blob.objects.store(session.owner_id, [value.wire])
+    turn.kind, turn.content_id = value.kind.value, blobs[digest(value.wire)]
+    turn.text = text_of(value.wire).replace("\0", "")
+    return turn
+
+
+def copy_branch_below(session: Session, parent: Turn | None, turns: Sequence[Turn]) -> None:
+    """Saves turns as a chain below `parent` and makes it the branch in view, in three statements.
+
+    The session must be locked.
+    """
+    depth = parent.depth + 1 if parent else 0
+    for place, turn in enumerate(turns):
+        turn.depth, turn.parent = depth + place, None if place else parent
+    if turns:
+        _set_parents(session, Turn.objects.bulk_create(turns)[0])
+    session.switch_branch(turns[-1] if turns else parent)
+
+
+def _set_parents(session: Session, first: Turn) -> None:
+    """Sets each new turn's parent to the one of the depth above, and its time to that of its origin.
+
+    History chunks are named after these times.
+    """
+    ours = Turn.objects.filter(session=session, pk__gte=first.pk)
+    above = ours.filter(depth=OuterRef("depth") - 1).values("pk")[:1]
+    origin = Turn.objects.filter(pk=OuterRef("origin_id")).values("created_at")
+    ours.update(
+        parent=Coalesce(Subquery(above), F("parent")),
+        created_at=Coalesce(Subquery(origin), F("created_at")),
+    )
+
+
+COPIED_SESSION_FIELDS = (
+    "purpose",
+    "background",
+    "procedure_id",
+    "assistant_id",
+    "args",
+    "model",
+    "settings",
+    "owner_id",
+)
+
+
+def copy_session(session: Session, last: Turn) -> Session:
+    """A new session with the branch up to `last`, in a constant number of statements.
+
+    Blobs are shared, exchanges are not copied. Every turn keeps its route, so signatures go back to that
+    route only. `panels.travel` copies the panels.
+    """
+    fork = Session.objects.create(
+        title=f"Fork of {session.shown_title}"[:TITLE_LENGTH],
+        forked_from=session,
+        temporary=session.temporary,
+        **{name: getattr(session, name) for name in COPIED_SESSION_FIELDS},
+    )
+    fork.roles.set(session.roles.all())
+    branch = list(Turn.objects.raw(BRANCH, [last.pk, 0]))
+    prefetch_related_objects(branch, "run")
+    runs = _copy_runs(fork, [turn.run for turn in branch if turn.run is not None])
+    copies = _copy_turns(fork, branch, runs)
+    fork.advance(copies[-1])
+    return fork
+
+
+def _copy_runs(fork: Session, runs: Iterable[Run]) -> dict[int, Run]:
+    """Copies by original key; the copy of an active run is stopped."""
+    distinct = {run.pk: run for run in runs}
+    copies = Run.objects.bulk_create(
+        Run(
+            session=fork,
+            client_id=uuid.uuid4(),
+            status=Run.Status.STOPPED if run.is_active else run.status,
+            outcome=run.outcome,
+            error=run.error,
+            now=run.now,
+            ended_at=run.ended_at,
+            continuations=run.continuations,
+        )
+        for run in distinct.values()
+    )
+    return dict(zip(distinct, copies, strict=True))
+
+
+def _copy_turns(fork: Session, branch: Sequence[Turn], runs: Mapping[int, Run]) -> list[Turn]:
+    copies = Turn.objects.bulk_create(
+        Turn(
+            session=fork,
+            depth=turn.depth,
+            content_id=turn.content_id,
+            text=turn.text,
+            run=runs.get(turn.run_id or 0),
+            **turn.marks_elsewhere,
+        )
+        for turn in branch
+    )
+    above = Turn.objects.filter(session=fork, depth=OuterRef("depth") - 1)
+    Turn.objects.filter(session=fork).update(parent=Subquery(above.values("pk")[:1]))
+    tasks = [copy for copy in copies if copy.run and copy.kind == Turn.Kind.USER_TASK]
+    for task in tasks:
+        assert task.run is not None
+        task.run.trigger = task
+    Run.objects.bulk_update([task.run for task in tasks if task.run], ["trigger"])
+    return copies

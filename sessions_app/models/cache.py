@@ -1,7 +1,8 @@
-"""What we know of a `cachedContents/…` at the provider."""
+"""Explicit caches at the provider (`cachedContents/…`)."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
@@ -9,23 +10,18 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from sessions_app.models.lesson import CacheLesson
+from sessions_app.models.columns import storable
+from sessions_app.models.model_facts import CacheRefusal
+from sessions_app.models.run import Run
 from sessions_app.prompt import caching
-from sessions_app.prompt.caching import EXPIRY_MARGIN, CacheFacts
-
-if TYPE_CHECKING:
-    from sessions_app.models.session import Session
+from sessions_app.prompt.caching import EXPIRY_MARGIN, CacheFacts, EntryReason
 
 LEASE = timedelta(minutes=2)
-"""How long one run may take to make a cache before another may try."""
+"""How long one run may take to create a cache before another may try."""
 
 
 def deployment() -> str:
-    """12 hex digits that mark our caches at the provider.
-
-    Every process that shares the secret key shares it, a copy of the database elsewhere does not, and
-    there is no way back to the key.
-    """
+    """12 hex digits that mark our caches at the provider: an HMAC of the secret key."""
     return salted_hmac("pipeweb.caches", "deployment").hexdigest()[:12]
 
 
@@ -33,26 +29,35 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
     def live(self) -> Self:
         return self.filter(state=CacheEntry.State.LIVE)
 
-    def of_door(self, door: str) -> Self:
-        """Everything behind one base URL and key, whatever the model (`gemini.routes`)."""
-        return self.filter(Q(route=door) | Q(route__startswith=f"{door}/"))
+    def at_provider(self) -> Self:
+        """Entries whose cache exists there, also when it is to be deleted."""
+        return self.filter(state__in=CacheEntry.AT_PROVIDER)
 
-    def errands(self, door: str) -> Self:
-        """What is to be deleted or prolonged there."""
-        asked = Q(state=CacheEntry.State.DOOMED) | Q(state=CacheEntry.State.LIVE, wanted_until__isnull=False)
-        return self.of_door(door).filter(asked)
+    def on_endpoint(self, endpoint: str) -> Self:
+        """Entries of one base URL and key, of any model (`gemini.routes`)."""
+        return self.filter(Q(route=endpoint) | Q(route__startswith=f"{endpoint}/"))
+
+    def pending_actions(self, endpoint: str) -> Self:
+        """Entries to be deleted or extended there.
+
+        A cache that an active run named is not deleted before that run has ended, unless an admin asked.
+        """
+        named = Run.objects.active().filter(exchanges__cache_name__gt="").values("exchanges__cache_name")
+        deletable = Q(state=CacheEntry.State.TO_DELETE) & (Q(reason=EntryReason.ADMIN) | ~Q(name__in=named))
+        extendable = Q(state=CacheEntry.State.LIVE, wanted_until__isnull=False)
+        return self.on_endpoint(endpoint).filter(deletable | extendable)
 
     def claim(self, fingerprint: str, *, model: str, route: str, owner_id: int | None = None) -> bool:
-        """Whether the caller, and nobody else, is now to make this cache.
+        """Returns True when the caller, and no other run, is to create this cache.
 
-        One conditional statement decides, so that two runs never pay for the same cache. The claim
-        ends with `remember`, `refuse` or `release`, and by itself after LEASE.
+        The claim ends with `remember`, `refuse` or `release`, or expires after LEASE.
         """
         now = timezone.now()
         lease: dict[str, Any] = {
             "state": CacheEntry.State.PENDING,
             "leased_until": now + LEASE,
             "reason": "",
+            "said": "",
             "owner_id": owner_id,
         }
         fresh = {**lease, "model": model, "route": route}
@@ -60,7 +65,7 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         return is_new or bool(self.filter(_is_free(now), fingerprint=fingerprint).update(name="", **lease))
 
     def remember(self, fingerprint: str, *, name: str, tokens: int, expires: datetime) -> bool:
-        """Ends a claim with a cache. False when the claim was lost: the cache is then nobody's."""
+        """Ends a claim with a cache. Returns False when the claim was lost; no row then has this cache."""
         now = timezone.now()
         return bool(
             self.filter(fingerprint=fingerprint, state=CacheEntry.State.PENDING).update(
@@ -70,6 +75,7 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
                 state=CacheEntry.State.LIVE,
                 leased_until=None,
                 reason="",
+                said="",
                 failures=0,
                 retry_at=None,
                 wanted_until=None,
@@ -80,58 +86,62 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
             )
         )
 
-    def refuse(self, fingerprint: str, reason: str) -> None:
-        """Ends a claim with the provider's no, which holds for a while that grows."""
+    def refuse(self, fingerprint: str, said: str, *, pause: timedelta | None = None) -> None:
+        """Ends a claim with the provider's message `said`.
+
+        Without `pause` each refusal in a row doubles the time before the next try.
+        """
         for entry in self.filter(fingerprint=fingerprint):
             entry.failures += 1
             entry.state, entry.name, entry.tokens = CacheEntry.State.REFUSED, "", 0
             entry.expires_at = entry.leased_until = None
-            entry.retry_at = timezone.now() + caching.pause_after(entry.failures)
-            entry.reason = reason[:300]
+            entry.retry_at = timezone.now() + (pause or caching.pause_after(entry.failures))
+            entry.reason, entry.said = EntryReason.PROVIDER, storable(said, 300)
             entry.save()
 
-    def release(self, fingerprint: str, reason: str) -> None:
-        """Ends a claim without a cache: the next run may try at once."""
+    def release(self, fingerprint: str, said: str) -> None:
+        """Ends a claim without a cache; the next run may try at once."""
         self.filter(fingerprint=fingerprint, state=CacheEntry.State.PENDING).update(
-            state=CacheEntry.State.GONE, leased_until=None, reason=reason[:300], changed_at=timezone.now()
+            state=CacheEntry.State.GONE,
+            leased_until=None,
+            reason=EntryReason.PROVIDER,
+            said=storable(said, 300),
+            changed_at=timezone.now(),
         )
 
-    def forget(self, door: str, reason: str) -> None:
-        """Everything that was cached there is gone."""
-        kept = (CacheEntry.State.LIVE, CacheEntry.State.DOOMED)
-        self.of_door(door).filter(state__in=kept).update(
-            state=CacheEntry.State.GONE, reason=reason[:300], changed_at=timezone.now()
+    def forget(self, endpoint: str, reason: EntryReason) -> None:
+        """Marks every cache there as gone."""
+        self.on_endpoint(endpoint).at_provider().update(
+            state=CacheEntry.State.GONE, reason=reason, said="", changed_at=timezone.now()
         )
 
     def count_hit(self, fingerprint: str) -> None:
         self.filter(fingerprint=fingerprint).update(hits=F("hits") + 1, used_at=timezone.now())
 
-    def extended(self, name: str, expires: datetime) -> None:
+    def set_expiry(self, name: str, expires: datetime) -> None:
         changes = {"expires_at": expires, "wanted_until": None, "changed_at": timezone.now()}
-        self.live().filter(name=name).update(**changes)
+        self.at_provider().filter(name=name).update(**changes)
 
-    def doom(self, reason: str) -> int:
-        """Marks living caches for deletion at the provider; the next round of the caretaker does it."""
+    def mark_for_deletion(self, reason: EntryReason) -> int:
+        """Marks live caches; `runs.cache_janitor` deletes them at the provider."""
         return self.live().update(
-            state=CacheEntry.State.DOOMED, reason=reason[:300], changed_at=timezone.now()
+            state=CacheEntry.State.TO_DELETE, reason=reason, said="", changed_at=timezone.now()
         )
 
-    def let_go(self, session: "Session", reason: str, *, but: str = "") -> int:
-        """The session no longer needs its caches, except the one with fingerprint `but`.
-
-        What no other session uses is doomed. Two statements, whatever the number.
-        """
+    def release_for_session(self, session_pk: int, reason: EntryReason, *, but: str = "") -> int:
+        """Unlinks the session's caches, except that with fingerprint `but`, and returns how many of them no
+        other session uses: these are marked for deletion."""
         links = CacheEntry.sessions.through.objects
-        old = links.filter(session_id=session.pk).exclude(cacheentry__fingerprint=but)
+        old = links.filter(session_id=session_pk).exclude(cacheentry__fingerprint=but)
         keys = list(old.values_list("cacheentry_id", flat=True))
         if not keys:
             return 0
-        links.filter(session_id=session.pk, cacheentry_id__in=keys).delete()
-        return self.filter(pk__in=keys, sessions=None).doom(reason)
+        links.filter(session_id=session_pk, cacheentry_id__in=keys).delete()
+        return self.filter(pk__in=keys, sessions=None).mark_for_deletion(reason)
 
 
 def _is_free(now: datetime) -> Q:
-    """Entries that nobody holds: gone, run out, refused long enough ago, or left by a dead claim."""
+    """Entries that may be claimed: gone, expired, refused and due again, or with an expired claim."""
     state = CacheEntry.State
     return (
         Q(state=state.GONE)
@@ -148,9 +158,11 @@ class CacheEntry(models.Model):
     class State(models.TextChoices):
         PENDING = "pending"
         LIVE = "live"
-        DOOMED = "doomed"
+        TO_DELETE = "doomed", "Doomed"
         GONE = "gone"
         REFUSED = "refused"
+
+    AT_PROVIDER = (State.LIVE, State.TO_DELETE)
 
     fingerprint = models.CharField(max_length=64, unique=True)
     route = models.CharField(max_length=64)
@@ -158,14 +170,17 @@ class CacheEntry(models.Model):
     name = models.CharField(max_length=120, blank=True)
     tokens = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=8, choices=State, default=State.LIVE)
-    reason = models.CharField(max_length=300, blank=True, help_text="Why it is gone or was refused.")
+    reason = models.CharField(
+        max_length=20, blank=True, help_text="Why it is gone or was refused (prompt.caching.EntryReason)."
+    )
+    said = models.CharField(max_length=300, blank=True, help_text="What the provider said about that.")
     hits = models.PositiveIntegerField(default=0)
     failures = models.PositiveSmallIntegerField(default=0, help_text="Refusals in a row: the back-off grows.")
     retry_at = models.DateTimeField(null=True, blank=True, help_text="When a refused one may be tried again.")
     leased_until = models.DateTimeField(
         null=True, blank=True, help_text="While one run makes it, no other does."
     )
-    sessions: "models.ManyToManyField[Session, Any]" = models.ManyToManyField(
+    sessions: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(
         "Session", blank=True, related_name="cache_entries", help_text="Whose static layer it holds."
     )
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -198,53 +213,71 @@ class CacheEntry(models.Model):
     def display_name(self) -> str:
         return caching.display_name(deployment(), self.fingerprint)
 
-    def kept_hours(self, now: datetime) -> float:
-        """How long the provider has kept it, and charged for that; 0 when it never did."""
+    def stored_hours(self, now: datetime) -> float:
+        """Hours that the provider stored it, which it charges for; 0 when it never did."""
         if self.made_at is None:
             return 0.0
-        is_over = self.state not in (self.State.LIVE, self.State.DOOMED)
+        is_over = self.state not in (self.State.LIVE, self.State.TO_DELETE)
         end = min(self.changed_at if is_over else now, self.expires_at or now)
         return max((end - self.made_at).total_seconds(), 0.0) / 3_600
 
-    def drop(self, reason: str) -> None:
-        """The provider no longer knows the name. A cache that was made again since, under another, stays."""
-        self.state, self.reason, self.changed_at = self.State.GONE, reason[:300], timezone.now()
-        CacheEntry.objects.filter(pk=self.pk, name=self.name).update(
-            state=self.state, reason=self.reason, changed_at=self.changed_at
-        )
+    def drop(self, reason: str, said: str = "") -> None:
+        """Marks it as gone, with the provider's message `said`; not if it has another name by now."""
+        now = timezone.now()
+        changes = {"state": self.State.GONE, "reason": reason, "said": storable(said, 300), "changed_at": now}
+        for name, value in changes.items():
+            setattr(self, name, value)
+        CacheEntry.objects.filter(pk=self.pk, name=self.name).update(**changes)
 
-    def serve(self, session: "Session") -> None:
-        """The session uses it from now on; saying so again does no harm."""
+    def add_session(self, session_pk: int) -> None:
+        """Links a session that uses it; idempotent."""
         links = self.sessions.through.objects
-        links.bulk_create(
-            [self.sessions.through(cacheentry_id=self.pk, session_id=session.pk)], ignore_conflicts=True
-        )
+        link = self.sessions.through(cacheentry_id=self.pk, session_id=session_pk)
+        links.bulk_create([link], ignore_conflicts=True)
 
     @classmethod
-    def facts(cls, fingerprint: str, *, route: str, model: str, minimum: int | None) -> CacheFacts:
-        """What the pure plan needs to know: one query for a live cache, one more where there is none."""
+    def facts(
+        cls,
+        fingerprint: str,
+        *,
+        route: str,
+        model: str,
+        minimum: int | None,
+        held: Collection[str] = (),
+    ) -> CacheFacts:
+        """Input of the cache plan: one query for a live cache, else two.
+
+        `held` names the caches that the run has used; it may use them until it ends.
+        """
         now = timezone.now()
         entry = cls.objects.filter(fingerprint=fingerprint).first()
-        if entry is not None and entry.state == cls.State.LIVE:
+        if entry is not None and entry._is_usable(held):
             facts = CacheFacts(minimum, entry.name, entry.expires_at)
             if facts.is_live(now):
                 return facts
-        lesson = CacheLesson.objects.of(route, model)
-        learned = max(minimum, lesson.minimum or 0) if lesson and minimum is not None else minimum
+        known = CacheRefusal.objects.of(route, model)
+        if known and minimum is not None:
+            minimum = max(minimum, known.minimum or 0)
         return CacheFacts(
-            minimum=learned,
+            minimum=minimum,
             name=entry.name if entry and entry.state == cls.State.LIVE else "",
             expires=entry.expires_at if entry else None,
-            refusal=(lesson.refusal(now) if lesson else "") or (entry.refusal(now) if entry else ""),
+            refusal=(known.refusal(now) if known else "") or (entry.refusal(now) if entry else ""),
             pending=entry is not None and entry.is_claimed(now),
+            calibration=known.calibration if known else 1.0,
         )
 
+    def _is_usable(self, held: Collection[str]) -> bool:
+        if self.state == self.State.TO_DELETE:
+            return self.name in held and self.reason != EntryReason.ADMIN
+        return self.state == self.State.LIVE
+
     def refusal(self, now: datetime) -> str:
-        """Why it was refused, as long as that holds."""
+        """The provider's message, until it may be tried again; else empty."""
         holds = self.state == self.State.REFUSED and self.retry_at is not None and self.retry_at > now
-        return self.reason if holds else ""
+        return self.said if holds else ""
 
     def is_claimed(self, now: datetime) -> bool:
-        """Whether somebody is making it now."""
+        """Whether a run is creating it now."""
         lease = self.leased_until
         return self.state == self.State.PENDING and lease is not None and lease > now

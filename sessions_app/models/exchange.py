@@ -1,18 +1,24 @@
-"""One request to the model and its response, as it was on the wire."""
+"""One request to the model and its response."""
 
 import hashlib
 import uuid
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from django.db import models, transaction
+from django.db import connections, models, transaction
 from django.urls import reverse
 
 from sessions_app.models.run import describe
-from sessions_app.models.source import Manifest, SentItem, Source, keep_sources, layer_tokens, manifest_of
+from sessions_app.models.source import Manifest, SentItem, Source, layer_tokens, manifest_of, store_sources
+from sessions_app.prompt.caching import CachePlan
+from sessions_app.prompt.dialects import request_in
 from sessions_app.prompt.layers import Layer
-from sessions_app.prompt.payload import Payload
-from sessions_app.prompt.renditions import openai
+from sessions_app.prompt.payload import Item, Payload
+from sessions_app.prompt.prefix_diff import BreakLine
+from sessions_app.prompt.prefix_diff import LedgerItem as LedgerEntry
+from sessions_app.prompt.strategy import StrategyRecord
+from sessions_app.prompt.verdict import Verdict
 
 if TYPE_CHECKING:
     from sessions_app.errors import PipewebError
@@ -22,14 +28,14 @@ if TYPE_CHECKING:
 class ExchangeQuerySet(models.QuerySet["Exchange"]):
     @transaction.atomic
     def begin(self, run: "Run", step: int, payload: Payload, **facts: Any) -> "Exchange":
-        """Records what is about to be sent, before the call, so that a crash leaves the evidence.
+        """Creates the row before the call, so that it exists after a crash.
 
-        Only the session's one active run numbers exchanges, so reading and raising the count cannot race.
+        Only the session's one active run numbers exchanges, so the count needs no lock.
         """
         session = run.session
         session.exchange_count += 1
         session.save(update_fields=["exchange_count"])
-        keys = keep_sources(session, payload.items)
+        keys = store_sources(session, payload.items)
         return self.create(
             session=session,
             run=run,
@@ -45,7 +51,7 @@ class ExchangeQuerySet(models.QuerySet["Exchange"]):
 
 
 class Dialect(models.TextChoices):
-    """The form in which a request travels; it is always prepared as Gemini's."""
+    """The format in which a request is sent; it is always prepared in Gemini's."""
 
     GEMINI = "gemini", "Gemini"
     OPENAI = "openai", "OpenAI-compatible"
@@ -62,7 +68,14 @@ class Exchange(models.Model):
         null=True,
         on_delete=models.SET_NULL,
         related_name="resends",
-        help_text="Sent again without its cache.",
+        help_text="The failed request that this one repeats.",
+    )
+    continues = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="The exchange whose answer this one goes on with, by its continuation token.",
     )
     model = models.CharField(max_length=80)
     served_model = models.CharField(
@@ -83,9 +96,18 @@ class Exchange(models.Model):
     fingerprint = models.CharField(max_length=64, blank=True)
     cache_action = models.CharField(max_length=12, blank=True)
     cache_name = models.CharField(max_length=120, blank=True)
-    cache_reason = models.CharField(max_length=300, blank=True)
+    plan_figures = models.JSONField(
+        default=dict, blank=True, help_text="Why the cache was planned so (prompt.caching.CachePlan)."
+    )
     verdict = models.CharField(max_length=20, blank=True)
-    verdict_words = models.CharField(max_length=400, blank=True)
+    verdict_figures = models.JSONField(
+        default=dict, blank=True, help_text="What the verdict rests on (prompt.verdict.Verdict)."
+    )
+    earlier_wording = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="What an earlier version said in words only: verdict, cache_plan, strategy, budget.",
+    )
     previous = models.ForeignKey(
         "self",
         null=True,
@@ -96,7 +118,9 @@ class Exchange(models.Model):
     stages = models.JSONField(default=list, blank=True, help_text="Stage records (design §5), in order.")
     cache_policy = models.CharField(max_length=12, blank=True)
     cache_mode = models.CharField(max_length=12, blank=True)
-    strategy_reason = models.CharField(max_length=400, blank=True, help_text="Why this policy and this mode.")
+    strategy_figures = models.JSONField(
+        default=dict, blank=True, help_text="Why this policy and this mode (prompt.strategy.StrategyRecord)."
+    )
     break_line = models.JSONField(
         default=dict, blank=True, help_text="Where the prefix left the previous exchange's (prompt.breaks)."
     )
@@ -151,8 +175,47 @@ class Exchange(models.Model):
     def stored_manifest(self) -> Manifest:
         return Manifest.model_validate(self.manifest)
 
+    @property
+    def found_break(self) -> BreakLine | None:
+        """Where the bytes differ from those of `previous`; None where they do not."""
+        return BreakLine.restored(self.break_line)
+
+    @property
+    def found_verdict(self) -> Verdict | None:
+        """None before the end, and for rows of earlier versions."""
+        return Verdict.restored(self.verdict_figures, self.found_break)
+
+    @property
+    def cache_plan(self) -> CachePlan | None:
+        """None for rows of earlier versions."""
+        return CachePlan.restored(self.cache_action, self.cache_name, self.plan_figures)
+
+    @property
+    def strategy(self) -> StrategyRecord | None:
+        """None for rows of earlier versions."""
+        return StrategyRecord.restored(self.cache_mode, self.cache_policy, self.strategy_figures)
+
+    def earlier(self, subject: str) -> str:
+        """The text that an earlier version stored about it; empty for rows with figures."""
+        return str(self.earlier_wording.get(subject, ""))
+
+    def ledger_entries(self, items: Sequence[Item] | None = None) -> list[LedgerEntry]:
+        """The manifest's items for the ledger. `items` are those of the payload; given, they save a query."""
+        # Not `stored_manifest`: validating thousands of entries would slow every answer.
+        listed: list[list[Any]] = self.manifest.get("entries", [])
+        if items is None:
+            rows = Source.objects.filter(pk__in={entry[0] for entry in listed})
+            known = {pk: (name, tokens) for pk, name, tokens in rows.values_list("pk", "name", "tokens")}
+        else:
+            pairs = zip(listed, items, strict=True)
+            known = {entry[0]: (item.source, item.tokens) for entry, item in pairs}
+        return [
+            LedgerEntry(layer, known[key][0], key, known[key][1], lead is None)
+            for key, layer, lead, *_ in listed
+        ]
+
     def sent_items(self) -> list[SentItem]:
-        """The manifest joined with sources and blobs: one query, whatever its length."""
+        """The manifest joined with sources and blobs: one query."""
         entries = self.stored_manifest.entries
         sources = Source.objects.select_related("blob").in_bulk({entry.source for entry in entries})
         return [
@@ -169,7 +232,7 @@ class Exchange(models.Model):
         ]
 
     def request_body(self) -> bytes:
-        """The request rebuilt from the stored sources, byte for byte, as it was prepared."""
+        """The prepared request, rebuilt byte for byte from the sources."""
         manifest = self.stored_manifest
         pieces: list[bytes] = []
         for entry, item in zip(manifest.entries, self.sent_items(), strict=True):
@@ -179,22 +242,55 @@ class Exchange(models.Model):
 
     @property
     def is_translated(self) -> bool:
-        """Whether other bytes travelled than the prepared ones."""
+        """Whether the request was sent in another format than Gemini's."""
         return self.dialect != Dialect.GEMINI
 
     def sent_body(self) -> bytes:
-        """What travelled: the rebuilt request, told in the exchange's dialect."""
-        body = self.request_body()
-        return openai.request_of(self.model, body) if self.is_translated else body
+        """The rebuilt request in the exchange's dialect."""
+        return request_in(self.dialect, self.model, self.request_body())
 
     @property
-    def noted_sha256(self) -> str:
-        """The hash of what travelled, taken before the call."""
+    def recorded_sha256(self) -> str:
+        """The hash of the bytes that were sent, taken before the call."""
         return self.sent_sha256 or self.request_sha256
 
     def is_faithful(self) -> bool:
-        """Whether what travelled, rebuilt, has the hash that was noted when it was sent."""
-        return hashlib.sha256(self.sent_body()).hexdigest() == self.noted_sha256
+        """Whether the rebuilt request has the recorded hash."""
+        return hashlib.sha256(self.sent_body()).hexdigest() == self.recorded_sha256
 
     def fail(self, error: "PipewebError") -> None:
         self.error = describe(error)
+
+
+class RawChunkQuerySet(models.QuerySet["RawChunk"]):
+    def append(self, chunks: Iterable[tuple[int, int, float, bytes]]) -> None:
+        """Inserts (exchange key, seq, ms, body) rows; existing ones are kept.
+
+        Plain SQL: creating model instances costs more than the rest of the relay.
+        """
+        with connections[self.db].cursor() as cursor:
+            cursor.executemany(APPEND, list(chunks))
+
+
+APPEND = (
+    "INSERT INTO sessions_app_rawchunk (exchange_id, seq, ms, body) "
+    "VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+)
+
+
+class RawChunk(models.Model):
+    """One streamed event exactly as it arrived."""
+
+    exchange = models.ForeignKey("Exchange", on_delete=models.CASCADE, related_name="chunks")
+    seq = models.PositiveIntegerField()
+    ms = models.FloatField(help_text="Milliseconds since the request was sent.")
+    body = models.BinaryField()
+
+    objects = RawChunkQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["seq"]
+        constraints = [models.UniqueConstraint(fields=["exchange", "seq"], name="chunk_once")]
+
+    def __str__(self) -> str:
+        return f"chunk {self.seq}"

@@ -1,53 +1,50 @@
-"""What a session wants the model, or the person, to know: seed 4's spine."""
+"""Notifications of a session for the model and the person (seed 4)."""
 
 from typing import Self
 
 from django.db import models, transaction
-from django.db.models import Max
 from django.utils import timezone
 
-from sessions_app.models.queued import QueuedMessage
+from sessions_app.models.run import QueuedMessage
+from sessions_app.models.session import next_number
+from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.wording.remarks import sentence
 
 KEPT = 100
-"""Notifications of a session; beyond, the oldest that have been seen go."""
+"""Notifications kept per session; beyond, the oldest seen ones are deleted."""
 
 PREVIEW = 80
-"""Characters of a message that its notification repeats."""
+"""Characters of a queued message that its notification quotes."""
 
 
 class NotificationQuerySet(models.QuerySet["Notification"]):
-    def told(self) -> Self:
-        """Without what is no panel: the message itself stands in the history."""
+    def for_panel(self) -> Self:
+        """Without those that the panel omits: the messages themselves are in the history."""
         return self.exclude(kind__in=("user_message", "reload_resume"))
 
     def open(self) -> Self:
-        """What has not been seen; one that was held back comes up again with the next request."""
+        """Not seen yet, blocked ones included: they are sent with the next request."""
         return self.exclude(status=Notification.Status.SEEN)
 
     @transaction.atomic
-    def note(
+    def add(
         self, session_pk: int, kind: str, text: str, *, source: str = "", status: str = "unseen"
     ) -> "Notification":
-        """The session's next notification; the open one when the same was said already and not seen."""
-        from sessions_app.models.session import Session
-
-        # Two processes may note at once: the lock of the session's row puts their numbers in order.
-        Session.objects.select_for_update(of=("self",)).filter(pk=session_pk).values_list("pk").first()
-        mine = self.filter(session_id=session_pk)
-        said = mine.open().filter(kind=kind, source=source).first()
-        if said is not None:
-            return said
-        newest = mine.aggregate(newest=Max("number"))["newest"] or 0
-        made = self.create(
-            session_id=session_pk, number=newest + 1, kind=kind, source=source, text=text, status=status
+        """Creates a notification, or returns the open one of the same kind and source."""
+        number = next_number(self.all(), session_pk, "number")  # its lock also keeps out a duplicate
+        found = self.filter(session_id=session_pk, kind=kind, source=source).open().first()
+        if found is not None:
+            return found
+        created = self.create(
+            session_id=session_pk, number=number, kind=kind, source=source, text=text, status=status
         )
-        self._forget_seen(session_pk)
-        return made
+        self._delete_surplus(session_pk)
+        return created
 
     def mark_seen(self, session_pk: int) -> "list[Notification]":
-        """Marks what the model will now see, and answers it. One query when there is nothing.
+        """Marks the open notifications as seen and returns them; one query when there are none.
 
-        A message that still waits stays open: the request does not hold it yet.
+        Those of queued messages stay open: the request does not contain the message yet.
         """
         found = list(self.filter(session_id=session_pk).open())
         if any(one.kind == Notification.Kind.USER_MESSAGE for one in found):
@@ -60,15 +57,15 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
         return found
 
     def dismiss(self) -> int:
-        """A person has read these: the model is not woken for them."""
+        """Marks these as read by the person; no request is made for them."""
         return self.open().update(status=Notification.Status.SEEN, seen_at=timezone.now())
 
-    def _forget_seen(self, session_pk: int) -> None:
-        mine = self.filter(session_id=session_pk)
-        surplus = mine.count() - KEPT
+    def _delete_surplus(self, session_pk: int) -> None:
+        rows = self.filter(session_id=session_pk)
+        surplus = rows.count() - KEPT
         if surplus > 0:
-            seen = mine.filter(status=Notification.Status.SEEN).order_by("number")
-            mine.filter(pk__in=list(seen.values_list("pk", flat=True)[:surplus])).delete()
+            seen = rows.filter(status=Notification.Status.SEEN).order_by("number")
+            rows.filter(pk__in=list(seen.values_list("pk", flat=True)[:surplus])).delete()
 
 
 class Notification(models.Model):
@@ -106,16 +103,10 @@ class Notification(models.Model):
 
     @property
     def line(self) -> str:
-        """`[N3] answer cut — …`: how the model and the stage record read it."""
-        return f"[N{self.number}] {LABELS[self.kind]} — {self.text}"
+        """What the model reads: `[N3] answer cut — …`."""
+        return sentence(self.remark)
 
-
-LABELS = {
-    "user_message": "message",
-    "reload_resume": "interrupted",
-    "todo_incomplete": "todos open",
-    "max_tokens_truncated": "answer cut",
-    "context_threshold": "context filling up",
-    "guard_rail": "guard rail",
-    "custom": "notice",
-}
+    @property
+    def remark(self) -> Remark:
+        """For the stage record."""
+        return Remark(code=RemarkCode.NOTIFICATION, number=self.number, kind=str(self.kind), text=self.text)

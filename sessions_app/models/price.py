@@ -1,26 +1,29 @@
-"""What tokens cost, and what was spent."""
+"""Prices of models, spending and allowances of people."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Self
+from typing import Any, Self
 
+from django.apps.registry import Apps
+from django.apps.registry import apps as installed_apps
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
 from django.db.models import F
 
-from sessions_app.prompt.pricing import Rates, names_of
+from sessions_app.catalogue import CATALOGUE
+from sessions_app.prompt.pricing import Rates, price_names
 from sessions_app.prompt.reply import Usage
 
 
 class PriceQuerySet(models.QuerySet["Price"]):
     def of(self, model: str, day: date, *, family: str = "") -> "Price | None":
-        """The price of the model that served, on that day; None when nobody has entered one.
+        """The price of the model that served, on that day; None when there is none.
 
         A name is looked up as it is, then without its revision, then as `family`, the model that
         really serves an alias. It is never cut to the name of a shorter model.
         """
-        names = [*names_of(model), *names_of(family)]
+        names = [*price_names(model), *price_names(family)]
         found = {price.model: price for price in self.filter(model__in=names, valid_from__lte=day).reverse()}
         return next((found[name] for name in names if name in found), None)
 
@@ -58,7 +61,7 @@ class Price(models.Model):
         return f"{self.model} from {self.valid_from}"
 
     def rates(self, prompt_tokens: int) -> Rates:
-        """What holds for a request of this size: a long prompt is charged at the second tier as a whole."""
+        """The rates for a request of this size; a long prompt is charged at the second tier throughout."""
         if self.above is None or prompt_tokens <= self.above:
             return Rates(self.input, self.cached, self.output, self.storage)
         return Rates(
@@ -69,9 +72,46 @@ class Price(models.Model):
         )
 
 
+class SeededPrice(models.Model):
+    """A price of the catalogue that was added here once, so that an admin's deletion lasts."""
+
+    model = models.CharField(max_length=80)
+    valid_from = models.DateField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["model", "valid_from"], name="seeded_price_once")]
+
+    def __str__(self) -> str:
+        return f"{self.model} from {self.valid_from}"
+
+
+def seed_prices(using: str, apps: Apps = installed_apps, **_: Any) -> None:
+    """Receiver of `post_migrate`: adds new prices of the catalogue; existing rows are kept."""
+    try:
+        prices = apps.get_model("sessions_app", "Price").objects.using(using)
+        seeded = apps.get_model("sessions_app", "SeededPrice").objects.using(using)
+    except LookupError:  # migrated back to before these tables
+        return
+    known = set(seeded.values_list("model", "valid_from"))
+    new = [
+        (entry.name, price)
+        for entry in CATALOGUE.values()
+        for price in entry.prices
+        if (entry.name, price.valid_from) not in known
+    ]
+    with transaction.atomic(using=using):
+        prices.bulk_create(
+            [prices.model(model=name, **asdict(price)) for name, price in new], ignore_conflicts=True
+        )
+        seeded.bulk_create(
+            [seeded.model(model=name, valid_from=price.valid_from) for name, price in new],
+            ignore_conflicts=True,
+        )
+
+
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """Where an amount is booked: whose, on which day, for which model."""
+class SpendingKey:
+    """Owner, day and model of a row of spending."""
 
     owner_id: int
     day: date
@@ -82,8 +122,8 @@ class SpendingQuerySet(models.QuerySet["Spending"]):
     def of(self, owner_id: int | None) -> Self:
         return self.filter(owner_id=owner_id)
 
-    def add_exchange(self, entry: Entry, usage: Usage, usd: Decimal | None) -> None:
-        """Books what one exchange used; `usd` is None when its price is unknown."""
+    def add_exchange(self, entry: SpendingKey, usage: Usage, usd: Decimal | None) -> None:
+        """Books one exchange; `usd` is None when its price is unknown."""
         self._book(
             entry,
             exchanges=1,
@@ -95,11 +135,11 @@ class SpendingQuerySet(models.QuerySet["Spending"]):
             usd=usd or Decimal(0),
         )
 
-    def add_cache(self, entry: Entry, *, made: Decimal | None, kept: Decimal | None) -> None:
-        """Books an explicit cache: what making it cost, and what keeping it for its time to live costs.
+    def add_cache(self, entry: SpendingKey, *, made: Decimal | None, kept: Decimal | None) -> None:
+        """Books an explicit cache: US dollars for creating it, and for storing it during its time to live.
 
-        Call it when a cache is made, and with `made=Decimal(0)` when its life is extended (`kept` for
-        the hours gained) or cut short (`kept` negative). None stands for an unknown price.
+        `made` is 0 when the life of a cache is extended or cut short (`kept` negative). None is an unknown
+        price.
         """
         self._book(
             entry,
@@ -109,8 +149,8 @@ class SpendingQuerySet(models.QuerySet["Spending"]):
             unpriced=int(made is None or kept is None),
         )
 
-    def _book(self, entry: Entry, **amounts: int | Decimal) -> None:
-        """One statement on all but the first booking of a day."""
+    def _book(self, entry: SpendingKey, **amounts: int | Decimal) -> None:
+        """One statement, except for the first booking of a day."""
         raised = {name: F(name) + amount for name, amount in amounts.items()}
         key = {"owner_id": entry.owner_id, "day": entry.day, "model": entry.model[:80]}
         if self.filter(**key).update(**raised):
@@ -119,7 +159,7 @@ class SpendingQuerySet(models.QuerySet["Spending"]):
             with transaction.atomic():
                 self.create(**key, **amounts)
         except IntegrityError:
-            # Another process booked the day's first amount between the two statements.
+            # Another process created the row between the two statements.
             self.filter(**key).update(**raised)
 
 

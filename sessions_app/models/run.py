@@ -1,17 +1,27 @@
-"""From a trigger to the final answer, with all tool rounds."""
+"""Runs, their logs of events, and messages that wait for a run to end."""
 
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from sessions_app.errors import GatewayError, PipewebError
+from sessions_app.errors import GatewayError, NoAnswer, PipewebError, RequestRefused, RunEnded
+from sessions_app.models.columns import storable_json
+from sessions_app.prompt.turns import TurnKind
+
+if TYPE_CHECKING:
+    from sessions_app.models.turn import Turn
 
 LEASE = timedelta(seconds=15)
-"""A run whose heartbeat is older has lost its process."""
+"""A run without a heartbeat for this long has lost its process."""
+
+LARGEST_SKEW = timedelta(hours=1)
+"""By which the clocks of two machines may differ."""
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -22,7 +32,21 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.active().filter(session_id=session_pk).values_list("public", flat=True).first()
 
     def abandoned(self) -> Self:
-        return self.active().filter(heartbeat_at__lt=timezone.now() - LEASE)
+        """Active runs without a heartbeat; a damaged time may lie in the future."""
+        now = timezone.now()
+        stale = Q(heartbeat_at__lt=now - LEASE) | Q(heartbeat_at__gt=now + LARGEST_SKEW)
+        return self.active().filter(stale)
+
+    def hold(self, pk: int) -> None:
+        """Keeps an active run from being ended until the end of the transaction: one query.
+
+        Whatever a run stores, it stores in a transaction that begins with this: a process that was silent for
+        a lease goes on with runs that another one has ended. SQLite has no locks of rows, and needs none:
+        its transactions begin with the lock on the database (IMMEDIATE). Raises RunEnded.
+        """
+        # Without the key: rows that refer to the run are inserted meanwhile.
+        if not self.active().filter(pk=pk).select_for_update(no_key=True).exists():
+            raise RunEnded
 
 
 class Run(models.Model):
@@ -51,9 +75,6 @@ class Run(models.Model):
     process = models.CharField(
         max_length=32, blank=True, help_text="Who works on it; its lock file tells whether it lives."
     )
-    attempt = models.PositiveSmallIntegerField(
-        default=1, help_text="Rises when another process ends what one left behind."
-    )
     client_language = models.CharField(
         max_length=40, blank=True, help_text="What the browser said; prompts fall back to it."
     )
@@ -66,9 +87,12 @@ class Run(models.Model):
     stop_requested = models.BooleanField(
         default=False, help_text="A stop that reached another process than the run's."
     )
-    files_html = ""
-    """The files of its message as pages show them, for whoever began it just now."""
-
+    sent_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        db_index=True,
+        help_text="When a person sent its message; empty: none did.",
+    )
     heartbeat_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -94,6 +118,18 @@ class Run(models.Model):
     def is_active(self) -> bool:
         return self.status in self.ACTIVE
 
+    @property
+    def is_resumed(self) -> bool:
+        """Whether it goes on from the tool responses of an earlier run."""
+        return self.trigger is not None and self.trigger.kind == TurnKind.TOOL_RESPONSE
+
+    @cached_property
+    def task(self) -> "Turn | None":
+        """The person's message that it answers: its trigger, or the one above it in a resumed run."""
+        if self.trigger is None or not self.is_resumed:
+            return self.trigger
+        return type(self.trigger).objects.message_above(self.trigger.pk)
+
     def end(self, status: str, *, outcome: str = "", error: PipewebError | None = None) -> None:
         self.status, self.ended_at = status, timezone.now()
         self.outcome = outcome or self.outcome
@@ -102,17 +138,69 @@ class Run(models.Model):
 
 
 def describe(error: PipewebError) -> dict[str, Any]:
-    """An error as the pages show it; never holds a key or a body that was sent."""
-    known: dict[str, Any] = {
-        "kind": type(error).__name__,
-        "message": storable(error.message),
-        "hint": storable(error.hint),
-    }
+    """An error as JSON: a code with figures for our own rules, else its message; never a key or a body."""
+    if isinstance(error, RequestRefused):
+        return _known(error, reason=error.reason.value, figures=error.figures)
+    if isinstance(error, NoAnswer):
+        return _known(error, reason=error.reason, figures=error.figures)
+    said: dict[str, Any] = {"message": error.message, "hint": error.hint}
     if isinstance(error, GatewayError):
-        known |= {"code": error.code, "status": storable(error.status), "retry_after": error.retry_after}
+        said |= {"code": error.code, "status": error.status, "retry_after": error.retry_after}
+    return _known(error, **said)
+
+
+def _known(error: PipewebError, **facts: Any) -> dict[str, Any]:
+    known: dict[str, Any] = storable_json({"kind": type(error).__name__, **facts})
     return known
 
 
-def storable(text: str, length: int | None = None) -> str:
-    """What a provider says, fit for a column: PostgreSQL refuses NUL in text and in JSON alike."""
-    return text.replace("\0", "")[:length]
+class RunLogQuerySet(models.QuerySet["RunLog"]):
+    def after(self, run_pk: int, seq: int) -> Self:
+        """Rows with events later than `seq`, in order."""
+        return self.filter(run_id=run_pk, seq_to__gt=seq).order_by("seq_from")
+
+
+class RunLog(models.Model):
+    """One flush of a run: the events `seq_from`…`seq_to`, one JSON text per line."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="log")
+    seq_from = models.PositiveIntegerField()
+    seq_to = models.PositiveIntegerField()
+    body = models.BinaryField(help_text="The events as they were sent to the browser.")
+
+    objects = RunLogQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "seq_from"], name="log_once")]
+
+    def __str__(self) -> str:
+        return f"events {self.seq_from}–{self.seq_to}"
+
+    @classmethod
+    def of(cls, run: Run, first: int, wires: Sequence[str]) -> Self:
+        """A row for events that are numbered from `first`."""
+        body = "\n".join(wires).encode()
+        return cls(run=run, seq_from=first, seq_to=first + len(wires) - 1, body=body)
+
+    @property
+    def wires(self) -> list[str]:
+        return bytes(self.body).decode().split("\n")
+
+
+class QueuedMessage(models.Model):
+    """A message that waits for the active run to end; answered oldest first, or withdrawn."""
+
+    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="queue")
+    client_id = models.UUIDField(help_text="Becomes the client id of the run: sending twice queues once.")
+    text = models.TextField()
+    files = models.PositiveSmallIntegerField(default=0, help_text="Attachments that go with it.")
+    queued_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "client_id"], name="queued_once_per_client_id")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.client_id)

@@ -7,30 +7,33 @@ from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.db import models, transaction
+from django.db.models import Max
 from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.markup import plain
-from sessions_app.models.options import SessionSettings
-from sessions_app.models.persona import Persona
+from sessions_app.models.cache import CacheEntry
+from sessions_app.models.library import Persona
+from sessions_app.models.run import Run
+from sessions_app.models.session_settings import SessionSettings
+from sessions_app.prompt.caching import EntryReason
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
-ACTS: dict[str, dict[str, Any]] = {
+LIST_ACTIONS: dict[str, dict[str, Any]] = {
     "pin": {"pinned_at": Now()},
     "unpin": {"pinned_at": None},
     "archive": {"archived_at": Now(), "pinned_at": None},
     "unarchive": {"archived_at": None},
-    "delete": {},  # Session.hide: its caches go as well
+    "delete": {},  # Session.soft_delete: releases its caches too
     "restore": {"deleted_at": None},
 }
-"""What a person does with whole sessions, and what it changes."""
+"""Actions of the session list, with the fields they update."""
 
-ACTIVE = ("queued", "running")
-TEMPORARY_FOR = timedelta(days=1)
-"""A temporary session that was not erased by hand goes after this."""
+TEMPORARY_LIFETIME = timedelta(days=1)
+"""An unused temporary session is erased after this time."""
 
 TITLE_WORDS = 8
 TITLE_LENGTH = 120
@@ -38,26 +41,26 @@ TITLE_LENGTH = 120
 
 class SessionQuerySet(models.QuerySet["Session"]):
     def of(self, user: "User | AnonymousUser") -> Self:
-        """The one way to look sessions up for a person: what is not theirs does not exist."""
-        return self.filter(owner_id=user.pk, deleted_at=None)
+        """The user's sessions; every look-up for a person starts here."""
+        return self.filter(owner_id=user.pk, deleted_at=None, is_importing=False)
 
     def listed(self) -> Self:
-        """What stands in the list: neither archived nor temporary."""
+        """Neither archived nor temporary."""
         return self.filter(archived_at=None, temporary=False)
 
-    def left_behind(self) -> Self:
-        """Temporary sessions that nobody has used for a day."""
-        since = timezone.now() - TEMPORARY_FOR
-        return self.filter(temporary=True, updated_at__lt=since).exclude(runs__status__in=ACTIVE)
+    def expired_temporary(self) -> Self:
+        """Temporary sessions without activity for `TEMPORARY_LIFETIME`."""
+        since = timezone.now() - TEMPORARY_LIFETIME
+        return self.filter(temporary=True, updated_at__lt=since).exclude(runs__status__in=Run.ACTIVE)
 
-    def carry_out(self, act: str) -> int:
-        """One of ACTS on all of these; answers on how many."""
-        if act != "delete":
-            return self.update(**ACTS[act])
-        doomed = list(self)
-        for session in doomed:
-            session.hide()
-        return len(doomed)
+    def apply_action(self, action: str) -> int:
+        """Applies one of LIST_ACTIONS; returns the number of sessions."""
+        if action != "delete":
+            return self.update(**LIST_ACTIONS[action])
+        sessions = list(self)
+        for session in sessions:
+            session.soft_delete()
+        return len(sessions)
 
     def archived(self) -> Self:
         return self.filter(temporary=False).exclude(archived_at=None).order_by("-archived_at")
@@ -100,7 +103,7 @@ class Session(Persona):
     unpriced = models.PositiveIntegerField(default=0, help_text="Exchanges whose price is unknown.")
     prompt_tokens = models.PositiveBigIntegerField(default=0, help_text="Sent so far; those cached included.")
     cached_tokens = models.PositiveBigIntegerField(default=0, help_text="Of them, those from a cache.")
-    moves = models.PositiveIntegerField(
+    head_version = models.PositiveIntegerField(
         default=0, help_text="Counts the times another branch came into view: other pages follow it."
     )
     created_at = models.DateTimeField(auto_now_add=True)
@@ -112,6 +115,9 @@ class Session(Persona):
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="forks"
     )
     deleted_at = models.DateTimeField(null=True, blank=True)
+    is_importing = models.BooleanField(
+        default=False, help_text="An import is still writing it (ImportJob): nobody sees it."
+    )
 
     served: str | None = None
     """`modelVersion` of its newest answer, where a query asked for it (`capabilities.with_served`)."""
@@ -135,27 +141,25 @@ class Session(Persona):
 
     @property
     def chosen_tools(self) -> list[str] | None:
-        """Names of the tools that both the person and the assistant allow; None means the standard ones."""
-        mine, theirs = self.options.tools, self.assistant.tools if self.assistant else None
-        if mine is None or theirs is None:
-            return theirs if mine is None else mine
-        return [name for name in mine if name in theirs]
+        """Names of the tools that session and assistant both enable; None means the default ones."""
+        own, assistants = self.options.tools, self.assistant.tools if self.assistant else None
+        if own is None or assistants is None:
+            return assistants if own is None else own
+        return [name for name in own if name in assistants]
 
     @property
     def shown_title(self) -> str:
         return self.title or "New session"
 
     def switch_panel(self, key: str, on: bool) -> None:
-        """Shows or hides a kind of panel from the next request on."""
         self._change_settings(lambda options: options.panels | {key: on}, "panels")
 
     def switch_tool(self, name: str, on: bool, standard: Collection[str]) -> None:
-        """Puts a tool on offer or takes it away; `standard` are those on offer while nothing is chosen."""
-
+        """Enables or disables a tool; `standard` are those enabled by default."""
         self._choose("tools", name, on, standard)
 
     def switch_skill(self, name: str, on: bool, library: Collection[str]) -> None:
-        """Shows or hides a skill; `library` are all that there are, and are shown while nothing is chosen."""
+        """Shows or hides a skill; all of `library` are shown by default."""
         self._choose("skills", name, on, library)
 
     def _choose(self, setting: str, name: str, on: bool, standard: Collection[str]) -> None:
@@ -163,13 +167,13 @@ class Session(Persona):
             kept = getattr(options, setting)
             chosen = {*(standard if kept is None else kept)} - {name}
             chosen |= {name} if on else set()
-            # None, so that what becomes standard later is on.
+            # None, so that later defaults apply.
             return None if chosen == set(standard) else sorted(chosen)
 
         self._change_settings(change, setting)
 
     def _change_settings(self, change: Callable[[SessionSettings], Any], name: str) -> None:
-        """Two switches turned at once must both hold: the row is locked while one of them is."""
+        """Changes one setting with the row locked, so that concurrent changes of others are kept."""
         with transaction.atomic():
             row = type(self).objects.select_for_update(of=("self",)).only("settings").get(pk=self.pk)
             self.settings = row.settings | {name: change(row.options)}
@@ -179,54 +183,64 @@ class Session(Persona):
         self.title, self.titled_by_hand = title.strip()[:TITLE_LENGTH], True
         self.save(update_fields=["title", "titled_by_hand"])
 
-    def entitle(self, first_words: str) -> None:
+    def set_title_from(self, message: str) -> None:
         """Titles an untitled session from the first message."""
         if not self.title and not self.titled_by_hand:
-            words = plain(first_words).split()
+            words = plain(message).split()
             more = "…" if len(words) > TITLE_WORDS else ""
             self.title = (" ".join(words[:TITLE_WORDS])[: TITLE_LENGTH - 1]) + more
             self.save(update_fields=["title"])
 
     def advance(self, head: Any) -> None:
-        """Moves the branch in view to a newer turn."""
+        """Moves the head to a newer turn of the branch in view."""
         self.head = head
         self.updated_at = timezone.now()
         self.save(update_fields=["head", "updated_at"])
 
-    def turn_to(self, head: Any) -> None:
-        """Brings another branch into view; every page that shows the session follows."""
-        self.head, self.moves = head, self.moves + 1
-        self.save(update_fields=["head", "moves"])
+    def switch_branch(self, head: Any) -> None:
+        """Moves the head to another branch; open pages of the session reload it."""
+        self.head, self.head_version = head, self.head_version + 1
+        self.save(update_fields=["head", "head_version"])
 
-    def hide(self) -> None:
-        """What a person calls delete: gone from their pages at once, erased by an admin or retention."""
-        from sessions_app.models.cache import CacheEntry
-
+    def soft_delete(self) -> None:
+        """Hides the session from its owner; an admin or retention erases it."""
         type(self).objects.filter(pk=self.pk).update(deleted_at=Now())
-        CacheEntry.objects.let_go(self, "Its session was deleted.")
+        CacheEntry.objects.release_for_session(self.pk, EntryReason.SESSION_DELETED)
 
     def erase(self) -> None:
-        """Deletes every row of the session in a few statements, however large it is.
+        """Deletes every row of the session in a constant number of statements.
 
-        Django's own delete would load each turn and each raw chunk to follow cascades; on a
-        session of a thousand exchanges that takes minutes and holds the write lock.
+        `delete` alone would load each turn and raw chunk for its cascades: minutes with the write lock held
+        for a session of a thousand exchanges.
         """
         from sessions_app import models as rows
 
         with transaction.atomic():
-            rows.CacheEntry.objects.let_go(self, "Its session was erased.")
+            CacheEntry.objects.release_for_session(self.pk, EntryReason.SESSION_ERASED)
             type(self).objects.filter(pk=self.pk).update(head=None)
             rows.Run.objects.filter(session=self).update(trigger=None)
-            for doomed in (
+            for owned in (
                 rows.RawChunk.objects.filter(exchange__session=self),
                 rows.HistoryChunk.objects.filter(session=self),
+                rows.ToolCall.objects.filter(turn__session=self),
                 rows.Turn.objects.filter(session=self),
                 rows.Exchange.objects.filter(session=self),
                 rows.Source.objects.filter(session=self),
                 rows.RunLog.objects.filter(run__session=self),
                 rows.Run.objects.filter(session=self),
             ):
-                doomed._raw_delete(doomed.db)
+                owned._raw_delete(owned.db)
             owner_id = self.owner_id
             self.delete()
-            rows.Blob.objects.collect(owner_id)
+            rows.Blob.objects.delete_unreferenced(owner_id)
+
+
+def next_number(rows: "models.QuerySet[Any]", session_pk: int, field: str) -> int:
+    """The largest `field` among the session's rows, plus one. Must run in a transaction.
+
+    Locks the session's row, so that two processes never take the same number. A number below the largest
+    is not reused.
+    """
+    Session.objects.select_for_update(of=("self",)).filter(pk=session_pk).values_list("pk").first()
+    largest = rows.filter(session_id=session_pk).aggregate(largest=Max(field))["largest"]
+    return (largest or 0) + 1

@@ -1,25 +1,126 @@
-"""What was sent, source by source: the rows an exchange's manifest is made of."""
+"""Blobs, and the sources that an exchange's manifest refers to."""
 
+import hashlib
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
 from pydantic import BaseModel
 
-from sessions_app.models.blob import Blob
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item, Payload
 
 if TYPE_CHECKING:
     from sessions_app.models.session import Session
 
+WORTH_PACKING = range(512, 1_000_000)
+"""Bytes; compressing less saves nothing. More takes long with the write lock held, and is mostly media."""
+
+
+def digest(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
+
+
+def unpacked(body: bytes, packed: bool) -> bytes:
+    return zlib.decompress(body) if packed else body
+
+
+class BlobQuerySet(models.QuerySet["Blob"]):
+    def store(self, owner_id: int, bodies: Iterable[bytes]) -> dict[str, int]:
+        """Stores each distinct body once per owner, in one statement. Returns sha256 → primary key."""
+        distinct = {digest(body): body for body in bodies}
+        return self.store_packed([Blob.of(owner_id, sha, body) for sha, body in distinct.items()])
+
+    def store_packed(self, blobs: "Sequence[Blob]") -> dict[str, int]:
+        """The same for blobs that were packed outside of the transaction; each body is among them once."""
+        kept = self.bulk_create(
+            blobs,
+            update_conflicts=True,
+            unique_fields=["owner", "sha256"],
+            update_fields=["size"],
+        )
+        return {blob.sha256: blob.pk for blob in kept}
+
+    def complete(self, owner_id: int, sha256: str, written: int | None) -> int | None:
+        """Names the blob that `BlobSlice.objects.write` made, or deletes it where another has its bytes.
+
+        Returns the key of the blob with these bytes; None when there is none. Must run in a transaction.
+        """
+        # One at a time per owner: the same file may arrive twice at once.
+        get_user_model().objects.select_for_update(no_key=True).filter(pk=owner_id).values_list("pk").first()
+        known = self.filter(owner_id=owner_id, sha256=sha256).values_list("pk", flat=True).first()
+        if written is not None and known is None:
+            self.filter(pk=written).update(sha256=sha256)
+        elif written is not None:
+            self.filter(pk=written).delete()
+        return known or written
+
+    def delete_unreferenced(self, owner_id: int) -> int:
+        """Deletes the owner's blobs that no row references; returns how many."""
+        from sessions_app.models import Attachment, BlobSlice, HistoryChunk, Source, Turn
+        from sessions_app.models.blob_slice import INCOMPLETE
+
+        unreferenced = self.filter(owner_id=owner_id).exclude(
+            Q(sha256__startswith=INCOMPLETE)
+            | Exists(Turn.objects.filter(content=OuterRef("pk")))
+            | Exists(Source.objects.filter(blob=OuterRef("pk")))
+            | Exists(HistoryChunk.objects.filter(content=OuterRef("pk")))
+            | Exists(Attachment.objects.filter(blob=OuterRef("pk")))
+        )
+        slices = BlobSlice.objects.filter(blob__in=unreferenced)
+        slices._raw_delete(slices.db)
+        return unreferenced._raw_delete(unreferenced.db)
+
+
+class Blob(models.Model):
+    """sha256 → bytes, deduplicated per owner so that erasing a person erases every byte of theirs."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="blobs")
+    sha256 = models.CharField(max_length=64)
+    size = models.PositiveIntegerField(help_text="Bytes before packing.")
+    packed = models.BooleanField(default=False, help_text="True when `body` is zlib.")
+    body = models.BinaryField()
+
+    objects = BlobQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["owner", "sha256"], name="blob_once_per_owner")]
+
+    def __str__(self) -> str:
+        return f"{self.sha256[:12]} ({self.size} bytes)"
+
+    @classmethod
+    def of(cls, owner_id: int, sha256: str, body: bytes) -> Self:
+        packed = len(body) in WORTH_PACKING
+        return cls(
+            owner_id=owner_id,
+            sha256=sha256,
+            size=len(body),
+            packed=packed,
+            body=zlib.compress(body, 1) if packed else body,
+        )
+
+    @property
+    def is_sliced(self) -> bool:
+        """Whether the bytes are in the rows of `slices`."""
+        return bool(self.size) and not len(self.body)
+
+    @property
+    def bytes(self) -> bytes:
+        if self.is_sliced:
+            return self.slices.bytes_of(self.pk)
+        return unpacked(bytes(self.body), self.packed)
+
 
 class Source(models.Model):
-    """One thing that was sent in a session: the same source with the same bytes is one row.
+    """One source sent in a session; the same source with the same bytes is one row.
 
-    An exchange's manifest names sources by key, so that sending a long history again costs a few
-    numbers, and comparing two exchanges is comparing numbers.
+    Manifests refer to sources by key, so two exchanges are compared by numbers.
     """
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="sources")
@@ -41,7 +142,7 @@ class Source(models.Model):
 
     @classmethod
     def of(cls, session: "Session", item: Item, blob_id: int) -> "Source":
-        """The row of an item, not yet saved."""
+        """An unsaved row of the item."""
         return cls(
             session=session,
             name=item.source,
@@ -64,7 +165,7 @@ class ManifestEntry(NamedTuple):
 
 
 class Manifest(BaseModel):
-    """The JSON of `Exchange.manifest`: everything but the bytes, which are the sources' blobs."""
+    """The JSON of `Exchange.manifest`; the bytes are in the sources' blobs."""
 
     entries: list[ManifestEntry] = []
     tail: str = ""
@@ -72,7 +173,7 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SentItem:
-    """A manifest entry joined with its source: what the inspector shows."""
+    """A manifest entry joined with its source."""
 
     position: int
     layer: Layer
@@ -85,7 +186,7 @@ class SentItem:
 
 
 def manifest_of(keys: Sequence[int], payload: Payload) -> dict[str, Any]:
-    """A `Manifest` as it is stored, of a payload whose items have these sources."""
+    """The stored `Manifest` of a payload; `keys` are those of its items' sources."""
     entries = [
         [key, item.layer.value, item.lead.decode() if item.is_sent else None, item.content, item.part]
         for key, item in zip(keys, payload.items, strict=True)
@@ -100,12 +201,12 @@ def layer_tokens(items: Iterable[Item]) -> dict[str, int]:
     return totals
 
 
-def keep_sources(session: "Session", items: Sequence[Item]) -> list[int]:
-    """Primary keys of the items' sources, in order; only what is new is written."""
+def store_sources(session: "Session", items: Sequence[Item]) -> list[int]:
+    """Primary keys of the items' sources, in order; inserts the new ones."""
     known = _source_keys(session, items)
     fresh = {_identity(item): item for item in items if _identity(item) not in known}
     if fresh:
-        blobs = Blob.objects.keep(session.owner_id, (item.wire for item in fresh.values()))
+        blobs = Blob.objects.store(session.owner_id, (item.wire for item in fresh.values()))
         rows = Source.objects.bulk_create(
             Source.of(session, item, blobs[item.sha256]) for item in fresh.values()
         )

@@ -1,28 +1,43 @@
 """One entry of a session's history, a node of a tree that only grows."""
 
 import uuid
+from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connections, models
 
-from sessions_app.models.blob import Blob, unpacked
+from sessions_app.models.blob_slice import BlobSlice
+from sessions_app.models.columns import storable
+from sessions_app.models.source import Blob, unpacked
 from sessions_app.prompt import turns as prompt_turns
+from sessions_app.prompt.parts import PartView, parts_of, text_of
 
 if TYPE_CHECKING:
     from sessions_app.models.exchange import Exchange
     from sessions_app.models.run import Run
     from sessions_app.models.session import Session
 
-BRANCH = """
+WALK = """
 WITH RECURSIVE branch(id, parent_id) AS (
     SELECT id, parent_id FROM sessions_app_turn WHERE id = %s
     UNION ALL
     SELECT turn.id, turn.parent_id FROM sessions_app_turn turn JOIN branch ON turn.id = branch.parent_id
     WHERE turn.depth >= %s
 )
-SELECT turn.* FROM sessions_app_turn turn JOIN branch ON turn.id = branch.id ORDER BY turn.depth
 """
-"""The walk from a head to the root, oldest first; the same SQL on SQLite and PostgreSQL."""
+"""The turns from a head up to a depth, newest first."""
+
+BRANCH = f"""{WALK}
+SELECT turn.* FROM sessions_app_turn turn JOIN branch ON turn.id = branch.id ORDER BY turn.depth
+"""  # noqa: S608 (both parts are constants)
+"""The same, oldest first, with all columns."""
+
+MESSAGES = f"""{WALK}
+SELECT count(*) FROM sessions_app_turn turn JOIN branch ON turn.id = branch.id
+WHERE turn.kind = 'user_task'
+"""  # noqa: S608
+"""How many user tasks the walk has."""
 
 
 BUFFERED = """
@@ -31,22 +46,38 @@ WITH RECURSIVE branch(id, parent_id, chunk_id) AS (
     UNION ALL
     SELECT turn.id, turn.parent_id, chunk.id
     FROM sessions_app_turn turn JOIN branch ON turn.id = branch.parent_id AND branch.chunk_id IS NULL
-    LEFT JOIN sessions_app_historychunk chunk ON chunk.last_turn_id = turn.id
+    LEFT JOIN sessions_app_historychunk chunk ON chunk.last_turn_id = turn.id AND chunk.id <= %s
 )
-SELECT turn.public, turn.kind, turn.route, blob.packed, blob.body, branch.chunk_id
+SELECT turn.public, turn.kind, turn.route, turn.refused_in, blob.id, blob.packed, blob.body, branch.chunk_id
 FROM branch
 JOIN sessions_app_turn turn ON turn.id = branch.id
 JOIN sessions_app_blob blob ON blob.id = turn.content_id
 ORDER BY turn.depth
 """
-"""The same walk as far as the newest history chunk, with only what a request is built from.
+"""The walk up to the newest history chunk, with the columns that a request is built from.
 
-The head itself never counts as a chunk's end: it asks for an answer, though on another branch it is old.
+A chunk that ends at the head itself, made on another branch, does not count.
 """
+
+ANY_CHUNK = 2**63 - 1
+"""Larger than every key of a chunk."""
+
+
+MESSAGE = f"""{WALK}
+SELECT turn.* FROM sessions_app_turn turn JOIN branch ON turn.id = branch.id
+WHERE turn.kind = 'user_task' ORDER BY turn.depth DESC LIMIT 1
+"""  # noqa: S608
+"""The newest user task of the walk."""
+
+ELSEWHERE = 0
+"""`refused_in` of a turn whose signatures were refused in an exchange of another session."""
+
+BATCH = 500
+"""Turns that one statement names."""
 
 
 class Buffered(NamedTuple):
-    """The turns of a branch that are in no chunk, oldest first, and the chunk before them."""
+    """The turns of a branch after its newest chunk, oldest first, and that chunk's key."""
 
     turns: tuple[prompt_turns.Turn, ...]
     chunk: int | None
@@ -54,36 +85,72 @@ class Buffered(NamedTuple):
 
 class TurnQuerySet(models.QuerySet["Turn"]):
     def branch(self, head_id: int | None, floor: int = 0) -> "list[Turn]":
-        """The history that ends in this turn, oldest first, with contents: three queries.
-
-        The walk stops at depth `floor`, for pages that show only the end.
-        """
+        """The branch that ends here, oldest first, from depth `floor`, with contents: three queries."""
         if head_id is None:
             return []
         turns = list(self.raw(BRANCH, [head_id, floor]))
         models.prefetch_related_objects(turns, "content", "run")
         return turns
 
-    def buffered(self, head_id: int | None) -> Buffered:
-        """What is sent turn by turn of the branch that ends here: one query, however long it is."""
+    def message_above(self, turn_id: int) -> "Turn | None":
+        """The newest user task of the branch that ends here: one query."""
+        return next(iter(self.raw(MESSAGE, [turn_id, 0])), None)
+
+    def count_messages(self, head_id: int | None) -> int:
+        """How many user tasks the branch that ends here has: one query."""
+        if head_id is None:
+            return 0
+        with connections[self.db].cursor() as cursor:
+            cursor.execute(MESSAGES, [head_id, 0])
+            return int(cursor.fetchone()[0])
+
+    def buffered(self, head_id: int | None, newest: int = ANY_CHUNK) -> Buffered:
+        """The turns after the newest chunk of the branch that ends here: one query, and one per sliced blob.
+
+        Chunks made after the chunk `newest` do not count; 0 stands for no chunk.
+        """
         if head_id is None:
             return Buffered((), None)
         with connections[self.db].cursor() as cursor:
-            cursor.execute(BUFFERED, [head_id])
+            cursor.execute(BUFFERED, [head_id, newest])
             rows = cursor.fetchall()
         chunk = rows[0][-1] if rows else None
         return Buffered(tuple(_value(row) for row in rows if row[-1] is None), chunk)
 
+    def mark_refused(self, session_pk: int, keys: Sequence[str], exchange: int) -> bool:
+        """Marks these turns of the session, and copies of them anywhere, as refused in `exchange`.
+
+        Returns whether one of them was not marked before.
+        """
+        marked = 0
+        for start in range(0, len(keys), BATCH):
+            named = self.filter(session=session_pk, public__in=keys[start : start + BATCH], refused_in=None)
+            # A copy has the same content, whichever of the two came first.
+            contents = list(named.values_list("content", flat=True))
+            same = self.filter(content__in=contents, refused_in=None)
+            marked += same.filter(session=session_pk).update(refused_in=exchange)
+            same.update(refused_in=ELSEWHERE)
+        return marked > 0
+
 
 def _value(row: tuple[Any, ...]) -> prompt_turns.Turn:
-    public, kind, route, packed, body, _ = row
+    public, kind, route, refused_in, blob, packed, body, _ = row
     # SQLite keeps a uuid as hex without dashes.
     key = str(uuid.UUID(str(public)))
-    return prompt_turns.Turn(key, prompt_turns.TurnKind(kind), unpacked(bytes(body), packed), route)
+    wire = unpacked(bytes(body), packed) or BlobSlice.objects.bytes_of(blob)
+    return prompt_turns.Turn(key, prompt_turns.TurnKind(kind), wire, route, refused_in)
 
 
-MARKS = ("kind", "route", "edited", "summary", "covers", "language", "cut")
-"""What a copy of a turn takes over beside its content, here or in another installation."""
+SEARCHED = 200_000
+"""Characters of a turn that a search finds. Indexing megabytes would hold the write lock for seconds."""
+
+MARKS = ("kind", "route", "refused_in", "edited", "summary", "covers", "language", "cut", "closing")
+"""Fields that copies and exports of a turn keep beside its content."""
+
+
+def searched_text(wire_bytes: bytes) -> str:
+    """`Turn.text` for the content."""
+    return storable(text_of(wire_bytes), SEARCHED)
 
 
 class Turn(models.Model):
@@ -97,7 +164,9 @@ class Turn(models.Model):
         max_length=20, choices=[(kind.value, kind.name) for kind in prompt_turns.TurnKind]
     )
     content = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
-    text = models.TextField(blank=True, help_text="What a search finds: the content's text without NUL.")
+    text = models.TextField(
+        blank=True, help_text="What a search finds: the beginning of the content's text, without NUL."
+    )
     run = models.ForeignKey("Run", null=True, on_delete=models.CASCADE, related_name="turns")
     exchange = models.ForeignKey(
         "Exchange",
@@ -107,6 +176,11 @@ class Turn(models.Model):
         help_text="The exchange that produced it; empty for what a person or a tool said.",
     )
     route = models.CharField(max_length=64, blank=True, help_text="Whose signatures these are (design §2).")
+    refused_in = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Number of the exchange in which its signatures were refused; 0: in another session.",
+    )
     origin = models.ForeignKey(
         "self",
         null=True,
@@ -123,6 +197,9 @@ class Turn(models.Model):
     cut = models.BooleanField(
         default=False, help_text="The model had not finished: stopped, failed or interrupted."
     )
+    closing = models.BooleanField(
+        default=False, help_text="Written by Pipeweb below a tool round that brought no answer."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = TurnQuerySet.as_manager()
@@ -134,7 +211,7 @@ class Turn(models.Model):
         return f"{self.kind} {self.public}"
 
     @classmethod
-    def grow(
+    def append(
         cls,
         session: "Session",
         value: prompt_turns.Turn,
@@ -143,10 +220,11 @@ class Turn(models.Model):
         run: "Run | None" = None,
         exchange: "Exchange | None" = None,
         cut: bool = False,
+        closing: bool = False,
         language: str = "",
     ) -> "Turn":
         """Adds a turn below `parent` and moves the session's head to it."""
-        blob = Blob.objects.keep(session.owner_id, [value.wire])
+        blob = Blob.objects.store(session.owner_id, [value.wire])
         turn = cls.objects.create(
             public=uuid.UUID(value.key),
             session=session,
@@ -154,13 +232,15 @@ class Turn(models.Model):
             depth=parent.depth + 1 if parent else 0,
             kind=value.kind.value,
             content_id=next(iter(blob.values())),
-            text=prompt_turns.text_of(value.wire).replace("\0", ""),
+            text=searched_text(value.wire),
             run=run,
             exchange=exchange,
             route=value.route,
             cut=cut,
+            closing=closing,
             language=language,
         )
+        turn.value = value
         session.advance(turn)
         return turn
 
@@ -169,16 +249,30 @@ class Turn(models.Model):
         return {name: getattr(self, name) for name in MARKS}
 
     @property
+    def marks_elsewhere(self) -> dict[str, Any]:
+        """The marks of a copy in another session."""
+        return self.marks if self.refused_in is None else self.marks | {"refused_in": ELSEWHERE}
+
+    @property
     def wire(self) -> bytes:
         return self.content.bytes
 
     @property
+    def whole_text(self) -> str:
+        """`text` without its limit."""
+        return self.text if len(self.text) < SEARCHED else text_of(self.wire).replace("\0", "")
+
+    @cached_property
     def value(self) -> prompt_turns.Turn:
-        """The pure value the prompt core works with; its key is the public id."""
+        """The turn as the prompt core uses it; its key is the public id."""
         return prompt_turns.Turn(
-            key=str(self.public), kind=prompt_turns.TurnKind(self.kind), wire=self.wire, route=self.route
+            key=str(self.public),
+            kind=prompt_turns.TurnKind(self.kind),
+            wire=self.wire,
+            route=self.route,
+            refused_in=self.refused_in,
         )
 
     @property
-    def parts(self) -> "tuple[prompt_turns.PartView, ...]":
-        return prompt_turns.parts_of(self.wire)
+    def parts(self) -> tuple[PartView, ...]:
+        return parts_of(self.wire)

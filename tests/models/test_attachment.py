@@ -1,4 +1,5 @@
 import uuid
+from io import BytesIO
 
 import pytest
 from django.contrib.auth.models import User
@@ -16,7 +17,7 @@ def session(alice: User) -> Session:
 
 
 def add(session: Session, body: bytes = PNG) -> Attachment:
-    return Attachment.objects.add(session, name="a.png", mime="image/png", body=body)
+    return Attachment.objects.add(session, name="a.png", mime="image/png", file=BytesIO(body))
 
 
 def test_an_attachment_waits_in_the_composer_until_its_message_is_queued(session: Session) -> None:
@@ -33,7 +34,7 @@ def test_a_claim_twice_is_a_claim_once(session: Session) -> None:
     row, message = add(session), uuid.uuid4()
     for _ in range(2):
         Attachment.objects.claim(session.pk, [row.public], message)
-    assert Attachment.objects.going_with(session.pk, message) == [row]
+    assert Attachment.objects.of_message(session.pk, message) == [row]
 
 
 def test_what_waits_with_another_message_cannot_be_claimed(session: Session) -> None:
@@ -64,8 +65,16 @@ def test_erasing_a_session_leaves_no_byte(session: Session) -> None:
     assert (Attachment.objects.count(), Blob.objects.count()) == (0, 0)
 
 
-def test_a_copy_counts_only_at_its_own_door(session: Session) -> None:
+def test_every_session_of_its_owner_may_name_it_and_no_other_person(
+    session: Session, alice: User, bob: User
+) -> None:
     row = add(session)
-    assert not row.is_at("door")
-    row.place("https://example.test/files/a", "door", None)
-    assert row.is_at("door") and not row.is_at("other")
+    assert [*Attachment.objects.named_in(make_session(alice), {str(row.public)})] == [row]
+    assert not Attachment.objects.named_in(make_session(bob), {str(row.public)})
+
+
+def test_a_copy_counts_only_on_its_own_route(session: Session) -> None:
+    row = add(session)
+    assert not row.has_copy_at("here")
+    row.set_copy("https://example.test/files/a", "here", None)
+    assert row.has_copy_at("here") and not row.has_copy_at("other")

@@ -1,4 +1,4 @@
-"""Cache entries: who may make one, who uses it, what refusals teach."""
+"""Cache entries: claims, sessions that use them, refusals."""
 
 import threading
 from datetime import timedelta
@@ -8,13 +8,13 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from sessions_app.models import CacheEntry, CacheLesson, Session
+from sessions_app.models import CacheEntry, CacheRefusal, Session
 from sessions_app.models.cache import LEASE, deployment
-from sessions_app.prompt.caching import CacheFacts
+from sessions_app.prompt.caching import CacheFacts, EntryReason
 from tests.factories import MODEL, make_session
 
-DOOR = "0123456789abcdef"
-ROUTE = f"{DOOR}/{MODEL}"
+ENDPOINT = "0123456789abcdef"
+ROUTE = f"{ENDPOINT}/{MODEL}"
 PRINT = "f" * 64
 State = CacheEntry.State
 
@@ -41,13 +41,13 @@ def session(alice: User) -> Session:
 
 
 @pytest.mark.usefixtures("db")
-def test_of_two_claims_one_holds() -> None:
+def test_only_the_first_of_two_claims_succeeds() -> None:
     assert (claim(), claim()) == (True, False)
     assert facts().pending
 
 
 @pytest.mark.usefixtures("db")
-def test_a_claim_that_nobody_ended_runs_out() -> None:
+def test_a_claim_expires() -> None:
     claim()
     CacheEntry.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
     assert not facts().pending and claim()
@@ -74,7 +74,7 @@ def test_threads_that_claim_together_make_one_cache() -> None:
 
 
 @pytest.mark.usefixtures("db")
-def test_a_living_cache_is_not_made_again_and_an_expired_one_is() -> None:
+def test_only_an_expired_cache_is_claimed_again() -> None:
     keep()
     assert not claim()
     CacheEntry.objects.update(expires_at=timezone.now() + timedelta(seconds=5))
@@ -109,69 +109,79 @@ def test_a_provider_that_was_down_may_be_asked_at_once() -> None:
 
 @pytest.mark.usefixtures("db")
 def test_the_dead_name_of_a_cache_is_never_planned_with() -> None:
-    keep().drop("403")
+    keep().drop(EntryReason.PROVIDER, "403")
     assert facts().name == ""
 
 
 @pytest.mark.usefixtures("db")
-def test_a_minimum_that_was_named_holds_for_the_model() -> None:
-    CacheLesson.objects.demand(ROUTE, MODEL, 4_096, "Too small.")
+def test_a_minimum_from_the_provider_holds_for_the_model() -> None:
+    CacheRefusal.objects.set_minimum(ROUTE, MODEL, 4_096, "Too small.")
     assert facts().minimum == 4_096 and facts(minimum=None).minimum is None
 
 
 @pytest.mark.usefixtures("db")
-def test_a_model_that_refuses_is_left_alone_until_it_makes_one() -> None:
-    CacheLesson.objects.refuse(ROUTE, MODEL, "limit=0")
-    CacheLesson.objects.refuse(ROUTE, MODEL, "limit=0")
-    assert (facts().refusal, CacheLesson.objects.get().failures) == ("limit=0", 2)
-    CacheLesson.objects.forgive(ROUTE, MODEL)
+def test_a_refusal_holds_until_the_model_creates_a_cache() -> None:
+    CacheRefusal.objects.refuse(ROUTE, MODEL, "limit=0")
+    CacheRefusal.objects.refuse(ROUTE, MODEL, "limit=0")
+    assert (facts().refusal, CacheRefusal.objects.get().failures) == ("limit=0", 2)
+    CacheRefusal.objects.reset_failures(ROUTE, MODEL)
     assert facts().refusal == ""
 
 
 @pytest.mark.usefixtures("db")
-def test_what_one_route_teaches_another_does_not_hear() -> None:
-    CacheLesson.objects.refuse("elsewhere", MODEL, "limit=0")
+def test_a_refusal_holds_as_long_as_the_provider_says() -> None:
+    CacheRefusal.objects.refuse(ROUTE, MODEL, "quota", seconds=7_200)
+    until = CacheRefusal.objects.get().refused_until
+    assert until is not None and until - timezone.now() > timedelta(minutes=119)
+
+
+@pytest.mark.usefixtures("db")
+def test_a_refusal_on_one_route_does_not_hold_on_another() -> None:
+    CacheRefusal.objects.refuse("elsewhere", MODEL, "limit=0")
     assert facts().refusal == ""
 
 
 def test_a_cache_lives_as_long_as_one_session_uses_it(session: Session, alice: User) -> None:
     other, entry = make_session(alice), keep()
     for user in (session, other, session):
-        entry.serve(user)
-    session.hide()
+        entry.add_session(user.pk)
+    session.soft_delete()
     assert CacheEntry.objects.get().state == State.LIVE
     other.erase()
     entry.refresh_from_db()
-    assert (entry.state, entry.reason) == (State.DOOMED, "Its session was erased.")
+    assert (entry.state, entry.reason) == (State.TO_DELETE, EntryReason.SESSION_ERASED)
 
 
-def test_a_session_that_rolls_on_leaves_only_its_old_caches(session: Session) -> None:
+def test_a_session_that_rolls_over_releases_only_its_old_caches(session: Session) -> None:
     old, new = keep("a" * 64), keep("b" * 64)
     for entry in (old, new):
-        entry.serve(session)
-    assert CacheEntry.objects.let_go(session, "History rolled on.", but=new.fingerprint) == 1
-    assert [entry.state for entry in CacheEntry.objects.order_by("fingerprint")] == [State.DOOMED, State.LIVE]
+        entry.add_session(session.pk)
+    assert CacheEntry.objects.release_for_session(session.pk, EntryReason.ROLLED_ON, but=new.fingerprint) == 1
+    assert [entry.state for entry in CacheEntry.objects.order_by("fingerprint")] == [
+        State.TO_DELETE,
+        State.LIVE,
+    ]
 
 
 @pytest.mark.usefixtures("db")
 def test_storage_is_counted_from_its_making_to_its_end() -> None:
     entry, now = keep(), timezone.now()
     entry.made_at = now - timedelta(hours=2)
-    assert entry.kept_hours(now) == pytest.approx(2)
+    assert entry.stored_hours(now) == pytest.approx(2)
     entry.expires_at = now - timedelta(hours=1)
-    assert entry.kept_hours(now) == pytest.approx(1)
+    assert entry.stored_hours(now) == pytest.approx(1)
     entry.made_at = None
-    assert entry.kept_hours(now) == 0
+    assert entry.stored_hours(now) == 0
 
 
 @pytest.mark.usefixtures("db")
-def test_an_emulator_that_went_away_takes_its_caches_along() -> None:
+def test_forgetting_an_endpoint_marks_its_caches_as_gone() -> None:
     keep()
-    CacheEntry.objects.forget(DOOR, "It is another process now.")
+    CacheEntry.objects.forget(ENDPOINT, EntryReason.EMULATOR_RESTARTED)
     assert CacheEntry.objects.get().state == State.GONE
 
 
-def test_the_mark_at_the_provider_follows_the_secret_key(settings: object) -> None:
+def test_the_deployment_mark_depends_on_the_secret_key(settings: object) -> None:
     before = deployment()
     settings.SECRET_KEY = "another"  # type: ignore[attr-defined]
     assert deployment() != before and len(before) == 12

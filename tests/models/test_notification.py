@@ -1,4 +1,4 @@
-"""The spine's memory: numbered, kept to a hundred, said once while nobody has seen it."""
+"""Notifications: numbers, limit, duplicates."""
 
 import uuid
 
@@ -18,23 +18,23 @@ def session(alice: User) -> Session:
     return make_session(alice)
 
 
-def note(session: Session, text: str = "Something.", **facts: str) -> Notification:
-    return notifications.note(session.pk, "custom", text, **facts)
+def notify(session: Session, text: str = "Something.", **facts: str) -> Notification:
+    return notifications.add(session.pk, "custom", text, **facts)
 
 
 def test_numbers_count_from_one_in_each_session(session: Session, bob: User) -> None:
-    assert [note(session, source=source).number for source in "abc"] == [1, 2, 3]
-    assert note(make_session(bob)).number == 1
+    assert [notify(session, source=source).number for source in "abc"] == [1, 2, 3]
+    assert notify(make_session(bob)).number == 1
 
 
-def test_the_same_is_said_once_while_nobody_has_seen_it(session: Session) -> None:
-    assert note(session, source="a").pk == note(session, source="a").pk
+def test_an_equal_open_notification_is_not_added_again(session: Session) -> None:
+    assert notify(session, source="a").pk == notify(session, source="a").pk
     notifications.mark_seen(session.pk)
-    assert note(session, source="a").number == 2
+    assert notify(session, source="a").number == 2
 
 
-def test_what_was_held_back_comes_up_with_the_next_request(session: Session) -> None:
-    held = note(session, status="blocked")
+def test_a_blocked_notification_is_seen_with_the_next_request(session: Session) -> None:
+    held = notify(session, status="blocked")
     assert [one.pk for one in notifications.mark_seen(session.pk)] == [held.pk]
     held.refresh_from_db()
     assert held.status == "seen" and held.seen_at
@@ -44,7 +44,7 @@ def test_a_message_that_still_waits_is_not_seen(session: Session) -> None:
     waiting, answered = uuid.uuid4(), uuid.uuid4()
     QueuedMessage.objects.create(session=session, client_id=waiting, text="Later")
     for client_id in (waiting, answered):
-        notifications.note(session.pk, "user_message", "Hello", source=str(client_id))
+        notifications.add(session.pk, "user_message", "Hello", source=str(client_id))
     assert [one.source for one in notifications.mark_seen(session.pk)] == [str(answered)]
 
 
@@ -56,9 +56,9 @@ def test_looking_costs_one_query_when_there_is_nothing(
 
 
 def test_a_hundred_are_kept_and_the_oldest_seen_go_first(session: Session) -> None:
-    open_one = note(session, source="open")
+    open_one = notify(session, source="open")
     for number in range(KEPT + 2):
-        note(session, source=str(number))
+        notify(session, source=str(number))
         notifications.filter(source=str(number)).update(status="seen")
     kept = list(notifications.filter(session=session))
     assert len(kept) == KEPT
@@ -67,10 +67,10 @@ def test_a_hundred_are_kept_and_the_oldest_seen_go_first(session: Session) -> No
 
 def test_what_nobody_has_seen_is_never_dropped(session: Session) -> None:
     for number in range(KEPT + 5):
-        note(session, source=str(number))
+        notify(session, source=str(number))
     assert notifications.filter(session=session).count() == KEPT + 5
-    assert note(session, source="next").number == KEPT + 6
+    assert notify(session, source="next").number == KEPT + 6
 
 
 def test_a_line_names_number_and_kind(session: Session) -> None:
-    assert note(session, "It rains.").line == "[N1] notice — It rains."
+    assert notify(session, "It rains.").line == "[N1] notice — It rains."

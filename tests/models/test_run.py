@@ -1,16 +1,18 @@
 """Runs: one at a time, once per client id."""
 
+import threading
 import uuid
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from sessions_app.errors import QuotaExceeded
+from sessions_app.errors import QuotaExceeded, RunEnded
 from sessions_app.models import Run, Session
 from sessions_app.models.run import describe
+from sessions_app.runs.run_end import end_run
 
 pytestmark = pytest.mark.django_db
 
@@ -51,6 +53,33 @@ def test_only_a_silent_active_run_is_abandoned(session: Session) -> None:
     assert not Run.objects.abandoned()
 
 
+@pytest.mark.parametrize("status", [status for status in Run.Status if status not in Run.ACTIVE])
+def test_a_run_that_has_ended_cannot_be_held(session: Session, status: Run.Status) -> None:
+    run = make(session)
+    Run.objects.hold(run.pk)
+    run.end(status)
+    with pytest.raises(RunEnded):
+        Run.objects.hold(run.pk)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_is_held_ends_after_the_transaction(session: Session) -> None:
+    run = make(session)
+
+    def end() -> None:
+        end_run(run.pk, Run.Status.INTERRUPTED)
+        connection.close()
+
+    ending = threading.Thread(target=end)
+    with transaction.atomic():
+        Run.objects.hold(run.pk)
+        ending.start()
+        ending.join(0.3)
+        assert Run.objects.active().filter(pk=run.pk).exists() and ending.is_alive()
+    ending.join()
+    assert not Run.objects.active().filter(pk=run.pk).exists()
+
+
 def test_an_error_is_kept_in_words_and_numbers() -> None:
     error = QuotaExceeded("Too many.", hint="Wait.", code=429, status="RESOURCE_EXHAUSTED", retry_after=21)
     assert describe(error) == {
@@ -63,5 +92,5 @@ def test_an_error_is_kept_in_words_and_numbers() -> None:
     }
 
 
-def test_what_a_provider_says_is_stored_without_the_byte_that_postgresql_refuses() -> None:
+def test_an_error_is_stored_without_nul() -> None:
     assert describe(QuotaExceeded("a\0b", hint="\0"))["message"] == "ab"

@@ -22,23 +22,23 @@ def test_a_session_exists_only_for_its_owner(session: Session, alice: User, bob:
 
 
 def test_a_hidden_session_is_gone_from_its_owners_pages(session: Session, alice: User) -> None:
-    session.hide()
+    session.soft_delete()
     assert not Session.objects.of(alice) and Session.objects.filter(pk=session.pk).exists()
 
 
 def test_the_first_words_become_the_title(session: Session) -> None:
-    session.entitle("one two three four five six seven eight nine")
+    session.set_title_from("one two three four five six seven eight nine")
     assert session.title == "one two three four five six seven eight…"
 
 
 def test_a_title_chosen_by_hand_stays(session: Session) -> None:
     session.rename("  Mine  ")
-    session.entitle("other words")
+    session.set_title_from("other words")
     assert session.title == "Mine"
 
 
 def test_a_title_never_exceeds_its_column(session: Session) -> None:
-    session.entitle("x" * 500)
+    session.set_title_from("x" * 500)
     session.save()
     assert len(session.title) <= 120
 
@@ -49,7 +49,7 @@ def test_settings_of_another_version_do_not_break_a_session(session: Session) ->
 
 
 def test_erasing_takes_every_row_and_byte(session: Session) -> None:
-    turn = Turn.grow(session, user_task(str(uuid.uuid4()), "hello"), parent=None)
+    turn = Turn.append(session, user_task(str(uuid.uuid4()), "hello"), parent=None)
     run = Run.objects.create(session=session, client_id=uuid.uuid4(), trigger=turn)
     Turn.objects.filter(pk=turn.pk).update(run=run)
     session.erase()

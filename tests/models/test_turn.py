@@ -18,7 +18,7 @@ def session(alice: User) -> Session:
 
 
 def grow(session: Session, text: str, parent: Turn | None = None) -> Turn:
-    return Turn.grow(session, user_task(str(uuid.uuid4()), text), parent=parent)
+    return Turn.append(session, user_task(str(uuid.uuid4()), text), parent=parent)
 
 
 def test_a_new_turn_becomes_the_head(session: Session) -> None:

@@ -1,4 +1,4 @@
-"""Sign-in links: a door for one person, open once and for ten minutes."""
+"""Sign-in links: for one person, valid once and for ten minutes."""
 
 import hashlib
 import secrets
@@ -13,13 +13,13 @@ from django.utils import timezone
 LIFETIME = timedelta(minutes=10)
 
 
-def digest(token: str) -> str:
-    """The token has 256 random bits, so a plain hash cannot be searched back."""
+def token_digest(token: str) -> str:
+    """The token has 256 random bits, so a plain hash is enough."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 class SignInLink(models.Model):
-    """Holds the hash of a token only: who reads the database cannot sign in with it."""
+    """Stores only the hash of its token."""
 
     token_hash = models.CharField(max_length=64, unique=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_in_links")
@@ -33,11 +33,11 @@ class SignInLink(models.Model):
 
     @classmethod
     def issue(cls, user: User) -> str:
-        """A new token for the user; the only place it is ever readable. Drops the user's dead links."""
+        """Returns a new token for the user and deletes the user's expired links."""
         token = secrets.token_urlsafe(32)
         now = timezone.now()
         cls.objects.filter(user=user, expires_at__lte=now).delete()
-        cls.objects.create(token_hash=digest(token), user=user, expires_at=now + LIFETIME)
+        cls.objects.create(token_hash=token_digest(token), user=user, expires_at=now + LIFETIME)
         return token
 
     @classmethod
@@ -46,15 +46,15 @@ class SignInLink(models.Model):
 
     @classmethod
     def redeem(cls, token: str) -> User | None:
-        """Uses the link up and returns its user; None when it is unknown, used, expired or barred."""
+        """Marks the link as used and returns its user; None when it is unknown, used or expired."""
         # One conditional UPDATE: of two requests with the same token only one changes the row.
         if not cls._live(token).update(used_at=timezone.now()):
             return None
-        user: User = cls.objects.select_related("user").get(token_hash=digest(token)).user
+        user: User = cls.objects.select_related("user").get(token_hash=token_digest(token)).user
         return user
 
     @classmethod
     def _live(cls, token: str) -> models.QuerySet["SignInLink"]:
         return cls.objects.filter(
-            token_hash=digest(token), used_at=None, expires_at__gt=timezone.now(), user__is_active=True
+            token_hash=token_digest(token), used_at=None, expires_at__gt=timezone.now(), user__is_active=True
         )

@@ -1,4 +1,4 @@
-"""Frozen old turns that moved into the static layer."""
+"""History chunks: old turns frozen as text of the static layer."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -9,7 +9,8 @@ from uuid import UUID
 
 from django.db import connections, models, transaction
 
-from sessions_app.models.blob import Blob, digest
+from sessions_app.models.source import Blob, digest
+from sessions_app.models.turn import WALK
 from sessions_app.prompt import layers
 from sessions_app.prompt.detach import chunk_text
 from sessions_app.prompt.tokens import estimate
@@ -28,21 +29,27 @@ WITH RECURSIVE chain(id, parent_id) AS (
 SELECT chunk.id, chunk.sha256, chunk.tokens, chunk.content_id
 FROM sessions_app_historychunk chunk JOIN chain ON chunk.id = chain.id ORDER BY chunk.id
 """
-"""From a chunk to the first one, oldest first: a chunk is always made after its parent."""
+"""From the first chunk to the given one; a chunk's key is larger than its parent's."""
 
-KEPT_SIZE = 64_000_000
-"""Bytes of chunks that a process keeps ready, escaped and hashed."""
+ON_BRANCH = f"""{WALK}
+SELECT chunk.* FROM branch
+JOIN sessions_app_turn turn ON turn.id = branch.id
+JOIN sessions_app_historychunk chunk ON chunk.last_turn_id = turn.id ORDER BY turn.depth
+"""  # noqa: S608 (both parts are constants)
+
+CACHE_SIZE = 64_000_000
+"""Bytes of escaped and hashed chunks that a process keeps in memory."""
 
 
-class _Shelf:
-    """Chunks that were sent lately, the longest unused given up first."""
+class _ChunkCache:
+    """A least-recently-used cache of chunks."""
 
     def __init__(self) -> None:
-        self._chunks: OrderedDict[tuple[int, str], layers.HistoryChunk] = OrderedDict()
+        self._chunks: OrderedDict[tuple[int, str], layers.FrozenHistory] = OrderedDict()
         self._size = 0
         self._lock = Lock()
 
-    def find(self, key: tuple[int, str]) -> layers.HistoryChunk | None:
+    def find(self, key: tuple[int, str]) -> layers.FrozenHistory | None:
         with self._lock:
             found = self._chunks.get(key)
             if found is not None:
@@ -54,40 +61,44 @@ class _Shelf:
             self._chunks.clear()
             self._size = 0
 
-    def put(self, key: tuple[int, str], chunk: layers.HistoryChunk) -> None:
+    def put(self, key: tuple[int, str], chunk: layers.FrozenHistory) -> None:
         with self._lock:
             if key not in self._chunks:
                 self._chunks[key] = chunk
                 self._size += len(chunk.text)
-            while self._size > KEPT_SIZE:
+            while self._size > CACHE_SIZE:
                 self._size -= len(self._chunks.popitem(last=False)[1].text)
 
 
-shelf = _Shelf()
+chunk_cache = _ChunkCache()
 
 
 class HistoryChunkQuerySet(models.QuerySet["HistoryChunk"]):
-    def chain(self, newest: int | None) -> tuple[layers.HistoryChunk, ...]:
-        """The chunks up to the newest, oldest first: one query, and one more for texts not kept ready."""
+    def chain(self, newest: int | None) -> tuple[layers.FrozenHistory, ...]:
+        """The chunks up to `newest`, oldest first: one query, and one for texts that are not cached."""
         if newest is None:
             return ()
         with connections[self.db].cursor() as cursor:
             cursor.execute(CHAIN, [newest])
             rows = cursor.fetchall()
-        found = {pk: shelf.find((pk, sha256)) for pk, sha256, _, _ in rows}
+        found = {pk: chunk_cache.find((pk, sha256)) for pk, sha256, _, _ in rows}
         missing = [row for row in rows if found[row[0]] is None]
         bodies = Blob.objects.in_bulk([content for *_, content in missing]) if missing else {}
         for pk, sha256, tokens, content in missing:
-            found[pk] = chunk = layers.HistoryChunk(str(pk), bodies[content].bytes.decode(), tokens)
-            shelf.put((pk, sha256), chunk)
+            found[pk] = chunk = layers.FrozenHistory(str(pk), bodies[content].bytes.decode(), tokens)
+            chunk_cache.put((pk, sha256), chunk)
         return tuple(chunk for chunk in found.values() if chunk is not None)
 
-    # What fails here fails the caller's transaction: no savepoints of its own, for there may be forty chunks.
+    def on_branch(self, head_id: int | None) -> "list[HistoryChunk]":
+        """Every chunk that ends on the branch to this turn, oldest first: one query."""
+        return list(self.raw(ON_BRANCH, [head_id, 0])) if head_id is not None else []
+
+    # No savepoint: there may be forty chunks, and a failure fails the caller's transaction anyway.
     @transaction.atomic(savepoint=False)
     def freeze(
         self, session: "Session", parent: int | None, turns: Sequence[TurnValue], policy: str
     ) -> "HistoryChunk":
-        """The chunk of these turns below `parent`; the one that is there when another was faster."""
+        """Gets or creates the chunk of these turns below `parent`."""
         body = chunk_text(turns).encode()
         first, last = UUID(turns[0].key), UUID(turns[-1].key)
         ends = session.turns.only("public", "created_at").in_bulk([first, last], field_name="public")
@@ -95,7 +106,7 @@ class HistoryChunkQuerySet(models.QuerySet["HistoryChunk"]):
             "session": session,
             "parent_id": parent,
             "name": name_of(ends[first].created_at, ends[last].created_at),
-            "content_id": Blob.objects.keep(session.owner_id, [body])[digest(body)],
+            "content_id": Blob.objects.store(session.owner_id, [body])[digest(body)],
             "sha256": digest(body),
             "tokens": estimate(body),
             "messages": len(turns),
@@ -105,13 +116,13 @@ class HistoryChunkQuerySet(models.QuerySet["HistoryChunk"]):
 
 
 def name_of(first: datetime, last: datetime) -> str:
-    """`Chat HH:MM–HH:MM` in UTC, from when its first and its last turn came."""
+    """`Chat HH:MM–HH:MM` in UTC, from the times of the first and the last turn."""
     times = (moment.astimezone(UTC).strftime("%H:%M") for moment in (first, last))
     return "Chat " + "–".join(times)
 
 
 class HistoryChunk(models.Model):
-    """Valid for every branch through its last turn; never changed, only followed by another."""
+    """Valid for every branch through its last turn; never changed."""
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="history_chunks")
     parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
 from sessions_app.models import Blob, HistoryChunk, Session, Turn
-from sessions_app.models.history import name_of, shelf
+from sessions_app.models.history_chunk import chunk_cache, name_of
 from sessions_app.prompt.turns import user_task
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ def session(alice: User) -> Session:
 def grow(session: Session, parent: Turn | None, *texts: str) -> list[Turn]:
     grown: list[Turn] = []
     for text in texts:
-        parent = Turn.grow(session, user_task(str(uuid.uuid4()), text), parent=parent)
+        parent = Turn.append(session, user_task(str(uuid.uuid4()), text), parent=parent)
         grown.append(parent)
     return grown
 
@@ -109,7 +109,7 @@ def test_texts_that_are_not_at_hand_cost_one_statement_more(
 ) -> None:
     turns = grow(session, None, "a", "b")
     chunk = freeze(session, turns[:1])
-    shelf.clear()
+    chunk_cache.clear()
     with django_assert_num_queries(2):
         assert [one.text for one in HistoryChunk.objects.chain(chunk.pk)] == ["[user]: a\n"]
 
@@ -121,7 +121,7 @@ def test_a_chunk_that_was_read_keeps_its_segments(session: Session) -> None:
 
 def test_a_chunks_bytes_are_not_collected_while_it_stands(session: Session) -> None:
     chunk = freeze(session, grow(session, None, "a"))
-    Blob.objects.collect(session.owner_id)
+    Blob.objects.delete_unreferenced(session.owner_id)
     chunk.content.refresh_from_db()
 
 

@@ -4,42 +4,42 @@ import pytest
 from django.contrib.auth.models import User
 
 from sessions_app.models import Blob
-from sessions_app.models.blob import digest
+from sessions_app.models.source import digest
 
 pytestmark = pytest.mark.django_db
 
 
 def test_it_stores_equal_bytes_once(alice: User) -> None:
-    first = Blob.objects.keep(alice.pk, [b"one", b"two", b"one"])
-    second = Blob.objects.keep(alice.pk, [b"two"])
+    first = Blob.objects.store(alice.pk, [b"one", b"two", b"one"])
+    second = Blob.objects.store(alice.pk, [b"two"])
     assert Blob.objects.count() == 2
     assert second[digest(b"two")] == first[digest(b"two")]
 
 
 def test_it_never_shares_bytes_between_people(alice: User, bob: User) -> None:
-    mine, theirs = (Blob.objects.keep(user.pk, [b"secret"]) for user in (alice, bob))
+    mine, theirs = (Blob.objects.store(user.pk, [b"secret"]) for user in (alice, bob))
     assert mine != theirs
 
 
 @pytest.mark.parametrize("body", [b"", b"\0", b"x" * 511, b"y" * 1_000_000, "é🙂".encode() * 400])
 def test_it_gives_back_the_bytes_it_took(alice: User, body: bytes) -> None:
-    keys = Blob.objects.keep(alice.pk, [body])
+    keys = Blob.objects.store(alice.pk, [body])
     assert Blob.objects.get(pk=keys[digest(body)]).bytes == body
 
 
 def test_it_packs_what_is_worth_packing(alice: User) -> None:
-    keys = Blob.objects.keep(alice.pk, [b"z" * 10_000])
+    keys = Blob.objects.store(alice.pk, [b"z" * 10_000])
     blob = Blob.objects.get(pk=keys[digest(b"z" * 10_000)])
     assert blob.packed and len(blob.body) < 200 and blob.size == 10_000
 
 
 def test_collecting_removes_only_what_nothing_points_at(alice: User) -> None:
-    Blob.objects.keep(alice.pk, [b"loose"])
-    assert Blob.objects.collect(alice.pk) == 1
+    Blob.objects.store(alice.pk, [b"loose"])
+    assert Blob.objects.delete_unreferenced(alice.pk) == 1
     assert not Blob.objects.exists()
 
 
 def test_erasing_a_person_leaves_no_byte_of_theirs(alice: User) -> None:
-    Blob.objects.keep(alice.pk, [b"mine"])
+    Blob.objects.store(alice.pk, [b"mine"])
     alice.delete()
     assert not Blob.objects.exists()

@@ -1,4 +1,4 @@
-"""Todos, files, memories, notes: the verbs that pages and tools share."""
+"""Query sets of the rows behind the panels."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -31,15 +31,15 @@ def test_a_title_is_trimmed_to_what_a_column_holds(session: Session) -> None:
     assert Todo.objects.add_to(session, "  a\0" + "x" * 400).title == "a" + "x" * 299
 
 
-def test_a_tick_is_a_change_once(session: Session) -> None:
+def test_setting_a_todo_done_twice_changes_it_once(session: Session) -> None:
     todo = Todo.objects.add_to(session, "a")
-    assert session.todos.all().tick() == 1
+    assert session.todos.all().set_done() == 1
     changed = session.todos.get().changed_at
-    assert changed > todo.changed_at and session.todos.all().tick() == 0
-    assert session.todos.all().tick(done=False) == 1
+    assert changed > todo.changed_at and session.todos.all().set_done() == 0
+    assert session.todos.all().set_done(done=False) == 1
 
 
-def test_a_memory_that_is_said_again_is_one(alice: User, session: Session) -> None:
+def test_an_equal_memory_is_not_added_again(alice: User, session: Session) -> None:
     first = Memory.objects.remember(alice.pk, "likes rye", session=session)
     again = Memory.objects.remember(alice.pk, " likes rye", "critical")
     assert (again.pk, again.session_id, again.importance) == (first.pk, session.pk, "critical")
@@ -49,13 +49,13 @@ def test_two_people_remember_the_same(alice: User, bob: User) -> None:
     assert Memory.objects.remember(alice.pk, "x").pk != Memory.objects.remember(bob.pk, "x").pk
 
 
-def test_words_of_a_memory_are_changed(alice: User) -> None:
+def test_the_text_of_a_memory_is_changed(alice: User) -> None:
     Memory.objects.remember(alice.pk, "likes rye")
     Memory.objects.filter(owner=alice).reword("likes wheat ", "low")
     assert Memory.objects.values_list("text", "importance").get() == ("likes wheat", "low")
 
 
-def test_rows_are_named_without_their_words(session: Session) -> None:
+def test_the_names_of_rows_do_not_contain_their_texts(session: Session) -> None:
     rows = (
         Memory.objects.remember(session.owner_id, "secret"),
         Note.objects.add_to(session, "secret", "secret"),
@@ -68,16 +68,16 @@ def test_a_reference_is_hidden_pinned_and_turned(session: Session) -> None:
     Reference.objects.open_in(session, "a.txt", ttl=2, born=1)
     session.references.all().switch(on=False)
     session.references.all().pin()
-    session.references.all().turn_to(-3)
-    session.references.all().live_for(None, born=0)
+    session.references.all().set_page(-3)
+    session.references.all().set_ttl(None, born=0)
     reference = session.references.get()
     assert (reference.enabled, reference.pinned, reference.page, reference.ttl) == (False, True, 1, None)
 
 
 def test_a_page_is_remembered_before_and_after_the_panel_was_sent(session: Session) -> None:
-    PanelState.objects.turn_to(session, "tree", 2)
+    PanelState.objects.set_page(session, "tree", 2)
     PanelState.objects.filter(key="tree").update(sha256="f" * 64)
-    PanelState.objects.turn_to(session, "tree", 3)
+    PanelState.objects.set_page(session, "tree", 3)
     assert PanelState.objects.values_list("page", "sha256").get() == (3, "f" * 64)
 
 

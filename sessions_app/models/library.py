@@ -1,5 +1,6 @@
 """The prompt library: texts that people choose for their sessions and admins edit."""
 
+import uuid
 from typing import Annotated, Any
 
 from django.db import models
@@ -7,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints, TypeAd
 
 
 class Variable(BaseModel):
-    """A name that a text uses, and what stands there when nobody says otherwise."""
+    """A name that a text uses, with its default."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -19,7 +20,7 @@ VARIABLES = TypeAdapter(list[Variable])
 
 
 def defaults_of(variables: Any) -> dict[str, Any]:
-    """Name → default of a text's column; none for a column that holds something else."""
+    """Name → default; empty when the column is invalid."""
     if not variables:
         return {}
     try:
@@ -60,3 +61,39 @@ class PromptText(models.Model):
     @property
     def defaults(self) -> dict[str, Any]:
         return defaults_of(self.variables)
+
+
+class Persona(models.Model):
+    """Fields that assistants and sessions share."""
+
+    roles: "models.ManyToManyField[PromptText, Any]" = models.ManyToManyField(
+        PromptText, blank=True, related_name="+", limit_choices_to={"kind": "role"}
+    )
+    procedure = models.ForeignKey(
+        PromptText,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        limit_choices_to={"kind": "procedure"},
+    )
+
+    class Meta:
+        abstract = True
+
+
+class Assistant(Persona):
+    public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=80, unique=True)
+    language = models.CharField(
+        max_length=40, blank=True, help_text="Language it answers in; empty: the person's."
+    )
+    description = models.TextField(blank=True, help_text="Prompts know it as assistant.description.")
+    tools = models.JSONField(null=True, blank=True, help_text="Names of its tools; null means all.")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name

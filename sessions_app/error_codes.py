@@ -1,0 +1,93 @@
+"""The codes of errors that are stored or shown: their sentences are in `wording`."""
+
+from enum import StrEnum
+
+
+class RefusalCode(StrEnum):
+    """Why a request is not made, or its answer not read. The comments name the figures."""
+
+    # No figures, or turn.
+    NO_TURNS = "no_turns"
+    NO_TRIGGER = "no_trigger"
+    EMPTY_TRIGGER = "empty_trigger"
+    EMPTY_BODY = "empty_body"
+    EMPTY_TURN = "empty_turn"
+    EMPTY_PART = "empty_part"
+    ENDS_WITH_MODEL = "ends_with_model"
+    BEGINS_WITH_RESULTS = "begins_with_results"
+    UNANSWERED_CALLS = "unanswered_calls"
+    UNASKED_RESULTS = "unasked_results"
+    UNORDERED_RESULTS = "unordered_results"
+    RESULTS_OF_MODEL = "results_of_model"
+    CALLS_AFTER_MODEL = "calls_after_model"
+    NAIVE_CLOCK = "naive_clock"
+    TWO_THINKING_SETTINGS = "two_thinking_settings"
+    # turn, following, calls, results | turn, part | what, keys | key.
+    UNEQUAL_RESULTS = "unequal_results"
+    UNSIGNED_FIRST_CALL = "unsigned_first_call"
+    REPEATED_KEYS = "repeated_keys"
+    PANEL_KEY_RESERVED = "panel_key_reserved"
+    # violations: a list of {rule, **figures of the rule}.
+    HISTORY_INVALID = "history_invalid"
+    # scope, usd_spent, usd_limit, anew.
+    BUDGET_SPENT = "budget_spent"
+    # spent, limit.
+    MAX_ROUNDS = "max_rounds"
+    MAX_TOKENS = "max_tokens"
+    MAX_USD = "max_usd"
+    MAX_SECONDS = "max_seconds"
+    MAX_CONTINUATIONS = "max_continuations"
+    MAX_HOPS = "max_hops"
+    # limit (bytes) | levels, containers | encoding.
+    EVENT_TOO_LARGE = "event_too_large"
+    ANSWER_TOO_LARGE = "answer_too_large"
+    ANSWER_TOO_COMPLEX = "answer_too_complex"
+    ANSWER_COMPRESSED = "answer_compressed"
+    # used, limit, seconds (until there is room; None: unknown).
+    RUNS_AT_ONCE = "runs_at_once"
+    SENDS_PER_MINUTE = "sends_per_minute"
+    SOCKETS = "sockets"
+    UPLOAD_MB_PER_DAY = "upload_mb_per_day"
+    STORAGE_MB = "storage_mb"
+    SESSIONS = "sessions"
+
+
+class ImportProblem(StrEnum):
+    """Why a file is not imported. The comments name the figures."""
+
+    # byte.
+    NOT_JSON = "not_json"
+    # byte, limit.
+    TOO_DEEP = "too_deep"
+    # where, problem.
+    WRONG = "wrong"
+    # where, limit.
+    TOO_MANY = "too_many"
+    # size, limit.
+    TOO_LARGE = "too_large"
+    # missing.
+    MISSING = "missing"
+    # where, turn.
+    REPEATED_TURN = "repeated_turn"
+    UNKNOWN_PARENT = "unknown_parent"
+    # turn.
+    UNKNOWN_HEAD = "unknown_head"
+    # where.
+    ROWS = "rows"
+    # No figures, or limit.
+    FILE_GONE = "file_gone"
+    INTERRUPTED = "interrupted"
+    NOT_WRITTEN = "not_written"
+    BROKEN = "broken"
+    TOO_MANY_IMPORTS = "too_many_imports"
+
+
+class BodyRefusal(StrEnum):
+    """Why the body of a request is not read, or not to its end."""
+
+    # limit: in bytes.
+    TOO_LARGE = "too_large"
+    TOO_SLOW = "too_slow"
+    TOO_MANY = "too_many"
+    SIGNED_OUT = "signed_out"
+    FORGED = "forged"

@@ -1,0 +1,82 @@
+"""The calls of a tool round, one row each: what keeps a call from running twice."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import orjson
+from django.db import models, transaction
+from django.utils import timezone
+
+from sessions_app.models.run import Run
+from sessions_app.prompt.wire import dumps
+
+
+class ToolCallQuerySet(models.QuerySet["ToolCall"]):
+    @transaction.atomic
+    def begin(self, run_pk: int, turn_pk: int, index: int) -> None:
+        """Must be committed before the tool runs. Raises RunEnded."""
+        Run.objects.hold(run_pk)
+        self.bulk_create(
+            [ToolCall(run_id=run_pk, turn_id=turn_pk, index=index, began_at=timezone.now())],
+            update_conflicts=True,
+            unique_fields=["turn", "index"],
+            update_fields=["run", "began_at"],
+        )
+
+    def finish(self, turn_pk: int, index: int, response: Mapping[str, Any]) -> None:
+        """Belongs into the transaction of the call's effects."""
+        rows = self.filter(turn_id=turn_pk, index=index)
+        rows.update(response=dumps(dict(response)), ended_at=timezone.now())
+
+    def add_unbegun(self, run_pk: int, turn_pk: int, indices: Collection[int]) -> None:
+        """Rows for calls that have none: a later run may begin them."""
+        rows = (ToolCall(run_id=run_pk, turn_id=turn_pk, index=index) for index in indices)
+        self.bulk_create(rows, ignore_conflicts=True)
+
+    def of_turn(self, turn_pk: int) -> "dict[int, ToolCall]":
+        """The rows of a function calling turn by the index of the call."""
+        return {row.index: row for row in self.filter(turn_id=turn_pk)}
+
+    def forget_unknown(self, turn_pk: int) -> None:
+        """Lets the calls of the turn run again of which it is unknown whether they ran."""
+        self.filter(turn_id=turn_pk, ended_at=None).update(began_at=None)
+
+
+class ToolCall(models.Model):
+    """A call of a function calling turn.
+
+    Without `began_at` it has not begun. Begun and without `ended_at`, in a run that is over, it is unknown
+    whether it ran.
+    """
+
+    turn = models.ForeignKey("Turn", on_delete=models.CASCADE, related_name="tool_calls")
+    index = models.PositiveIntegerField(help_text="Counts the calls of the turn from 0.")
+    run = models.ForeignKey(
+        "Run", on_delete=models.CASCADE, related_name="tool_calls", help_text="The last that dealt with it."
+    )
+    began_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="Its effects are committed.")
+    # Not JSONField: PostgreSQL refuses NUL in it, and the response is sent with these bytes.
+    response = models.BinaryField(default=b"", help_text="The response as JSON.")
+
+    objects = ToolCallQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["turn", "index"], name="tool_call_once")]
+
+    def __str__(self) -> str:
+        return f"call {self.index} of turn {self.turn_id}"
+
+    @property
+    def has_ended(self) -> bool:
+        return self.ended_at is not None
+
+    @property
+    def is_unknown(self) -> bool:
+        return self.began_at is not None and self.ended_at is None
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The response of a call that has ended."""
+        found: dict[str, Any] = orjson.loads(bytes(self.response))
+        return found

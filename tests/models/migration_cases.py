@@ -1,0 +1,121 @@
+"""What has to hold in a database of version 0011 after each later migration; every one adds its case.
+
+Each function runs on the opened database of `test_migrations` and raises AssertionError.
+"""
+
+from collections.abc import Callable
+
+from django.contrib.auth.models import Permission
+
+from sessions_app.models import (
+    Blob,
+    BlobSlice,
+    CacheEntry,
+    CacheRefusal,
+    DatabaseProbe,
+    Exchange,
+    ImportJob,
+    PersonalLimits,
+    PersonalUsage,
+    Price,
+    Run,
+    RunLog,
+    Session,
+    ToolCall,
+    Turn,
+)
+from sessions_app.models.price import SeededPrice
+from sessions_app.models.source import digest
+from sessions_app.prompt.caching import EntryReason
+
+
+def figures_are_empty_for_old_rows() -> None:
+    assert not Exchange.objects.exclude(verdict_figures={}).exists()
+    assert all(exchange.found_verdict is None for exchange in Exchange.objects.all())
+
+
+def sentences_are_kept_as_text() -> None:
+    judged = Exchange.objects.exclude(verdict="")
+    assert judged.exists()
+    for exchange in judged:
+        assert {"verdict", "cache_plan", "strategy"} <= exchange.earlier_wording.keys()
+
+
+def reasons_of_caches_are_codes() -> None:
+    kept = set(CacheEntry.objects.values_list("state", "reason"))
+    assert ("doomed", EntryReason.ROLLED_ON) in kept
+    refused = CacheEntry.objects.exclude(said="")
+    assert "limit exceeded" in refused.get().said and not refused.filter(reason__contains=" ").exists()
+
+
+def offered_prices_are_known() -> None:
+    models = set(Price.objects.values_list("model", flat=True))
+    assert SeededPrice.objects.exists() and models >= set(SeededPrice.objects.values_list("model", flat=True))
+
+
+def runs_and_logs_are_readable() -> None:
+    assert Run.objects.exists() and all(log.wires for log in RunLog.objects.all())
+
+
+def renamed_rows_keep_their_values() -> None:
+    assert CacheRefusal.objects.exists() and not CacheRefusal.objects.filter(model="").exists()
+    assert Session.objects.filter(head_version__gt=0).exists()
+    codenames = Permission.objects.filter(content_type__model="cacherefusal").values_list(
+        "codename", flat=True
+    )
+    assert sorted(codenames) == [f"{verb}_cacherefusal" for verb in ("add", "change", "delete", "view")]
+
+
+def old_turns_close_nothing() -> None:
+    assert Turn.objects.exists() and not Turn.objects.filter(closing=True).exists()
+    assert not ToolCall.objects.exists()
+
+
+def no_signature_is_refused_in_old_rows() -> None:
+    assert Turn.objects.exclude(exchange=None).exists() and not Turn.objects.exclude(refused_in=None).exists()
+
+
+def no_old_exchange_continues_another() -> None:
+    assert Exchange.objects.exists() and not Exchange.objects.exclude(continues=None).exists()
+
+
+def refusals_are_not_calibrated_and_the_probe_can_write() -> None:
+    assert CacheRefusal.objects.exists()
+    assert {refusal.calibration for refusal in CacheRefusal.objects.all()} == {1.0}
+    DatabaseProbe.write()
+    DatabaseProbe.write()
+    assert DatabaseProbe.objects.count() == 1
+
+
+def blobs_of_one_row_are_read_as_before() -> None:
+    blobs = list(Blob.objects.exclude(size=0))
+    assert blobs and not BlobSlice.objects.exists()
+    assert all(digest(blob.bytes) == blob.sha256 for blob in blobs)
+
+
+def no_session_is_hidden_by_an_import() -> None:
+    assert Session.objects.exists() and not Session.objects.filter(is_importing=True).exists()
+    assert not ImportJob.objects.exists()
+    assert all(turn.whole_text == turn.text for turn in Turn.objects.all())
+
+
+def nobody_is_limited_and_no_old_run_counts_as_sent() -> None:
+    assert not PersonalLimits.objects.exists() and not PersonalUsage.objects.exists()
+    assert Run.objects.exists() and not Run.objects.exclude(sent_at=None).exists()
+
+
+CASES: dict[str, Callable[[], None]] = {
+    "0012_verdict_figures": figures_are_empty_for_old_rows,
+    "0013_earlier_wording": sentences_are_kept_as_text,
+    "0014_sentences_gone": reasons_of_caches_are_codes,
+    "0015_seeded_prices": offered_prices_are_known,
+    "0016_drop_attempts": runs_and_logs_are_readable,
+    "0017_cache_refusal": renamed_rows_keep_their_values,
+    "0018_refused_signatures": no_signature_is_refused_in_old_rows,
+    "0019_tool_calls": old_turns_close_nothing,
+    "0020_exchange_continues": no_old_exchange_continues_another,
+    "0021_database_probe": refusals_are_not_calibrated_and_the_probe_can_write,
+    "0022_blob_slice": blobs_of_one_row_are_read_as_before,
+    "0023_import_jobs": no_session_is_hidden_by_an_import,
+    "0024_personal_limits": nobody_is_limited_and_no_old_run_counts_as_sent,
+}

@@ -1,0 +1,99 @@
+"""Database work of background tasks begins with a connection that works."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.db import Error, connections
+from django.db.models import Model, QuerySet
+
+from sessions_app.database import close_unusable_connections, database_sync_to_async
+
+APP = Path(__file__).parents[1] / "sessions_app"
+
+
+def lose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ends the connection of this thread, as a server does that restarts."""
+    connection = connections["default"]
+    connection.ensure_connection()
+    lost = connection.connection
+    assert lost is not None
+    monkeypatch.setattr(connection, "is_usable", lambda: connection.connection is not lost)
+    lost.close()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_lost_connection_is_replaced_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    await sync_to_async(lose)(monkeypatch)
+    assert await database_sync_to_async(User.objects.count)() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_connection_that_was_lost_in_the_work_is_replaced_before_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def work() -> None:
+        User.objects.count()
+        lose(monkeypatch)
+        User.objects.count()
+
+    with pytest.raises(Error):
+        await database_sync_to_async(work)()
+    assert await database_sync_to_async(User.objects.count)() == 0
+
+
+@pytest.mark.django_db
+def test_a_transaction_keeps_its_connection(alice: User) -> None:
+    connection = connections["default"]
+    held, connection.errors_occurred = connection.connection, True
+    close_unusable_connections()
+    assert connection.connection is held and User.objects.get() == alice
+
+
+ASYNCHRONOUS = {
+    name
+    for owner in (QuerySet, Model)
+    for name in dir(owner)
+    if name.startswith("a") and hasattr(owner, name[1:])
+}
+"""`aget`, `afirst`, …: they run in the thread of `sync_to_async` and look at no connection."""
+
+
+def breaches(tree: ast.AST) -> Iterator[int]:
+    """Lines that reach the database around `database_sync_to_async`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module="asgiref.sync", names=names):
+                if any(alias.name == "sync_to_async" for alias in names):
+                    yield node.lineno
+            case ast.Attribute(attr=name) if name in ASYNCHRONOUS:
+                yield node.lineno
+            case ast.comprehension(is_async=1, iter=source) | ast.AsyncFor(iter=source):
+                if ".objects." in ast.unparse(source):
+                    yield source.lineno
+
+
+def test_no_task_reaches_the_database_on_another_way() -> None:
+    known = APP / "database.py"
+    found = {
+        f"{path.relative_to(APP)}:{line}"
+        for path in APP.rglob("*.py")
+        if path != known
+        for line in breaches(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert not found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from asgiref.sync import async_to_sync, sync_to_async",
+        "await runs.aupdate(stop_requested=True)",
+        "[row async for row in Run.objects.all()]",
+    ],
+)
+def test_each_other_way_is_seen(line: str) -> None:
+    assert list(breaches(ast.parse(line)))
