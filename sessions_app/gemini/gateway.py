@@ -1,14 +1,12 @@
-"""The only door to a model: one google-genai client, prepared bytes in, raw chunks out.
+"""Sends prepared bytes to a model through one google-genai client and returns raw chunks.
 
-One Gateway per process, made before the port opens and closed with it; its connections belong to the
-event loop that opened them, so one loop uses it. It knows nothing of rows or sessions. Every failure
-leaves as a GatewayError (`mapping`); the API key stays inside.
+One Gateway per process, used by one event loop, to which its connections belong. Every failure is raised as
+a GatewayError (`error_mapping`), without the API key.
 """
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
-from hashlib import sha256
 from time import perf_counter
 from typing import Literal
 
@@ -18,20 +16,22 @@ from google import genai
 from google.genai import types
 from google.genai.client import DebugConfig
 
+from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError, SettingsError, UnknownModel
-from sessions_app.gemini.adapter import COUNT, STREAM, open_seam
-from sessions_app.gemini.answers import (
+from sessions_app.gemini.error_mapping import MODEL_HINT, translated
+from sessions_app.gemini.event_stream import StreamChunk, read_chunks, read_event
+from sessions_app.gemini.provider_resources import (
     CacheCreated,
     CacheListed,
     ModelListed,
+    ProviderFile,
     cache_created,
     cache_listed,
     model_listed,
+    upload,
 )
-from sessions_app.gemini.files import FileKept, upload
-from sessions_app.gemini.mapping import MODEL_HINT, translated
-from sessions_app.gemini.stream import RawChunk, read_chunks, read_event
-from sessions_app.gemini.transport import GatewayTransport
+from sessions_app.gemini.routes import route_of
+from sessions_app.gemini.sdk import COUNT, STREAM, GatewayTransport, sender_for
 
 GOOGLE = "https://generativelanguage.googleapis.com"
 EMULATOR = "http://emulator.invalid"
@@ -44,15 +44,15 @@ _MODEL_NAME = re.compile(r"(models/|tunedModels/)?[A-Za-z0-9][A-Za-z0-9._-]*")
 class Gateway:
     """A provider, or the emulator in its place.
 
-    `label` is what the pages call it, `route` (16 hex digits of base URL and key) says whose signatures
-    and caches come from here. `transport` replaces the network; without it the gateway brings its own
-    httpx2 pool, so neither an installed aiohttp nor proxy variables change behaviour.
+    `label` is its name on the pages, `route` (16 hex digits of base URL and key) identifies the endpoint
+    whose signatures and caches are valid here. `transport` replaces the network; without it the gateway has
+    its own httpx2 pool, so neither an installed aiohttp nor proxy variables change behaviour.
 
     Raises SettingsError when the key cannot be one.
     """
 
     has_explicit_caches = True
-    """Whether this door can keep a static layer; what the model can do is another matter."""
+    """Whether the endpoint has explicit caches; whether the model has them is another fact."""
 
     dialect: Literal["gemini", "openai"] = "gemini"
     """The form in which a prepared body travels."""
@@ -73,7 +73,7 @@ class Gateway:
         self.is_emulator = is_emulator
         self.route = route_of(self.base_url, key)
         self._client = _client(key, self.base_url, GatewayTransport(transport))
-        self._seam = open_seam(self._client)
+        self._sender = sender_for(self._client)
 
     @classmethod
     def to_emulator(cls, transport: httpx2.AsyncBaseTransport) -> "Gateway":
@@ -86,7 +86,7 @@ class Gateway:
         return f"<Gateway {self.label!r} {self.route}>"
 
     @asynccontextmanager
-    async def stream(self, model: str, body: bytes) -> AsyncIterator[AsyncIterator[RawChunk]]:
+    async def stream(self, model: str, body: bytes) -> AsyncIterator[AsyncIterator[StreamChunk]]:
         """Send `body` as it is and read the answer chunk by chunk.
 
         An error status raises on entry, an error inside the stream at its chunk. Leaving closes the
@@ -96,22 +96,22 @@ class Gateway:
         name = full_name(model)
         started = perf_counter()
         with translated(self._secret):
-            response = await self._seam.post(name, STREAM, body)
+            response = await self._sender.post(name, STREAM, body)
         chunks = self._chunks(response, started)
         try:
             yield chunks
         finally:
             await _close(response, chunks)
 
-    def wire_of(self, model: str, body: bytes) -> bytes:
+    def wire_body(self, model: str, body: bytes) -> bytes:
         """The bytes that `stream` sends for this prepared body."""
         return body
 
     async def count_tokens(self, model: str, body: bytes) -> int:
-        """Tokens of a whole generateContent body, tools and system instruction included."""
+        """Tokens of a generateContent body, including tools and system instruction."""
         name = full_name(model)
         with translated(self._secret):
-            response = await self._seam.post(name, COUNT, _count_body(name, body))
+            response = await self._sender.post(name, COUNT, _count_body(name, body))
             try:
                 answer = await response.aread()
             finally:
@@ -150,7 +150,7 @@ class Gateway:
         with translated(self._secret):
             await self._client.aio.caches.delete(name=name)
 
-    async def keep_file(self, body: bytes, *, mime: str, name: str) -> FileKept:
+    async def upload_file(self, body: bytes, *, mime: str, name: str) -> ProviderFile:
         """Uploads a file for two days and waits until it can be asked about."""
         with translated(self._secret):
             return await upload(self._client.aio, body, mime=mime, name=name)
@@ -165,17 +165,11 @@ class Gateway:
         await self._client.aio.aclose()
         self._client.close()
 
-    async def _chunks(self, response: httpx2.Response, started: float) -> AsyncGenerator[RawChunk, None]:
+    async def _chunks(self, response: httpx2.Response, started: float) -> AsyncGenerator[StreamChunk, None]:
         with translated(self._secret):
             async with aclosing(read_chunks(response, started, self._secret)) as chunks:
                 async for chunk in chunks:
                     yield chunk
-
-
-def route_of(base_url: str, api_key: str) -> str:
-    """16 hex digits; equal for equal base URL and key, and no way back to the key."""
-    key_hash = sha256(api_key.encode()).hexdigest()
-    return sha256(f"{base_url}\n{key_hash}".encode()).hexdigest()[:16]
 
 
 def full_name(model: str) -> str:
@@ -185,7 +179,7 @@ def full_name(model: str) -> str:
     return model if "/" in model else f"models/{model}"
 
 
-async def _close(response: httpx2.Response, chunks: AsyncGenerator[RawChunk, None]) -> None:
+async def _close(response: httpx2.Response, chunks: AsyncGenerator[StreamChunk, None]) -> None:
     """The connection first: a generator that another task is waiting on refuses to be closed."""
     with suppress(httpx2.HTTPError):
         await response.aclose()
@@ -204,7 +198,11 @@ def _checked_key(api_key: str) -> str:
 
 
 def _client(api_key: str, base_url: str, transport: GatewayTransport) -> genai.Client:
-    """Everything that the SDK would otherwise read from the environment is passed."""
+    """Passes everything that the SDK would otherwise read from the environment.
+
+    The SDK's default is to follow redirects, and its header with the key would go along to any host.
+    """
+    plain = {"trust_env": False, "follow_redirects": False}
     return genai.Client(
         api_key=api_key,
         vertexai=False,
@@ -212,8 +210,8 @@ def _client(api_key: str, base_url: str, transport: GatewayTransport) -> genai.C
         http_options=types.HttpOptions(
             api_version=API_VERSION,
             base_url=base_url,
-            client_args={"trust_env": False},
-            async_client_args={"transport": transport, "trust_env": False},
+            client_args=plain,
+            async_client_args={"transport": transport, **plain},
         ),
     )
 
@@ -221,5 +219,5 @@ def _client(api_key: str, base_url: str, transport: GatewayTransport) -> genai.C
 def _count_body(model: str, body: bytes) -> bytes:
     fields = body.strip()[1:]
     if fields in (b"", b"}"):
-        raise PromptError("There is nothing to count in an empty body.")
+        raise PromptError(RefusalCode.EMPTY_BODY)
     return b'{"generateContentRequest":{"model":"%b",%b}' % (model.encode(), fields)

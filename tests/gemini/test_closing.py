@@ -9,7 +9,7 @@ from sessions_app.gemini.gateway import Gateway
 from tests.gemini.conftest import BODY, MODEL, read
 from tests.gemini.upstream import Upstream, event, framed
 
-LIMIT = 1.0
+LIMIT = 20.0
 """Seconds between leaving and the close that the provider sees, on a busy machine; a leak never closes."""
 
 
@@ -19,12 +19,12 @@ def held(upstream: Upstream) -> None:
 
 
 async def seconds_to_close(upstream: Upstream, since: float) -> float:
-    await asyncio.wait_for(upstream.closed.wait(), 10)
+    await asyncio.wait_for(upstream.closed.wait(), 60)
     return upstream.closed_at - since
 
 
 async def cancelled_at(work: asyncio.Task[None], upstream: Upstream) -> float:
-    await asyncio.wait_for(upstream.asked.wait(), 10)
+    await asyncio.wait_for(upstream.asked.wait(), 60)
     await asyncio.sleep(0.05)
     since = perf_counter()
     work.cancel()
@@ -87,7 +87,7 @@ async def test_a_deadline_of_the_consumer_closes_and_stays_a_timeout(
     either: Gateway, upstream: Upstream
 ) -> None:
     reading = asyncio.create_task(consume(either))
-    await asyncio.wait_for(upstream.asked.wait(), 10)
+    await asyncio.wait_for(upstream.asked.wait(), 60)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(reading, 0.1)
     assert await seconds_to_close(upstream, perf_counter()) < LIMIT
@@ -103,7 +103,7 @@ async def test_closing_the_gateway_closes_open_streams(either: Gateway, upstream
 async def test_150_streams_are_open_at_once(either: Gateway, upstream: Upstream) -> None:
     upstream.packets, upstream.hold, upstream.pause = [framed(event())] * 2, False, 0.15
     readings = [asyncio.create_task(read(either)) for _ in range(150)]
-    chunks = await asyncio.wait_for(asyncio.gather(*readings), 20)
+    chunks = await asyncio.wait_for(asyncio.gather(*readings), 60)
     assert {len(one) for one in chunks} == {2}
     assert upstream.most_open > 100
 

@@ -1,5 +1,6 @@
 """Caches, counting and listing: what goes out and what comes back."""
 
+import json
 from datetime import UTC, datetime
 
 import orjson
@@ -12,8 +13,8 @@ from sessions_app.errors import (
     PromptError,
     QuotaExceeded,
 )
-from sessions_app.gemini.answers import CacheCreated, CacheListed, ModelListed
 from sessions_app.gemini.gateway import Gateway
+from sessions_app.gemini.provider_resources import CacheCreated, CacheListed, ModelListed
 from tests.gemini.conftest import BODY, MODEL
 from tests.gemini.upstream import Upstream, error_body
 
@@ -48,6 +49,17 @@ async def test_a_cache_is_made_of_the_given_fields(gateway: Gateway, upstream: U
         "displayName": "pipeweb:1",
         **orjson.loads(FIELDS),
     }
+
+
+@pytest.mark.parametrize(
+    "name", ["", "cachedContents/a\0", "cachedContents/\ud800", "cachedContents/" + "a" * 120]
+)
+async def test_a_name_that_cannot_be_stored_and_sent_is_none(
+    gateway: Gateway, upstream: Upstream, name: str
+) -> None:
+    upstream.answers["cachedContents"] = json.dumps(CACHE | {"name": name}).encode()
+    with pytest.raises(BrokenStream):
+        await create(gateway)
 
 
 async def test_caches_are_listed(gateway: Gateway, upstream: Upstream) -> None:

@@ -8,9 +8,10 @@ import pytest
 from sessions_app.emulator.transport import EmulatorTransport
 from sessions_app.errors import BadRequest, QuotaExceeded
 from sessions_app.gemini.openai_gateway import OpenAIGateway
+from sessions_app.prompt.calls import CallResponse
 from sessions_app.prompt.reply import Outcome, Reply, fold
 from sessions_app.prompt.signatures import signatures_of
-from sessions_app.prompt.turns import Answer, Turn, TurnKind, tool_response, user_task
+from sessions_app.prompt.turns import Turn, TurnKind, tool_response, user_task
 from sessions_app.prompt.wire import dumps
 from tests.gemini.conftest import MODEL, read
 
@@ -47,11 +48,12 @@ def door() -> OpenAIGateway:
 
 async def ask(door: OpenAIGateway, turns: list[Turn]) -> Reply:
     contents = [orjson.loads(turn.wire) for turn in turns]
-    return fold(chunk.body for chunk in await read(door, dumps({"contents": contents, "tools": TOOLS})))
+    chunks = await read(door, dumps({"contents": contents, "tools": TOOLS}))
+    return fold((chunk.body for chunk in chunks), door.dialect)
 
 
 def extended(turns: list[Turn], reply: Reply, *responses: dict[str, Any]) -> list[Turn]:
-    answers = [Answer(call, response) for call, response in zip(reply.calls, responses, strict=True)]
+    answers = [CallResponse(call, response) for call, response in zip(reply.calls, responses, strict=True)]
     calling = Turn("calling", TurnKind.FUNCTION_CALLING, reply.wire or b"")
     return [*turns, calling, tool_response("answers", answers)]
 

@@ -7,8 +7,8 @@ import pytest
 
 from sessions_app.emulator.transport import EmulatorTransport
 from sessions_app.errors import CacheGone, GatewayError, UnknownModel
-from sessions_app.gemini.capabilities import capabilities_of
 from sessions_app.gemini.gateway import Gateway
+from sessions_app.gemini.model_capabilities import capabilities_of
 from tests.gemini.conftest import BODY, MODEL, read
 
 LONG = b'{"contents":[{"role":"user","parts":[{"text":"%b"}]}]}' % (b"word " * 3_000)

@@ -6,7 +6,7 @@ from time import perf_counter
 
 import orjson
 
-HEAD = b"HTTP/1.1 %d Words\r\nContent-Type: %b\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+HEAD = b"HTTP/1.1 %d Words\r\n%bContent-Type: %b\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +22,13 @@ class Upstream:
     """Answers every request with `packets`, `pause` seconds apart.
 
     `hold` keeps the answer open until the client goes, `cut` ends it without the closing frame, `silent`
-    reads the request and says nothing. `answers` maps the end of a path to a JSON body of its own.
+    reads the request and says nothing. `location` is the header of a redirect.
+    `answers` maps the end of a path to a JSON body of its own.
     """
 
     packets: list[bytes] = field(default_factory=list)
     status: int = 200
+    location: str = ""
     pause: float = 0.0
     hold: bool = False
     cut: bool = False
@@ -73,7 +75,8 @@ class Upstream:
         if self.silent:
             return
         content_type = b"application/json" if own else b"text/event-stream"
-        writer.write(HEAD % (self.status, content_type))
+        location = b"Location: %b\r\n" % self.location.encode() if self.location else b""
+        writer.write(HEAD % (self.status, location, content_type))
         for packet in [own] if own else self.packets:
             writer.write(b"%x\r\n%b\r\n" % (len(packet), packet))
             await writer.drain()

@@ -17,16 +17,18 @@ from sessions_app.errors import (
     GatewayError,
     ProviderDown,
     QuotaExceeded,
+    Redirected,
+    SignatureMissing,
+    SignatureRefused,
     UnknownModel,
     Unreachable,
 )
-from sessions_app.gemini.mapping import (
+from sessions_app.gemini.error_mapping import (
     DAILY_HINT,
     SDK_ERRORS,
     TRANSPORT_ERRORS,
     error_of_answer,
     is_worth_retrying,
-    retry_delay,
     translate,
     translated,
 )
@@ -46,7 +48,8 @@ KNOWN_TEXTS = [
     (404, "models/x is not found for API version v1beta, or is not supported.", UnknownModel),
     (404, "Publisher Model `projects/p/models/x` not found.", UnknownModel),
     (404, "Requested entity was not found.", BadRequest),
-    (400, "Corrupted thought signature.", BadRequest),
+    (400, "Corrupted thought signature.", SignatureRefused),
+    (400, "Function call is missing a thought_signature in functionCall parts.", SignatureMissing),
     (429, "Resource has been exhausted (e.g. check quota).", QuotaExceeded),
     (499, "The operation was cancelled.", ProviderDown),
     (500, "An internal error has occurred.", ProviderDown),
@@ -106,8 +109,9 @@ def test_every_sdk_error_is_mapped() -> None:
 
 
 def test_every_gateway_error_can_come_out() -> None:
-    reached = {expected for _, _, expected in KNOWN_TEXTS} | {Unreachable, BrokenStream}
-    assert reached == subclasses(errors.GatewayError) - {errors.GatewayError}
+    reached = {expected for _, _, expected in KNOWN_TEXTS} | {Unreachable, BrokenStream, Redirected}
+    # AnswerRefused: test_bounds.
+    assert reached == subclasses(errors.GatewayError) - {errors.GatewayError, errors.AnswerRefused}
 
 
 def test_the_original_does_not_travel_along() -> None:
@@ -115,7 +119,7 @@ def test_the_original_does_not_travel_along() -> None:
         raise httpx2.ConnectError("k3y refused")
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
-    assert caught.value.message == "The provider could not be reached: ConnectError: [API key] refused"
+    assert caught.value.message.endswith("ConnectError: [API key] refused")
 
 
 def test_other_errors_pass() -> None:
@@ -123,19 +127,74 @@ def test_other_errors_pass() -> None:
         raise ZeroDivisionError
 
 
-@pytest.mark.parametrize(
-    ("error", "seconds"),
-    [
-        ({"details": [{"@type": "x"}, {"retryDelay": "21s"}]}, 21.0),
-        ({"details": [{"retryDelay": "21.016s"}], "message": "Please retry in 9s."}, 21.016),
-        ({"details": [{"retryDelay": "soon"}]}, None),
-        ({"message": "…\nPlease retry in 48.939935699s."}, 48.939935699),
-        ({"message": "Resource exhausted.", "details": "odd"}, None),
-        ({}, None),
-    ],
-)
-def test_retry_delay(error: dict[str, Any], seconds: float | None) -> None:
-    assert retry_delay(error) == seconds
+DOCS = "https://ai.google.dev/gemini-api/docs/thought-signatures"
+UNABLE = "Unable to submit request because"
+WRAPPED = '{"error": {"code": 400,\n "message": "Corrupted thought signature.",\n "status": "x"}}'
+
+REFUSALS = [
+    "Corrupted thought signature.",
+    "Invalid thought signature.",
+    "The thought signature is invalid.",
+    "Bad request:\nthought signature is not valid",
+    "invalid thought_signature",
+    "contents[3].parts[0].thoughtSignature is not valid",
+    f"{UNABLE} Thought signature is not valid.. Learn more: {DOCS}",
+    f"[gemini-cli/gemini-3-flash] [400]: {UNABLE}\n     Thought signature is not valid.. (reset after 30s)",
+    "Invalid value at 'contents[1].parts[0].thought_signature' (TYPE_BYTES), Base64 decoding failed for 'x'",
+    "Unknown name \"thoughtSignature\" at 'contents[1].parts[0]': Cannot find field.",
+    WRAPPED,
+    "Thought signatures could not be verified",
+    "The thought signature was altered.",
+    "thought_signature does not match the content",
+    "Thought signature verification failed.",
+    "The provided thought_signature is wrong.",
+    "messages.1.content.0: Invalid `signature` in `thinking` block",
+    "`thinking` blocks in the latest assistant message cannot be modified.",
+]
+
+MISSING = [
+    "Function call is missing a thought_signature in functionCall parts. This is required for tools to work.",
+    f"Function call is missing a thought_signature in functionCall parts. Please refer to {DOCS} for more.",
+    "Function call `FC1` in the `1.` content block is missing a `thought_signature`.",
+    f"{UNABLE} function call `f` in the 2. content block is missing a `thought_signature`. See {DOCS}",
+]
+
+UNRELATED = [
+    "Request contains an invalid argument.",
+    "Please ensure that function call turn comes immediately after a user turn.",
+    f"Thinking level is not supported for this model. Learn more: {DOCS}",
+    f"Invalid request. See {DOCS}",
+    "The input token count exceeds the maximum number of tokens allowed (1048576).",
+    "Invalid value at 'tools[0].name': `check_thought_signature_of` is not a name.",
+    "Invalid function call signature.",
+    'Invalid role in {"role":"x","parts":[{"text":"Hi","thoughtSignature":"' + "Eqo" * 40 + '"}]}',
+]
+
+
+@pytest.mark.parametrize("in_list", [False, True])
+@pytest.mark.parametrize("code", [400, 422, None])
+@pytest.mark.parametrize("message", REFUSALS)
+def test_every_way_of_refusing_a_signature_is_known(message: str, code: int | None, in_list: bool) -> None:
+    body = answer(code or 400, message, "INVALID_ARGUMENT")
+    error = error_of_answer(code, [body] if in_list else body)
+    assert type(error) is SignatureRefused
+    assert not is_worth_retrying(error)
+
+
+@pytest.mark.parametrize("message", MISSING)
+def test_a_missing_signature_is_no_refused_one(message: str) -> None:
+    assert type(error_of_answer(400, answer(400, message))) is SignatureMissing
+
+
+@pytest.mark.parametrize("message", UNRELATED)
+def test_other_refusals_are_not_taken_for_one_of_signatures(message: str) -> None:
+    assert type(error_of_answer(400, answer(400, message))) is BadRequest
+
+
+def test_the_headers_of_an_error_say_when_to_come_again() -> None:
+    for code, seconds in ((429, 59.0), (503, 59.0), (400, None)):
+        response = httpx2.Response(code, headers={"Retry-After": "59"})
+        assert translate(sdk.APIError(code, answer(code, "no"), response)).retry_after == seconds
 
 
 def test_a_quota_of_the_day_is_not_worth_retrying() -> None:
@@ -169,12 +228,12 @@ def test_bodies_in_any_shape_have_a_message(body: Any) -> None:
 
 def test_a_page_of_a_proxy_is_not_the_message() -> None:
     error = error_of_answer(502, {"message": "<html>…</html>", "status": "Bad Gateway"})
-    assert error.message == "The provider answered 502 Bad Gateway."
+    assert "502 Bad Gateway" in error.message and "html" not in error.message
 
 
 def test_a_redirect_points_at_the_base_url() -> None:
     error = error_of_answer(302, {"message": ""})
-    assert type(error) is Unreachable
+    assert type(error) is Redirected
     assert "GOOGLE_GEMINI_BASE_URL" in error.hint
 
 

@@ -12,15 +12,15 @@ from sessions_app.gemini.openai_gateway import OpenAIGateway
 async def test_a_file_is_kept_for_two_days_and_is_ready(mime: str) -> None:
     emulator = Emulator(delay=0)
     gateway = Gateway.to_emulator(EmulatorTransport(emulator))
-    kept = await gateway.keep_file(b"x" * 20_000_000, mime=mime, name="Résumé.bin")
-    (file,) = emulator.cabinet.of("emulator")
+    kept = await gateway.upload_file(b"x" * 20_000_000, mime=mime, name="Résumé.bin")
+    (file,) = emulator.files.owned_by("emulator")
     assert (kept.uri, file.size, file.display_name) == (file.uri, 20_000_000, "Résumé.bin")
-    assert kept.expires == file.expires and file.is_read(emulator.clock())
+    assert kept.expires == file.expires and file.is_active(emulator.clock())
     await gateway.aclose()
 
 
-async def test_the_other_door_takes_files_only_inside_the_request() -> None:
+async def test_the_openai_endpoint_takes_files_only_inside_the_request() -> None:
     gateway = OpenAIGateway.to_emulator(EmulatorTransport(Emulator(delay=0)))
-    with pytest.raises(BadRequest, match="too large"):
-        await gateway.keep_file(b"x", mime="video/mp4", name="clip.mp4")
+    with pytest.raises(BadRequest):
+        await gateway.upload_file(b"x", mime="video/mp4", name="clip.mp4")
     await gateway.aclose()

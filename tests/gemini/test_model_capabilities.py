@@ -1,6 +1,6 @@
 import pytest
 
-from sessions_app.gemini.capabilities import capabilities_of, known_models
+from sessions_app.gemini.model_capabilities import capabilities_of, known_models
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whether a key works, found out with one free call: the list of models."""
+"""Checks an API key with one free call: the list of models."""
 
 import json
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from sessions_app.errors import (
     BadKey,
     GatewayError,
     QuotaExceeded,
+    Redirected,
     SettingsError,
     Unreachable,
     first_sentence,
@@ -20,11 +21,11 @@ _DISABLED = ("SERVICE_DISABLED", "API_KEY_SERVICE_BLOCKED", "has not been used i
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """What a key is good for. `words` say what happened, `hint` what to do; neither holds the key."""
+class KeyCheck:
+    """The result of a check. `message` say what happened, `hint` what to do; neither holds the key."""
 
     result: Result
-    words: str
+    message: str
     hint: str
 
     @property
@@ -32,12 +33,12 @@ class Trial:
         return self.result == "works"
 
 
-async def try_key(key: str, *, base_url: str = GOOGLE) -> Trial:
-    """Asks the provider for its models with this key. Never raises for what the provider says."""
+async def check_key(key: str, *, base_url: str = GOOGLE) -> KeyCheck:
+    """Lists the models of the provider with this key. An error of the provider is a result, not raised."""
     try:
         gateway = Gateway(api_key=key, base_url=base_url or GOOGLE)
     except SettingsError:
-        return Trial(
+        return KeyCheck(
             "malformed",
             "This is not a key: it is empty or has spaces or characters that no key has.",
             "Copy the key alone, without quotes or line breaks.",
@@ -48,27 +49,33 @@ async def try_key(key: str, *, base_url: str = GOOGLE) -> Trial:
         return _refusal(error)
     finally:
         await gateway.aclose()
-    return Trial("works", f"The key works: it can use {len(models)} models.", "Start Pipeweb with it.")
+    return KeyCheck("works", f"The key works: it can use {len(models)} models.", "Start Pipeweb with it.")
 
 
-def _refusal(error: GatewayError) -> Trial:
-    said = first_sentence(error.message)[0]
+def _refusal(error: GatewayError) -> KeyCheck:
+    cause = first_sentence(error.message)[0]
     match error:
         case BadKey() if _is_disabled(error):
-            return Trial(
+            return KeyCheck(
                 "disabled",
                 "The key exists, but the Gemini API is not enabled for its project.",
                 "Enable “Generative Language API” in the project's console, or make a key in AI Studio.",
             )
         case BadKey():
-            return Trial("refused", f"Google refused the key: {said}", "Copy it again, or make a new one.")
+            return KeyCheck(
+                "refused", f"Google refused the key: {cause}", "Copy it again, or make a new one."
+            )
         case QuotaExceeded():
-            return Trial("quota", f"The key is known, but its quota is used up: {said}", error.hint)
+            return KeyCheck("quota", f"The key is known, but its quota is used up: {cause}", error.hint)
+        case Redirected():
+            return KeyCheck("unreachable", cause, error.hint)
         case Unreachable():
-            return Trial("unreachable", said, "Check the network and GOOGLE_GEMINI_BASE_URL, then try again.")
-    return Trial("failed", f"The provider did not say whether the key works: {said}", error.hint)
+            return KeyCheck(
+                "unreachable", cause, "Check the network and GOOGLE_GEMINI_BASE_URL, then try again."
+            )
+    return KeyCheck("failed", f"The provider did not say whether the key works: {cause}", error.hint)
 
 
 def _is_disabled(error: GatewayError) -> bool:
-    words = json.dumps(error.details)
-    return any(mark in words for mark in _DISABLED)
+    message = json.dumps(error.details)
+    return any(mark in message for mark in _DISABLED)

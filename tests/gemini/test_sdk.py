@@ -1,5 +1,5 @@
-"""The seam into google-genai. When one of these fails after an upgrade of the SDK, the product still
-works, through PublicSeam; adapt DirectSeam and _PRIVATE_SIGNATURES to the new names."""
+"""The sender into google-genai. When one of these fails after an upgrade of the SDK, the product still
+works, through PublicSender; adapt PrivateSender and _PRIVATE_SIGNATURES to the new names."""
 
 import asyncio
 import inspect
@@ -10,9 +10,8 @@ import httpx2
 import pytest
 from google import genai
 
-from sessions_app.gemini.adapter import STREAM, DirectSeam, PublicSeam, drift_of, open_seam
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.gemini.transport import DIVERSION
+from sessions_app.gemini.sdk import INTERCEPTION, STREAM, PrivateSender, PublicSender, sdk_changes, sender_for
 from tests.gemini.conftest import BODY, KEY, MODEL, bodies
 from tests.gemini.upstream import Upstream, event, framed
 
@@ -22,8 +21,8 @@ def client() -> genai.Client:
 
 
 def test_the_private_names_are_still_there() -> None:
-    drift = drift_of(client())
-    assert not drift, f"google-genai has changed under DirectSeam: {drift}"
+    drift = sdk_changes(client())
+    assert not drift, f"google-genai has changed under PrivateSender: {drift}"
 
 
 def test_bytes_still_go_out_unchanged() -> None:
@@ -31,37 +30,37 @@ def test_bytes_still_go_out_unchanged() -> None:
     assert "isinstance(http_request.data, bytes)" in source, "see _async_request_once of google-genai"
 
 
-def test_the_direct_seam_is_used_while_it_fits() -> None:
-    assert isinstance(open_seam(client()), DirectSeam)
+def test_the_private_sender_is_used_while_it_fits() -> None:
+    assert isinstance(sender_for(client()), PrivateSender)
 
 
-def test_the_public_seam_takes_over_when_a_name_is_gone() -> None:
+def test_the_public_sender_takes_over_when_a_name_is_gone() -> None:
     changed = client()
     with patch.object(type(changed._api_client), "_async_request", None):
-        assert "_async_request takes None" in drift_of(changed)
-        assert isinstance(open_seam(changed), PublicSeam)
+        assert "_async_request takes None" in sdk_changes(changed)
+        assert isinstance(sender_for(changed), PublicSender)
 
 
-def test_the_public_seam_takes_over_when_a_signature_changes() -> None:
+def test_the_public_sender_takes_over_when_a_signature_changes() -> None:
     def renamed(self: Any, verb: str, path: str) -> None: ...
 
     changed = client()
     with patch.object(type(changed._api_client), "_build_request", renamed):
-        assert "_build_request takes ['verb', 'path']" in drift_of(changed)
-        assert isinstance(open_seam(changed), PublicSeam)
+        assert "_build_request takes ['verb', 'path']" in sdk_changes(changed)
+        assert isinstance(sender_for(changed), PublicSender)
 
 
-def test_the_public_seam_takes_over_when_the_request_changes() -> None:
+def test_the_public_sender_takes_over_when_the_request_changes() -> None:
     changed = client()
 
     def build(http_method: Any, path: Any, request_dict: Any, http_options: Any = None) -> object:
         return object()
 
     changed._api_client._build_request = build  # type: ignore[method-assign,assignment]
-    assert "_build_request returns object" in drift_of(changed)
+    assert "_build_request returns object" in sdk_changes(changed)
 
 
-async def test_both_seams_read_and_send_the_same(
+async def test_both_senders_read_and_send_the_same(
     gateway: Gateway, public_gateway: Gateway, upstream: Upstream
 ) -> None:
     sent = [event("é"), event("b", usageMetadata={"totalTokenCount": 3})]
@@ -82,7 +81,7 @@ async def test_parallel_diversions_stay_apart(public_gateway: Gateway, upstream:
 
     await asyncio.gather(*map(send, sent))
     assert sorted(request.body for request in upstream.requests) == sorted(sent)
-    assert DIVERSION.get() is None
+    assert INTERCEPTION.get() is None
 
 
 async def test_a_diversion_ends_with_its_request(public_gateway: Gateway, upstream: Upstream) -> None:
@@ -95,17 +94,17 @@ async def test_a_diversion_ends_with_its_request(public_gateway: Gateway, upstre
 async def test_a_diverted_answer_closes_when_the_sdk_fails(
     public_gateway: Gateway, upstream: Upstream
 ) -> None:
-    seam = PublicSeam(public_gateway._client)
-    stream, upstream.hold = seam._verbs[STREAM], True
+    sender = PublicSender(public_gateway._client)
+    stream, upstream.hold = sender._verbs[STREAM], True
 
     async def failing(model: str) -> None:
         await stream(model)
         raise ZeroDivisionError
 
-    seam._verbs[STREAM] = failing
+    sender._verbs[STREAM] = failing
     with pytest.raises(ZeroDivisionError):
-        await seam.post(f"models/{MODEL}", STREAM, BODY)
-    await asyncio.wait_for(upstream.closed.wait(), 1)
+        await sender.post(f"models/{MODEL}", STREAM, BODY)
+    await asyncio.wait_for(upstream.closed.wait(), 20)
 
 
 async def test_an_installed_aiohttp_would_not_be_used(gateway: Gateway) -> None:
@@ -120,9 +119,9 @@ async def test_the_time_outs_reach_the_transport() -> None:
         seen.append(request.extensions["timeout"])
         return httpx2.Response(200, json={})
 
-    for seam in (DirectSeam, PublicSeam):
+    for sender in (PrivateSender, PublicSender):
         gateway = Gateway(api_key=KEY, transport=httpx2.MockTransport(answer))
-        gateway._seam = seam(gateway._client)
+        gateway._sender = sender(gateway._client)
         await gateway.count_tokens(MODEL, BODY)
         await gateway.aclose()
     assert seen == [{"connect": 10.0, "read": 600.0, "write": 60.0, "pool": None}] * 2

@@ -1,8 +1,8 @@
-"""From what the SDK, the transport and the provider say to our errors.
+"""Maps errors of the SDK, the transport and the provider to `errors.GatewayError`.
 
-Sources: gemini-wire §5, recorded-traffic "Error bodies", google/rpc/error_details.proto. The provider's
-own sentence is kept as the message; the hint says what a person can do. The API key is masked wherever
-a gateway in between echoes it.
+Sources: gemini-wire §5, recorded-traffic "Error bodies", google/rpc/error_details.proto. The
+provider's sentence is the message, the hint says what a person can do. The API key is masked wherever a
+proxy echoes it.
 """
 
 import json
@@ -25,9 +25,14 @@ from sessions_app.errors import (
     GatewayError,
     ProviderDown,
     QuotaExceeded,
+    Redirected,
+    SignatureMissing,
+    SignatureRefused,
     UnknownModel,
     Unreachable,
 )
+from sessions_app.gemini.retry_delays import retry_delay
+from sessions_app.prompt.wire import well_formed
 
 MASK = "[API key]"
 MESSAGE_LIMIT = 2_000
@@ -36,13 +41,24 @@ MESSAGE_LIMIT = 2_000
 KEY_HINT = "Check GEMINI_API_KEY: get a key at https://aistudio.google.com/apikey."
 MODEL_HINT = "Choose another model in the session's settings."
 CACHE_HINT = "The text is sent again without the cache."
+SIGNATURE_HINT = (
+    "The provider does not take back the thought signatures of this conversation. Send a new message, choose "
+    "another model, or go on in a new session."
+)
+UNSIGNED_HINT = (
+    "The model demands a thought signature that this conversation does not have. Send a new message, choose "
+    "another model, or go on in a new session."
+)
 SMALL_HINT = "The static layer is sent inline until it has grown."
 QUOTA_HINT = "Wait and try again, or raise the limit in the provider's console."
 DAILY_HINT = "The quota of the day is used up. Choose another model or wait until it is renewed."
 DOWN_HINT = "This is usually over in a minute. Try again, or choose another model."
 REACH_HINT = "Check the network and GOOGLE_GEMINI_BASE_URL, then try again."
+REDIRECT_HINT = (
+    "The request, with its key, was not sent there. Set GOOGLE_GEMINI_BASE_URL to the address that answers."
+)
 BROKEN_OFF = (httpx2.ReadError, httpx2.WriteError, httpx2.CloseError, httpx2.RemoteProtocolError)
-"""What the transport says of a connection that had been made."""
+"""What the transport raises for a connection that was established and then broke."""
 
 BROKEN_OFF_HINT = "What arrived is kept. Try again."
 BROKEN_HINT = "The provider or something between broke the answer. Try again."
@@ -53,7 +69,7 @@ LONG_HINT = "Shorten the history or the files of this session."
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ErrorRule:
     """An answer with one of `codes` (any, when empty) whose message matches `pattern`."""
 
     codes: frozenset[int]
@@ -61,19 +77,43 @@ class Rule:
     error: type[GatewayError]
     hint: str
 
-    def fits(self, code: int | None, words: str) -> bool:
-        return (not self.codes or code in self.codes) and self.pattern.search(words) is not None
+    def fits(self, code: int | None, text: str) -> bool:
+        return (not self.codes or code in self.codes) and self.pattern.search(text) is not None
 
 
-def _rule(codes: set[int], pattern: str, error: type[GatewayError], hint: str) -> Rule:
-    return Rule(frozenset(codes), re.compile(pattern, re.IGNORECASE), error, hint)
+def _rule(codes: set[int], pattern: str, error: type[GatewayError], hint: str) -> ErrorRule:
+    return ErrorRule(frozenset(codes), re.compile(pattern, re.IGNORECASE), error, hint)
 
 
 _CLIENT_ERRORS = set(range(400, 500))
 _SERVER_ERRORS = set(range(500, 600))
 _REDIRECTS = set(range(300, 400))
+_BUSY = {408, 429, *_SERVER_ERRORS}
+"""Statuses after which the headers say when to come again; others may carry the same headers."""
+
+_SIGNATURE = (
+    r"((?<![\w/-])|(?<=\\n))((thought|thinking|reasoning)([ _-]?signatures?|\W{0,2} blocks?)"
+    r"|signatures?\W{1,3}(in|of) (the |a )?\W?(thought|thinking|reasoning)\W? blocks?)(?![\w-])"
+)
+"""The field or the words, also of the blocks that have it elsewhere; not the page of the documentation that
+other messages name."""
+
+_REFUSING = (
+    r"corrupt|invalid|malformed|mismatch|wrong|alter|modif|verification failed|"
+    r"expired|reject|tamper|decod|unknown name|(not|n't|cannot|unable to) "
+    r"(be )?(valid|match|verif|accept|recogni|supported|belong)"
+)
+_NEAR = r"[^.{}]{0,60}"
+"""What may stand between the two: no end of a sentence and no signature, which an echoed request has."""
 
 RULES = (
+    _rule(set(), rf"missing (a |the |its )?\W?{_SIGNATURE}", SignatureMissing, UNSIGNED_HINT),
+    _rule(
+        set(),
+        rf"({_REFUSING}){_NEAR}{_SIGNATURE}|{_SIGNATURE}{_NEAR}({_REFUSING})",
+        SignatureRefused,
+        SIGNATURE_HINT,
+    ),
     _rule({400}, r"cached content is too small|minimum token count to start cach", CacheTooSmall, SMALL_HINT),
     _rule({403}, r"CachedContent", CacheGone, CACHE_HINT),
     _rule({404}, r"not found: cache content", CacheGone, CACHE_HINT),
@@ -92,7 +132,7 @@ RULES = (
     _rule({408, 499}, r"", ProviderDown, DOWN_HINT),
     _rule(_CLIENT_ERRORS, r"", BadRequest, REQUEST_HINT),
     _rule(_SERVER_ERRORS, r"", ProviderDown, DOWN_HINT),
-    _rule(_REDIRECTS, r"", Unreachable, REACH_HINT),
+    _rule(_REDIRECTS, r"", Redirected, REDIRECT_HINT),
 )
 """The first that fits wins; patterns are matched against the error object as one line of JSON."""
 
@@ -114,7 +154,7 @@ SDK_ERRORS = (
 
 @contextmanager
 def translated(secret: str = "") -> Iterator[None]:
-    """Everything that SDK and transport raise inside leaves as a GatewayError.
+    """Raises a GatewayError for whatever the SDK or the transport raises inside.
 
     The original is dropped: its frames and its request carry the API key.
     """
@@ -127,44 +167,39 @@ def translated(secret: str = "") -> Iterator[None]:
 def translate(error: Exception, secret: str = "") -> GatewayError:
     """The error of our tree for one of TRANSPORT_ERRORS or SDK_ERRORS."""
     if isinstance(error, sdk.APIError):
-        return error_of_answer(error.code, error.details, secret=secret)
+        headers = getattr(error.response, "headers", None)
+        return error_of_answer(error.code, error.details, secret=secret, headers=headers)
     if isinstance(error, TRANSPORT_ERRORS):
         return _transport_error(error, secret)
     return BrokenStream(
-        f"The answer could not be read: {_masked(_words(error), secret)}",
+        f"The answer could not be read: {_masked(_error_text(error), secret)}",
         hint=BROKEN_HINT,
     )
 
 
-def error_of_answer(code: int | None, body: Any, *, secret: str = "") -> GatewayError:
+def error_of_answer(
+    code: int | None, body: Any, *, secret: str = "", headers: Mapping[str, str] | None = None
+) -> GatewayError:
     """The error that an HTTP error body, or an error event in a stream, stands for.
 
     `code` is the HTTP status when the answer had one of its own; else the body's `code` counts.
     `body` is parsed JSON in any shape, most often `{"error": {"code", "message", "status", "details"}}`.
+    `headers` are those of the answer, where it was an error as a whole.
     """
     details = _masked(_object(body), secret)
     inner = _object(details.get("error", details))
     code = code or _integer(inner.get("code"))
-    status = str(inner.get("status") or "")
-    words = json.dumps(inner, ensure_ascii=False)
-    rule = next((rule for rule in RULES if rule.fits(code, words)), None)
+    status = well_formed(str(inner.get("status") or ""))
+    text = json.dumps(inner, ensure_ascii=False)
+    rule = next((rule for rule in RULES if rule.fits(code, text)), None)
     return (rule.error if rule else GatewayError)(
         _message(inner) or f"The provider answered {code or 'with an error'} {status}".strip() + ".",
         hint=rule.hint if rule else BROKEN_HINT,
         code=code,
         status=status,
         details=details,
-        retry_after=retry_delay(inner),
+        retry_after=retry_delay(inner, headers if code in _BUSY else None),
     )
-
-
-def retry_delay(error: Mapping[str, Any]) -> float | None:
-    """Seconds of RetryInfo (`"21s"`, `"21.016s"`), or of the sentence where RetryInfo is missing."""
-    delays = [detail.get("retryDelay") for detail in _details(error) if "retryDelay" in detail]
-    text = str(delays[0]) if delays else str(error.get("message") or "")
-    pattern = r"^(\d+(?:\.\d+)?)s$" if delays else r"retry in (\d+(?:\.\d+)?)s"
-    match = re.search(pattern, text)
-    return float(match[1]) if match else None
 
 
 def is_worth_retrying(error: GatewayError) -> bool:
@@ -176,29 +211,24 @@ def is_worth_retrying(error: GatewayError) -> bool:
 
 def _message(error: Mapping[str, Any]) -> str:
     """The provider's sentence; empty where a proxy answered with a page."""
-    message = str(error.get("message") or "").strip()
+    message = well_formed(str(error.get("message") or "")).strip()
     return "" if message.startswith("<") else message[:MESSAGE_LIMIT]
 
 
 def _transport_error(error: Exception, secret: str) -> GatewayError:
-    words = _masked(_words(error), secret)
+    text = _masked(_error_text(error), secret)
     if isinstance(error, httpx2.DecodingError | httpx2.StreamError):
-        return BrokenStream(f"The answer could not be read: {words}", hint=BROKEN_HINT)
+        return BrokenStream(f"The answer could not be read: {text}", hint=BROKEN_HINT)
     if isinstance(error, httpx2.TimeoutException):
-        return Unreachable(f"The provider did not answer in time: {words}", hint=REACH_HINT)
+        return Unreachable(f"The provider did not answer in time: {text}", hint=REACH_HINT)
     if isinstance(error, BROKEN_OFF):
-        return Unreachable(f"The connection to the provider broke: {words}", hint=BROKEN_OFF_HINT)
-    return Unreachable(f"The provider could not be reached: {words}", hint=REACH_HINT)
+        return Unreachable(f"The connection to the provider broke: {text}", hint=BROKEN_OFF_HINT)
+    return Unreachable(f"The provider could not be reached: {text}", hint=REACH_HINT)
 
 
-def _words(error: Exception) -> str:
-    text = str(error)
+def _error_text(error: Exception) -> str:
+    text = well_formed(str(error))
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _details(error: Mapping[str, Any]) -> list[dict[str, Any]]:
-    details = error.get("details")
-    return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
 
 
 def _object(value: Any) -> dict[str, Any]:

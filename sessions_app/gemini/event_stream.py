@@ -1,4 +1,4 @@
-"""From the bytes of a stream to raw chunks: each event's JSON, exactly as it arrived.
+"""Splits the bytes of a streamed answer into raw chunks: each event's JSON, exactly as it arrived.
 
 The framing is what recordings show (recorded-traffic "Streams", gemini-wire §3): `data: {json}` and a
 blank line; one JSON array when `alt=sse` is missing; a bare multi-line JSON object where an error
@@ -14,9 +14,12 @@ from typing import Any
 
 import httpx2
 
-from sessions_app.errors import BrokenStream
-from sessions_app.gemini.mapping import BROKEN_HINT, error_of_answer
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import AnswerRefused, BrokenStream
+from sessions_app.gemini.bounds import EVENT_LIMIT, check_nesting
+from sessions_app.gemini.error_mapping import BROKEN_HINT, error_of_answer
 from sessions_app.prompt import wire
+from sessions_app.prompt.chunks import is_failure
 
 _IN_VALUE = re.compile(rb'["{}\[\]]')
 _IN_STRING = re.compile(rb'["\\]')
@@ -24,11 +27,11 @@ _QUOTE, _ESCAPE = b'"\\'
 _OPENERS = b"{["
 _IGNORED_FIELDS = (b":", b"event:", b"id:", b"retry:")
 _DONE = b"[DONE]"
-"""How an OpenAI-compatible stream says that it is over: framing, not an event."""
+"""The end marker of an OpenAI-compatible stream; it is not an event."""
 
 
 @dataclass(frozen=True, slots=True)
-class RawChunk:
+class StreamChunk:
     """One event of a stream.
 
     `seq` counts from 0 within the exchange, `ms` is the time since the request left, `body` the JSON
@@ -41,8 +44,8 @@ class RawChunk:
     body: bytes
 
 
-class ValueCutter:
-    """Cuts JSON objects out of text that has no framing, in one pass whatever the packets are.
+class JsonSplitter:
+    """Splits text without framing into JSON objects, in one pass whatever the packets are.
 
     The text is one object, or one array whose elements are the objects. `rest` is what follows
     when the value has closed.
@@ -105,28 +108,38 @@ class ValueCutter:
 
 
 class EventSplitter:
-    """Bytes in any packets → the JSON text of each event. Reads every byte once.
+    """Takes packets of any size and returns the JSON text of each event. Reads every byte once.
 
-    Raises BrokenStream on a line that belongs to neither server-sent events nor JSON, and at the end
-    on a bare JSON value that never closed.
+    Raises AnswerRefused when an event has more than EVENT_LIMIT bytes, BrokenStream on a line that belongs to
+    neither server-sent events nor JSON, and at the end on a bare JSON value that never closed.
     """
 
     def __init__(self) -> None:
         self._pending = bytearray()
         self._searched = 0
         self._data: list[bytes] = []
-        self._cutter: ValueCutter | None = None
+        self._size = 0
+        self._splitter: JsonSplitter | None = None
 
     def feed(self, packet: bytes) -> list[bytes]:
+        """Complete events. Counts the bytes since the last one, before they are joined."""
+        self._size += len(packet)
+        if self._size > EVENT_LIMIT:
+            # At once, not when the traceback that refers to it is collected.
+            self._pending.clear()
+            self._splitter = None
+            raise AnswerRefused(RefusalCode.EVENT_TOO_LARGE, limit=EVENT_LIMIT)
         self._pending += packet
         events: list[bytes] = []
         while self._pending and self._step(events):
             pass
+        if events:
+            self._size = 0
         return events
 
     def close(self) -> list[bytes]:
         """The last event, where the stream ended without its blank line."""
-        if self._cutter is not None:
+        if self._splitter is not None:
             raise BrokenStream("The answer ended in the middle of a JSON value.", hint=BROKEN_HINT)
         events: list[bytes] = []
         self._read_line(bytes(self._pending), events)
@@ -134,27 +147,29 @@ class EventSplitter:
         return events
 
     def _step(self, events: list[bytes]) -> bool:
-        if self._cutter is None and not self._data and self._pending[0] in _OPENERS:
-            self._cutter = ValueCutter(is_array=self._pending[:1] == b"[")
-        if self._cutter is not None:
-            return self._cut(self._cutter, events)
+        if self._splitter is None and not self._data and self._pending[0] in _OPENERS:
+            self._splitter = JsonSplitter(is_array=self._pending[:1] == b"[")
+        if self._splitter is not None:
+            return self._cut(self._splitter, events)
         end = self._pending.find(b"\n", self._searched)
         if end < 0:
             self._searched = len(self._pending)
             return False
-        line = bytes(self._pending[:end])
+        # Not `bytes(self._pending[:end])`: that copies the line twice.
+        with memoryview(self._pending) as pending:
+            line = bytes(pending[:end])
         del self._pending[: end + 1]
         self._searched = 0
         self._read_line(line, events)
         return True
 
-    def _cut(self, cutter: ValueCutter, events: list[bytes]) -> bool:
-        events += cutter.feed(bytes(self._pending))
+    def _cut(self, splitter: JsonSplitter, events: list[bytes]) -> bool:
+        events += splitter.feed(bytes(self._pending))
         self._pending.clear()
-        if cutter.is_open:
+        if splitter.is_open:
             return False
-        self._pending += cutter.rest
-        self._cutter = None
+        self._pending += splitter.rest
+        self._splitter = None
         return True
 
     def _read_line(self, line: bytes, events: list[bytes]) -> None:
@@ -171,11 +186,11 @@ class EventSplitter:
 
 async def read_chunks(
     response: httpx2.Response, started: float, secret: str = ""
-) -> AsyncGenerator[RawChunk, None]:
+) -> AsyncGenerator[StreamChunk, None]:
     """The chunks of an open response; `started` is perf_counter() when the request left.
 
-    Raises GatewayError where an event is an error, BrokenStream where it is not a JSON object, and
-    whatever the transport raises.
+    Raises GatewayError where an event is an error, AnswerRefused beyond our bounds, BrokenStream where it is
+    not a JSON object, and whatever the transport raises.
     """
     splitter = EventSplitter()
     seq = 0
@@ -184,11 +199,11 @@ async def read_chunks(
             ms = (perf_counter() - started) * 1000
             for body in splitter.feed(packet):
                 read_event(body, secret)
-                yield RawChunk(seq, ms, body)
+                yield StreamChunk(seq, ms, body)
                 seq += 1
     for body in splitter.close():
         read_event(body, secret)
-        yield RawChunk(seq, (perf_counter() - started) * 1000, body)
+        yield StreamChunk(seq, (perf_counter() - started) * 1000, body)
         seq += 1
 
 
@@ -196,16 +211,17 @@ def read_event(body: bytes, secret: str = "") -> dict[str, Any]:
     """The object in `body`, when it is a piece of an answer.
 
     Raises GatewayError for `{"error": …}` in every form seen (first key or not, alone in a list),
-    BrokenStream for anything that is not a JSON object.
+    AnswerRefused for one that is nested too deeply, BrokenStream for anything that is not a JSON object.
     """
+    check_nesting(body)
     try:
         event = wire.loads(body)
-    except (ValueError, RecursionError):
+    except ValueError:
         raise BrokenStream(
             f"An event of the answer is not JSON: {_excerpt(body)}", hint=BROKEN_HINT
         ) from None
     first = event[0] if isinstance(event, list) and event else event
-    if isinstance(first, dict) and "error" in first and "candidates" not in first:
+    if is_failure(first):
         raise error_of_answer(None, first, secret=secret)
     if not isinstance(event, dict):
         raise BrokenStream(f"An event of the answer is not a JSON object: {_excerpt(body)}", hint=BROKEN_HINT)

@@ -1,0 +1,42 @@
+"""The capabilities of each model, from the catalogue: caches, thinking, signatures, limits."""
+
+from dataclasses import asdict, dataclass
+
+from sessions_app.catalogue import CATALOGUE, base_of, traits_of
+from sessions_app.catalogue.entries import ModelTraits, Thinking
+
+__all__ = ["Capabilities", "Thinking", "base_of", "capabilities_of", "known_models"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities(ModelTraits):
+    """The traits of one model.
+
+    `family` is the model that really serves: signatures and caches are valid within it. `known` is
+    false for a model that is not in the catalogue and has the traits of its generation.
+    """
+
+    model: str
+    family: str
+    known: bool
+
+    @property
+    def has_explicit_caches(self) -> bool:
+        return self.explicit_minimum is not None
+
+
+def capabilities_of(model: str) -> Capabilities:
+    """The capabilities of `model`, named with or without `models/` and a revision (`-001`)."""
+    base = base_of(model)
+    entry = CATALOGUE.get(base)
+    return Capabilities(
+        model=model.rpartition("/")[2],
+        family=(entry and entry.served_by) or base,
+        known=entry is not None,
+        **asdict(traits_of(model)),
+    )
+
+
+def known_models() -> tuple[str, ...]:
+    """The names in the catalogue, newest generation first."""
+    return tuple(CATALOGUE)
