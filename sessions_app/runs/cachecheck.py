@@ -1,7 +1,7 @@
-"""Whether today's code and prompts would still send what a session sent last: nothing is sent or kept.
+"""Checks whether the current code and prompts reproduce a session's last request.
 
-The last request is prepared again, as it was at its moment: the same turns, the same clock, no new
-history chunk. What differs is compared item by item, as the ledger does.
+The request is prepared again with the same turns and clock and without new history chunks, then compared
+item by item as in the ledger. Nothing is sent or stored.
 """
 
 from collections.abc import Sequence
@@ -10,34 +10,34 @@ from typing import Any
 
 from django.db import transaction
 
-from sessions_app.context.capabilities import facts_of
+from sessions_app.context.model_lookup import facts_of
 from sessions_app.errors import PipewebError
 from sessions_app.gemini.routes import route_to
 from sessions_app.models import Exchange, SentItem, Session, Turn
-from sessions_app.prompt import breaks
-from sessions_app.prompt.breaks import BreakLine, Piece
-from sessions_app.prompt.caching import CachePlan
+from sessions_app.prompt import prefix_diff
+from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.prompt.layers import Layer
-from sessions_app.prompt.ledger import prefix_of
 from sessions_app.prompt.payload import Item
-from sessions_app.runs.pipeline import STAGES, Door, Work
+from sessions_app.prompt.prefix_diff import BreakLine, ManifestPiece, common_prefix
+from sessions_app.runs.request.context import Endpoint, RequestContext, StageLog
+from sessions_app.runs.request.prepare import assemble_layers
+from sessions_app.runs.request.prepare import check as check_request
+from sessions_app.runs.request.stages import snapshot
 from sessions_app.tools import Toolbox
+from sessions_app.wording.refusals import error_texts
 
-LEFT_OUT = frozenset({"check_budget", "mark_notifications", "detach_history", "plan_cache"})
-"""Stages that decide something anew rather than build the same again."""
-
-STATE = ("panel:", "clock")
-"""Sources whose content is the state of things: it moves on without any change of code or prompts."""
+STATE_SOURCES = ("panel:", "clock")
+"""Prefixes of sources whose content changes without a change of code or prompts."""
 
 Identity = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What would become of one session's last request. Tokens are estimates.
+class PrefixCheck:
+    """The result for one session. Tokens are estimates.
 
-    `problem` says why it could not be prepared; `moved_on` names panels that say something else by now,
-    which is no change of code; `broken` is the first difference that is.
+    `problem`: why the request could not be prepared. `moved_on`: state sources with new content, which is
+    no change of code. `broken`: the first other difference.
     """
 
     session: str
@@ -59,52 +59,52 @@ class Finding:
         return asdict(self) | {"changed": self.is_changed}
 
 
-def check(session: Session, toolbox: Toolbox, *, strict: bool = False) -> Finding:
-    """The finding for the last request of this session that a provider read.
+def check_session(session: Session, toolbox: Toolbox, *, strict: bool = False) -> PrefixCheck:
+    """Checks the session's last request with a counted prompt.
 
-    `strict` counts a panel that moved on as a change. Everything happens in a transaction that is
-    rolled back, since some stages note what they see.
+    `strict` counts changed panels as a change. Runs in a transaction that is rolled back, since stages write.
     """
-    nothing = Finding(str(session.public), session.shown_title)
+    nothing = PrefixCheck(str(session.public), session.shown_title)
     last = session.exchanges.filter(prompt_tokens__gt=0).order_by("number").last()
     if last is None:
         return nothing
-    known = replace(nothing, exchange=last.number)
+    check = replace(nothing, exchange=last.number)
     with transaction.atomic():
         try:
-            items: Sequence[Item] = rebuilt(last, session, toolbox)
+            items: Sequence[Item] = rebuild_items(last, session, toolbox)
         except PipewebError as error:
-            return replace(known, problem=" ".join(filter(None, (error.message, error.hint))))
+            return replace(check, problem=" ".join(filter(None, error_texts(error))))
         finally:
             transaction.set_rollback(True)
-    return compare(known, last.sent_items(), items, strict=strict)
+    return compare(check, last.sent_items(), items, strict=strict)
 
 
-def rebuilt(last: Exchange, session: Session, toolbox: Toolbox) -> tuple[Item, ...]:
-    """The items that its trigger would be sent with today."""
+def rebuild_items(last: Exchange, session: Session, toolbox: Toolbox) -> tuple[Item, ...]:
+    """The items of the payload that the current code makes for the exchange's trigger."""
     run = last.run
     run.session = session
     session.model, session.head_id = last.model, trigger_of(last)
-    door = Door(
+    endpoint = Endpoint(
         route=last.route.partition("/")[0],
         label=last.provider,
         dialect=last.dialect,
         has_explicit_caches=False,
-        wire_of=lambda _, body: body,
+        wire_body=lambda _, body: body,
     )
-    served = served_before(last, door.route)
+    served = served_before(last, endpoint.route)
     facts = facts_of(last.model, served)
-    work = Work(run, last.step, door, toolbox, session, session.options, facts, served=served)
-    work.plan = CachePlan("none", "", "")
-    for name, stage in STAGES:
-        if name not in LEFT_OUT:
-            stage(work)
-    return work.payload.items
+    context = RequestContext(
+        run, last.step, endpoint, toolbox, session, session.options, facts, served=served
+    )
+    # The other stages would make new decisions instead of repeating the old ones.
+    layers = assemble_layers(context, StageLog(), snapshot(context).value).layers
+    payload, _ = check_request(context, layers, CachePlan(CacheAction.NONE, "", PlanReason.UNKNOWN)).value
+    return payload.items
 
 
-def served_before(exchange: Exchange, door: str) -> str:
-    """The model that was known to serve when the request left: its own answer did not count yet."""
-    plain = route_to(door, facts_of(exchange.model).family)
+def served_before(exchange: Exchange, endpoint: str) -> str:
+    """The serving model known when the request was sent, before its own answer."""
+    plain = route_to(endpoint, facts_of(exchange.model).family)
     return "" if plain == exchange.route else exchange.served_model
 
 
@@ -115,43 +115,44 @@ def trigger_of(exchange: Exchange) -> int | None:
     return turns.values_list("pk", flat=True).first()
 
 
-def compare(known: Finding, sent: Sequence[SentItem], items: Sequence[Item], *, strict: bool) -> Finding:
-    """Sets what was sent beside what would be.
+def compare(
+    check: PrefixCheck, sent: Sequence[SentItem], items: Sequence[Item], *, strict: bool
+) -> PrefixCheck:
+    """Compares the sent items with the new ones.
 
-    Where a panel moved on, the dynamic layer is passed over unless `strict`: its keys and commas are
-    those of the panels in it.
+    When a panel changed, the dynamic layer is skipped unless `strict`.
     """
-    moved = moved_between(sent, items)
+    moved = changed_state(sent, items)
     if moved and not strict:
         sent = [one for one in sent if one.layer is not Layer.DYNAMIC]
         items = [one for one in items if one.layer is not Layer.DYNAMIC]
-    was, now = [*map(_sent_identity, sent)], [*map(_identity, items)]
-    prefix = prefix_of(was, now)
+    was, now = [*map(_sent_identity, sent)], [*map(_new_identity, items)]
+    prefix = common_prefix(was, now)
     static = [(one.layer is Layer.STATIC, one.source) for one in sent]
     return replace(
-        known,
+        check,
         tokens=sum(source.tokens for _, source in static),
         static_tokens=sum(source.tokens for is_static, source in static if is_static),
         prefix_tokens=sum(source.tokens for _, source in static[:prefix]),
         static_same=[source.blob.sha256 for is_static, source in static if is_static]
         == [one.sha256 for one in items if one.layer is Layer.STATIC],
-        moved_on=tuple(breaks.spoken(name) for name in moved),
+        moved_on=tuple(moved),
         broken=None if prefix == len(was) == len(now) else first_difference(prefix, sent, items),
     )
 
 
-def moved_between(sent: Sequence[SentItem], items: Sequence[Item]) -> list[str]:
-    """Sources of state that say something else now, or are new, or gone."""
+def changed_state(sent: Sequence[SentItem], items: Sequence[Item]) -> list[str]:
+    """State sources that are new, gone or changed."""
     was = {(one.source.name, one.source.blob.sha256) for one in sent}
     now = {(one.source, one.sha256) for one in items}
-    return sorted({name for name, _ in was ^ now if name.startswith(STATE)})
+    return sorted({name for name, _ in was ^ now if name.startswith(STATE_SOURCES)})
 
 
 def first_difference(at: int, sent: Sequence[SentItem], items: Sequence[Item]) -> BreakLine | None:
-    old = [Piece(one.layer.value, one.source.name, one.wire, one.content, one.part) for one in sent]
-    new = [Piece(one.layer.value, one.source, one.wire, one.content, one.part) for one in items]
-    # Today's request is never longer than what was sent and otherwise the same: both end with one trigger.
-    return breaks.find(
+    old = [ManifestPiece(one.layer.value, one.source.name, one.wire, one.content, one.part) for one in sent]
+    new = [ManifestPiece(one.layer.value, one.source, one.wire, one.content, one.part) for one in items]
+    # The new request is never the old one plus more items: both end with the same trigger.
+    return prefix_diff.find_break(
         at,
         [piece.source for piece in old],
         [piece.source for piece in new],
@@ -165,5 +166,5 @@ def _sent_identity(one: SentItem) -> Identity:
     return (one.source.name, one.source.blob.sha256, one.source.role, one.source.kind)
 
 
-def _identity(one: Item) -> Identity:
+def _new_identity(one: Item) -> Identity:
     return (one.source, one.sha256, one.role, one.kind)

@@ -1,159 +1,270 @@
-"""The flow of one run: build, send, listen, answer the calls, again until there is an answer."""
+"""The loop of one run: prepare, send, stream, run tools, until there is an answer."""
 
 import asyncio
-from collections.abc import Sequence
+import random
+from collections.abc import Awaitable
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any
 
 import structlog
-from asgiref.sync import sync_to_async
 
-from sessions_app.errors import FilesAway, GatewayError, PipewebError, first_sentence
+from sessions_app.database import database_sync_to_async
+from sessions_app.errors import CacheGone, FilesNotUploaded, GatewayError, SignatureMissing, first_sentence
 from sessions_app.events import Status
+from sessions_app.fairness import Places, Rate
+from sessions_app.gemini.error_mapping import is_worth_retrying
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.instruments import FIRST_CHUNK
-from sessions_app.models import Run
-from sessions_app.prompt.media import holds_media
+from sessions_app.metrics import FIRST_CHUNK
+from sessions_app.panels.refresh import refresh_programs
+from sessions_app.prompt.parts import holds_media
 from sessions_app.prompt.reply import Outcome, Reply
-from sessions_app.prompt.turns import Answer, Call
-from sessions_app.runs.draft import Door, Draft, prepare
-from sessions_app.runs.effects import apply, tool_context
-from sessions_app.runs.filing import bring_files
-from sessions_app.runs.listening import Listening
-from sessions_app.runs.live import LiveRun
-from sessions_app.runs.onward import hold
-from sessions_app.runs.outside import look_outside
-from sessions_app.runs.patience import Patience
-from sessions_app.runs.rolling import keep_cache
-from sessions_app.runs.settle import give_up, grow_answers, settle
-from sessions_app.runs.showing import made_files
+from sessions_app.runs.attachment_parts import upload_files
+from sessions_app.runs.background import isolated
+from sessions_app.runs.cache_lifecycle import hold_cache, keep_cache
+from sessions_app.runs.cache_rollover import maintain_caches
+from sessions_app.runs.limits import check_hop, check_limits, time_limit
+from sessions_app.runs.recorder import record_failure, record_reply
+from sessions_app.runs.refused_signatures import remember_refusal
+from sessions_app.runs.reply_progress import ReplyProgress
+from sessions_app.runs.request import Endpoint, PreparedRequest, prepare, prepare_hop
+from sessions_app.runs.streams import LiveRun, RenderFiles
+from sessions_app.runs.tool_rounds import run_calls
 from sessions_app.runs.writer import Writer
-from sessions_app.tools import Toolbox, ToolContext, ToolResult
+from sessions_app.tools import Toolbox
+from sessions_app.wording import costs, outcomes, resends
+
+_random = random.SystemRandom()
+
+CHUNK_BURST, CHUNKS_PER_SECOND = 1_000, 1_000.0
+"""What is taken of one stream, whatever the provider sends; models write some ten chunks a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """At most `tries` requests; pauses of `base`·2ⁿ seconds or the provider's own, up to `longest`."""
+
+    tries: int = 4
+    base: float = 1.0
+    longest: float = 60.0
+
+    def pause(self, error: GatewayError, failures: int, *, used_cache: bool) -> float | None:
+        """Seconds before the next request; None to give up.
+
+        `failures` counts failed requests. After CacheGone the request is sent at once without the cache.
+        """
+        if isinstance(error, CacheGone):
+            return 0.0 if used_cache else None
+        if failures >= self.tries or not is_worth_retrying(error):
+            return None
+        if error.retry_after is not None:
+            return error.retry_after if error.retry_after <= self.longest else None
+        # Jitter: runs that failed together must not retry together.
+        return min(self.longest, self.base * 2.0 ** (failures - 1)) * _random.uniform(1.0, 1.25)
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One request of an answer, and the answer up to its end."""
+
+    prepared: PreparedRequest
+    progress: ReplyProgress
+    reply: Reply
+
 
 log = structlog.get_logger("pipeweb.runs")
 
 
 class Engine:
-    """Holds no state of a run; what a run knows is in its rows and its LiveRun."""
+    """Stateless: the state of a run is in its rows and its LiveRun."""
 
-    def __init__(self, gateway: Gateway, toolbox: Toolbox, writer: Writer, patience: Patience) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        toolbox: Toolbox,
+        writer: Writer,
+        retry_policy: RetryPolicy,
+        render_files: RenderFiles,
+    ) -> None:
         self.gateway = gateway
+        self.render_files = render_files
         self._toolbox = toolbox
         self._writer = writer
-        self._patience = patience
-        self._door = Door.of(gateway)
-        self._aside: set[asyncio.Task[None]] = set()
+        self._retry_policy = retry_policy
+        self._endpoint = Endpoint.of(gateway)
+        self._background: set[asyncio.Task[None]] = set()
+        # For what takes the database thread long: of each person one at a time.
+        self._places = Places()
 
-    async def drive(self, live: LiveRun) -> Outcome:
-        """Runs to the final reply and answers how it ended.
+    async def run_to_end(self, live: LiveRun) -> Reply:
+        """Returns the final reply.
 
-        Raises GatewayError, PromptError or GuardRail; cancelling it closes the upstream at once.
+        A resumed run first runs the calls that the earlier one left, as those of step 0. Raises GatewayError,
+        PromptError or LimitReached. Cancelling closes the upstream connection at once.
         """
+        try:
+            return await self._run_steps(live)
+        finally:
+            if live.holding is not None:
+                live.holding.cancel()
+
+    async def _run_steps(self, live: LiveRun) -> Reply:
         step = 1
-        while (reply := await self._exchange(live, step)).outcome is Outcome.CALLS:
-            await sync_to_async(hold)(live.run, step)
-            await self._answer(live, step, reply.calls)
+        if live.run.is_resumed:
+            async with time_limit(live.run):
+                await run_calls(live, 0, self._toolbox)
+        while True:
+            async with time_limit(live.run):
+                reply = await self._answer(live, step)
+                if reply.outcome is not Outcome.CALLS:
+                    return reply
+                await database_sync_to_async(check_limits)(live.run, step)
+                await run_calls(live, step, self._toolbox)
             step += 1
-        return reply.outcome
 
     async def drain(self) -> None:
-        """Waits for what goes on after an answer (caches being made)."""
-        while self._aside:
-            await asyncio.gather(*self._aside, return_exceptions=True)
+        """Waits for the background work (caches)."""
+        while self._background:
+            await asyncio.gather(*self._background, return_exceptions=True)
 
-    async def _exchange(self, live: LiveRun, step: int) -> Reply:
-        """One reply, however often it has to be asked for; each request is an exchange of its own."""
+    async def _answer(self, live: LiveRun, step: int) -> Reply:
+        """One answer, over as many hops as the provider takes for it."""
+        await refresh_programs(live.run, self._start_background)
+        hop, hops = await self._exchange(live, step), 1
+        while hop.reply.outcome is Outcome.CONTINUES:
+            await database_sync_to_async(check_hop)(live.run, hops)
+            hop.progress.answer.begin_hop()
+            live.show_status("The answer goes on…")
+            hop, hops = await self._exchange(live, step, hop), hops + 1
+        return hop.reply
+
+    async def _exchange(self, live: LiveRun, step: int, before: Hop | None = None) -> Hop:
+        """One hop, with retries; each request is an exchange. `before` is the hop that it goes on with."""
         failures = 0
-        await look_outside(live.run, self._keep_aside)
-        draft = await self._prepare(live, step)
+        prepared = await self._prepare(live, step, before=before)
         while True:
-            listening = Listening()
+            progress = ReplyProgress(self.gateway.dialect, before.progress if before else None)
             try:
-                return await self._converse(live, step, draft, listening)
+                reply = await self._send(live, step, prepared, progress)
+                if before is not None or not await self._lacks_signatures(live, prepared, progress, reply):
+                    return Hop(prepared, progress, reply)
             except GatewayError as error:
-                failures += 1
-                pause = self._patience.pause(error, failures, used_cache=draft.plan.is_hit)
-                # What the person has begun to read must not be answered a second time.
-                if pause is None or listening.has_begun:
+                was_refused = await database_sync_to_async(remember_refusal)(prepared, error)
+                # A hop repeats its request: without the cache or signatures it would be another one.
+                is_bare = was_refused and before is None
+                used_cache = prepared.plan.is_hit and before is None
+                failures += not is_bare
+                pause = 0.0 if is_bare else self._retry_policy.pause(error, failures, used_cache=used_cache)
+                # No retry of a reply that has begun; of one that was refused, only if a part was shown.
+                has_begun = progress.has_shown if is_bare else progress.has_begun
+                if pause is None or has_begun:
                     raise
-                await sync_to_async(give_up)(draft, error)
+                await database_sync_to_async(record_failure)(prepared, error)
                 await self._wait(live, error, pause)
-            draft = await self._prepare(live, step, resend_of=draft)
+            prepared = await self._prepare(live, step, before=before, resend_of=prepared)
+
+    async def _lacks_signatures(
+        self, live: LiveRun, prepared: PreparedRequest, progress: ReplyProgress, reply: Reply
+    ) -> bool:
+        """Whether the provider ended an empty reply for missing signatures that can be replaced now."""
+        if reply.outcome is not Outcome.MISSING_SIGNATURE or progress.has_shown:
+            return False
+        error = SignatureMissing(outcomes.sentence(reply.outcome))
+        is_another = await database_sync_to_async(remember_refusal)(prepared, error)
+        if is_another:
+            prepared.exchange.fail(error)
+            await database_sync_to_async(prepared.exchange.save)(update_fields=["error"])
+            await self._wait(live, error, 0.0)
+        return is_another
 
     async def _wait(self, live: LiveRun, error: GatewayError, pause: float) -> None:
-        if pause:
+        if said := resends.note(type(error).__name__):
+            live.emit(Status, text=said)
+        elif pause:
             live.emit(Status, text=f"{first_sentence(error.message)[0]} Asking again", wait=round(pause, 1))
             await asyncio.sleep(pause)
             live.emit(Status, text="Asking again…")
 
-    async def _prepare(self, live: LiveRun, step: int, resend_of: Draft | None = None) -> Draft:
-        """Files that the provider does not have are uploaded first; then it is prepared once more."""
+    async def _prepare(
+        self,
+        live: LiveRun,
+        step: int,
+        *,
+        before: Hop | None = None,
+        resend_of: PreparedRequest | None = None,
+    ) -> PreparedRequest:
+        """Prepares the request, if necessary again after uploading files."""
         earlier = resend_of.exchange if resend_of else None
-        build = sync_to_async(partial(prepare, live.run, step, self._door, self._toolbox, resend_of=earlier))
+        if before is not None:
+            token = before.reply.continuation_token
+            return await database_sync_to_async(prepare_hop)(before.prepared, token, resend_of=earlier)
+        build = database_sync_to_async(
+            partial(
+                prepare, live.run, step, self._endpoint, self._toolbox, resend_of=earlier, first=live.first
+            )
+        )
         try:
-            return await build()
-        except FilesAway as away:
-            await bring_files(self.gateway, live.run, away.keys, live.tell)
-        live.tell("Sending…")
-        return await build()
+            async with self._place(live):
+                prepared = await build()
+        except FilesNotUploaded as away:
+            await upload_files(self.gateway, live.run, away.keys, live.show_status)
+            live.show_status("Sending…")
+            async with self._place(live):
+                prepared = await build()
+        live.first = prepared.first
+        if live.holding is None:
+            live.holding = hold_cache(self.gateway, prepared)
+        return prepared
 
-    async def _converse(self, live: LiveRun, step: int, draft: Draft, listening: Listening) -> Reply:
+    async def _send(
+        self, live: LiveRun, step: int, prepared: PreparedRequest, progress: ReplyProgress
+    ) -> Reply:
         began = perf_counter()
-        if draft.work.warning:
-            live.emit(Status, text=draft.work.warning)
-        async with self.gateway.stream(draft.payload.model, draft.payload.body) as chunks:
-            async for chunk in chunks:
-                self._writer.add_chunk(draft.exchange.pk, chunk)
-                if not listening.has_begun:
-                    FIRST_CHUNK.observe(chunk.ms / 1000)
-                live.show(step, listening.take(chunk.ms, chunk.body), listening.thought_ms)
-        live.settle_text(step)
+        if prepared.near_budgets:
+            live.emit(Status, text=costs.budget_states(prepared.near_budgets))
+        await self._show_stream(live, step, prepared, progress)
+        reply = progress.answer.reply()
+        if reply.outcome is not Outcome.CONTINUES:
+            live.close_text(step)
         await self._writer.flush()
-        reply = listening.folder.reply()
-        turn = await sync_to_async(settle)(draft, reply, (perf_counter() - began) * 1000, listening)
-        if turn is not None and reply.wire is not None and holds_media(reply.wire):
-            live.show_files(step, await sync_to_async(made_files)(turn))
-        if reply.outcome.is_answer:
-            self._keep_aside(keep_cache(self.gateway, draft))
+        ms = (perf_counter() - began) * 1000
+        async with self._place(live):
+            turn = await database_sync_to_async(record_reply)(prepared, reply, ms, progress)
+        if turn is not None and holds_media(turn.value.wire):
+            live.show_files(step, await database_sync_to_async(self.render_files)(turn.session, turn))
+        # Within a run its prefix stays the same.
+        if reply.outcome is Outcome.CALLS and prepared.plan.is_hit:
+            self._start_background(keep_cache(self.gateway, prepared))
+        elif reply.outcome is not Outcome.CALLS and reply.outcome.is_answer:
+            self._start_background(maintain_caches(self.gateway, prepared))
         return reply
 
-    async def _answer(self, live: LiveRun, step: int, calls: Sequence[Call]) -> None:
-        """Runs all calls of a round together; their answers go back in one content, in call order."""
-        context, enabled = await sync_to_async(self._tool_state)(live.run)
-        results = await asyncio.gather(
-            *(self._run_tool(live, step, call, context, enabled) for call in calls)
-        )
-        await sync_to_async(_keep_results)(live.run, calls, results)
+    async def _show_stream(
+        self, live: LiveRun, step: int, prepared: PreparedRequest, progress: ReplyProgress
+    ) -> None:
+        """Stores, folds and shows the chunks as they come, but never so fast that nothing else happens."""
+        pace = Rate(CHUNK_BURST, CHUNKS_PER_SECOND)
+        async with self.gateway.stream(prepared.payload.model, prepared.payload.body) as chunks:
+            async for chunk in chunks:
+                if delay := pace.take():
+                    await asyncio.sleep(delay)
+                progress.check_room(chunk.body)
+                self._writer.add_chunk(prepared.exchange.pk, chunk)
+                if not progress.has_begun:
+                    FIRST_CHUNK.observe(chunk.ms / 1000)
+                live.show(step, progress.take(chunk.ms, chunk.body), progress.answer_thought_ms)
 
-    def _tool_state(self, run: Run) -> tuple[ToolContext, list[str]]:
-        return tool_context(run), self._toolbox.enabled(run.session.chosen_tools)
+    def _place(self, live: LiveRun) -> asyncio.Lock:
+        return self._places.of(live.run.session.owner_id)
 
-    async def _run_tool(
-        self, live: LiveRun, step: int, call: Call, context: ToolContext, enabled: list[str]
-    ) -> ToolResult:
-        began = perf_counter()
-        result = await self._toolbox.run(call.name, call.args, context, enabled=enabled)
-        ms = (perf_counter() - began) * 1000
-        live.show_result(step, call, result.response, failed=result.failed, ms=ms)
-        return result
-
-    def _keep_aside(self, work: Any) -> "asyncio.Task[None]":
-        task = asyncio.get_running_loop().create_task(work)
-        self._aside.add(task)
-        task.add_done_callback(self._aside.discard)
+    def _start_background(self, work: Any) -> "asyncio.Task[None]":
+        task = asyncio.get_running_loop().create_task(_isolated(work))
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
         return task
 
 
-def _keep_results(run: Run, calls: Sequence[Call], results: Sequence[ToolResult]) -> None:
-    """Effects first: an effect that cannot be carried out must be what the model reads."""
-    answers = [Answer(call, _carry_out(run, result)) for call, result in zip(calls, results, strict=True)]
-    grow_answers(run, answers)
-
-
-def _carry_out(run: Run, result: ToolResult) -> dict[str, Any]:
-    try:
-        apply(run, result.effects)
-    except PipewebError as error:
-        return {"error": error.message, "hint": error.hint}
-    return dict(result.response)
+async def _isolated(work: Awaitable[None]) -> None:
+    with isolated("background_failed"):
+        await work

@@ -1,57 +1,55 @@
-"""Runs of this process: detached tasks that outlive the sockets which started them."""
+"""Starts, stops and follows the runs of this process, as tasks independent of sockets."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Collection
+from functools import partial
 from uuid import UUID
 
 import structlog
-from asgiref.sync import sync_to_async
 
-from sessions_app.errors import PipewebError, RunError
+from sessions_app.database import database_sync_to_async
+from sessions_app.errors import NoAnswer, PipewebError
 from sessions_app.events import Finished, Started
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.instruments import ACTIVE_RUNS, RUNS_ENDED, count_error
+from sessions_app.metrics import ACTIVE_RUNS, RUNS_ENDED, count_error
 from sessions_app.models import Notification, QueuedMessage, Run
-from sessions_app.prompt.reply import Outcome
-from sessions_app.runs import recovery
-from sessions_app.runs.bell import Bell
-from sessions_app.runs.detached import detached
+from sessions_app.models.columns import storable
+from sessions_app.prompt.reply import Outcome, Reply
+from sessions_app.runs import processes
+from sessions_app.runs.background import detached, isolated
+from sessions_app.runs.continuation import continue_session
 from sessions_app.runs.engine import Engine
-from sessions_app.runs.live import Feed, LiveRun
-from sessions_app.runs.onward import follow
-from sessions_app.runs.presence import Presence
-from sessions_app.runs.settle import close, complete
-from sessions_app.runs.stage import Mirror, Sent, Stage, from_now, newest_run_of, rejoin
-from sessions_app.runs.start import start_edit, start_next, start_retry, start_send
-from sessions_app.runs.titling import improve_title
+from sessions_app.runs.processes import Notifier, ProcessLock
+from sessions_app.runs.recorder import complete_run
+from sessions_app.runs.run_end import end_run, failure_of, store_end
+from sessions_app.runs.session_streams import SessionStreams
+from sessions_app.runs.side_requests import improve_title
+from sessions_app.runs.start import start_edit, start_next, start_resume, start_retry, start_send
+from sessions_app.runs.streams import LiveRun, StreamEvent
 from sessions_app.runs.writer import Writer
-
-UNKNOWN = RunError(
-    "Something went wrong on our side.", hint="The details are in the server log. Retry is safe."
-)
 
 log = structlog.get_logger("pipeweb.runs")
 
 
 class Runner:
-    """Starts, stops and follows runs; one per process, used from its event loop only."""
+    """One per process, used from its event loop only."""
 
-    def __init__(self, engine: Engine, writer: Writer, bell: Bell, presence: Presence) -> None:
-        self.stages: dict[int, Stage] = {}
-        self.lives: dict[int, LiveRun] = {}
-        self.bell = bell
-        self.presence = presence
+    def __init__(self, engine: Engine, writer: Writer, notifier: Notifier, process_lock: ProcessLock) -> None:
+        self.streams = SessionStreams(process_lock.key)
+        self.live_runs: dict[int, LiveRun] = {}
+        self.notifier = notifier
+        self.process_lock = process_lock
         self._engine = engine
         self._writer = writer
-        # The loop holds tasks weakly: without these a running answer could be collected.
-        self._outer: dict[int, asyncio.Task[None]] = {}
-        self._inner: dict[int, asyncio.Task[Outcome]] = {}
-        self._is_down = False
+        # The loop holds only weak references to tasks.
+        self._supervisors: dict[int, asyncio.Task[None]] = {}
+        self._engine_runs: dict[int, asyncio.Task[Reply]] = {}
+        self._titles: set[asyncio.Task[None]] = set()
+        self._is_shut_down = False
 
     @property
     def gateway(self) -> Gateway:
-        """For what is asked beside the conversation."""
+        """For side requests."""
         return self._engine.gateway
 
     @property
@@ -60,156 +58,131 @@ class Runner:
         return self._writer.lag
 
     async def send(
-        self,
-        session_pk: int,
-        client_id: UUID,
-        text: str,
-        language: str = "",
-        *,
-        files: Collection[UUID] = (),
+        self, session_pk: int, client_id: UUID, text: str, language: str = "", *, files: Collection[UUID] = ()
     ) -> None:
-        """Starts a run for a user task, or queues it while another is going on. Raises RunError."""
-        key = self.presence.key
-        run = await sync_to_async(start_send)(session_pk, client_id, text, key, language, files=files)
-        if run is not None:
-            self._launch(run)
-        if run is None or self.stages[session_pk].queue:
-            await self._announce_queue(session_pk)
+        """Starts a run for a message, or queues it while one is active. Raises RunError."""
+        key = self.process_lock.key
+        start = partial(start_send, session_pk, client_id, text, key, language, files=files)
+        has_begun = await self._launch(start)
+        if not has_begun or self.streams[session_pk].queue:
+            await self._publish_queue(session_pk)
 
     async def edit(self, session_pk: int, client_id: UUID, turn: UUID, text: str) -> None:
-        """Asks with other words in the place of an earlier message. Raises SessionBusy, RunError."""
-        run = await sync_to_async(start_edit)(session_pk, client_id, turn, text, self.presence.key)
-        if run is not None:
-            self._launch(run, replaces=turn)
+        """Starts a run for a new version of an earlier message. Raises SessionBusy, RunError."""
+        start = partial(start_edit, session_pk, client_id, turn, text, self.process_lock.key)
+        await self._launch(start, replaces=turn)
 
     async def retry(self, session_pk: int, client_id: UUID, earlier: UUID, turn: UUID | None = None) -> None:
-        """Answers an earlier trigger once more. Raises SessionBusy, RunError."""
-        run = await sync_to_async(start_retry)(session_pk, client_id, earlier, self.presence.key, turn)
-        if run is not None:
-            self._launch(run, retry_of=earlier)
+        """Starts a run for the message of an earlier one. Raises SessionBusy, RunError."""
+        start = partial(start_retry, session_pk, client_id, earlier, self.process_lock.key, turn)
+        await self._launch(start, retry_of=earlier)
+
+    async def resume(
+        self, session_pk: int, client_id: UUID, earlier: UUID, turn: UUID, *, repeats: bool = False
+    ) -> None:
+        """Starts a run that goes on from the tool responses `turn` of an earlier one.
+
+        With `repeats`, calls of which it is unknown whether they ran are run again. Raises SessionBusy,
+        RunError.
+        """
+        key = self.process_lock.key
+        start = partial(start_resume, session_pk, client_id, turn, key, repeats_unknown=repeats)
+        await self._launch(start, resumes=earlier)
 
     async def withdraw(self, session_pk: int, client_id: UUID) -> None:
-        """Takes a waiting message back; no effect when it is being answered already."""
-        await QueuedMessage.objects.filter(session_id=session_pk, client_id=client_id).adelete()
-        await Notification.objects.filter(session_id=session_pk, source=str(client_id)).adelete()
-        await self._announce_queue(session_pk)
+        """Removes a queued message; no effect when its run has started."""
+        await database_sync_to_async(_withdraw)(session_pk, client_id)
+        await self._publish_queue(session_pk)
 
     async def stop(self, session_pk: int, public: UUID) -> None:
-        """Ends a run of this session now, in whichever process it is; no effect when it is over."""
-        for live in self.lives.values():
+        """Stops a run of this session in any process; no effect when it has ended."""
+        for live in self.live_runs.values():
             if live.public == public and live.run.session_id == session_pk:
                 self.cancel(live)
                 return
         runs = Run.objects.active().filter(session_id=session_pk, public=public)
-        if await runs.aupdate(stop_requested=True):
-            self.bell.ring([session_pk])
+        if await database_sync_to_async(runs.update)(stop_requested=True):
+            self.notifier.notify([session_pk])
 
     def cancel(self, live: LiveRun) -> None:
         live.stopping = True
-        inner = self._inner.get(live.run.pk)
-        if inner is not None:
-            inner.cancel()
+        engine_run = self._engine_runs.get(live.run.pk)
+        if engine_run is not None:
+            engine_run.cancel()
 
-    async def follow(
-        self, session_pk: int, public: UUID | None, after: int, moves: int = 0
-    ) -> AsyncGenerator[Sent, None]:
-        """Events of the session's runs for one viewer, for as long as it listens.
-
-        `public` and `after` say what the page has already: events of that run up to `after`. Without
-        a run it gets what begins from now on. `moves` is what it was told of the branch (`events.Hello`).
-        """
-        stage = self.stages.setdefault(session_pk, Stage())
-        stage.viewers += 1
-        try:
-            await self._fill(session_pk, stage)
-            feed = await self._feed_of(session_pk, stage, public) if public else stage.feed
-            start = rejoin(feed, after) if public else from_now(feed)
-            async with aclosing(stage.watch(feed, start, moves)) as events:
-                async for sent in events:
-                    yield sent
-        finally:
-            stage.viewers -= 1
-            self.forget_idle()
+    def follow(
+        self, session_pk: int, public: UUID | None, after: int, head_version: int = 0
+    ) -> AsyncGenerator[StreamEvent, None]:
+        """See `SessionStreams.follow`."""
+        return self.streams.follow(session_pk, public, after, head_version)
 
     async def drain(self) -> None:
-        """Waits until every run and what follows it is done."""
-        while self._outer:
-            await asyncio.gather(*self._outer.values(), return_exceptions=True)
+        """Waits until all runs and their continuations have ended."""
+        while tasks := [*self._supervisors.values(), *self._titles]:
+            await asyncio.gather(*tasks, return_exceptions=True)
         await self._engine.drain()
 
     async def shutdown(self) -> None:
-        """Stops every run in order: what arrived is kept, the rows say how it ended. Twice is once."""
-        if self._is_down:
+        """Interrupts all runs and stores what arrived. Idempotent."""
+        if self._is_shut_down:
             return
-        self._is_down = True
-        for inner in self._inner.values():
-            inner.cancel()
-        await asyncio.gather(*self._outer.values(), return_exceptions=True)
+        self._is_shut_down = True
+        for engine_run in self._engine_runs.values():
+            engine_run.cancel()
+        await asyncio.gather(*self._supervisors.values(), return_exceptions=True)
+        for title in self._titles:
+            title.cancel()
+        await asyncio.gather(*self._titles, return_exceptions=True)
         await self._engine.drain()
         await self._writer.close()
-        self.presence.leave()
+        self.process_lock.release()
 
     async def continue_with(self, session_pk: int) -> None:
-        """Answers the next waiting message, if any."""
-        if self._is_down:
+        """Starts a run for the next queued message, if any."""
+        if self._is_shut_down:
             return
-        run = await sync_to_async(start_next)(session_pk, self.presence.key)
+        await self._launch(partial(start_next, session_pk, self.process_lock.key))
+        await self._publish_queue(session_pk)
+
+    async def _launch(self, start: Callable[[], Run | None], **position: UUID) -> bool:
+        """Begins the run that `start` stores, if any; `position` is a field of `events.Started`."""
+        run, files = await database_sync_to_async(self._create_run)(start)
         if run is not None:
-            self._launch(run)
-        await self._announce_queue(session_pk)
+            self._begin(run, files, position)
+        return run is not None
 
-    def forget_idle(self) -> None:
-        for session_pk in [pk for pk, stage in self.stages.items() if stage.is_idle]:
-            del self.stages[session_pk]
+    def _create_run(self, start: Callable[[], Run | None]) -> tuple[Run | None, str]:
+        """Database work in one call: a run's rows are followed by its task."""
+        run = start()
+        if run is None or run.task is None:
+            return run, ""
+        return run, self._engine.render_files(run.session, run.task)
 
-    async def _fill(self, session_pk: int, stage: Stage) -> None:
-        """For a viewer that comes in: what a stage without viewers has not kept."""
-        if stage.viewers == 1:
-            newest = await sync_to_async(newest_run_of)(session_pk)
-            stage.newest_run = max(stage.newest_run, newest)
-        stage.line_up([message async for message in QueuedMessage.objects.filter(session_id=session_pk)])
-
-    async def _feed_of(self, session_pk: int, stage: Stage, public: UUID) -> Feed | None:
-        """The run's feed: alive here, being mirrored, or read from its log now."""
-        if stage.feed is not None and stage.feed.public == public:
-            return stage.feed
-        run = await Run.objects.filter(session_id=session_pk, public=public).afirst()
-        if run is None:
-            return stage.feed
-        if run.is_active and run.process == self.presence.key:
-            # In the rows, and not on the stage yet: it comes there from its first event.
-            return None
-        mirror = Mirror(run, stage.pulse)
-        mirror.take(await sync_to_async(mirror.read)(), is_over=not run.is_active)
-        if run.is_active:
-            stage.present(mirror)
-        return mirror
-
-    def _launch(self, run: Run, **place: UUID) -> None:
-        stage = self.stages.setdefault(run.session_id, Stage())
+    def _begin(self, run: Run, files: str, position: dict[str, UUID]) -> None:
+        stream = self.streams.open(run.session_id)
         started = Started(
             run=run.public,
             client_id=run.client_id,
-            text=run.trigger.text if run.trigger else "",
+            text=run.task.text if run.task else "",
             title=run.session.shown_title,
             continuation=run.continuations,
-            files=run.files_html,
-            **place,
+            files=files,
+            **position,
         )
-        live = self.lives[run.pk] = LiveRun(run, started, stage.pulse, self._writer.note)
-        stage.present(live)
+        live = self.live_runs[run.pk] = LiveRun(run, started, stream.broadcast, self._writer.add_event)
+        stream.add_run(live)
         names = {"run": str(run.public), "session": str(run.session)}
-        inner = self._inner[run.pk] = detached(self._engine.drive(live), **names)
-        self._outer[run.pk] = detached(self._conduct(live, inner), **names)
+        engine_run = self._engine_runs[run.pk] = detached(self._engine.run_to_end(live), **names)
+        self._supervisors[run.pk] = detached(self._supervise(live, engine_run), **names)
 
-    async def _conduct(self, live: LiveRun, inner: "asyncio.Task[Outcome]") -> None:
-        """Waits for the engine and writes the end whatever happens: this task is never cancelled."""
+    async def _supervise(self, live: LiveRun, engine_run: "asyncio.Task[Reply]") -> None:
+        """Waits for the engine and stores the end of the run; this task is never cancelled."""
         ACTIVE_RUNS.inc()
         try:
-            await self._end(live, await inner)
+            await self._complete(live, await engine_run)
         except asyncio.CancelledError:
             stopped = Run.Status.STOPPED if live.stopping else Run.Status.INTERRUPTED
-            await self._close(live, stopped, None if live.stopping else recovery.GONE)
+            await self._close(live, stopped, None if live.stopping else processes.PROCESS_DIED)
         except PipewebError as error:
             count_error(error)
             log.warning("run_failed", kind=type(error).__name__)
@@ -217,57 +190,76 @@ class Runner:
         except Exception as error:
             count_error(error)
             log.exception("run_broke")
-            await self._close(live, Run.Status.FAILED, UNKNOWN)
+            await self._close(live, Run.Status.FAILED, failure_of(error))
         finally:
             ACTIVE_RUNS.dec()
-            for tasks in (self._inner, self._outer, self.lives):
+            for tasks in (self._engine_runs, self._supervisors, self.live_runs):
                 tasks.pop(live.run.pk, None)
-            self.forget_idle()
+            self.streams.drop_idle()
 
-    async def _end(self, live: LiveRun, outcome: Outcome) -> None:
+    async def _complete(self, live: LiveRun, reply: Reply) -> None:
+        outcome = reply.outcome
         if not outcome.is_answer:
-            await self._close(
-                live, Run.Status.FAILED, RunError(outcome.words, hint=outcome.hint), outcome.value
-            )
+            named = {"finish_reason": storable(reply.finish_reason, 40)} if reply.finish_reason else {}
+            await self._close(live, Run.Status.FAILED, NoAnswer(outcome.value, **named), outcome.value)
             return
-        await self._writer.flush()
-        finished = await sync_to_async(complete)(live.run, outcome, live.last + 1, live.words)
-        self._announce_end(live, finished)
-        self._inner.pop(live.run.pk, None)
-        if not self._is_down:
-            await self._go_on(live.run, outcome)
-            await self._entitle(live.run)
+        finished = await self._store_end(
+            live, lambda: complete_run(live.run, outcome, live.last + 1, live.words)
+        )
+        self._publish_end(live, finished)
+        self._engine_runs.pop(live.run.pk, None)
+        if finished is not None and not self._is_shut_down:
+            await self._continue(live.run, outcome)
+            # Nothing waits for a title, least of all a shutdown.
+            title = detached(self._update_title(live.run), run=str(live.public))
+            self._titles.add(title)
+            title.add_done_callback(self._titles.discard)
 
-    async def _entitle(self, run: Run) -> None:
-        title = await improve_title(self.gateway, run)
-        if title and (stage := self.stages.get(run.session_id)) is not None:
-            stage.entitle(title)
+    async def _update_title(self, run: Run) -> None:
+        with isolated("title_failed", run=str(run.public)):
+            title = await improve_title(self.gateway, run)
+            if title and (stream := self.streams.get(run.session_id)) is not None:
+                stream.set_title(title)
 
     async def _close(
         self, live: LiveRun, status: Run.Status, error: PipewebError | None, outcome: str = ""
     ) -> None:
-        await self._writer.flush()
-        finished = await sync_to_async(close)(live.run.pk, status, error=error, outcome=outcome)
-        self._announce_end(live, finished)
+        finished: Finished | None = Finished(run=live.public, seq=live.last + 1, status=status.value)
+        # Where even this fails the run's lease expires, and the heartbeat of a process ends it.
+        with isolated("end_failed", run=str(live.public)):
+            finished = await self._store_end(
+                live, partial(end_run, live.run.pk, status, error=error, outcome=outcome)
+            )
+        self._publish_end(live, finished)
         if finished is not None:
-            await sync_to_async(follow)(live.run, status, outcome, self.presence.key)
+            with isolated("continue_failed", run=str(live.public)):
+                await database_sync_to_async(continue_session)(
+                    live.run, status, outcome, self.process_lock.key
+                )
 
-    async def _go_on(self, ended: Run, outcome: Outcome) -> None:
-        """Begins what follows an answer: the next waiting message, or the session goes on by itself."""
+    async def _store_end(self, live: LiveRun, end: Callable[[], Finished | None]) -> Finished | None:
+        return await store_end(live, self._writer, end, gives_up=lambda: self._is_shut_down)
+
+    async def _continue(self, ended: Run, outcome: Outcome) -> None:
+        """Starts the run that follows an answer, if any."""
         completed = Run.Status.COMPLETED
-        run = await sync_to_async(follow)(ended, completed, outcome.value, self.presence.key)
-        if run is not None:
-            self._launch(run)
-        await self._announce_queue(ended.session_id)
+        await self._launch(partial(continue_session, ended, completed, outcome.value, self.process_lock.key))
+        await self._publish_queue(ended.session_id)
 
-    def _announce_end(self, live: LiveRun, finished: Finished | None) -> None:
+    def _publish_end(self, live: LiveRun, finished: Finished | None) -> None:
+        """`finished` is None when the run has ended already, here or by another process as interrupted."""
         if finished is not None:
             RUNS_ENDED.labels(status=finished.status).inc()
             live.finish(finished)
-        self.bell.ring([live.run.session_id])
+        elif not live.is_over:
+            live.finish(Finished(run=live.public, seq=live.last + 1, status=Run.Status.INTERRUPTED.value))
+        self.notifier.notify([live.run.session_id])
 
-    async def _announce_queue(self, session_pk: int) -> None:
-        stage = self.stages.get(session_pk)
-        if stage is not None:
-            stage.line_up([message async for message in QueuedMessage.objects.filter(session_id=session_pk)])
-        self.bell.ring([session_pk])
+    async def _publish_queue(self, session_pk: int) -> None:
+        await self.streams.read_queue(session_pk)
+        self.notifier.notify([session_pk])
+
+
+def _withdraw(session_pk: int, client_id: UUID) -> None:
+    QueuedMessage.objects.filter(session_id=session_pk, client_id=client_id).delete()
+    Notification.objects.filter(session_id=session_pk, source=str(client_id)).delete()

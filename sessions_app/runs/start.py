@@ -1,28 +1,32 @@
-"""How a run comes into being: checked, recorded and idempotent before anything is sent."""
+"""Creates runs and their triggers: send, retry, resume, edit, queued message, continuation."""
 
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, Subquery
+from django.utils import timezone
 
-from sessions_app.context.commands import expand
-from sessions_app.errors import RunError, SessionBusy
-from sessions_app.models import Attachment, Notification, QueuedMessage, Run, Session, Turn
+from sessions_app.context.personal_limits import active_runs, activity_of, check_runs, check_send
+from sessions_app.errors import OverLimit, RunError, SessionBusy
+from sessions_app.models import Attachment, Notification, QueuedMessage, Run, Session
 from sessions_app.models.notification import PREVIEW
-from sessions_app.prompt.media import file_of
-from sessions_app.prompt.turns import TurnKind, raw_parts, user_task
-from sessions_app.runs.filing import hand_over, parts_of
-from sessions_app.runs.showing import shown_files
+from sessions_app.runs.limits import notify_limit
+from sessions_app.runs.triggers import (
+    BUSY,
+    responses_to_resume,
+    task_of_continuation,
+    task_of_edit,
+    task_of_message,
+    task_of_retry,
+)
 
 QUEUE_LIMIT = 20
-"""Messages that may wait in one session."""
-
-BUSY = SessionBusy(
-    "This session is already answering.", hint="Wait for the answer or stop it, then try again."
-)
+"""Queued messages of one session."""
 
 
 def start_send(
@@ -34,10 +38,10 @@ def start_send(
     *,
     files: Collection[UUID] = (),
 ) -> Run | None:
-    """A new run for a user task below the head; None when the message was queued or is known already.
+    """A run for a message below the head; None when it was queued or `client_id` is known.
 
-    `language` is the browser's; empty means the one it had last. `files` are attachments of the session.
-    Raises RunError when too many messages wait, or when a file is not there.
+    `language` is the browser's, by default that of the last run. `files` are attachments of the session.
+    Raises RunError when the queue is full or a file is missing, OverLimit.
     """
     if files:
         if _is_known(session_pk, client_id):
@@ -47,18 +51,30 @@ def start_send(
 
 
 def _send(
-    session_pk: int, client_id: UUID, text: str, process: str, *, files: int, language: str = ""
+    session_pk: int,
+    client_id: UUID,
+    text: str,
+    process: str,
+    *,
+    files: int,
+    language: str = "",
+    queued_at: datetime | None = None,
 ) -> Run | None:
-    """The attachments of the message are those that were claimed for it; `files` says how many."""
+    """`files` is the number of attachments claimed for the message."""
     while True:
         try:
-            facts = {"client_language": language} if language else {}
-            return _begin(session_pk, client_id, process, lambda run: _new_task(run, text, files), **facts)
+            with _new_run(session_pk, client_id, process, language=language, sent_at=queued_at) as run:
+                run.trigger = task_of_message(run, text, files)
+            return run
         except SessionBusy:
             if _is_known(session_pk, client_id):
                 return None
             _queue(session_pk, client_id, text, files)
-        # The run may have ended before it could see the message that waits for its end.
+        except OverLimit:
+            if _is_known(session_pk, client_id):
+                return None
+            raise
+        # The active run may have ended before the message was queued.
         if Run.objects.active_in(session_pk) is not None:
             return None
 
@@ -66,140 +82,157 @@ def _send(
 def start_retry(
     session_pk: int, client_id: UUID, earlier: UUID, process: str, turn: UUID | None = None
 ) -> Run | None:
-    """A run that answers an earlier run's trigger once more, as a sibling of the earlier answer.
+    """A run for the trigger of the run `earlier`; its answer is a sibling of the earlier one.
 
-    `turn` is that trigger as the branch in view has it: a rewritten branch holds a copy. None when the
-    client id is known already. Raises SessionBusy, RunError.
+    `turn` is the trigger's copy in the branch in view, if any. None when `client_id` is known. Raises
+    SessionBusy, OverLimit, RunError.
     """
     if _is_known(session_pk, client_id):
         return None
-    return _begin(session_pk, client_id, process, lambda run: _same_task(run, earlier, turn))
+    with _new_run(session_pk, client_id, process) as run:
+        run.trigger = task_of_retry(run, earlier, turn)
+    return run
+
+
+def start_resume(
+    session_pk: int, client_id: UUID, turn: UUID, process: str, *, repeats_unknown: bool = False
+) -> Run | None:
+    """A run that goes on from the tool responses `turn`; its answer stands below them.
+
+    It first runs the calls that did not begin and, with `repeats_unknown`, those of which it is unknown
+    whether they ran. None when `client_id` is known. Raises SessionBusy, RunError.
+    """
+    if _is_known(session_pk, client_id):
+        return None
+    with _new_run(session_pk, client_id, process) as run:
+        run.trigger = responses_to_resume(run, turn, repeats_unknown)
+    return run
 
 
 def start_edit(session_pk: int, client_id: UUID, turn: UUID, text: str, process: str) -> Run | None:
-    """A run for other words in the place of an earlier message: a sibling of that message.
+    """A run for a new version of a message, a sibling of `turn`; None when `client_id` is known.
 
-    None when the client id is known already. Raises SessionBusy, RunError.
+    Raises SessionBusy, OverLimit, RunError.
     """
     if _is_known(session_pk, client_id):
         return None
-    return _begin(session_pk, client_id, process, lambda run: _reworded_task(run, turn, text))
+    with _new_run(session_pk, client_id, process) as run:
+        run.trigger = task_of_edit(run, turn, text)
+    return run
 
 
 def start_next(session_pk: int, process: str) -> Run | None:
-    """A run for the oldest waiting message, if there is one and the session is free."""
-    waiting = QueuedMessage.objects.filter(session_id=session_pk, session__deleted_at=None)
+    """A run for the oldest queued message, if there is one and no run is active.
+
+    None too when the person has too many runs: the message goes on waiting.
+    """
+    waiting = QueuedMessage.objects.filter(
+        session_id=session_pk, session__deleted_at=None, session__owner__is_active=True
+    )
     message = waiting.first()
     if message is None:
         return None
-    return _send(session_pk, message.client_id, message.text, process, files=message.files)
+    client_id, text = message.client_id, message.text
+    try:
+        return _send(session_pk, client_id, text, process, files=message.files, queued_at=message.queued_at)
+    except OverLimit:
+        return None
 
 
 def start_continuation(earlier: Run, text: str, process: str) -> Run | None:
-    """A run that nobody asked for, after the answer of `earlier`; its trigger says what it is.
+    """An automatic run after `earlier`, whose trigger is `text`.
 
-    None when a person was quicker, when another branch came into view, or when it began already.
+    None when another run or branch is active, when this run exists, or, with a notification, when the person
+    has too many runs.
     """
-    client_id = uuid.uuid5(earlier.public, "continuation")
-    count = earlier.continuations + 1
+    session_pk, client_id = earlier.session_id, uuid.uuid5(earlier.public, "continuation")
     try:
-        return _begin(
-            earlier.session_id,
-            client_id,
-            process,
-            lambda run: _own_task(run, earlier, text),
-            continuations=count,
-            client_language=earlier.client_language,
-        )
+        with _new_run(
+            session_pk, client_id, process, language=earlier.client_language, is_automatic=True
+        ) as run:
+            run.continuations = earlier.continuations + 1
+            run.trigger = task_of_continuation(run, earlier, text)
+    except OverLimit as error:
+        notify_limit(earlier, error)
+        return None
     except RunError:
         return None
+    return run
 
 
 def _is_known(session_pk: int, client_id: UUID) -> bool:
     return Run.objects.filter(session_id=session_pk, client_id=client_id).exists()
 
 
-def _begin(
-    session_pk: int, client_id: UUID, process: str, find_trigger: Callable[[Run], Turn], **facts: Any
-) -> Run:
-    """Raises SessionBusy: the constraint of the database decides, whatever raced."""
+@contextmanager
+def _new_run(
+    session_pk: int,
+    client_id: UUID,
+    process: str,
+    *,
+    language: str = "",
+    sent_at: datetime | None = None,
+    is_automatic: bool = False,
+) -> Iterator[Run]:
+    """A new run whose trigger the block sets, in one transaction with session and owner locked.
+
+    `sent_at` is set for a message that was counted when it was queued. Raises SessionBusy, also by the
+    constraint of the database, OverLimit, and RunError for a deleted session.
+    """
     try:
         with transaction.atomic():
-            session = _locked(session_pk)
-            facts = {"client_language": session.said_in or "", **facts}
+            session, now = _lock_session(session_pk), timezone.now()
+            is_counted = is_automatic or sent_at is not None
+            _check_limits(session, client_id, now, is_send=not is_counted)
             run = Run.objects.create(
-                session=session, client_id=client_id, status=Run.Status.RUNNING, process=process, **facts
+                session=session,
+                client_id=client_id,
+                status=Run.Status.RUNNING,
+                process=process,
+                client_language=language or session.last_language or "",
+                sent_at=None if is_automatic else sent_at or now,
             )
-            run.trigger = find_trigger(run)
-            run.save(update_fields=["trigger"])
-            return run
+            yield run
+            run.save(update_fields=["trigger", "continuations"])
     except IntegrityError as error:
         raise BUSY from error
+
+
+def _lock_session(session_pk: int) -> Any:
+    """The session with its owner, annotated with the browser language of its newest run as `last_language`.
+
+    The lock on the owner makes the runs of one person begin one after another (`personal_limits`). Raises
+    RunError for a deleted session.
+    """
+    spoken = Run.objects.filter(session=OuterRef("pk")).order_by("-pk").values("client_language")[:1]
+    rows = Session.objects.select_for_update(of=("self", "owner"), no_key=True)
+    related = rows.select_related("head", "owner").annotate(last_language=Subquery(spoken))
+    try:
+        return related.get(pk=session_pk, deleted_at=None, owner__is_active=True)
     except Session.DoesNotExist as error:
         raise RunError("This session has been deleted.", hint="Start a new one.") from error
 
 
-def _locked(session_pk: int) -> Any:
-    """The session, with the browser's language of its newest run as `said_in`."""
-    spoken = Run.objects.filter(session=OuterRef("pk")).order_by("-pk").values("client_language")[:1]
-    rows = Session.objects.select_for_update(of=("self",)).select_related("head")
-    return rows.annotate(said_in=Subquery(spoken)).get(pk=session_pk, deleted_at=None)
-
-
-def _new_task(run: Run, text: str, files: int) -> Turn:
-    session = run.session
-    waited, _ = QueuedMessage.objects.filter(session=session, client_id=run.client_id).delete()
-    has_files = files or waited
-    attached = Attachment.objects.going_with(session.pk, run.client_id) if has_files else []
-    session.entitle(text or ", ".join(file.name for file in attached))
-    turn = _person_says(run, text, session.head, parts_of(attached, session.head_id))
-    if attached:
-        hand_over(attached, turn)
-    return turn
-
-
-def _person_says(run: Run, text: str, parent: Turn | None, files: list[dict[str, Any]]) -> Turn:
-    """The turn of a person's message; a command of the library stands there in full."""
-    said_in = run.session.options.message_language
-    full = expand(run.session, text, run.now, said_in or run.client_language)
-    task = user_task(str(uuid.uuid4()), full, files)
-    run.files_html = shown_files(run.session, task) if files else ""
-    return Turn.grow(run.session, task, parent=parent, run=run, language=said_in)
-
-
-def _own_task(run: Run, earlier: Run, text: str) -> Turn:
-    head = run.session.head
-    if head is None or head.run_id != earlier.pk:
+def _check_limits(session: Session, client_id: UUID, now: datetime, *, is_send: bool) -> None:
+    """Raises SessionBusy, OverLimit."""
+    activity = activity_of(session.owner_id, now)
+    if any(row.session == session.pk and row.status in Run.ACTIVE for row in activity):
         raise BUSY
-    return Turn.grow(run.session, user_task(str(uuid.uuid4()), text), parent=head, run=run)
+    if is_send:
+        check_send(session.owner_id, activity, client_id, now)
+    check_runs(session.owner_id, active_runs(activity))
 
 
-def _same_task(run: Run, earlier: UUID, turn: UUID | None) -> Turn:
-    tasks = Turn.objects.filter(session=run.session, kind=TurnKind.USER_TASK)
-    named = tasks.filter(public=turn) if turn else tasks.filter(triggered__public=earlier)
-    trigger = named.select_related("content").first()
-    if trigger is None:
-        raise RunError("There is no such run to repeat.", hint="Reload the page.")
-    run.session.advance(trigger)
-    run.files_html = shown_files(run.session, trigger.value)
-    return trigger
-
-
-def _reworded_task(run: Run, earlier: UUID, text: str) -> Turn:
-    tasks = Turn.objects.filter(session=run.session, kind=TurnKind.USER_TASK)
-    replaced = tasks.filter(public=earlier).select_related("parent", "content").first()
-    if replaced is None:
-        raise RunError("This message is not there any more.", hint="Reload the page.")
-    files = [part for part in raw_parts(replaced.wire) if file_of(part) is not None]
-    return _person_says(run, text, replaced.parent, files)
-
-
+@transaction.atomic
 def _queue(session_pk: int, client_id: UUID, text: str, files: int) -> None:
+    owner_id = _lock_session(session_pk).owner_id
     waiting = QueuedMessage.objects.filter(session_id=session_pk)
     if waiting.exclude(client_id=client_id).count() >= QUEUE_LIMIT:
         raise RunError(f"{QUEUE_LIMIT} messages wait already.", hint="Wait for an answer, or withdraw one.")
     facts = {"text": text, "files": files}
     _, is_new = waiting.get_or_create(client_id=client_id, session_id=session_pk, defaults=facts)
     if is_new:
+        now = timezone.now()
+        check_send(owner_id, activity_of(owner_id, now), client_id, now)
         kind = Notification.Kind.USER_MESSAGE
-        Notification.objects.note(session_pk, kind, text[:PREVIEW], source=str(client_id))
+        Notification.objects.add(session_pk, kind, text[:PREVIEW], source=str(client_id))

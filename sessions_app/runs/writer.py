@@ -1,32 +1,32 @@
-"""The one group-commit writer of the process: raw chunks and event logs of all runs, in batches.
-
-It has a thread and a database connection of its own, so that a flush never waits behind a page and
-no page waits behind a flush.
-"""
+"""Group commit of raw chunks and event logs of all runs, in a thread with its own database connection."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import groupby
-from operator import itemgetter
 from time import monotonic
 
 import structlog
 from django.db import IntegrityError, connections, transaction
 
-from sessions_app.gemini.stream import RawChunk as Arrived
-from sessions_app.instruments import CHUNKS, EVENTS
-from sessions_app.models import RawChunk, RunLog
-from sessions_app.runs.live import LiveRun
+from sessions_app.database import close_unusable_connections
+from sessions_app.gemini.event_stream import StreamChunk
+from sessions_app.metrics import CHUNKS, EVENTS
+from sessions_app.models import RawChunk, Run, RunLog
+from sessions_app.runs.background import report
+from sessions_app.storage_errors import is_temporary
 
 FLUSH_SECONDS = 0.15
-"""What a killed process can lose; a transaction per chunk would cost most of the stream's CPU."""
+"""The most a killed process can lose; a transaction per chunk would take most of the stream's CPU."""
 
 RETRY_SECONDS = 1.0
 
 ChunkRow = tuple[int, int, float, bytes]
 """Exchange key, seq, milliseconds, body."""
+
+EventRow = tuple[Run, int, str]
+"""Run, seq, the event as JSON."""
 
 log = structlog.get_logger("pipeweb.writer")
 
@@ -36,7 +36,7 @@ class Writer:
 
     def __init__(self, after_commit: Callable[[set[int]], None] = lambda session_pks: None) -> None:
         self._chunks: list[ChunkRow] = []
-        self._noted: set[LiveRun] = set()
+        self._events: list[EventRow] = []
         self._after_commit = after_commit
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pipeweb-writer")
         self._order = asyncio.Lock()
@@ -49,39 +49,38 @@ class Writer:
         """Seconds that the oldest event has waited that is not committed yet."""
         return monotonic() - self._oldest if self._oldest else 0.0
 
-    def add_chunk(self, exchange_pk: int, chunk: Arrived) -> None:
-        self._expect()
+    def add_chunk(self, exchange_pk: int, chunk: StreamChunk) -> None:
+        self._schedule_flush()
         self._chunks.append((exchange_pk, chunk.seq, chunk.ms, chunk.body))
 
-    def note(self, live: LiveRun) -> None:
-        """The run has events that are not in its log yet."""
-        self._expect()
-        self._noted.add(live)
+    def add_event(self, run: Run, seq: int, wire: str) -> None:
+        """Events of a run must be added in order of `seq`, without gaps."""
+        self._schedule_flush()
+        self._events.append((run, seq, wire))
 
     async def flush(self) -> None:
-        # Shielded: a stopped run must not leave half a batch behind.
-        await asyncio.shield(self._start())
+        # Shielded: a stopped run must not cancel the batch of all runs.
+        await asyncio.shield(self._start_flush())
 
     async def close(self) -> None:
         await self.flush()
         await asyncio.get_running_loop().run_in_executor(self._thread, connections.close_all)
         self._thread.shutdown(wait=False)
 
-    def _expect(self, delay: float = FLUSH_SECONDS) -> None:
+    def _schedule_flush(self, delay: float = FLUSH_SECONDS) -> None:
         if self._timer is None:
             self._oldest = self._oldest or monotonic()
-            self._timer = asyncio.get_running_loop().call_later(delay, self._start_alone)
+            self._timer = asyncio.get_running_loop().call_later(delay, self._flush_scheduled)
 
-    def _start_alone(self) -> None:
-        """A flush that nobody waits for: when it fails it comes again, whether or not more is said."""
-        self._start().add_done_callback(self._look_after)
+    def _flush_scheduled(self) -> None:
+        """A flush without a caller that waits."""
+        self._start_flush().add_done_callback(self._report_failed)
 
-    def _look_after(self, flush: "asyncio.Task[None]") -> None:
+    def _report_failed(self, flush: "asyncio.Task[None]") -> None:
         if not flush.cancelled() and (error := flush.exception()) is not None:
-            log.warning("flush_failed", kind=type(error).__name__)
-            self._expect(RETRY_SECONDS)
+            report("flush_failed", error)
 
-    def _start(self) -> "asyncio.Task[None]":
+    def _start_flush(self) -> "asyncio.Task[None]":
         task = asyncio.get_running_loop().create_task(self._write())
         self._flushes.add(task)
         task.add_done_callback(self._flushes.discard)
@@ -94,46 +93,68 @@ class Writer:
                 self._timer = None
             began = monotonic()
             chunks, self._chunks = self._chunks, []
-            lives, self._noted = self._noted, set()
-            logs = {live: row for live in lives if (row := live.unlogged()) is not None}
-            if not chunks and not logs:
+            events, self._events = self._events, []
+            if not chunks and not events:
                 self._oldest = 0.0
                 return
             try:
-                work = partial(commit, chunks, list(logs.values()))
+                work = partial(commit, chunks, events)
                 await asyncio.get_running_loop().run_in_executor(self._thread, work)
             except BaseException:
-                # The chunks are evidence: a failed write leaves them, in order, for the next flush.
-                self._chunks, self._noted = chunks + self._chunks, self._noted | lives
+                # A failed write keeps the rows, in order, for the next flush.
+                self._chunks, self._events = chunks + self._chunks, events + self._events
+                self._schedule_flush(RETRY_SECONDS)
                 raise
-            for live, row in logs.items():
-                live.logged = row.seq_to + 1
-            self._oldest = began if self._chunks or self._noted else 0.0
+            self._oldest = began if self._chunks or self._events else 0.0
             CHUNKS.inc(len(chunks))
-            EVENTS.inc(sum(row.seq_to - row.seq_from + 1 for row in logs.values()))
-        self._after_commit({live.run.session_id for live in logs})
+            EVENTS.inc(len(events))
+        self._after_commit({run.session_id for run, _, _ in events})
 
 
-def commit(chunks: Sequence[ChunkRow], logs: Sequence[RunLog]) -> None:
-    """One transaction for all; where a row's parent is gone, one per parent, and that one is let go."""
+def logs_of(events: Iterable[EventRow]) -> list[RunLog]:
+    """One row for each run that has events among these."""
+    runs: dict[Run, tuple[int, list[str]]] = {}
+    for run, seq, wire in events:
+        runs.setdefault(run, (seq, []))[1].append(wire)
+    return [RunLog.of(run, seq, wires) for run, (seq, wires) in runs.items()]
+
+
+def commit(chunks: Sequence[ChunkRow], events: Sequence[EventRow]) -> None:
+    """One transaction for all rows; if one cannot be stored, one for each chunk and each run's events.
+
+    Raises DatabaseError when the database is away, locked or full; then no row is lost.
+    """
+    close_unusable_connections()
     try:
-        _insert(chunks, logs)
-    except IntegrityError:
-        for _, of_exchange in groupby(sorted(chunks), key=itemgetter(0)):
-            _insert_or_drop(list(of_exchange), [])
-        for row in logs:
-            _insert_or_drop([], [row])
+        _insert(chunks, events)
+    except Exception as error:
+        if is_temporary(error):
+            raise
+        for chunk in chunks:
+            _insert_or_drop([chunk], [], exchange=chunk[0])
+        for run, of_run in groupby(sorted(events, key=_run_of), key=_run_of):
+            _insert_or_drop([], list(of_run), run=run)
 
 
-def _insert(chunks: Sequence[ChunkRow], logs: Sequence[RunLog]) -> None:
+def _run_of(event: EventRow) -> int:
+    return event[0].pk
+
+
+def _insert(chunks: Sequence[ChunkRow], events: Sequence[EventRow]) -> None:
+    logs = logs_of(events)
     with transaction.atomic():
         RawChunk.objects.append(chunks)
         RunLog.objects.bulk_create(logs, ignore_conflicts=True)
 
 
-def _insert_or_drop(chunks: Sequence[ChunkRow], logs: Sequence[RunLog]) -> None:
+def _insert_or_drop(chunks: Sequence[ChunkRow], events: Sequence[EventRow], **row: int) -> None:
+    """Drops rows that cannot be stored: they would keep those of all runs from it."""
     try:
-        _insert(chunks, logs)
+        _insert(chunks, events)
     except IntegrityError:
-        # The session was erased while it was answering: there is nobody left to keep this for.
-        log.info("rows_without_a_parent", chunks=len(chunks), logs=len(logs))
+        # The session was erased during the run.
+        log.info("rows_without_a_parent", chunks=len(chunks), events=len(events), **row)
+    except Exception as error:
+        if is_temporary(error):
+            raise
+        report("rows_dropped", error, **row)

@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from django.contrib.auth.models import User
 
-from sessions_app.models import Run, Session
+from sessions_app.gemini.gateway import Gateway
+from sessions_app.models import PersonalLimits, Run, Session
 from sessions_app.runs.runner import Runner
+from sessions_app.tools import Toolbox
+from tests.runs.rounds import Played, Rounds, Saboteur, Tally
 from tests.runs.running import running
 
 Ask = Callable[[str], Awaitable[Run]]
@@ -35,3 +38,19 @@ def ask(runner: Runner, session: Session) -> Ask:
         return await Run.objects.select_related("session", "trigger").aget(client_id=client_id)
 
     return send
+
+
+@pytest.fixture
+def tally() -> Tally:
+    return Tally()
+
+
+@pytest.fixture
+async def played(session: Session, tally: Tally, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Played]:
+    # A law sends more messages than a person does.
+    await PersonalLimits.objects.acreate(everybody=True, sends_per_minute=100_000)
+    saboteur, provider = Saboteur(), Rounds()
+    saboteur.install(monkeypatch)
+    monkeypatch.setattr("pipeweb.composition.TOOLBOX", Toolbox(tally.tools()))
+    async with running(Gateway(api_key="test", transport=provider)) as runner:
+        yield Played(runner, session, provider, saboteur)

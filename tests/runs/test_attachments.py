@@ -2,15 +2,16 @@
 
 import uuid
 from datetime import timedelta
+from io import BytesIO
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from sessions_app.models import Attachment, Blob, Exchange, Run, RunLog, Session, Source, Turn
-from sessions_app.prompt.media import addresses_in, media_in
-from sessions_app.prompt.turns import raw_parts
-from sessions_app.runs import filing
+from sessions_app.prompt.media import media_in, referenced_keys
+from sessions_app.prompt.parts import raw_parts
+from sessions_app.runs import attachment_parts
 from sessions_app.runs.runner import Runner
 
 PNG = b"\x89PNG\r\n\x1a\n picture"
@@ -20,11 +21,11 @@ CLIP = b"\0\0\0\x18ftypmp42" + b"moving" * 100
 @pytest.fixture
 def tight(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing but the smallest file fits inside a request."""
-    monkeypatch.setattr(filing, "INLINE_LIMIT", 100)
+    monkeypatch.setattr(attachment_parts, "INLINE_LIMIT", 100)
 
 
 async def attach(session: Session, body: bytes = PNG, mime: str = "image/png") -> Attachment:
-    return await sync_to_async(Attachment.objects.add)(session, name="file", mime=mime, body=body)
+    return await sync_to_async(Attachment.objects.add)(session, name="file", mime=mime, file=BytesIO(body))
 
 
 async def send(runner: Runner, session: Session, text: str, *files: Attachment) -> Run:
@@ -43,8 +44,8 @@ async def body_of(run: Run) -> bytes:
 async def test_an_image_goes_to_the_model_as_a_part(runner: Runner, session: Session) -> None:
     run = await send(runner, session, "What is this?", await attach(session))
     assert run.status == Run.Status.COMPLETED and run.trigger
-    (found,) = media_in(raw_parts(run.trigger.wire))
-    assert (found.index, found.mime, found.size) == (0, "image/png", len(PNG))
+    ((index, found),) = media_in(run.trigger.wire)
+    assert (index, found.mime, found.size) == (0, "image/png", len(PNG))
     assert run.trigger.wire in await body_of(run)
 
 
@@ -72,20 +73,20 @@ async def test_a_large_file_is_uploaded_before_it_is_named(runner: Runner, sessi
     run = await send(runner, session, "Watch this.", await attach(session, CLIP, "video/mp4"))
     file = await Attachment.objects.aget()
     assert run.status == Run.Status.COMPLETED and run.trigger and file.turn_id == run.trigger.pk
-    assert addresses_in(run.trigger.wire) == (str(file.public),)
+    assert referenced_keys(run.trigger.wire) == (str(file.public),)
     assert file.expires_at and file.expires_at > timezone.now() + timedelta(hours=47)
     assert f'"fileUri":"{file.uri}"'.encode() in await body_of(run)
     log = "".join([wire async for row in RunLog.objects.filter(run=run) for wire in row.wires])
     assert "Uploading file" in log
 
 
-async def test_what_earlier_messages_hold_takes_room(
+async def test_inline_files_of_earlier_messages_count(
     runner: Runner, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(filing, "INLINE_LIMIT", 150)
+    monkeypatch.setattr(attachment_parts, "INLINE_LIMIT", 150)
     for text in ("What is this?", "And this?"):
         last = await send(runner, session, text, await attach(session, PNG + b"x" * 60))
-    assert last.trigger and addresses_in(last.trigger.wire)
+    assert last.trigger and referenced_keys(last.trigger.wire)
 
 
 @pytest.mark.usefixtures("tight")
@@ -117,7 +118,7 @@ async def test_a_queued_message_keeps_its_files(runner: Runner, session: Session
     assert not await sync_to_async(Attachment.objects.in_composer(session).exists)()
     await runner.drain()
     run = await Run.objects.select_related("trigger__content").aget(client_id=second)
-    assert run.trigger and len(media_in(raw_parts(run.trigger.wire))) == 1
+    assert run.trigger and len(media_in(run.trigger.wire)) == 1
 
 
 async def test_sending_twice_under_one_id_takes_the_files_once(runner: Runner, session: Session) -> None:
@@ -128,7 +129,7 @@ async def test_sending_twice_under_one_id_takes_the_files_once(runner: Runner, s
     assert await Run.objects.filter(session=session).acount() == 1
 
 
-async def test_other_words_keep_the_files(runner: Runner, session: Session) -> None:
+async def test_an_edit_keeps_the_files(runner: Runner, session: Session) -> None:
     run = await send(runner, session, "What is this?", await attach(session))
     assert run.trigger
     client_id = uuid.uuid4()

@@ -11,9 +11,9 @@ from hypothesis.extra.django import TestCase
 from sessions_app.errors import RunError, SessionBusy
 from sessions_app.models import Run, Session, Todo, Turn
 from sessions_app.models.branches import choices_of, newest_leaf
-from sessions_app.prompt.signatures import dress, signatures_of
+from sessions_app.prompt.signatures import prepare_signatures, signatures_of
 from sessions_app.prompt.turns import user_task
-from sessions_app.runs import branches
+from sessions_app.runs import history_edits
 from sessions_app.runs.start import start_edit, start_retry
 from tests import factories
 
@@ -40,7 +40,7 @@ def reword(session: Session, text: str, other: str) -> Run:
     return run
 
 
-def test_other_words_stand_beside_the_old_ones(session: Session) -> None:
+def test_an_edit_is_a_sibling_of_the_message(session: Session) -> None:
     run = reword(session, "Question 1", "Question one")
     assert texts(session) == ["Question 0", "Answer 0", "Question one"]
     assert run.trigger and run.trigger.parent == task(session, "Answer 0")
@@ -69,28 +69,28 @@ def test_an_answer_is_not_edited_as_a_message(session: Session) -> None:
 def test_switching_shows_the_newest_end_of_the_other_branch(session: Session) -> None:
     old = task(session, "Question 1")
     factories.finish(reword(session, "Question 1", "Question one"))
-    branches.switch(session.pk, old.public)
+    history_edits.switch_branch(session.pk, old.public)
     assert texts(session)[-1] == "Answer 2"
-    assert Session.objects.get(pk=session.pk).moves == 1
+    assert Session.objects.get(pk=session.pk).head_version == 1
 
 
 def test_nothing_moves_while_the_session_answers(session: Session) -> None:
     old = task(session, "Question 1")
     reword(session, "Question 1", "Question one")
     with pytest.raises(SessionBusy):
-        branches.switch(session.pk, old.public)
+        history_edits.switch_branch(session.pk, old.public)
     with pytest.raises(SessionBusy):
-        branches.correct(session.pk, task(session, "Answer 0").public, "No")
+        history_edits.correct_answer(session.pk, task(session, "Answer 0").public, "No")
 
 
 def test_a_turn_of_another_session_is_not_there(session: Session, alice: User) -> None:
     other = factories.make_session(alice)
     with pytest.raises(RunError):
-        branches.switch(other.pk, task(session, "Question 1").public)
+        history_edits.switch_branch(other.pk, task(session, "Question 1").public)
 
 
 def test_a_corrected_answer_has_no_signature_and_says_so(session: Session) -> None:
-    branches.correct(session.pk, task(session, "Answer 1").public, "My answer")
+    history_edits.correct_answer(session.pk, task(session, "Answer 1").public, "My answer")
     assert texts(session) == ["Question 0", "Answer 0", "Question 1", "My answer"]
     edited = task(session, "My answer")
     assert edited.edited and edited.origin == task(session, "Answer 1") and edited.route == ""
@@ -99,12 +99,12 @@ def test_a_corrected_answer_has_no_signature_and_says_so(session: Session) -> No
 
 def test_a_message_is_not_corrected_as_an_answer(session: Session) -> None:
     with pytest.raises(RunError):
-        branches.correct(session.pk, task(session, "Question 1").public, "No")
+        history_edits.correct_answer(session.pk, task(session, "Question 1").public, "No")
 
 
 def test_answering_again_in_a_rewritten_branch_stays_in_it(session: Session) -> None:
     old = task(session, "Question 1")
-    copy = Turn.grow(session, user_task(str(uuid.uuid4()), "Copy"), parent=old.parent, run=old.run)
+    copy = Turn.append(session, user_task(str(uuid.uuid4()), "Copy"), parent=old.parent, run=old.run)
     assert old.run
     run = start_retry(session.pk, uuid.uuid4(), old.run.public, "here", copy.public)
     assert run and run.trigger == copy
@@ -112,7 +112,7 @@ def test_answering_again_in_a_rewritten_branch_stays_in_it(session: Session) -> 
 
 def test_a_fork_has_the_branch_up_to_the_turn_and_shares_its_bytes(session: Session) -> None:
     Todo.objects.create(session=session, position=1, title="Flour")
-    fork = branches.fork(session.pk, task(session, "Answer 1").public)
+    fork = history_edits.fork_session(session.pk, task(session, "Answer 1").public)
     assert texts(fork) == ["Question 0", "Answer 0", "Question 1", "Answer 1"]
     mine, theirs = (Turn.objects.branch(each.head_id) for each in (fork, session))
     assert [turn.content_id for turn in mine] == [turn.content_id for turn in theirs[:4]]
@@ -123,21 +123,21 @@ def test_a_fork_has_the_branch_up_to_the_turn_and_shares_its_bytes(session: Sess
 
 def test_a_fork_knows_what_nobody_wrote(session: Session) -> None:
     session.runs.update(continuations=2)
-    fork = branches.fork(session.pk, task(session, "Answer 1").public)
+    fork = history_edits.fork_session(session.pk, task(session, "Answer 1").public)
     assert set(fork.runs.values_list("continuations", flat=True)) == {2}
 
 
 def test_signatures_of_a_fork_go_back_to_their_route_only(session: Session) -> None:
-    fork = branches.fork(session.pk, task(session, "Answer 1").public)
+    fork = history_edits.fork_session(session.pk, task(session, "Answer 1").public)
     values = [turn.value for turn in Turn.objects.branch(fork.head_id)]
-    same, _ = dress(values, route=factories.ROUTE, required=True)
-    other, notes = dress(values, route="another", required=True)
+    same, _ = prepare_signatures(values, route=factories.ROUTE, required=True)
+    other, notes = prepare_signatures(values, route="another", required=True)
     assert signatures_of(same[1].wire) and not signatures_of(other[1].wire) and notes
 
 
 def test_a_fork_of_a_running_session_is_over(session: Session) -> None:
     factories.make_run(session, "Now")
-    fork = branches.fork(session.pk, task(session, "Now").public)
+    fork = history_edits.fork_session(session.pk, task(session, "Now").public)
     assert set(fork.runs.values_list("status", flat=True)) == {"completed", "stopped"}
 
 
@@ -146,11 +146,11 @@ def test_a_fork_never_begins_with_an_open_call(alice: User) -> None:
     factories.play_flight(session)
     call = Turn.objects.get(session=session, kind=Turn.Kind.FUNCTION_CALLING)
     with pytest.raises(RunError):
-        branches.fork(session.pk, call.public)
+        history_edits.fork_session(session.pk, call.public)
 
 
 def test_a_fork_outlives_its_origin(session: Session) -> None:
-    fork = branches.fork(session.pk, task(session, "Answer 2").public)
+    fork = history_edits.fork_session(session.pk, task(session, "Answer 2").public)
     session.erase()
     assert len(texts(fork)) == 6 and fork.forked_from is None
 
@@ -165,7 +165,7 @@ class TestTrees(TestCase):
         turns: list[Turn] = []
         for place in places:
             parent = turns[place % len(turns)] if turns and place else None
-            turns.append(Turn.grow(session, user_task(str(uuid.uuid4()), "x"), parent=parent))
+            turns.append(Turn.append(session, user_task(str(uuid.uuid4()), "x"), parent=parent))
         choices = choices_of(turns)
         for turn in turns:
             family = [each.public for each in turns if each.parent_id == turn.parent_id]

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import CacheEntry, Exchange, Session
-from sessions_app.runs.caretaking import take_inventory
+from sessions_app.runs.cache_janitor import reconcile
 from tests.conftest import ROOT
 from tests.factories import MODEL, make_session
 
@@ -40,7 +40,7 @@ import asyncio, os, sys, uuid
 import django
 django.setup()
 from pipeweb.composition import build_gateway, build_runner
-from sessions_app.runs import keeping
+from sessions_app.runs import cache_lifecycle
 
 async def talk(session):
     runner = build_runner(build_gateway())
@@ -49,8 +49,8 @@ async def talk(session):
     await runner.shutdown()
 
 if sys.argv[2] == "dies":
-    # The provider has made the cache, and nothing of it has been written down.
-    keeping._remember = lambda *_: os._exit(9)
+    # The provider has made the cache, and nothing of it is stored.
+    cache_lifecycle._record_created = lambda *_: os._exit(9)
 asyncio.run(talk(int(sys.argv[1])))
 """
 STRANGERS = b'{"contents":[{"role":"user","parts":[{"text":"%b"}]}]}' % (b"Somebody else's brief. " * 400)
@@ -143,7 +143,7 @@ async def names(gateway: Gateway) -> set[str]:
     return {cache.name for cache in await gateway.list_caches()}
 
 
-def test_of_two_processes_one_makes_each_cache(tmp_path: Path) -> None:
+def test_only_one_of_two_processes_creates_a_cache(tmp_path: Path) -> None:
     racers = [start(tmp_path, "-c", RACER) for _ in range(2)]
     assert [racer.stdout.readline() for racer in racers if racer.stdout] == ["ready\n"] * 2
     for racer in racers:
@@ -155,29 +155,29 @@ def test_of_two_processes_one_makes_each_cache(tmp_path: Path) -> None:
     assert sorted(won) == list(range(CLAIMS)), ends
 
 
-async def test_what_a_dead_process_had_made_is_adopted_and_then_used(
+async def test_a_cache_of_a_dead_process_is_adopted_and_used(
     deployment: Deployment, session: Session
 ) -> None:
     deployment.talk(session, dies=True)
     other, entry = await stranger(deployment.gateway), await CacheEntry.objects.aget()
     (made,) = await names(deployment.gateway) - {other}
     assert (entry.state, entry.name) == (CacheEntry.State.PENDING, "")
-    assert (await take_inventory(deployment.gateway)).adopted == []
+    assert (await reconcile(deployment.gateway)).adopted == []
     await CacheEntry.objects.aupdate(leased_until=timezone.now() - timedelta(seconds=1))
-    assert (await take_inventory(deployment.gateway)).adopted == [made]
+    assert (await reconcile(deployment.gateway)).adopted == [made]
     deployment.talk(session)
     last = await Exchange.objects.alatest("pk")
     assert last.cache_name == made and last.cached_tokens
     assert await names(deployment.gateway) == {made, other}
 
 
-async def test_what_a_dead_process_had_made_goes_when_its_row_is_gone(
+async def test_a_cache_of_a_dead_process_without_a_row_is_deleted(
     deployment: Deployment, session: Session
 ) -> None:
     deployment.talk(session, dies=True)
     other = await stranger(deployment.gateway)
     await CacheEntry.objects.all().adelete()
-    assert len((await take_inventory(deployment.gateway)).strays) == 1
+    assert len((await reconcile(deployment.gateway)).unknown) == 1
     assert await names(deployment.gateway) == {other}
 
 

@@ -7,8 +7,10 @@ from asgiref.sync import sync_to_async
 from django.core.management import CommandError, call_command
 
 from sessions_app.models import Exchange, PanelState, Session, Todo
-from sessions_app.runs.cachecheck import check
-from sessions_app.tools import TOOLBOX
+from sessions_app.panels import TOOLBOX
+from sessions_app.prompt.prefix_diff import BreakLine
+from sessions_app.runs.cachecheck import check_session
+from sessions_app.wording.break_lines import place
 from tests.runs.conftest import Ask
 
 
@@ -23,7 +25,7 @@ def run_command(*arguments: str) -> tuple[int, str]:
 
 async def checked(session: Session, **options: Any) -> Any:
     fresh = await Session.objects.aget(pk=session.pk)
-    return await sync_to_async(check)(fresh, TOOLBOX, **options)
+    return await sync_to_async(check_session)(fresh, TOOLBOX, **options)
 
 
 async def test_unchanged_code_and_prompts_send_the_same(ask: Ask, session: Session) -> None:
@@ -65,7 +67,9 @@ async def test_the_command_ends_with_0_or_1(ask: Ask, session: Session) -> None:
     assert code == 0 and words.startswith("same")
     await Session.objects.filter(pk=session.pk).aupdate(purpose="Else.")
     code, words = await sync_to_async(run_command)("--all", "--json")
-    assert code == 1 and json.loads(words)[0]["broken"]["layer"] == "static"
+    told = json.loads(words)[0]
+    assert code == 1 and told["broken"]["layer"] == "static"
+    assert place(BreakLine(**told["broken"])) in told["sentences"][1]
 
 
 @pytest.mark.parametrize("arguments", [(), ("nonsense",), ("00000000-0000-4000-8000-000000000000",)])
@@ -76,4 +80,4 @@ def test_bad_input_ends_with_2(db: None, arguments: tuple[str, ...]) -> None:
 
 
 def test_a_session_in_which_nothing_was_sent_is_the_same(session: Session) -> None:
-    assert not check(session, TOOLBOX).is_changed
+    assert not check_session(session, TOOLBOX).is_changed

@@ -25,10 +25,10 @@ from sessions_app.prompt.detach import chunk_text
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import TOOLS_SOURCE
 from sessions_app.prompt.repair import repair
-from sessions_app.prompt.rollover import rolling_at
+from sessions_app.prompt.rollover import thresholds_for
 from sessions_app.prompt.turns import TurnKind
-from sessions_app.runs import branches, rewrite
-from sessions_app.runs.caretaking import run_errands, take_inventory
+from sessions_app.runs import history_edits
+from sessions_app.runs.cache_janitor import apply_requested_changes, reconcile
 from sessions_app.runs.runner import Runner
 from tests.factories import make_session
 from tests.runs.running import running
@@ -102,8 +102,8 @@ class Storm:
             await self.runner.gateway.delete_cache(cache.name)
 
     async def tidy(self, where: int) -> None:
-        await run_errands(self.runner.gateway)
-        await take_inventory(self.runner.gateway)
+        await apply_requested_changes(self.runner.gateway)
+        await reconcile(self.runner.gateway)
 
     async def tasks(self) -> list[Turn]:
         return await sync_to_async(self._tasks)()
@@ -120,32 +120,37 @@ class Storm:
 
     def delete(self, where: int) -> None:
         doomed = self._branch()[where % max(1, len(self._branch())) :][:2]
-        rewrite.delete_turns(self.session.pk, [turn.public for turn in doomed])
+        history_edits.delete_turns(self.session.pk, [turn.public for turn in doomed])
 
     def shorten(self, where: int) -> None:
         tasks = self._tasks()
-        rewrite.shorten(self.session.pk, tasks[where % len(tasks)].public, f"Short {where}.")
+        history_edits.shorten(self.session.pk, tasks[where % len(tasks)].public, f"Short {where}.")
 
     def compress(self, where: int) -> None:
         tasks = self._tasks()
-        earlier = rewrite.before(self._branch(), tasks[where % len(tasks)].public)
+        earlier = history_edits.turns_before(self._branch(), tasks[where % len(tasks)].public)
         if earlier:
-            rewrite.compress(self.session.pk, earlier[0].public, earlier[-1].public, f"Before {where}.")
+            history_edits.compress(self.session.pk, earlier[0].public, earlier[-1].public, f"Before {where}.")
 
     def correct(self, where: int) -> None:
         answers = list(Turn.objects.filter(session=self.session, kind=TurnKind.MODEL_RESPONSE))
         if answers:
-            branches.correct(self.session.pk, answers[where % len(answers)].public, f"Rather {where}.")
+            history_edits.correct_answer(
+                self.session.pk, answers[where % len(answers)].public, f"Rather {where}."
+            )
 
     def switch(self, where: int) -> None:
         turns = list(Turn.objects.filter(session=self.session))
         if turns:
-            branches.switch(self.session.pk, turns[where % len(turns)].public)
+            history_edits.switch_branch(self.session.pk, turns[where % len(turns)].public)
 
     def fork(self, where: int) -> None:
         turns = self._branch()
         if turns:
-            self.session, self.checked = branches.fork(self.session.pk, turns[where % len(turns)].public), 0
+            self.session, self.checked = (
+                history_edits.fork_session(self.session.pk, turns[where % len(turns)].public),
+                0,
+            )
 
     def turn_off_tools(self, where: int) -> None:
         """Other tools are another fingerprint; back again it is the old one."""
@@ -230,7 +235,7 @@ def rolls_early(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few hundred tokens are worth a roll; money would wait for thousands."""
     monkeypatch.setattr("sessions_app.prompt.strategy.explicit_tail", lambda *_: 500.0)
     monkeypatch.setattr("sessions_app.prompt.strategy.implicit_tail", lambda *_: 500.0)
-    monkeypatch.setattr("sessions_app.prompt.strategy.SEED", rolling_at(400, 3))
+    monkeypatch.setattr("sessions_app.prompt.strategy.SEED", thresholds_for(400, 3))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import httpx2
 import pytest
 
-from sessions_app.chat.ending import UNCHARGED, Ending
+from sessions_app.chat.run_ending import Ending
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Exchange, RawChunk, Run, Session, Turn
 from sessions_app.prompt.turns import TurnKind
-from sessions_app.runs.patience import Patience
+from sessions_app.runs.engine import RetryPolicy
 from sessions_app.runs.runner import Runner
+from sessions_app.wording import endings
 from tests.runs.conftest import Ask
-from tests.runs.running import running
-from tests.runs.troubled import TroubledTransport
+from tests.runs.running import TroubledTransport, running
 
 SAID = "Hello there"
 TRIES = 2
@@ -57,13 +57,13 @@ FAILURES = (
     Row("error 412", "BadRequest", "location is not supported"),
     Row("wire torn", "BrokenStream", "not JSON", chunks=11, keeps=True),
     Row("wire joined", "BrokenStream", "not JSON"),
-    Row("wire silent", "RunError", "answered with nothing", "empty"),
-    Row("empty", "RunError", "answered with nothing", "empty", chunks=1),
-    Row("noparts", "RunError", "answered with nothing", "empty", chunks=1),
-    Row("nofinish", "RunError", "ended before the model said", "unfinished", chunks=11, keeps=True),
-    Row("blocked", "RunError", "refused the request", "blocked", chunks=1),
-    Row("safety", "RunError", "safety rule", "safety", chunks=5, keeps=True),
-    Row("malformed", "RunError", "wrote the call wrongly", "malformed_call", chunks=1),
+    Row("wire silent", "NoAnswer", "answered with nothing", "empty"),
+    Row("empty", "NoAnswer", "answered with nothing", "empty", chunks=1),
+    Row("noparts", "NoAnswer", "answered with nothing", "empty", chunks=1),
+    Row("nofinish", "NoAnswer", "ended before the model said", "unfinished", chunks=11, keeps=True),
+    Row("blocked", "NoAnswer", "refused the request", "blocked", chunks=1),
+    Row("safety", "NoAnswer", "safety rule", "safety", chunks=5, keeps=True),
+    Row("malformed", "NoAnswer", "wrote the call wrongly", "malformed_call", chunks=1),
 )
 HARMLESS = ("array", "comment", "named", "tight", "done", "feeds", "bytes")
 """Framings on which the SDK's own reader breaks or stays silent, and ours does not."""
@@ -73,14 +73,14 @@ each_failure = pytest.mark.parametrize("row", FAILURES, ids=lambda row: row.faul
 
 @pytest.fixture
 def transport(monkeypatch: pytest.MonkeyPatch) -> TroubledTransport:
-    monkeypatch.setattr("sessions_app.gemini.transport.TIMEOUT", httpx2.Timeout(5, read=0.15))
+    monkeypatch.setattr("sessions_app.gemini.sdk.TIMEOUT", httpx2.Timeout(5, read=0.15))
     return TroubledTransport()
 
 
 @pytest.fixture
 async def runner(session: Session, transport: TroubledTransport) -> AsyncIterator[Runner]:
-    patience = Patience(tries=TRIES, base=0.01, longest=1)
-    async with running(Gateway.to_emulator(transport), patience) as runner:
+    retry_policy = RetryPolicy(tries=TRIES, base=0.01, longest=1)
+    async with running(Gateway.to_emulator(transport), retry_policy) as runner:
         yield runner
 
 
@@ -123,7 +123,7 @@ async def test_the_person_reads_what_happened_and_what_to_do(
     ending = Ending.of(run, made)
     assert ending and ending.kind == "error"
     assert row.words in f"{ending.title} {ending.detail}" and ending.hint
-    assert (ending.cost != UNCHARGED) == any(exchange.prompt_tokens for exchange in made)
+    assert (ending.cost != endings.COSTS["uncharged"]) == any(exchange.prompt_tokens for exchange in made)
 
 
 @each_failure

@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 
 from pipeweb.composition import build_emulator
 from sessions_app.models import Exchange, HistoryChunk, Run, Session, Turn
+from sessions_app.panels import TOOLBOX
 from sessions_app.prompt.detach import SEED, chunk_text
 from sessions_app.prompt.layers import Layer
-from sessions_app.runs.draft import Door, Draft, prepare
+from sessions_app.runs.request import Endpoint, PreparedRequest, prepare
 from sessions_app.runs.runner import Runner
-from sessions_app.tools import TOOLBOX
 from tests.factories import answered, finish, make_run, make_session, play_flight
 from tests.runs.conftest import Ask
 
@@ -29,16 +29,16 @@ def old(alice: User) -> Session:
     return session
 
 
-def prepared(session: Session, text: str = "And now?") -> Draft:
+def prepared(session: Session, text: str = "And now?") -> PreparedRequest:
     """A request for a message below the session's head, which then stands where it stood."""
     head = Session.objects.get(pk=session.pk).head
     run = make_run(Session.objects.get(pk=session.pk), text)
-    draft = prepare(run, 1, Door.of(build_emulator()), TOOLBOX)
+    draft = prepare(run, 1, Endpoint.of(build_emulator()), TOOLBOX)
     finish(run).session.advance(head)
     return draft
 
 
-def sources(draft: Draft) -> list[str]:
+def sources(draft: PreparedRequest) -> list[str]:
     return [item.source for item in draft.payload.items]
 
 
@@ -71,9 +71,10 @@ def test_a_second_request_finds_the_chunk_and_sends_the_same_static_layer(old: S
 @pytest.mark.django_db
 def test_the_stage_says_what_was_frozen(old: Session) -> None:
     record = stage(prepared(old).exchange, "detach_history")
-    assert record["came_in"] == "0 history chunks, 61 turns"
-    assert record["came_out"].startswith("1 history chunks")
-    assert record["details"][0].startswith("Chunk ")
+    figures = record["figures"]
+    assert (figures["chunks_before"], figures["turns_before"], figures["chunks"]) == (0, 61, 1)
+    chunk = HistoryChunk.objects.get()
+    assert [(one["code"], one["chunk"]) for one in record["remarks"]] == [("chunk_frozen", str(chunk.pk))]
     assert stage(prepared(old).exchange, "detach_history")["status"] == "nothing"
 
 
@@ -105,7 +106,9 @@ def stopped(alice: User) -> Session:
 
 
 @pytest.mark.django_db
-def test_a_message_after_a_stopped_round_is_sent_with_a_filler(stopped: Session) -> None:
+def test_a_message_right_below_a_stopped_round_is_sent_with_a_filler(
+    stopped: Session,
+) -> None:
     draft = prepared(stopped)
     assert [turn.kind.value for turn in draft.layers.turns] == [
         "user_task",
@@ -115,8 +118,9 @@ def test_a_message_after_a_stopped_round_is_sent_with_a_filler(stopped: Session)
         "user_task",
     ]
     record = stage(draft.exchange, "validate_history")
-    assert record["status"] == "repaired" and "short answer stands between" in record["details"][0]
-    assert "filled" in [note["action"] for note in draft.exchange.notes if "action" in note]
+    assert record["status"] == "repaired"
+    assert [one["code"] for one in record["remarks"]] == ["answer_inserted"]
+    assert "answer_inserted" in [note["code"] for note in draft.exchange.notes]
 
 
 @pytest.mark.django_db
@@ -128,20 +132,24 @@ def test_a_repair_is_the_same_bytes_every_time(stopped: Session) -> None:
 async def test_a_strict_session_sends_nothing_and_says_why(
     runner: Runner, session: Session, ask: Ask
 ) -> None:
-    await _stop_a_round(session)
-    run = await ask("And now?")
+    await _break_a_round(session)
+    run = await ask("What now?")
     assert run.status == Run.Status.FAILED and run.error["kind"] == "HistoryInvalid"
-    assert "“And now?” comes right after the tool result" in run.error["hint"]
+    (broken,) = run.error["figures"]["violations"]
+    assert (broken["rule"], broken["named"], broken["before_what"]) == ("sequence", "“And now?”", "results")
     assert not await Exchange.objects.filter(run=run).aexists()
     assert run.stages[-1]["name"] == "validate_history" and run.stages[-1]["status"] == "blocked"
+    assert [one["code"] for one in run.stages[-1]["remarks"]] == ["history_invalid"]
 
 
 @sync_to_async
-def _stop_a_round(session: Session) -> None:
+def _break_a_round(session: Session) -> None:
+    """A message right below tool responses, as versions before 0019 stored it."""
     play_flight(session)
     head = session.head
     assert head is not None
     session.advance(head.parent)
+    finish(make_run(session, "And now?"))
     session.settings = {"history_policy": "strict"}
     session.save(update_fields=["settings"])
 

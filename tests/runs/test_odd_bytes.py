@@ -11,9 +11,7 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Exchange, RawChunk, Session, Turn
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.runner import Runner
-from tests.runs.provider import Provider
-from tests.runs.running import running
-from tests.runs.viewing import send
+from tests.runs.running import Provider, running, send
 
 BIG = base64.b64encode(bytes(range(256)) * 4096).decode()
 HALVES = [rb'{"text":"smile \ud83d"}', rb'{"text":"\ude42 done"}']

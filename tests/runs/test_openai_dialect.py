@@ -145,4 +145,4 @@ async def test_a_session_that_began_at_the_native_door_goes_on_here(ask: Ask, se
     await Turn.objects.aupdate(route="another route")
     run = await ask("And now?")
     assert run.status == Run.Status.COMPLETED
-    assert any(note["action"] == "removed" for note in (await exchanges(session))[-1].notes)
+    assert any(note["code"] == "signature_removed" for note in (await exchanges(session))[-1].notes)

@@ -18,8 +18,8 @@ from sessions_app.events import Finished, Started
 from sessions_app.markup import Blocks
 from sessions_app.models import Run, RunLog
 from sessions_app.prompt.reply import ChunkView
-from sessions_app.runs.live import Feed, LiveRun, Pulse
-from sessions_app.runs.stage import Mirror, Stage, rejoin
+from sessions_app.runs.streams import Broadcast, LiveRun, RemoteRun, RunStream, SessionStream, resume_position
+from sessions_app.runs.writer import EventRow, logs_of
 
 TEXTS = st.sampled_from(
     [
@@ -70,8 +70,8 @@ class Page:
             self.html += event["html"]
             self.tail = self.tail[event["chars"] :]
 
-    def join(self, stage: Stage, feed: Feed) -> None:
-        self.listening = stage.watch(feed, rejoin(feed, self.last))
+    def join(self, stream: SessionStream, feed: RunStream) -> None:
+        self.listening = stream.watch(feed, resume_position(feed, self.last))
 
     async def listen(self) -> None:
         """Takes everything that is there, waits for nothing."""
@@ -101,12 +101,13 @@ class World:
     def __init__(self) -> None:
         self.run = Run(pk=1, session_id=1, public=uuid.uuid4())
         self.log: list[RunLog] = []
-        self.here, self.there = Stage(), Stage()
+        self.here, self.there = SessionStream(), SessionStream()
         started = Started(run=self.run.public, client_id=uuid.uuid4(), text="go")
-        self.live = LiveRun(self.run, started, self.here.pulse, lambda live: None)
-        self.mirror = Mirror(self.run, self.there.pulse)
-        self.here.present(self.live)
-        self.there.present(self.mirror)
+        self.fresh: list[EventRow] = []
+        self.live = LiveRun(self.run, started, self.here.broadcast, lambda *event: self.fresh.append(event))
+        self.remote = RemoteRun(self.run, self.there.broadcast)
+        self.here.add_run(self.live)
+        self.there.add_run(self.remote)
         self.pages = [Page() for _ in range(VIEWERS)]
         self.said = ""
 
@@ -115,16 +116,14 @@ class World:
         self.live.show(1, ChunkView(deltas=(("text", text),)))
 
     def flush(self) -> None:
-        row = self.live.unlogged()
-        if row is not None:
-            self.log.append(row)
-            self.live.logged = row.seq_to + 1
-        self.mirror.take([row for row in self.log if row.seq_to > self.mirror.last], is_over=False)
+        self.log += logs_of(self.fresh)
+        self.fresh.clear()
+        self.remote.take([row for row in self.log if row.seq_to > self.remote.last], is_over=False)
 
     def join(self, viewer: int) -> None:
         page = self.pages[viewer]
         if page.listening is None:
-            page.join(*((self.here, self.live) if viewer < 2 else (self.there, self.mirror)))
+            page.join(*((self.here, self.live) if viewer < 2 else (self.there, self.remote)))
 
     async def do(self, step: str, argument: Any) -> None:
         if step == "say":
@@ -141,14 +140,14 @@ class World:
                 self.pages[argument].forget()
 
     async def end(self, status: str) -> None:
-        self.live.settle_text(1)
+        self.live.close_text(1)
         self.flush()
         finished = Finished.model_validate(
             {"run": self.run.public, "seq": self.live.last + 1, "status": status}
         )
         self.log.append(RunLog.of(self.run, finished.seq, [finished.wire()]))
         self.live.finish(finished)
-        self.mirror.take([self.log[-1]], is_over=True)
+        self.remote.take([self.log[-1]], is_over=True)
         for viewer, page in enumerate(self.pages):
             self.join(viewer)
             await page.listen()
@@ -177,7 +176,7 @@ def test_every_page_ends_with_the_same_html_whatever_happened(
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=20), st.integers(0, 20))
-def test_a_page_that_saw_more_than_the_log_kept_is_told_the_end(texts: list[str], flushed_at: int) -> None:
+def test_a_page_ahead_of_the_log_gets_the_end(texts: list[str], flushed_at: int) -> None:
     async def play() -> Page:
         world = World()
         for position, text in enumerate(texts):
@@ -189,9 +188,9 @@ def test_a_page_that_saw_more_than_the_log_kept_is_told_the_end(texts: list[str]
         await page.listen()
         await page.drop()
         # The process dies here; another one ends the run behind what the log holds.
-        last = world.mirror.last
+        last = world.remote.last
         finished = Finished(run=world.run.public, seq=last + 1, status="interrupted")
-        late = Mirror(world.run, Pulse())
+        late = RemoteRun(world.run, Broadcast())
         late.take([*world.log, RunLog.of(world.run, finished.seq, [finished.wire()])], is_over=True)
         page.join(world.there, late)
         await page.listen()

@@ -8,13 +8,12 @@ import pytest
 from sessions_app.errors import ToolError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Exchange, Run, Session, SessionSettings, Turn
-from sessions_app.prompt.turns import TurnKind, parts_of
+from sessions_app.prompt.parts import parts_of
+from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.runner import Runner
 from sessions_app.tools import Toolbox
 from sessions_app.tools.toolbox import tool
-from tests.runs.provider import Provider
-from tests.runs.running import running
-from tests.runs.viewing import send, watch
+from tests.runs.running import Provider, running, send, watch
 
 
 async def nap() -> dict[str, str]:
@@ -41,7 +40,7 @@ def provider() -> Provider:
 async def runner(
     session: Session, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Runner]:
-    tools = (tool(nap, "demo", "Nap"), tool(trip, "demo", "Trip"))
+    tools = (tool(nap, "built-in", "Nap"), tool(trip, "built-in", "Trip"))
     monkeypatch.setattr("pipeweb.composition.TOOLBOX", Toolbox(tools))
     async with running(Gateway(api_key="test", transport=provider)) as runner:
         yield runner
@@ -103,9 +102,10 @@ async def test_a_model_that_never_stops_calling_is_stopped_at_the_limit(
     await send(runner, session, "go")
     await runner.drain()
     run = await Run.objects.aget()
-    assert (run.status, run.error["kind"]) == (Run.Status.FAILED, "GuardRail")
-    assert await Exchange.objects.acount() == SessionSettings().max_rounds + 1
+    assert (run.status, run.error["kind"]) == (Run.Status.FAILED, "LimitReached")
+    limit = SessionSettings().max_rounds
+    assert limit is not None and await Exchange.objects.acount() == limit + 1
     answered = Turn.objects.filter(kind=TurnKind.TOOL_RESPONSE, text="")
     trips = [turn async for turn in answered.select_related("content") if b"wet" in turn.content.bytes]
-    assert len(trips) == SessionSettings().max_rounds
+    assert len(trips) == limit
     assert (await head_of(session)).kind == TurnKind.TOOL_RESPONSE

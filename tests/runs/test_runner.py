@@ -6,10 +6,12 @@ import uuid
 import pytest
 
 from sessions_app.errors import RunError, SessionBusy
+from sessions_app.metrics import ACTIVE_RUNS, REGISTRY
 from sessions_app.models import Exchange, QueuedMessage, Run, RunLog, Session, Turn
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.runner import Runner
-from tests.runs.viewing import send, watch
+from tests.runs.conftest import Ask
+from tests.runs.running import send, watch
 
 
 async def status_of(public: uuid.UUID) -> str:
@@ -58,13 +60,13 @@ async def test_a_run_that_is_over_is_read_from_its_log(runner: Runner, session: 
     assert await watch(runner, session, run) == whole
 
 
-async def test_a_page_that_is_ahead_of_the_log_still_hears_the_end(runner: Runner, session: Session) -> None:
+async def test_a_page_ahead_of_the_log_gets_the_last_event(runner: Runner, session: Session) -> None:
     run = await send(runner, session, "Hello")
     await runner.drain()
     assert [event["type"] for event in await watch(runner, session, run, after=10_000)] == ["finished"]
 
 
-async def test_the_run_goes_on_without_viewers(runner: Runner, session: Session) -> None:
+async def test_the_run_continues_without_viewers(runner: Runner, session: Session) -> None:
     run = await send(runner, session, "Hello")
     await runner.drain()
     assert await status_of(run) == Run.Status.COMPLETED
@@ -137,7 +139,7 @@ async def test_stop_works_before_the_first_token(runner: Runner, session: Sessio
     assert not await Exchange.objects.filter(ended_at=None).aexists()
 
 
-async def test_a_stopped_session_can_go_on(runner: Runner, session: Session) -> None:
+async def test_a_stopped_session_can_continue(runner: Runner, session: Session) -> None:
     run = await begin_slowly(runner, session)
     await runner.stop(session.pk, run)
     await runner.drain()
@@ -181,3 +183,31 @@ async def test_shutting_down_marks_the_run_interrupted_and_keeps_its_text(
     await runner.shutdown()
     assert await status_of(run) == Run.Status.INTERRUPTED
     assert (await Turn.objects.aget(kind=TurnKind.MODEL_RESPONSE)).text
+
+
+def figure(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+async def test_a_finished_run_counts_its_end_its_events_and_its_chunks(ask: Ask) -> None:
+    ended = figure("pipeweb_runs_ended_total", status="completed")
+    events, chunks = figure("pipeweb_events_total"), figure("pipeweb_chunks_total")
+    await ask("Hello")
+    assert figure("pipeweb_runs_ended_total", status="completed") == ended + 1
+    assert figure("pipeweb_events_total") > events and figure("pipeweb_chunks_total") > chunks
+
+
+async def test_a_failure_counts_under_its_class(ask: Ask) -> None:
+    before = figure("pipeweb_errors_total", kind="BadRequest")
+    await ask("/error 400")
+    assert figure("pipeweb_errors_total", kind="BadRequest") == before + 1
+
+
+async def test_a_run_is_active_until_it_is_over(runner: Runner, session: Session) -> None:
+    before = ACTIVE_RUNS._value.get()
+    run = await send(runner, session, "/slow")
+    await watch(runner, session, run, until="text")
+    assert ACTIVE_RUNS._value.get() == before + 1
+    await runner.stop(session.pk, run)
+    await runner.drain()
+    assert ACTIVE_RUNS._value.get() == before

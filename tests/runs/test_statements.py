@@ -8,20 +8,24 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from sessions_app.models import Allowance, CacheEntry, Exchange, Notification, Run, Session
+from sessions_app.models import Allowance, CacheEntry, Exchange, Notification, Run, Session, ToolCall, Turn
+from sessions_app.models.branches import head_of
+from sessions_app.panels import TOOLBOX
 from sessions_app.prompt.reply import fold
-from sessions_app.runs.account import account
-from sessions_app.runs.draft import Draft, prepare
-from sessions_app.runs.pipeline import Door
+from sessions_app.prompt.turns import Turn as TurnValue
+from sessions_app.prompt.turns import TurnKind
+from sessions_app.runs.accounting import account_for
+from sessions_app.runs.request import Endpoint, PreparedRequest, prepare
 from sessions_app.runs.start import start_retry, start_send
-from sessions_app.tools import TOOLBOX
+from sessions_app.runs.tool_rounds import ToolRound
+from sessions_app.tools import ToolResult
 from tests.factories import make_session, receive, signatures, text_chunk
 
 pytestmark = pytest.mark.django_db
 
 USAGE = {"promptTokenCount": 900, "candidatesTokenCount": 9, "totalTokenCount": 909}
-DOOR = Door("0123456789abcdef", "Emulator", "gemini", True, lambda model, body: body)
-BARE = Door("0123456789abcdef", "Emulator", "gemini", False, lambda model, body: body)
+ENDPOINT = Endpoint("0123456789abcdef", "Emulator", "gemini", True, lambda model, body: body)
+BARE = Endpoint("0123456789abcdef", "Emulator", "gemini", False, lambda model, body: body)
 
 
 @pytest.fixture
@@ -39,8 +43,8 @@ def started(session: Session, text: str) -> Run:
     return run
 
 
-def answered(run: Run, usage: dict[str, int] | None = None) -> Draft:
-    draft = prepare(run, 1, DOOR, TOOLBOX)
+def answered(run: Run, usage: dict[str, int] | None = None) -> PreparedRequest:
+    draft = prepare(run, 1, ENDPOINT, TOOLBOX)
     chunk = text_chunk("Yes.", signature=next(signatures), finish="STOP", usage=usage or USAGE)
     receive(draft.exchange, [chunk])
     run.end(Run.Status.COMPLETED)
@@ -52,39 +56,39 @@ def asked_of(statements: Sequence[dict[str, str]]) -> list[str]:
     return [one["sql"] for one in statements if "SAVEPOINT" not in one["sql"]]
 
 
-def statements_of(run: Run, door: Door = DOOR) -> int:
+def statements_of(run: Run, endpoint: Endpoint = ENDPOINT) -> int:
     with CaptureQueriesContext(connection) as context:
-        prepare(run, 1, door, TOOLBOX)
+        prepare(run, 1, endpoint, TOOLBOX)
     return len(asked_of(context.captured_queries))
 
 
-def test_a_request_costs_twelve_statements(session: Session) -> None:
-    assert statements_of(started(session, "A third")) <= 12
+def test_a_request_costs_thirteen_statements(session: Session) -> None:
+    assert statements_of(started(session, "A third")) <= 13
 
 
-def test_without_explicit_caches_it_costs_ten(session: Session) -> None:
-    assert statements_of(started(session, "A third"), BARE) <= 10
+def test_without_explicit_caches_it_costs_eleven(session: Session) -> None:
+    assert statements_of(started(session, "A third"), BARE) <= 11
 
 
 def test_a_named_cache_costs_no_more(session: Session) -> None:
     last = Exchange.objects.filter(session=session).latest("number")
     CacheEntry.objects.create(fingerprint=last.fingerprint, route=last.route, model=last.model, name="c/1")
-    assert statements_of(started(session, "A third")) <= 12
+    assert statements_of(started(session, "A third")) <= 13
 
 
 def test_an_open_notification_and_a_budget_cost_what_they_need(session: Session, alice: User) -> None:
-    Notification.objects.note(session.pk, Notification.Kind.CUSTOM, "Something happened.")
+    Notification.objects.add(session.pk, Notification.Kind.CUSTOM, "Something happened.")
     Allowance.objects.create(owner=alice, usd_per_day=10)
-    assert statements_of(started(session, "A third")) <= 16  # the panel that shows it is new
+    assert statements_of(started(session, "A third")) <= 17  # the panel that shows it is new
     assert not Notification.objects.open().exists()
 
 
 def test_the_exchange_before_is_named_without_a_query_and_read_after_the_answer(session: Session) -> None:
-    draft = prepare(started(session, "A third"), 1, DOOR, TOOLBOX)
+    draft = prepare(started(session, "A third"), 1, ENDPOINT, TOOLBOX)
     last = Exchange.objects.filter(session=session).exclude(pk=draft.exchange.pk).latest("number")
     assert draft.exchange.previous_id == last.pk
     with CaptureQueriesContext(connection) as context:
-        account(draft.exchange, fold([text_chunk("Yes.", usage=USAGE)]), items=draft.payload.items)
+        account_for(draft.exchange, fold([text_chunk("Yes.", usage=USAGE)]), items=draft.payload.items)
     read = [sql for sql in asked_of(context.captured_queries) if sql.startswith("SELECT")]
     assert len([sql for sql in read if "sessions_app_exchange" in sql]) == 1
 
@@ -92,7 +96,7 @@ def test_the_exchange_before_is_named_without_a_query_and_read_after_the_answer(
 def test_an_answer_further_up_the_branch_is_still_the_one_to_compare_with(session: Session) -> None:
     last = Exchange.objects.filter(session=session).latest("number")
     started(session, "Nobody answers this").end(Run.Status.STOPPED)
-    draft = prepare(started(session, "But this"), 1, DOOR, TOOLBOX)
+    draft = prepare(started(session, "But this"), 1, ENDPOINT, TOOLBOX)
     assert draft.exchange.previous_id == last.pk
 
 
@@ -100,7 +104,7 @@ def test_a_retry_is_compared_with_the_answer_before_its_message(session: Session
     first, second = Exchange.objects.filter(session=session).order_by("number")
     run = start_retry(session.pk, uuid.uuid4(), second.run.public, "here")
     assert run is not None
-    assert prepare(run, 1, DOOR, TOOLBOX).exchange.previous_id == first.pk
+    assert prepare(run, 1, ENDPOINT, TOOLBOX).exchange.previous_id == first.pk
 
 
 def test_an_exchange_older_than_those_that_are_read_is_found(session: Session) -> None:
@@ -108,8 +112,8 @@ def test_an_exchange_older_than_those_that_are_read_is_found(session: Session) -
     for number in range(8):
         answered(started(session, f"More {number}"))
     session.refresh_from_db()
-    session.turn_to(first.turns.get())
-    assert prepare(started(session, "Elsewhere"), 1, DOOR, TOOLBOX).exchange.previous_id == first.pk
+    session.switch_branch(first.turns.get())
+    assert prepare(started(session, "Elsewhere"), 1, ENDPOINT, TOOLBOX).exchange.previous_id == first.pk
 
 
 def test_the_model_that_serves_is_known_from_an_answer_older_than_those_that_are_read(
@@ -121,5 +125,25 @@ def test_the_model_that_serves_is_known_from_an_answer_older_than_those_that_are
     for number in range(8):
         answered(started(session, f"More {number}"))
     Session.objects.filter(pk=session.pk).update(model="gemini-flash-latest")
-    draft = prepare(started(session, "As before"), 1, DOOR, TOOLBOX)
-    assert draft.work.served == "gemini-3.6-flash"
+    draft = prepare(started(session, "As before"), 1, ENDPOINT, TOOLBOX)
+    assert draft.context.served == "gemini-3.6-flash"
+
+
+def test_a_round_costs_four_statements_for_each_call_and_seven_for_its_responses(session: Session) -> None:
+    """A call is stored when it begins and when it ends, so that a killed process leaves no doubt of it.
+
+    Each time the run is held, so that no call runs of a run that has ended.
+    """
+    run = started(session, "Look")
+    part = b'{"functionCall":{"name":"current_time","args":{}}}'
+    wire = b'{"role":"model","parts":[%b,%b,%b]}' % (part, part, part)
+    value = TurnValue(str(uuid.uuid4()), TurnKind.FUNCTION_CALLING, wire)
+    Turn.append(run.session, value, parent=run.trigger, run=run)
+    with CaptureQueriesContext(connection) as context:
+        tool_round = ToolRound.at(run, head_of(run.session_id))
+        assert tool_round is not None
+        for call in tool_round.open_calls():
+            ToolCall.objects.begin(run.pk, tool_round.calling.pk, call.index)
+            tool_round.finish(call, ToolResult({"time": "now"}))
+        tool_round.store()
+    assert len(asked_of(context.captured_queries)) <= 4 * 3 + 7

@@ -1,0 +1,155 @@
+"""Periodic maintenance of explicit caches: deletions, extensions, reconciliation with the provider.
+
+Caches whose display name is not of this deployment are never touched.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import structlog
+from django.utils import timezone
+
+from sessions_app.database import database_sync_to_async
+from sessions_app.errors import GatewayError
+from sessions_app.gemini.gateway import Gateway
+from sessions_app.gemini.provider_resources import CacheListed
+from sessions_app.models import CacheEntry
+from sessions_app.models.cache import deployment
+from sessions_app.prompt.caching import EntryReason, display_name
+from sessions_app.runs.background import isolated, readable, supervised
+from sessions_app.runs.cache_lifecycle import book_storage, delete_cache, extend_cache
+
+ROUND_SECONDS = 10.0
+"""Time between rounds; a round without changes is one query."""
+
+RECONCILE_ROUNDS = 60
+"""Rounds between two reconciliations; the first round is one."""
+
+log = structlog.get_logger("pipeweb.caches")
+
+
+@dataclass
+class Reconciliation:
+    """Differences found: cache names adopted or unknown to us, and rows whose cache is gone."""
+
+    adopted: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    lost: int = 0
+
+
+class CacheJanitor:
+    """Runs while the process serves. All steps are idempotent, so several processes may run one."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begins when a loop is running; calling it again does nothing."""
+        if self._task is None and self._gateway.has_explicit_caches:
+            self._task = supervised("janitor_ended", self._run_rounds)
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run_rounds(self) -> None:
+        rounds = 0
+        while True:
+            with isolated("round_failed"):
+                await self._round(with_inventory=rounds % RECONCILE_ROUNDS == 0)
+            rounds += 1
+            await asyncio.sleep(ROUND_SECONDS)
+
+    async def _round(self, *, with_inventory: bool) -> None:
+        try:
+            await apply_requested_changes(self._gateway)
+            if with_inventory and await database_sync_to_async(CacheEntry.objects.exists)():
+                await reconcile(self._gateway)
+        except GatewayError as error:
+            log.warning("provider_failed", kind=type(error).__name__)
+
+
+async def apply_requested_changes(gateway: Gateway) -> int:
+    """Deletes and extends caches as the rows request; returns the number of entries."""
+    pending = CacheEntry.objects.pending_actions(gateway.route)
+    entries = await database_sync_to_async(readable)(pending, "cache_not_read")
+    for entry in entries:
+        with isolated("errand_failed", cache=entry.name):
+            await _apply_change(gateway, entry)
+    return len(entries)
+
+
+async def _apply_change(gateway: Gateway, entry: CacheEntry) -> None:
+    if entry.state == CacheEntry.State.TO_DELETE:
+        if await delete_cache(gateway, entry.name):
+            await database_sync_to_async(record_deletion)(entry)
+    elif entry.wanted_until is not None:
+        left = max(entry.wanted_until - timezone.now(), timedelta(seconds=1))
+        await extend_cache(gateway, entry.name, left)
+
+
+async def reconcile(gateway: Gateway) -> Reconciliation:
+    """Compares the provider's list with the rows: adopts caches whose creation a crash interrupted,
+    deletes unknown ones, and marks rows whose cache is gone. Raises GatewayError."""
+    began = timezone.now()
+    listed = await gateway.list_caches()
+    found = await database_sync_to_async(_compare)(gateway.route, listed, began)
+    for name in found.unknown:
+        await delete_cache(gateway, name)
+    if found.adopted or found.unknown or found.lost:
+        log.info("caches_tidied", adopted=len(found.adopted), deleted=len(found.unknown), lost=found.lost)
+    return found
+
+
+def owned_caches(listed: Iterable[CacheListed]) -> list[CacheListed]:
+    """Those whose display name is of this deployment."""
+    return [cache for cache in listed if cache.display_name.startswith(display_name(deployment(), ""))]
+
+
+def record_deletion(entry: CacheEntry) -> None:
+    """Marks the cache deleted and refunds the storage booked beyond now."""
+    left = (entry.expires_at or timezone.now()) - timezone.now()
+    entry.drop(entry.reason, entry.said)
+    if left > timedelta():
+        book_storage(entry, -left)
+
+
+def _compare(route: str, listed: Iterable[CacheListed], began: datetime) -> Reconciliation:
+    found = Reconciliation()
+    held = (CacheEntry.State.LIVE, CacheEntry.State.TO_DELETE, CacheEntry.State.PENDING)
+    entries = readable(CacheEntry.objects.on_endpoint(route).filter(state__in=held), "cache_not_read")
+    known = {entry.name for entry in entries}
+    pending = {entry.display_name: entry for entry in entries if entry.state == CacheEntry.State.PENDING}
+    for cache in owned_caches(listed):
+        if cache.name not in known:
+            _adopt_or_discard(cache, pending.get(cache.display_name), began, found)
+    names = {cache.name for cache in listed}
+    for entry in entries:
+        if entry.state == CacheEntry.State.LIVE and entry.name not in names and _existed_before(entry, began):
+            entry.drop(EntryReason.NOT_LISTED)
+            found.lost += 1
+    return found
+
+
+def _adopt_or_discard(
+    cache: CacheListed, pending_entry: CacheEntry | None, began: datetime, found: Reconciliation
+) -> None:
+    """Handles our cache that no row names: being created, left by a crash, or unknown."""
+    if pending_entry is not None and pending_entry.is_claimed(began):
+        return
+    expires = cache.expires or began
+    if pending_entry is not None and CacheEntry.objects.remember(
+        pending_entry.fingerprint, name=cache.name, tokens=cache.tokens, expires=expires
+    ):
+        found.adopted.append(cache.name)
+    else:
+        found.unknown.append(cache.name)
+
+
+def _existed_before(entry: CacheEntry, began: datetime) -> bool:
+    """Whether the cache existed when the list was requested."""
+    return entry.made_at is None or entry.made_at < began

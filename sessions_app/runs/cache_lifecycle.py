@@ -1,0 +1,223 @@
+"""Creates, extends and deletes explicit caches: the plan of a request is carried out after the final answer.
+
+Until then a run keeps the cache that it names. Errors never fail the run; refusals of the provider are
+stored, so that it is not asked at every turn.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+import structlog
+from django.db import transaction
+from django.utils import timezone
+
+from sessions_app.context.model_lookup import facts_of
+from sessions_app.database import database_sync_to_async
+from sessions_app.errors import CacheGone, GatewayError
+from sessions_app.gemini.gateway import Gateway
+from sessions_app.gemini.provider_resources import CacheCreated
+from sessions_app.models import CacheEntry, CacheRefusal, Price, Session
+from sessions_app.models.cache import deployment
+from sessions_app.models.price import Spending, SpendingKey
+from sessions_app.prompt import pricing
+from sessions_app.prompt.caching import CacheAction, EntryReason, display_name
+from sessions_app.prompt.layers import Layers
+from sessions_app.prompt.payload import cacheable, static_tokens
+from sessions_app.runs.background import isolated
+from sessions_app.runs.cache_refusals import record_refusal
+from sessions_app.runs.request import PreparedRequest
+
+log = structlog.get_logger("pipeweb.runs")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRequest:
+    """A cache to create: its content, its session, its lifetime."""
+
+    fingerprint: str
+    model: str
+    route: str
+    layers: Layers
+    session: Session
+    lifetime: timedelta
+
+    @classmethod
+    def of(cls, prepared: PreparedRequest) -> "CacheRequest":
+        return cls(
+            prepared.fingerprint,
+            prepared.payload.model,
+            prepared.context.route,
+            prepared.layers,
+            prepared.context.session,
+            prepared.built.caching.strategy.lifetime,
+        )
+
+
+def hold_cache(gateway: Gateway, prepared: PreparedRequest) -> "asyncio.Task[None] | None":
+    """Keeps the cache that a request names from expiring, until the task is cancelled; None without one."""
+    if not prepared.plan.is_hit:
+        return None
+    return asyncio.get_running_loop().create_task(_extend_again(gateway, prepared))
+
+
+async def _extend_again(gateway: Gateway, prepared: PreparedRequest) -> None:
+    """A request names a cache with at least half of its life left, or has it extended."""
+    lifetime = CacheRequest.of(prepared).lifetime
+    while True:
+        await asyncio.sleep(lifetime.total_seconds() / 3)
+        with isolated("cache_not_held", cache=prepared.plan.name):
+            await extend_cache(gateway, prepared.plan.name, lifetime)
+
+
+async def keep_cache(gateway: Gateway, prepared: PreparedRequest) -> None:
+    """Between the requests of a run: extends the cache that it names, and links the session to it."""
+    request = CacheRequest.of(prepared)
+    if prepared.plan.action is CacheAction.EXTEND:
+        await extend_cache(gateway, prepared.plan.name, request.lifetime)
+    if prepared.plan.name not in prepared.built.caching.named:
+        await database_sync_to_async(link_session)(request)
+
+
+async def carry_out_plan(gateway: Gateway, prepared: PreparedRequest) -> None:
+    """Executes the cache plan of a run's last request."""
+    request = CacheRequest.of(prepared)
+    match prepared.plan.action:
+        case CacheAction.CREATE:
+            await create_cache(gateway, request)
+        case CacheAction.EXTEND:
+            await extend_cache(gateway, prepared.plan.name, request.lifetime)
+        case CacheAction.DROP:
+            await database_sync_to_async(CacheEntry.objects.release_for_session)(
+                request.session.pk, EntryReason.WAIVED
+            )
+    if prepared.plan.is_hit and prepared.plan.name not in prepared.built.caching.named:
+        await database_sync_to_async(use_cache)(request)
+
+
+async def create_cache(
+    gateway: Gateway, request: CacheRequest, switch: "Callable[[CacheRequest], None] | None" = None
+) -> bool:
+    """Creates a cache unless another run does; returns whether it did.
+
+    The pending row is written before the call, with the display name, so that the janitor can adopt the
+    cache after a crash. `switch`, by default `use_cache`, runs in the transaction that names the cache.
+    """
+    claim = database_sync_to_async(CacheEntry.objects.claim)
+    owner = request.session.owner_id
+    if not await claim(request.fingerprint, model=request.model, route=request.route, owner_id=owner):
+        return False
+    try:
+        created = await gateway.create_cache(
+            model=request.model,
+            contents_and_tools=cacheable(request.layers),
+            ttl_seconds=round(request.lifetime.total_seconds()),
+            display_name=display_name(deployment(), request.fingerprint),
+        )
+    except GatewayError as error:
+        log.info("cache_not_made", kind=type(error).__name__)
+        await database_sync_to_async(record_refusal)(
+            error, request.fingerprint, request.route, request.model, static_tokens(request.layers)
+        )
+        return False
+    if await database_sync_to_async(_record_created)(request, created, switch or use_cache):
+        return True
+    await delete_cache(gateway, created.name)
+    return False
+
+
+async def extend_cache(gateway: Gateway, name: str, lifetime: timedelta) -> bool:
+    """Sets the expiry to `lifetime` from now; returns whether that succeeded."""
+    try:
+        extended = await gateway.extend_cache(name, round(lifetime.total_seconds()))
+    except CacheGone as error:
+        await database_sync_to_async(_record_gone)(name, error.message)
+        return False
+    except GatewayError as error:
+        # The old expiry holds; the next answer tries again.
+        log.info("cache_not_prolonged", kind=type(error).__name__)
+        return False
+    await database_sync_to_async(_record_extended)(name, extended.expires or timezone.now() + lifetime)
+    return True
+
+
+async def delete_cache(gateway: Gateway, name: str) -> bool:
+    """Returns whether the provider no longer has this cache."""
+    try:
+        await gateway.delete_cache(name)
+    except CacheGone:
+        return True
+    except GatewayError as error:
+        log.info("cache_not_deleted", kind=type(error).__name__)
+        return False
+    return True
+
+
+@transaction.atomic
+def _record_created(
+    request: CacheRequest, created: CacheCreated, switch: Callable[[CacheRequest], None]
+) -> bool:
+    """Stores the name, books the cost, switches the session to it. False when the cache is not needed."""
+    expires = created.expires or timezone.now() + request.lifetime
+    entries = CacheEntry.objects
+    if not entries.remember(request.fingerprint, name=created.name, tokens=created.tokens, expires=expires):
+        # The janitor may have adopted it already; then it must not be deleted.
+        return entries.filter(name=created.name).exists()
+    CacheRefusal.objects.reset_failures(request.route, request.model)
+    book_storage(CacheEntry.objects.get(fingerprint=request.fingerprint), request.lifetime, is_new=True)
+    switch(request)
+    return True
+
+
+@transaction.atomic
+def use_cache(request: CacheRequest) -> None:
+    """Makes this the only cache of the session."""
+    if link_session(request):
+        CacheEntry.objects.release_for_session(
+            request.session.pk, EntryReason.ROLLED_ON, but=request.fingerprint
+        )
+
+
+@transaction.atomic
+def link_session(request: CacheRequest) -> bool:
+    """Links the session to the cache, beside those that it has; False when one of the two is gone."""
+    entry = CacheEntry.objects.live().filter(fingerprint=request.fingerprint).first()
+    if entry is None:
+        return False
+    if Session.objects.filter(pk=request.session.pk, deleted_at=None).exists():
+        entry.add_session(request.session.pk)
+        return True
+    CacheEntry.objects.filter(pk=entry.pk, sessions=None).mark_for_deletion(EntryReason.SESSION_GONE)
+    return False
+
+
+@transaction.atomic
+def _record_extended(name: str, expires: datetime) -> None:
+    entry = CacheEntry.objects.at_provider().filter(name=name).first()
+    if entry is not None:
+        gained = expires - (entry.expires_at or expires)
+        CacheEntry.objects.set_expiry(name, expires)
+        book_storage(entry, gained)
+
+
+def _record_gone(name: str, said: str) -> None:
+    for entry in CacheEntry.objects.at_provider().filter(name=name):
+        entry.drop(EntryReason.PROVIDER, said)
+
+
+def book_storage(entry: CacheEntry, lifetime: timedelta, *, is_new: bool = False) -> None:
+    """Books the storage for `lifetime` (negative: a refund) and, if `is_new`, the creation."""
+    if entry.owner_id is None:
+        return
+    today = timezone.now().date()
+    price = Price.objects.of(entry.model, today, family=facts_of(entry.model).family)
+    rates = price.rates(entry.tokens) if price else None
+    hours = lifetime.total_seconds() / 3_600
+    created = (pricing.creation_cost(entry.tokens, rates).total if rates else None) if is_new else Decimal(0)
+    Spending.objects.add_cache(
+        SpendingKey(entry.owner_id, today, entry.model),
+        made=created,
+        kept=pricing.storage_cost(entry.tokens, hours, rates) if rates else None,
+    )

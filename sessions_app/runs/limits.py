@@ -1,0 +1,171 @@
+"""Budgets of sessions and persons, and the limits of a run.
+
+Usage counts from the person's last message: an automatic run shares the limits of the run it continues.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import DecimalField, F, Min, OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from sessions_app.database import database_sync_to_async
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import LimitReached, OverLimit
+from sessions_app.models import Allowance, Exchange, Notification, Run, Session, SessionSettings, Spending
+from sessions_app.prompt.pricing import Budget, BudgetScope
+from sessions_app.wording.refusals import error_texts
+
+SESSION_WARN_PERCENT = 80
+"""Share of a session's budget that triggers a warning; a person's budget has its own value."""
+
+HOP_LIMIT = 32
+"""Requests that one answer may take. Sixteen fill the window of the model that continues (gemini-wire §8)."""
+
+AMOUNT_FIELD: "DecimalField[Decimal, Decimal]" = DecimalField(max_digits=16, decimal_places=8)
+
+
+def budgets_of(session: Session, options: SessionSettings, *, has_budget: bool = True) -> list[Budget]:
+    """All budgets that apply to a request of this session: one query, none without `has_budget`."""
+    found = personal_budgets(session.owner_id) if has_budget else []
+    if options.budget_usd is None:
+        return found
+    limit = Decimal(str(options.budget_usd))
+    own = Budget(BudgetScope.SESSION, limit, session.spent_usd, SESSION_WARN_PERCENT)
+    return [own, *found]
+
+
+def personal_budgets(owner_id: int) -> list[Budget]:
+    """A person's budgets of the UTC day and month: one query."""
+    today = timezone.now().date()
+    first = today.replace(day=1)
+    rows = Allowance.objects.filter(owner_id=owner_id).annotate(
+        today=_booked_since(today), this_month=_booked_since(first)
+    )
+    allowance = rows.first()
+    if allowance is None:
+        return []
+    tomorrow, next_month = today + timedelta(days=1), (first + timedelta(days=32)).replace(day=1)
+    limits = (
+        (BudgetScope.TODAY, allowance.usd_per_day, tomorrow),
+        (BudgetScope.THIS_MONTH, allowance.usd_per_month, next_month),
+    )
+    return [
+        Budget(scope, limit, getattr(allowance, scope), allowance.warn_percent, anew)
+        for scope, limit, anew in limits
+        if limit is not None
+    ]
+
+
+def _booked_since(day: date) -> Coalesce:
+    """The sum of the person's bookings since `day`, as an annotation of Allowance."""
+    bookings = Spending.objects.filter(owner_id=OuterRef("owner_id"), day__gte=day).order_by()
+    amount = F("usd") + F("cache_usd") + F("storage_usd")
+    total = bookings.values("owner_id").annotate(booked=Sum(amount)).values("booked")
+    return Coalesce(Subquery(total, output_field=AMOUNT_FIELD), Decimal(0), output_field=AMOUNT_FIELD)
+
+
+@dataclass(frozen=True, slots=True)
+class RunUsage:
+    """`rounds` of tools of this run; `tokens`, `seconds` and known `usd` since the person's last message."""
+
+    rounds: int = 0
+    tokens: int = 0
+    usd: Decimal = Decimal(0)
+    seconds: float = 0
+
+
+def reached_limit(spent: RunUsage, limits: SessionSettings) -> LimitReached | None:
+    """The limit that has been reached (usage ≥ value), or None."""
+    usd = float(spent.usd)
+    if limits.max_rounds is not None and spent.rounds >= limits.max_rounds:
+        return LimitReached(RefusalCode.MAX_ROUNDS, spent=spent.rounds, limit=limits.max_rounds)
+    if limits.max_tokens is not None and spent.tokens >= limits.max_tokens:
+        return LimitReached(RefusalCode.MAX_TOKENS, spent=spent.tokens, limit=limits.max_tokens)
+    if limits.max_usd is not None and usd >= limits.max_usd:
+        return LimitReached(RefusalCode.MAX_USD, spent=usd, limit=limits.max_usd)
+    if limits.max_seconds is not None and spent.seconds >= limits.max_seconds:
+        return LimitReached(RefusalCode.MAX_SECONDS, spent=spent.seconds, limit=limits.max_seconds)
+    return None
+
+
+def check_limits(run: Run, step: int) -> None:
+    """Checks the limits before the calls of exchange `step` run: one query.
+
+    Raises LimitReached, with a notification. The open calls are then answered with errors.
+    """
+    limit = reached_limit(usage_of(run, rounds=step - 1), run.session.options)
+    if limit is not None:
+        raise _notified(run, limit)
+
+
+def check_hop(run: Run, hops: int) -> None:
+    """Checks the limits before an answer goes on that has taken `hops` requests. Raises LimitReached."""
+    check_limits(run, step=1)
+    if hops >= HOP_LIMIT:
+        raise _notified(run, LimitReached(RefusalCode.MAX_HOPS, spent=hops, limit=HOP_LIMIT))
+
+
+@asynccontextmanager
+async def time_limit(run: Run) -> AsyncIterator[None]:
+    """Ends what it encloses when the run reaches its limit of seconds. Raises LimitReached."""
+    left = await database_sync_to_async(_seconds_left)(run) if run.continuations else _seconds_left(run)
+    try:
+        async with asyncio.timeout(left) as timer:
+            yield
+    except TimeoutError:
+        limit = run.session.options.max_seconds
+        if not timer.expired() or limit is None:
+            raise
+        reached = LimitReached(RefusalCode.MAX_SECONDS, spent=float(limit), limit=limit)
+        raise await database_sync_to_async(_notified)(run, reached) from None
+
+
+def _seconds_left(run: Run) -> float | None:
+    """None without a limit. No query, unless the run continues another."""
+    limit = run.session.options.max_seconds
+    if limit is None:
+        return None
+    spent = usage_of(run).seconds if run.continuations else _seconds_since(run.started_at)
+    return max(0.0, limit - spent)
+
+
+def _seconds_since(moment: datetime) -> float:
+    return (timezone.now() - moment).total_seconds()
+
+
+def _notified(run: Run, limit: LimitReached) -> LimitReached:
+    notify_limit(run, limit)
+    return limit
+
+
+def usage_of(run: Run, *, rounds: int = 0) -> RunUsage:
+    """Usage of the run and of the runs that it continues."""
+    earlier = Run.objects.filter(session_id=run.session_id, pk__lte=run.pk).order_by("-pk")
+    chain = earlier.values("pk")[: run.continuations + 1]
+    sums = Exchange.objects.filter(run__in=chain).aggregate(
+        prompt=Sum("prompt_tokens"),
+        output=Sum("output_tokens"),
+        thoughts=Sum("thought_tokens"),
+        paid=Sum("usd"),
+        began=Min("run__started_at"),
+    )
+    return RunUsage(
+        rounds=rounds,
+        tokens=sum(sums[name] or 0 for name in ("prompt", "output", "thoughts")),
+        usd=sums["paid"] or Decimal(0),
+        seconds=_seconds_since(sums["began"] or run.started_at),
+    )
+
+
+def notify_limit(run: Run, limit: LimitReached | OverLimit) -> Notification:
+    """Stored once until it is seen, however often the limit is reached."""
+    text = " ".join(error_texts(limit))
+    return Notification.objects.add(
+        run.session_id, Notification.Kind.GUARD_RAIL, text, source=limit.reason.value
+    )

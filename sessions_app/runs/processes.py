@@ -1,0 +1,155 @@
+"""Server processes: notifications between them over Redis, lock files, recovery of abandoned runs."""
+
+import asyncio
+import fcntl
+import os
+import uuid
+from collections.abc import AsyncGenerator, Iterable
+from pathlib import Path
+from typing import Any
+
+from channels.layers import InMemoryChannelLayer, get_channel_layer
+from django.db.models import OuterRef, Subquery
+from django.utils import timezone
+
+from sessions_app.errors import RunError
+from sessions_app.metrics import RUNS_ENDED
+from sessions_app.models import QueuedMessage, Run
+from sessions_app.models.run import LEASE
+from sessions_app.runs.background import isolated, report
+from sessions_app.runs.run_end import end_run
+
+GROUP = "pipeweb.bell"
+RECONNECT_SECONDS = 1.0
+
+
+def _connection_errors() -> tuple[type[Exception], ...]:
+    """Errors of an unreachable Redis, whose client is an optional dependency."""
+    try:
+        from redis.exceptions import RedisError
+    except ImportError:
+        return (OSError,)
+    return (OSError, RedisError)
+
+
+CONNECTION_ERRORS = _connection_errors()
+
+
+class Notifier:
+    """Tells other processes that a session changed; a lost message costs one poll (`run_poller`).
+
+    Does nothing with the in-memory layer: there is no other process.
+    """
+
+    def __init__(self) -> None:
+        layer = get_channel_layer()
+        self._layer: Any = None if isinstance(layer, InMemoryChannelLayer) else layer
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def notify(self, session_pks: Iterable[int]) -> None:
+        """Sends in the background and never fails."""
+        for session_pk in session_pks if self._layer is not None else ():
+            task = asyncio.get_running_loop().create_task(self._send(session_pk))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def listen(self) -> AsyncGenerator[int, None]:
+        """Keys of changed sessions; reconnects after errors of Redis."""
+        while self._layer is not None:
+            try:
+                channel = await self._layer.new_channel()
+                await self._layer.group_add(GROUP, channel)
+                while True:
+                    yield (await self._layer.receive(channel))["session"]
+            except CONNECTION_ERRORS as error:
+                report("bell_away", error)
+                await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _send(self, session_pk: int) -> None:
+        try:
+            await self._layer.group_send(GROUP, {"type": "news", "session": session_pk})
+        except CONNECTION_ERRORS as error:
+            report("bell_silent", error)
+
+
+class ProcessLock:
+    """A locked file in `folder`, which the kernel unlocks when the process dies.
+
+    `key` is stored on every run of the process.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self.key = uuid.uuid4().hex
+        # Renamed when locked: an unlocked `.lock` file means a dead process.
+        unnamed = folder / f"{self.key}.new"
+        self._file = os.open(unnamed, os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        unnamed.rename(self._path(self.key))
+
+    def dead_keys(self) -> set[str]:
+        """Keys of dead processes of this machine; those of other machines are known by their lease."""
+        keys = {path.stem for path in self._folder.glob("*.lock")} - {self.key}
+        return {key for key in keys if self._is_free(key)}
+
+    def remove(self, key: str) -> None:
+        """Deletes the file of a dead process whose runs have been ended."""
+        self._path(key).unlink(missing_ok=True)
+
+    def release(self) -> None:
+        self.remove(self.key)
+        os.close(self._file)
+
+    def _is_free(self, key: str) -> bool:
+        try:
+            file = os.open(self._path(key), os.O_RDWR)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(file)
+        return True
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{key}.lock"
+
+
+PROCESS_DIED = RunError("The server stopped while it was answering.", hint="What had arrived is kept.")
+
+
+def abandoned_runs(process_lock: ProcessLock) -> list[int]:
+    """Keys of the active runs of dead processes; forgets dead processes that have none.
+
+    A process is dead when its lock on this machine is free or the lease of its runs has expired.
+    """
+    dead_keys = process_lock.dead_keys()
+    left = dict(Run.objects.active().filter(process__in=dead_keys).values_list("pk", "process"))
+    for key in {*dead_keys} - {*left.values()}:
+        process_lock.remove(key)
+    return sorted({*Run.objects.abandoned().values_list("pk", flat=True), *left})
+
+
+def end_abandoned_run(pk: int) -> int | None:
+    """Marks the run interrupted; returns the key of its session, None if that was not possible."""
+    with isolated("reap_failed", run=pk):
+        if end_run(pk, Run.Status.INTERRUPTED, error=PROCESS_DIED) is not None:
+            RUNS_ENDED.labels(status=Run.Status.INTERRUPTED.value).inc()
+            return Run.objects.values_list("session_id", flat=True).get(pk=pk)
+    return None
+
+
+def sessions_left_waiting() -> list[int]:
+    """Sessions with queued messages after a completed run whose process died: one query.
+
+    After a stop or a failure, queued messages wait for the person.
+    """
+    newest = Run.objects.filter(session=OuterRef("session")).order_by("-pk").values("status")[:1]
+    waiting = QueuedMessage.objects.filter(
+        queued_at__lt=timezone.now() - LEASE, session__deleted_at=None, session__owner__is_active=True
+    )
+    left = waiting.alias(last=Subquery(newest)).filter(last=Run.Status.COMPLETED).order_by("session")
+    return list(left.values_list("session", flat=True).distinct())

@@ -1,0 +1,254 @@
+"""Stores replies and the end of runs: turn, usage, verdict, cost, last event."""
+
+import uuid
+from collections.abc import Callable
+from time import perf_counter
+
+import structlog
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from sessions_app.errors import CacheGone, PipewebError
+from sessions_app.events import Finished
+from sessions_app.gemini.routes import route_from
+from sessions_app.models import CacheEntry, Exchange, Notification, Run, RunLog, Turn
+from sessions_app.models.branches import head_of
+from sessions_app.models.columns import storable, storable_json
+from sessions_app.models.run import describe
+from sessions_app.prompt.caching import EntryReason, VerdictCode
+from sessions_app.prompt.parts import content, parts_of
+from sessions_app.prompt.reply import Folder, Outcome, Reply
+from sessions_app.prompt.turns import Turn as TurnValue
+from sessions_app.prompt.turns import TurnKind
+from sessions_app.prompt.verdict import Verdict, VerdictReason, verdict_of
+from sessions_app.prompt.wire import dumps
+from sessions_app.runs.accounting import account_for, append_stages, implicit_minimum, set_verdict
+from sessions_app.runs.reply_progress import ReplyProgress
+from sessions_app.runs.request import PreparedRequest
+from sessions_app.runs.tool_rounds import close_round
+from sessions_app.storage_errors import is_temporary
+
+log = structlog.get_logger("pipeweb.runs")
+
+REPLY_FIELDS = [
+    "usage",
+    "prompt_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "thought_tokens",
+    "served_model",
+    "response_id",
+    "finish_reason",
+    "outcome",
+    "total_ms",
+    "first_chunk_ms",
+    "thought_ms",
+    "verdict",
+    "verdict_figures",
+    "stages",
+    "ledger",
+    "break_line",
+    "price",
+    "money",
+    "usd",
+    "error",
+    "ended_at",
+]
+"""Columns of Exchange that a reply sets."""
+
+
+@transaction.atomic
+def record_reply(
+    prepared: PreparedRequest, reply: Reply, total_ms: float, progress: ReplyProgress
+) -> Turn | None:
+    """Stores the response, and the turn of the answer, which is returned.
+
+    `reply` is the answer with its earlier hops. No turn while it goes on, or when it has neither text nor
+    calls. Raises RunEnded.
+    """
+    Run.objects.hold(prepared.exchange.run_id)
+    exchange, began, response = prepared.exchange, perf_counter(), progress.response(reply)
+    _set_reply(exchange, response, total_ms, progress)
+    _set_account(prepared, response)
+    append_stages(exchange, began)
+    exchange.save(update_fields=REPLY_FIELDS)
+    if reply.wire is None or reply.outcome is Outcome.CONTINUES:
+        return None
+    if reply.outcome is Outcome.CALLS:
+        return _add_turn(exchange, reply.wire, TurnKind.FUNCTION_CALLING)
+    if reply.outcome.is_answer:
+        return _add_turn(
+            exchange, reply.wire, TurnKind.MODEL_RESPONSE, cut=reply.outcome is not Outcome.COMPLETE
+        )
+    return _add_partial_turn(exchange, reply)
+
+
+def _set_reply(exchange: Exchange, reply: Reply, total_ms: float, progress: ReplyProgress) -> None:
+    usage = reply.usage
+    exchange.usage = storable_json(usage.raw)
+    if usage.raw:
+        exchange.prompt_tokens, exchange.cached_tokens = usage.prompt, usage.cached
+        exchange.output_tokens, exchange.thought_tokens = usage.output, usage.thoughts
+    exchange.served_model = storable(reply.model_version, 80)
+    exchange.response_id = storable(reply.response_id, 80)
+    exchange.finish_reason = storable(reply.finish_reason, 40)
+    exchange.outcome = reply.outcome.value
+    exchange.total_ms, exchange.first_chunk_ms = total_ms, progress.first_ms
+    exchange.thought_ms = progress.thought_ms
+    exchange.ended_at = timezone.now()
+
+
+def _set_account(prepared: PreparedRequest, reply: Reply) -> None:
+    comparison = account_for(prepared.exchange, reply, items=prepared.payload.items)
+    minimum = implicit_minimum(prepared.context.capabilities)
+    continues = prepared.exchange.continues_id is not None
+    set_verdict(
+        prepared.exchange,
+        verdict_of(prepared.plan, reply.usage, comparison, minimum=minimum, continues=continues),
+    )
+    if prepared.near_budgets:
+        prepared.exchange.money["budgets"] = [budget.stored() for budget in prepared.near_budgets]
+    if prepared.plan.is_hit:
+        CacheEntry.objects.count_hit(prepared.fingerprint)
+
+
+def _add_turn(exchange: Exchange, wire: bytes, kind: TurnKind, *, cut: bool = False) -> Turn:
+    value = TurnValue(key=str(uuid.uuid4()), kind=kind, wire=wire, route=_route_of(exchange))
+    run = exchange.run
+    return Turn.append(
+        run.session, value, parent=head_of(run.session_id), run=run, exchange=exchange, cut=cut
+    )
+
+
+def _route_of(exchange: Exchange) -> str:
+    """The route of the signatures: that of the serving model."""
+    return route_from(exchange.route, exchange.served_model)
+
+
+@transaction.atomic
+def record_failure(prepared: PreparedRequest, error: PipewebError) -> None:
+    """Ends an exchange that will be retried; after CacheGone also drops the cache entry."""
+    exchange, began = prepared.exchange, perf_counter()
+    exchange.ended_at = timezone.now()
+    is_gone = isinstance(error, CacheGone)
+    set_verdict(exchange, Verdict(VerdictReason.CACHE_GONE if is_gone else VerdictReason.NOT_ANSWERED))
+    if is_gone:
+        for entry in CacheEntry.objects.filter(fingerprint=prepared.fingerprint, name=prepared.plan.name):
+            entry.drop(EntryReason.PROVIDER, error.message)
+    exchange.fail(error)
+    append_stages(exchange, began)
+    exchange.save(update_fields=REPLY_FIELDS)
+
+
+@transaction.atomic
+def complete_run(run: Run, outcome: Outcome, seq: int, words: int) -> Finished | None:
+    """Ends a run whose answer is stored; None when it has ended already.
+
+    The last event, numbered `seq`, is logged in the same transaction.
+    """
+    ended = Run.objects.active().filter(pk=run.pk)
+    if not ended.update(status=Run.Status.COMPLETED, outcome=outcome.value, ended_at=timezone.now()):
+        return None
+    return _log_end(run, Run.Status.COMPLETED, seq, words)
+
+
+def close_run(
+    run_pk: int, status: Run.Status, *, outcome: str = "", error: PipewebError | None = None
+) -> Finished | None:
+    """Ends an active run after a stop, a failure or the death of its process; None when it has ended.
+
+    Stored chunks are folded, text is kept as a cut turn, the round of tools is answered with what is known
+    of its calls, so that the history can be continued. Chunks that cannot be folded stay as they are.
+    `run_end.end_run` also ends runs whose own row cannot be read.
+    """
+    try:
+        return _close(run_pk, status, outcome, error, _fold)
+    except Exception as failure:
+        if is_temporary(failure):
+            raise
+        log.exception("fold_failed", run=run_pk)
+        return _close(run_pk, status, outcome, error, _end_unfolded)
+
+
+@transaction.atomic
+def _close(
+    run_pk: int,
+    status: Run.Status,
+    outcome: str,
+    error: PipewebError | None,
+    keep: Callable[[Run, PipewebError | None], None],
+) -> Finished | None:
+    run = Run.objects.select_for_update(of=("self",)).select_related("session").get(pk=run_pk)
+    if not run.is_active:
+        return None
+    keep(run, error)
+    run.end(status, outcome=outcome, error=error)
+    if status == Run.Status.INTERRUPTED and error is not None:
+        kind = Notification.Kind.RELOAD_RESUME
+        Notification.objects.add(run.session_id, kind, error.message, source=str(run.public))
+    last = run.log.aggregate(last=Max("seq_to"))["last"]
+    texts = run.turns.filter(kind=TurnKind.MODEL_RESPONSE).order_by("-depth").values_list("text", flat=True)
+    return _log_end(run, status, 0 if last is None else last + 1, len((texts.first() or "").split()))
+
+
+def _fold(run: Run, error: PipewebError | None) -> None:
+    for exchange in run.exchanges.filter(ended_at=None):
+        _end_exchange(exchange, error)
+    _keep_arrived(run)
+    close_round(run)
+
+
+def _end_unfolded(run: Run, error: PipewebError | None) -> None:
+    run.exchanges.filter(ended_at=None).update(
+        ended_at=timezone.now(), error=describe(error) if error else {}, verdict=VerdictCode.UNKNOWN.value
+    )
+
+
+def _log_end(run: Run, status: Run.Status, seq: int, words: int) -> Finished:
+    finished = Finished(run=run.public, seq=seq, status=status.value, words=words)
+    RunLog.of(run, seq, [finished.wire()]).save(force_insert=True)
+    return finished
+
+
+def _end_exchange(exchange: Exchange, error: PipewebError | None) -> None:
+    began, chunks = perf_counter(), list(exchange.chunks.all())
+    progress = ReplyProgress(exchange.dialect)
+    for chunk in chunks:
+        progress.take(chunk.ms, bytes(chunk.body))
+    reply = progress.folder.reply()
+    _set_reply(exchange, reply, chunks[-1].ms if chunks else 0, progress)
+    if error is not None:
+        exchange.fail(error)
+    account_for(exchange, reply, is_cut=True)
+    set_verdict(exchange, Verdict(VerdictReason.CUT_OFF))
+    append_stages(exchange, began)
+    exchange.save(update_fields=REPLY_FIELDS)
+
+
+def _keep_arrived(run: Run) -> None:
+    """Keeps what arrived of the last answer, which has no turn where it was not recorded to its end."""
+    last = run.exchanges.order_by("number").last()
+    if last is not None and not last.turns.exists():
+        _add_partial_turn(last, fold_hops(last))
+
+
+def fold_hops(last: Exchange) -> Reply:
+    """The answer that an exchange ends or would have gone on with, from the stored chunks of its hops."""
+    hops = [last]
+    while (before := hops[-1].continues) is not None:
+        hops.append(before)
+    folder = Folder(last.dialect)
+    for hop in reversed(hops):
+        folder.begin_hop()
+        for body in hop.chunks.values_list("body", flat=True):
+            folder.add(bytes(body))
+    return folder.reply()
+
+
+def _add_partial_turn(exchange: Exchange, reply: Reply) -> Turn | None:
+    """Keeps text, thoughts and unknown parts without calls, which would stay unanswered."""
+    if not reply.text or reply.wire is None:
+        return None
+    parts = [part.raw for part in parts_of(reply.wire) if part.kind in ("text", "thought", "other")]
+    return _add_turn(exchange, dumps(content("model", parts)), TurnKind.MODEL_RESPONSE, cut=True)

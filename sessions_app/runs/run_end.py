@@ -1,0 +1,90 @@
+"""Ends runs whatever their rows hold, and when the database takes writes again."""
+
+import asyncio
+from collections.abc import Callable
+from uuid import UUID
+
+import structlog
+from django.db import DatabaseError, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from sessions_app.database import database_sync_to_async
+from sessions_app.errors import PipewebError, RunError, StorageFull
+from sessions_app.events import Finished
+from sessions_app.models import Exchange, Run, RunLog
+from sessions_app.prompt.caching import VerdictCode
+from sessions_app.runs.background import isolated, report
+from sessions_app.runs.recorder import close_run
+from sessions_app.runs.streams import LiveRun
+from sessions_app.runs.writer import Writer
+from sessions_app.storage_errors import is_full, is_temporary
+
+UNKNOWN = RunError(
+    "Something went wrong on our side.", hint="What had arrived is kept. The details are in the server log."
+)
+
+RETRY_SECONDS = 1.0
+
+log = structlog.get_logger("pipeweb.runs")
+
+
+def end_run(
+    run_pk: int, status: Run.Status, *, outcome: str = "", error: PipewebError | None = None
+) -> Finished | None:
+    """Ends an active run as `close_run` does; if that cannot be, by plain UPDATEs. None when it has ended.
+
+    Raises DatabaseError when the database is away, locked or full.
+    """
+    try:
+        return close_run(run_pk, status, outcome=outcome, error=error)
+    except Exception as failure:
+        if is_temporary(failure):
+            raise
+        log.exception("close_failed", run=run_pk)
+    return _end_plainly(run_pk, status, outcome, error)
+
+
+async def store_end(
+    live: LiveRun, writer: Writer, end: Callable[[], Finished | None], *, gives_up: Callable[[], bool]
+) -> Finished | None:
+    """Stores what arrived, then the end; waits while the database is away, locked or full."""
+    while True:
+        try:
+            await writer.flush()
+            return await database_sync_to_async(end)()
+        except DatabaseError as error:
+            if gives_up() or not is_temporary(error):
+                raise
+            report("end_waits", error, run=str(live.public))
+            if is_full(error):
+                live.show_status(StorageFull().message)
+        await asyncio.sleep(RETRY_SECONDS)
+
+
+def failure_of(error: Exception) -> PipewebError:
+    """What an unexpected error is for the person."""
+    return StorageFull() if is_full(error) else UNKNOWN
+
+
+def _end_plainly(
+    run_pk: int, status: Run.Status, outcome: str, error: PipewebError | None
+) -> Finished | None:
+    """Reads no column of the run that may be damaged, and stores no text that may be refused."""
+    told = {"kind": type(error).__name__} if error else {}
+    active = Run.objects.active().filter(pk=run_pk)
+    if not active.update(status=status, outcome=outcome, error=told, ended_at=timezone.now()):
+        return None
+    with isolated("exchanges_not_ended", run=run_pk):
+        Exchange.objects.filter(run=run_pk, ended_at=None).update(
+            ended_at=timezone.now(), verdict=VerdictCode.UNKNOWN.value
+        )
+    # A run whose public id cannot be read has no viewers.
+    finished = Finished(run=UUID(int=0), seq=0, status=status.value)
+    with isolated("end_not_logged", run=run_pk), transaction.atomic():
+        last = RunLog.objects.filter(run=run_pk).aggregate(last=Max("seq_to"))["last"]
+        public = Run.objects.values_list("public", flat=True).get(pk=run_pk)
+        seq = 0 if last is None else last + 1
+        finished = finished.model_copy(update={"run": public, "seq": seq})
+        RunLog.of(Run(pk=run_pk), seq, [finished.wire()]).save(force_insert=True)
+    return finished

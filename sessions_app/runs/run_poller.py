@@ -1,0 +1,233 @@
+"""Polls the rows for what other processes did, and renews the leases of this process's runs."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+
+import structlog
+from django.db.models import Q
+from django.utils import timezone
+
+from sessions_app.context.storage import count_stored, old_counts
+from sessions_app.database import database_sync_to_async
+from sessions_app.errors import RunError
+from sessions_app.models import QueuedMessage, Run, RunLog, Session
+from sessions_app.runs.background import isolated, readable, supervised
+from sessions_app.runs.processes import abandoned_runs, end_abandoned_run, sessions_left_waiting
+from sessions_app.runs.runner import Runner
+from sessions_app.runs.streams import RemoteRun, SessionStream
+
+POLL_SECONDS = 1.0
+"""Time between polls without a notification."""
+
+HEARTBEAT_POLLS = 4
+"""Polls between two heartbeats, which renew leases and end the runs of dead processes."""
+
+REAP_LIMIT = 20
+"""Runs of dead processes that one heartbeat ends."""
+
+REAP_PAUSE = 0.03
+"""Seconds between two of them: other work of the database thread passes in between."""
+
+ERASE_POLLS = 900
+"""Polls between two deletions of abandoned temporary sessions."""
+
+log = structlog.get_logger("pipeweb.watch")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The streams and runs of this process when the poll began."""
+
+    streams: dict[int, SessionStream]
+    remotes: list[RemoteRun]
+    live_runs: list[int]
+
+
+@dataclass
+class Changes:
+    """The result of one poll."""
+
+    to_stop: set[int] = field(default_factory=set)
+    new_runs: list[RemoteRun] = field(default_factory=list)
+    logs: dict[int, list[RunLog]] = field(default_factory=dict)
+    ended_runs: set[int] = field(default_factory=set)
+    queues: dict[int, list[QueuedMessage]] = field(default_factory=dict)
+    head_version: dict[int, int] = field(default_factory=dict)
+    abandoned_runs: list[int] = field(default_factory=list)
+    to_continue: list[int] = field(default_factory=list)
+
+
+class RunPoller:
+    """Polls once a second, and at once after a notification. One per process."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._wake = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._polled_at = self._beat_at = monotonic()
+
+    def start(self) -> None:
+        """Begins when a loop is running; calling it again does nothing."""
+        if not self._tasks:
+            self._tasks = [
+                supervised("poller_ended", self._poll_forever),
+                supervised("listener_ended", self._listen),
+            ]
+
+    @property
+    def poll_age(self) -> float:
+        """Seconds since the last poll ended, well or not: whether this process still works."""
+        return monotonic() - self._polled_at
+
+    @property
+    def heartbeat_age(self) -> float:
+        """Seconds since the leases of this process's runs were last renewed."""
+        return monotonic() - self._beat_at
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def poll(self, *, is_heartbeat: bool = False) -> None:
+        """Applies what other processes wrote: stop requests, runs, queues, the branch in view."""
+        snapshot = Snapshot(dict(self._runner.streams), self._remotes(), list(self._runner.live_runs))
+        changes = await database_sync_to_async(self._read)(snapshot, is_heartbeat)
+        for pk in changes.to_stop:
+            if (live := self._runner.live_runs.get(pk)) is not None:
+                self._runner.cancel(live)
+        # Before new runs are added: a replaced remote run gets no more events, not even its end.
+        for remote in (*snapshot.remotes, *changes.new_runs):
+            with isolated("mirror_failed", run=str(remote.public)):
+                rows = changes.logs.get(remote.run.pk, [])
+                remote.take(rows, is_over=remote.run.pk in changes.ended_runs)
+        for remote in changes.new_runs:
+            self._add_run(remote)
+        for session_pk, stream in self._runner.streams.items():
+            if session_pk in changes.queues:
+                stream.set_queue(changes.queues[session_pk])
+            stream.set_head_version(changes.head_version.get(session_pk, 0))
+        for session_pk in (*await _end_abandoned(changes.abandoned_runs), *changes.to_continue):
+            with isolated("continue_failed", session=session_pk):
+                await self._continue(session_pk)
+
+    async def _continue(self, session_pk: int) -> None:
+        try:
+            await self._runner.continue_with(session_pk)
+        except RunError as error:
+            log.warning("continue_failed", session=session_pk, reason=str(error))
+
+    async def _poll_forever(self) -> None:
+        polls = 0
+        while True:
+            with isolated("look_failed"):
+                await self.poll(is_heartbeat=polls % HEARTBEAT_POLLS == 0)
+            if polls % ERASE_POLLS == 0:
+                with isolated("erase_failed"):
+                    await database_sync_to_async(erase_left_behind)()
+                    await count_storage()
+            polls += 1
+            self._polled_at = monotonic()
+            self._wake.clear()
+            try:
+                await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
+            except TimeoutError:
+                continue
+
+    async def _listen(self) -> None:
+        async for session_pk in self._runner.notifier.listen():
+            if session_pk in self._runner.streams:
+                self._wake.set()
+
+    def _add_run(self, remote: RemoteRun) -> None:
+        stream = self._runner.streams.get(remote.run.session_id)
+        if stream is not None and remote.run.pk > stream.newest_run:
+            stream.add_run(remote)
+
+    def _remotes(self) -> list[RemoteRun]:
+        feeds = (stream.feed for stream in self._runner.streams.values())
+        return [feed for feed in feeds if isinstance(feed, RemoteRun) and not feed.is_over]
+
+    def _read(self, snapshot: Snapshot, is_heartbeat: bool) -> Changes:
+        """All queries of one poll; their number does not depend on the number of sessions.
+
+        What fails is left as it was, and keeps nothing else from being read.
+        """
+        changes = Changes()
+        if is_heartbeat:
+            self._beat(snapshot, changes)
+        if snapshot.live_runs:
+            with isolated("stops_not_read"):
+                mine = Run.objects.filter(pk__in=snapshot.live_runs)
+                over = ~Q(status__in=Run.ACTIVE)
+                to_stop = mine.filter(Q(stop_requested=True) | Q(session__owner__is_active=False) | over)
+                changes.to_stop = set(to_stop.values_list("pk", flat=True))
+        if snapshot.streams:
+            with isolated("runs_not_read"):
+                _read_runs(snapshot, changes, self._runner.process_lock.key)
+            with isolated("queues_not_read"):
+                _read_queues(snapshot, changes)
+            with isolated("heads_not_read"):
+                heads = Session.objects.filter(pk__in=snapshot.streams).values_list("pk", "head_version")
+                changes.head_version = dict(heads)
+        return changes
+
+    def _beat(self, snapshot: Snapshot, changes: Changes) -> None:
+        with isolated("leases_not_renewed"):
+            Run.objects.filter(pk__in=snapshot.live_runs).update(heartbeat_at=timezone.now())
+            self._beat_at = monotonic()
+        with isolated("reap_failed"):
+            changes.abandoned_runs = abandoned_runs(self._runner.process_lock)[:REAP_LIMIT]
+        with isolated("waiting_not_read"):
+            changes.to_continue += sessions_left_waiting()
+
+
+async def _end_abandoned(runs: Sequence[int]) -> list[int]:
+    """Ends them one by one; returns the keys of their sessions."""
+    sessions = []
+    for pk in runs:
+        session_pk = await database_sync_to_async(end_abandoned_run)(pk)
+        if session_pk is not None:
+            sessions.append(session_pk)
+        await asyncio.sleep(REAP_PAUSE)
+    return sessions
+
+
+def erase_left_behind() -> None:
+    for session in readable(Session.objects.expired_temporary(), "erase_failed"):
+        with isolated("erase_failed", session=str(session)):
+            session.erase()
+
+
+async def count_storage() -> None:
+    """Renews old counts one by one, so that other work of the database thread passes in between."""
+    for user_id in await database_sync_to_async(old_counts)():
+        with isolated("count_failed", user=user_id):
+            await database_sync_to_async(count_stored)(user_id)
+
+
+def _read_runs(snapshot: Snapshot, changes: Changes, process: str) -> None:
+    floor = min(stream.newest_run for stream in snapshot.streams.values())
+    # A run of this process is stored shortly before it is in the stream.
+    newer = Run.objects.filter(session_id__in=snapshot.streams, pk__gt=floor).exclude(process=process)
+    for run in readable(newer.order_by("pk"), "run_not_read"):
+        stream = snapshot.streams[run.session_id]
+        if run.pk > stream.newest_run:
+            changes.new_runs.append(RemoteRun(run, stream.broadcast))
+    remotes = (*snapshot.remotes, *changes.new_runs)
+    mirrored = [remote.run.pk for remote in remotes]
+    # The status is read before the log; the other order could miss the last events.
+    ended_runs = Run.objects.filter(pk__in=mirrored).exclude(status__in=Run.ACTIVE)
+    changes.ended_runs = set(ended_runs.values_list("pk", flat=True)) if mirrored else set()
+    for remote in remotes:
+        with isolated("mirror_failed", run=str(remote.public)):
+            changes.logs[remote.run.pk] = remote.read()
+
+
+def _read_queues(snapshot: Snapshot, changes: Changes) -> None:
+    waiting = readable(QueuedMessage.objects.filter(session_id__in=snapshot.streams), "message_not_read")
+    changes.queues = {session_pk: [] for session_pk in snapshot.streams}
+    for message in waiting:
+        changes.queues[message.session_id].append(message)

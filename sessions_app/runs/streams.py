@@ -1,0 +1,298 @@
+"""Event streams: of one run (`RunStream`), and of a session for its viewers (`SessionStream`)."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable
+from typing import Any
+from uuid import UUID
+
+from sessions_app.events import (
+    Block,
+    Call,
+    Delta,
+    Finished,
+    Moved,
+    Queue,
+    Queued,
+    Result,
+    RunEvent,
+    Started,
+    Status,
+    Thought,
+    Titled,
+)
+from sessions_app.markup import Blocks, Closed
+from sessions_app.models import QueuedMessage, Run, RunLog, Session, Turn
+from sessions_app.prompt.calls import FunctionCall
+from sessions_app.prompt.reply import ChunkView
+from sessions_app.prompt.wire import readable, well_formed
+from sessions_app.runs.reply_progress import thinking_words
+from sessions_app.runs.request import FirstRequest
+
+RenderFiles = Callable[[Session, Turn], str]
+"""The files of a turn as HTML of the transcript; empty without files. Reads the database."""
+
+
+class Broadcast:
+    """Wakes all tasks that wait."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def wake_all(self) -> None:
+        self._event.set()
+        self._event = asyncio.Event()
+
+    async def wait(self) -> None:
+        await self._event.wait()
+
+
+class StreamNode:
+    """A node in the linked list of a session's runs. Runs that all viewers have passed are freed."""
+
+    def __init__(self) -> None:
+        self.next: RunStream | None = None
+
+
+class RunStream(StreamNode):
+    """The events of one run as JSON, indexed by `seq`."""
+
+    def __init__(self, run: Run, broadcast: Broadcast) -> None:
+        super().__init__()
+        self.run = run
+        self.wires: list[str] = []
+        self.is_over = False
+        self._broadcast = broadcast
+
+    @property
+    def public(self) -> UUID:
+        return self.run.public
+
+    @property
+    def last(self) -> int:
+        """The newest `seq`; -1 before the first event."""
+        return len(self.wires) - 1
+
+    def extend(self, wires: Iterable[str], *, is_over: bool = False) -> None:
+        self.wires.extend(wires)
+        self.is_over = self.is_over or is_over
+        self._broadcast.wake_all()
+
+
+class LiveRun(RunStream):
+    """A run of this process; `log` stores each event (`Writer.add_event`)."""
+
+    first: FirstRequest | None = None
+    holding: "asyncio.Task[None] | None" = None
+    """Extends the cache that the requests of the run name, until the run is over."""
+
+    def __init__(
+        self, run: Run, started: Started, broadcast: Broadcast, log: Callable[[Run, int, str], None]
+    ) -> None:
+        super().__init__(run, broadcast)
+        self.stopping = False
+        self._log = log
+        self._blocks: dict[tuple[int, str], Blocks] = {}
+        self._calls: dict[int, int] = {}
+        self._texts: dict[int, list[str]] = {}
+        self._timed_steps: set[int] = set()
+        self._emit_event(started)
+
+    @property
+    def words(self) -> int:
+        """Number of words of the newest step that has text."""
+        return len("".join(next(iter(reversed(self._texts.values())), [])).split())
+
+    def emit(self, event: type[RunEvent], /, **fields: Any) -> None:
+        """A lone surrogate in a provider's text has no form in an event."""
+        told = {
+            name: well_formed(value) if isinstance(value, str) else value for name, value in fields.items()
+        }
+        self._emit_event(event(run=self.public, seq=len(self.wires), **told))
+
+    def finish(self, finished: Finished) -> None:
+        """Adds the last event, which `recorder` has numbered and logged."""
+        self.extend([finished.wire()], is_over=True)
+
+    def show(self, step: int, view: ChunkView, thought_ms: float | None = None) -> None:
+        """Emits text at once and a markdown block as HTML when it closes.
+
+        `thought_ms` is the thinking time of this step.
+        """
+        for kind, text in view.deltas:
+            self.emit(Delta, step=step, kind=kind, text=text)
+            if kind == "text":
+                self._texts.setdefault(step, []).append(text)
+            self._emit_closed(step, kind, self._blocks.setdefault((step, kind), Blocks()).feed(text))
+        for call in view.calls:
+            self.emit(Call, step=step, index=self._count_call(step), name=call.name, args=readable(call.args))
+        if thought_ms is not None and view.has_answer and step not in self._timed_steps:
+            self._timed_steps.add(step)
+            self.emit(Thought, step=step, words=thinking_words(thought_ms))
+
+    def show_status(self, text: str) -> None:
+        self.emit(Status, text=text)
+
+    def show_files(self, step: int, html: str) -> None:
+        """Shows images and other files of a step, whose turn is stored."""
+        if html:
+            self.emit(Block, step=step, kind="text", html=html, chars=0)
+
+    def close_text(self, step: int) -> None:
+        """Closes the open markdown blocks of an exchange."""
+        for (of_step, kind), blocks in self._blocks.items():
+            if of_step == step:
+                self._emit_closed(step, kind, blocks.close())
+
+    def show_result(
+        self, step: int, call: FunctionCall, response: dict[str, Any], *, failed: bool, ms: float
+    ) -> None:
+        self.emit(
+            Result,
+            step=step,
+            index=call.index,
+            response=readable(response),
+            failed=failed,
+            ms=round(ms, 1),
+        )
+
+    def _emit_event(self, event: Started | RunEvent) -> None:
+        seq, wire = len(self.wires), event.wire()
+        self.extend([wire])
+        self._log(self.run, seq, wire)
+
+    def _emit_closed(self, step: int, kind: str, closed: Iterable[Closed]) -> None:
+        for block in closed:
+            self.emit(Block, step=step, kind=kind, html=block.html, chars=block.chars)
+
+    def _count_call(self, step: int) -> int:
+        index = self._calls.get(step, 0)
+        self._calls[step] = index + 1
+        return index
+
+
+StreamEvent = tuple[RunStream | None, int, str]
+"""The run of the event (None for events of the session), its `seq`, and the event as JSON."""
+
+
+class RemoteRun(RunStream):
+    """A run of another process, read from its log."""
+
+    def read(self) -> "list[RunLog]":
+        """The rows of the log beyond the last event. Reads the database."""
+        return list(RunLog.objects.after(self.run.pk, self.last))
+
+    def take(self, rows: Iterable[RunLog], *, is_over: bool) -> None:
+        """Adds new events; rows may overlap when a process died between two flushes."""
+        for row in rows:
+            self.extend(row.wires[self.last + 1 - row.seq_from :])
+        if is_over and not self.is_over:
+            self.extend([], is_over=True)
+
+
+class SessionStream:
+    """The runs, the queue, the title and the branch count of a session that has viewers or a run here."""
+
+    def __init__(self) -> None:
+        self.broadcast = Broadcast()
+        self.end: StreamNode = StreamNode()
+        self.newest_run = 0
+        self.viewers = 0
+        self.queue: list[tuple[str, str, int]] = []
+        self.queue_version = 0
+        self.head_version = 0
+        self.title = ""
+
+    @property
+    def feed(self) -> RunStream | None:
+        """The newest run, if any."""
+        return self.end if isinstance(self.end, RunStream) else None
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.viewers and (self.feed is None or self.feed.is_over)
+
+    def add_run(self, feed: RunStream) -> None:
+        """Appends a run; all viewers get it from its first event."""
+        self.end.next = feed
+        self.end = feed
+        self.newest_run = max(self.newest_run, feed.run.pk)
+        self.broadcast.wake_all()
+
+    def set_queue(self, waiting: Iterable[QueuedMessage]) -> None:
+        queue = [(str(message.client_id), message.text, message.files) for message in waiting]
+        if queue != self.queue:
+            self.queue, self.queue_version = queue, self.queue_version + 1
+            self.broadcast.wake_all()
+
+    def set_head_version(self, head_version: int) -> None:
+        """Sets the number of changes of the branch in view (`Session.head_version`)."""
+        if head_version > self.head_version:
+            self.head_version = head_version
+            self.broadcast.wake_all()
+
+    def set_title(self, title: str) -> None:
+        self.title = title
+        self.broadcast.wake_all()
+
+    async def watch(
+        self, feed: RunStream | None, after: int, head_version: int = 0
+    ) -> AsyncGenerator[StreamEvent, None]:
+        """Events for one viewer, who has those of `feed` up to `after`; endless."""
+        version, title = 0, self.title
+        node: StreamNode = feed or self.end
+        while True:
+            if head_version < self.head_version:
+                head_version = self.head_version
+                yield None, 0, Moved(head_version=head_version).wire()
+                continue
+            if title != self.title:
+                title = self.title
+                yield None, 0, Titled(title=title).wire()
+                continue
+            if version != self.queue_version:
+                version = self.queue_version
+                yield None, 0, self._queue_wire()
+                continue
+            if isinstance(node, RunStream) and after < node.last:
+                after += 1
+                yield node, after, node.wires[after]
+                continue
+            following = self._next_run(node)
+            if following is not None:
+                node, after = following, -1
+                continue
+            await self.broadcast.wait()
+
+    def _next_run(self, node: StreamNode) -> RunStream | None:
+        """The next run once this one is over; none is skipped."""
+        if not isinstance(node, RunStream):
+            return node.next
+        if not node.is_over:
+            return None
+        newest = self.feed
+        return node.next or (newest if newest is not None and newest.run.pk > node.run.pk else None)
+
+    def _queue_wire(self) -> str:
+        messages = [Queued(client_id=UUID(key), text=text, files=files) for key, text, files in self.queue]
+        return Queue(messages=messages).wire()
+
+
+def resume_position(feed: RunStream | None, after: int) -> int:
+    """The position of a page that has events up to `after`; it may be ahead of a killed process's log.
+
+    The last event of a run that is over is sent again.
+    """
+    if feed is None:
+        return -1
+    return min(after, feed.last - 1) if feed.is_over else min(after, feed.last)
+
+
+def end_position(feed: RunStream | None) -> int:
+    """The position of a page that shows all runs that are over."""
+    return feed.last if feed is not None and feed.is_over else -1
+
+
+def newest_run_of(session_pk: int) -> int:
+    """The newest run that is over; 0 without one. An active run is sent from its first event."""
+    over = Run.objects.filter(session_id=session_pk).exclude(status__in=Run.ACTIVE)
+    return over.order_by("-pk").values_list("pk", flat=True).first() or 0

@@ -1,0 +1,95 @@
+"""Tasks that do not end, rows that keep no other from being read, and logs that do not repeat themselves."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+
+from sessions_app.models import Session
+from sessions_app.runs import background
+from sessions_app.runs.background import isolated, readable, supervised
+from tests.factories import make_session
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [1_000.0]
+    monkeypatch.setattr(background, "monotonic", lambda: now[0])
+    return now
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
+    return [record.msg for record in caplog.records if isinstance(record.msg, dict)]
+
+
+def fail(error: type[Exception], **row: object) -> None:
+    with isolated("failed", **row):
+        raise error
+
+
+def test_an_error_that_comes_with_every_beat_is_logged_at_growing_intervals(
+    clock: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    times: list[float] = []
+    for _ in range(2_000):
+        fail(TypeError, run=1)
+        times += [clock[0]] * (len(lines(caplog)) - len(times))
+        clock[0] += 4
+    assert [round(time - 1_000) for time in times] == [0, 12, 32, 72, 152, 312, 632, 1272, 2552, 5112]
+    assert lines(caplog)[3]["repeats"] == 9
+
+
+def test_another_row_another_error_and_one_that_comes_back_are_logged_at_once(
+    clock: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    for error, row in ((TypeError, 1), (TypeError, 1), (TypeError, 2), (ValueError, 2), (ValueError, 2)):
+        fail(error, run=row)
+    assert len(lines(caplog)) == 3
+    clock[0] += 60
+    fail(ValueError, run=2)
+    assert len(lines(caplog)) == 4 and "repeats" not in lines(caplog)[3]
+
+
+@pytest.mark.parametrize("error", [KeyError, asyncio.CancelledError])
+async def test_a_task_that_is_ended_by_an_error_begins_again(
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(background, "RESTART_SECONDS", 0)
+    begun = asyncio.Event()
+    starts = 0
+
+    async def work() -> None:
+        nonlocal starts
+        starts += 1
+        if starts < 3:
+            raise error
+        begun.set()
+        await asyncio.sleep(60)
+
+    task = supervised("work_ended", work)
+    await asyncio.wait_for(begun.wait(), 60)
+    assert lines(caplog)[0]["event"] == "work_ended"
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_task_whose_work_is_done_is_not_begun_again() -> None:
+    async def work() -> None:
+        pass
+
+    await asyncio.wait_for(supervised("work_ended", work), 60)
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL keeps the types of its columns")
+def test_a_row_that_cannot_be_read_keeps_no_other_from_it(
+    alice: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    sessions = [make_session(alice) for _ in range(3)]
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE sessions_app_session SET public = 'no id' WHERE id = %s", [sessions[1].pk])
+    found = readable(Session.objects.order_by("pk"), "not_read")
+    assert found == [sessions[0], sessions[2]]
+    assert [line.get("row") for line in lines(caplog)] == [None, sessions[1].pk]
