@@ -1,1 +1,1 @@
-"""Panel sources: rows and files become the values of the prompt core."""
+"""Inputs of a request beside the history: texts, prompt arguments, facts and prices of models, workspaces."""

@@ -1,48 +1,75 @@
-"""The prompt arguments of a session, from its rows."""
+"""The prompt arguments of a session, and the time that a run shows the model."""
 
 from dataclasses import replace
 from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from sessions_app.models import Run, Session
-from sessions_app.prompt.arguments import Arguments, Assistant, Conversation, Message, build
-from sessions_app.prompt.templates import render
+from sessions_app.models import Run, Session, SessionSettings
+from sessions_app.prompt.arguments import (
+    Arguments,
+    AssistantArguments,
+    ConversationArguments,
+    MessageArguments,
+    build_arguments,
+)
+from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.prompt.templates import Unrendered
+from sessions_app.rendering.renderer import RenderTime, renderer
 
 
-def arguments_of(session: Session, message: Message, now: datetime) -> Arguments:
-    """The map for one run; the assistant's description is a template over the rest of it."""
-    found = build(now, _assistant(session), _conversation(session), message, session.args)
+def arguments_of(
+    session: Session, message: MessageArguments, now: datetime, time: RenderTime | None = None
+) -> Arguments:
+    """The arguments for one run; the assistant's description is a template over the others."""
+    found = build_arguments(now, _assistant(session), _conversation(session), message, session.args)
     if session.assistant is None:
         return found
-    description = render(session.assistant.description, found.values)
+    text = Unrendered(session.assistant.description)
+    (description,) = renderer().render([text], found.values, owner=session.owner_id, time=time)
     if description.status == "plain":
         return found
-    written = replace(_assistant(session) or Assistant("", ""), description=description.text)
-    found = build(now, written, _conversation(session), message, session.args)
+    written = replace(_assistant(session) or AssistantArguments("", ""), description=description.text)
+    found = build_arguments(now, written, _conversation(session), message, session.args)
     if description.status == "rendered":
         return found
-    line = f"The assistant's description is used as it was written: {description.reason}."
-    return replace(found, reports=(*found.reports, line))
+    failed = Remark(code=RemarkCode.DESCRIPTION_FELL_BACK, **description.failure_figures())
+    return replace(found, remarks=(*found.remarks, failed))
 
 
-def message_of(run: Run | None) -> Message:
-    """What the run answers: its stored trigger, also while it answers tools.
-
-    The language is what was said of the message, else the browser's, else unknown.
-    """
-    if run is None or run.trigger is None:
-        return Message()
-    return Message(run.trigger.text, run.trigger.language or run.client_language)
+def message_of(run: Run | None) -> MessageArguments:
+    """The run's message; its language is that of the message, else the browser's, else unknown."""
+    if run is None or run.task is None:
+        return MessageArguments()
+    return MessageArguments(run.task.whole_text, run.task.language or run.client_language)
 
 
-def _assistant(session: Session) -> Assistant | None:
+def _assistant(session: Session) -> AssistantArguments | None:
     row = session.assistant
-    return Assistant(row.name, str(row.pk), row.language, row.description) if row else None
+    return AssistantArguments(row.name, str(row.pk), row.language, row.description) if row else None
 
 
-def _conversation(session: Session) -> Conversation:
-    return Conversation(
+def _conversation(session: Session) -> ConversationArguments:
+    return ConversationArguments(
         id=str(session.pk),
         identifier=str(session.public),
         created=session.created_at,
         updated=session.updated_at,
     )
+
+
+def rounded_time(now: datetime, options: SessionSettings) -> datetime:
+    """`now` in the person's time zone, rounded down to `clock_minutes`.
+
+    It precedes the buffered layer, so every change of it breaks the implicit cache of the history after it.
+    """
+    local = now.astimezone(time_zone(options.time_zone))
+    minutes = local.hour * 60 + local.minute
+    start = minutes - minutes % options.clock_minutes
+    return local.replace(hour=start // 60, minute=start % 60, second=0, microsecond=0)
+
+
+def time_zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")

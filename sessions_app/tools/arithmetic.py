@@ -1,4 +1,4 @@
-"""Arithmetic on an expression somebody else wrote: numbers and operators, nothing that can run away."""
+"""Evaluates arithmetic expressions from untrusted text, with limits on their size and their numbers."""
 
 import ast
 import math
@@ -15,7 +15,7 @@ DEPTH_LIMIT = 60
 """Operators and parentheses inside one another."""
 
 BIT_LIMIT = 4_096
-"""Size of a whole number on the way, about 1,200 digits."""
+"""Size of an intermediate integer, about 1,200 digits."""
 
 PLACES_LIMIT = 100
 """Second argument of round: `round(1, -10**9)` alone would fill the memory."""

@@ -1,4 +1,4 @@
-"""Tools that need nothing but themselves: the clock, arithmetic."""
+"""The built-in tools: the clock and the calculator."""
 
 from datetime import UTC, tzinfo
 from typing import Annotated, Any
@@ -8,11 +8,11 @@ from pydantic import Field
 
 from sessions_app.errors import ToolError
 from sessions_app.tools.arithmetic import Number, evaluate
-from sessions_app.tools.context import ToolContext
+from sessions_app.tools.tool_context import ToolContext
 from sessions_app.tools.toolbox import tool
 
 SAFE_INTEGER = 2**53
-"""Above it a JSON reader may round, so a whole number travels as text."""
+"""Above it a JSON reader may round, so a larger integer is sent as text."""
 
 
 def current_time(

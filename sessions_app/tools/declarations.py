@@ -1,4 +1,4 @@
-"""From a typed function to what the model reads about it, and back from arguments to a call.
+"""Function declarations from typed functions, and validated arguments for their calls.
 
 The declaration uses `parameters` in the OpenAPI subset with lower-case types, as seed 2 writes
 it. Declarations are part of the cached prefix: the same function gives the same bytes.
@@ -11,7 +11,8 @@ from typing import Any, get_type_hints
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from sessions_app.errors import ToolError
-from sessions_app.tools.context import ToolContext
+from sessions_app.tools.tool_context import ToolContext
+from sessions_app.wording.values import said
 
 KEPT_KEYWORDS = ("type", "description", "enum", "items", "properties", "required")
 """What Gemini's Schema knows of JSON Schema; limits stay with pydantic, which explains them better."""
@@ -28,43 +29,46 @@ def arguments_model(function: Callable[..., Any]) -> type[BaseModel]:
     return create_model(function.__name__, __config__=ConfigDict(extra="forbid"), **fields)
 
 
-def declare(function: Callable[..., Any], arguments: type[BaseModel]) -> dict[str, Any]:
+def declare(name: str, description: str, arguments: type[BaseModel]) -> dict[str, Any]:
     """One functionDeclaration: `name`, `description`, and `parameters` when there are any.
 
     Raises TypeError for a parameter whose type has no plain schema (a union, a model, an enum class).
     """
-    declaration = {"name": function.__name__, "description": description_of(function)}
+    declaration = {"name": name, "description": description}
     if not arguments.model_fields:
         return declaration
-    return declaration | {"parameters": _subset(arguments.model_json_schema())}
+    schema = arguments.model_json_schema()
+    # The docstring of a model; the declaration has it already.
+    schema.pop("description", None)
+    return declaration | {"parameters": _subset(schema)}
 
 
-def description_of(function: Callable[..., Any]) -> str:
-    return " ".join(inspect.cleandoc(function.__doc__ or "").split())
+def description_of(docstring: str | None) -> str:
+    return " ".join(inspect.cleandoc(docstring or "").split())
 
 
 def validate(arguments: type[BaseModel], args: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as the function wants them. Raises ToolError in words for the model."""
+    """The arguments in the types of the function. Raises ToolError with a text for the model."""
     try:
         valid = arguments.model_validate(dict(args))
     except ValidationError as error:
-        raise ToolError(_in_words(error), hint=_usage(arguments)) from error
+        raise ToolError(_error_text(error), hint=_usage(arguments)) from error
     return {name: getattr(valid, name) for name in arguments.model_fields}
 
 
 def _subset(schema: dict[str, Any], name: str = "") -> dict[str, Any]:
     if "type" not in schema:
         raise TypeError(f"the parameter {name} has no plain type")
-    kept = {key: schema[key] for key in KEPT_KEYWORDS if key in schema}
-    if "properties" in kept:
-        kept["properties"] = {name: _subset(value, name) for name, value in kept["properties"].items()}
-    if "items" in kept:
-        kept["items"] = _subset(kept["items"], name)
-    return kept
+    subset = {key: schema[key] for key in KEPT_KEYWORDS if key in schema}
+    if "properties" in subset:
+        subset["properties"] = {name: _subset(value, name) for name, value in subset["properties"].items()}
+    if "items" in subset:
+        subset["items"] = _subset(subset["items"], name)
+    return subset
 
 
-def _in_words(error: ValidationError) -> str:
-    return "; ".join(_sentence(detail["type"], detail["loc"], detail["msg"]) for detail in error.errors())
+def _error_text(error: ValidationError) -> str:
+    return "; ".join(_sentence(detail["type"], detail["loc"], said(detail)) for detail in error.errors())
 
 
 def _sentence(kind: str, location: tuple[int | str, ...], message: str) -> str:

@@ -1,4 +1,7 @@
-"""The three functions of seed 2, with the answers that its examples show. Nothing real happens."""
+"""The three functions of seed 2, with the answers that its examples show. Nothing real happens.
+
+They are on offer while the emulator answers, and never with a real provider (`Toolbox.served_by`).
+"""
 
 from hashlib import sha256
 from typing import Annotated

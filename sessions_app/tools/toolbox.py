@@ -1,65 +1,66 @@
-"""The tools that exist, and the one way to run them."""
+"""The tools, and how a call of one is run."""
 
 import asyncio
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_type_hints
+from typing import Any, get_type_hints
 
 import orjson
 import structlog
 from pydantic import BaseModel
 
 from sessions_app.errors import PipewebError
-from sessions_app.tools.context import ToolContext
 from sessions_app.tools.declarations import arguments_model, declare, description_of, validate
-from sessions_app.tools.effects import ToolResult, failure
+from sessions_app.tools.results import ToolResult, failure
+from sessions_app.tools.tool_context import ToolContext
+from sessions_app.values import mended
 
 TIMEOUT = 20.0
 """Seconds that a tool may take."""
 
 OUTPUT_LIMIT = 1_000_000
-"""Bytes of JSON that a tool may answer; it stays in the history and is paid for again and again."""
+"""Bytes of JSON in a response; it stays in the history and is paid for in every request."""
 
-Group = Literal["built-in", "todos", "files", "memories", "notes", "demo"]
+CHANGED = "Parts of this were no JSON or no valid text; they were replaced by the nearest that is."
+
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A typed function as the model and the pages see it.
+    """A typed function as the model and the pages see it; `group` is the heading that pages list it under.
 
-    Each tool on offer costs tokens in every request: `is_standard` ones are on until a person says
-    otherwise, the others off.
+    Each tool that is on costs tokens in every request: `is_standard` ones are on by default, the others off.
+    Calls of tools that `has_effects` are run in call order; a function without it returns no effects.
     """
 
+    name: str
     function: Callable[..., Any]
-    group: Group
+    group: str
     title: str
     description: str
     declaration: dict[str, Any]
     arguments: type[BaseModel]
     takes_context: bool
     is_standard: bool = True
-
-    @property
-    def name(self) -> str:
-        return self.function.__name__
+    has_effects: bool = False
 
 
-def tool(function: Callable[..., Any], group: Group, title: str, *, standard: bool = True) -> Tool:
+def tool(function: Callable[..., Any], group: str, title: str, *, standard: bool = True) -> Tool:
     """A tool from a function: docstring → description, annotations → parameters.
 
     A parameter annotated ToolContext receives the context. The function returns the response
-    as a dict, or a ToolResult when it has effects, and raises ToolError to tell the model why not.
+    as a dict, or a ToolResult when it has effects, and raises ToolError with a text for the model.
     """
-    arguments = arguments_model(function)
+    description, arguments = description_of(function.__doc__), arguments_model(function)
     return Tool(
+        name=function.__name__,
         function=function,
         group=group,
         title=title,
-        description=description_of(function),
-        declaration=declare(function, arguments),
+        description=description,
+        declaration=declare(function.__name__, description, arguments),
         arguments=arguments,
         takes_context=ToolContext in get_type_hints(function).values(),
         is_standard=standard,
@@ -81,8 +82,15 @@ class Toolbox:
 
     @property
     def standard(self) -> tuple[str, ...]:
-        """The names of the tools that are on until a person says otherwise."""
+        """The names of the tools that are on by default."""
         return tuple(tool.name for tool in self if tool.is_standard)
+
+    def has_effects(self, name: str) -> bool:
+        return name in self._tools and self._tools[name].has_effects
+
+    def served_by(self, *, emulator: bool) -> "Toolbox":
+        """The same tools; where a real provider answers, without the demo ones, whose answers are made up."""
+        return self if emulator else Toolbox(tool for tool in self if tool.group != "demo")
 
     def enabled(self, chosen: Collection[str] | None) -> list[str]:
         """The names among `chosen`; the standard ones for None."""
@@ -129,7 +137,15 @@ async def _call(tool: Tool, args: Mapping[str, Any], context: ToolContext) -> To
     else:
         outcome = await asyncio.to_thread(tool.function, *positional, **values)
     result = outcome if isinstance(outcome, ToolResult) else ToolResult(outcome)
-    return _within_limit(result, orjson.dumps(result.response))
+    return _as_json(result)
+
+
+def _as_json(result: ToolResult) -> ToolResult:
+    """The result with a response that can be sent; what had to be changed for that is said in it."""
+    response = mended(result.response)
+    if response != result.response:
+        response = {"remark": CHANGED, **response}
+    return _within_limit(replace(result, response=response), orjson.dumps(response))
 
 
 def _within_limit(result: ToolResult, body: bytes) -> ToolResult:

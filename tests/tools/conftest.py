@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from sessions_app.tools import TodoView, ToolContext
+from sessions_app.tools import ToolContext
 from sessions_app.workspace import Workspace
 
 
@@ -12,6 +12,5 @@ def context(tmp_path: Path) -> ToolContext:
     return ToolContext(
         now=datetime(2026, 1, 2, 15, 4, 5, 678, tzinfo=UTC),
         workspace=Workspace(tmp_path),
-        todos=(TodoView(1, "buy bread", done=False), TodoView(2, "sleep", done=True)),
         timezone="Europe/Paris",
     )

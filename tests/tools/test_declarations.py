@@ -8,8 +8,9 @@ from google.genai import types
 from pydantic import Field
 
 from sessions_app.errors import ToolError
-from sessions_app.tools import TOOLBOX, ToolContext
-from sessions_app.tools.declarations import arguments_model, declare, validate
+from sessions_app.panels import TOOLBOX
+from sessions_app.tools import ToolContext
+from sessions_app.tools.declarations import arguments_model, declare, description_of, validate
 
 KNOWN = {"type", "description", "enum", "items", "properties", "required"}
 
@@ -35,7 +36,7 @@ def keywords(schema: dict[str, Any]) -> set[str]:
 
 
 def test_a_function_is_declared_by_its_signature() -> None:
-    assert declare(paint, PAINT) == {
+    assert declare("paint", description_of(paint.__doc__), PAINT) == {
         "name": "paint",
         "description": "Paints a picture. With care.",
         "parameters": {
@@ -58,7 +59,7 @@ def test_a_type_that_gemini_cannot_read_is_refused_at_the_start() -> None:
         return {"colour": colour}
 
     with pytest.raises(TypeError, match="colour"):
-        declare(dye, arguments_model(dye))
+        declare("dye", "", arguments_model(dye))
 
 
 @pytest.mark.parametrize("declaration", TOOLBOX.declarations(TOOLBOX.names), ids=lambda one: one["name"])

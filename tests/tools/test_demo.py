@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from sessions_app.tools import TOOLBOX, ToolContext
+from sessions_app.panels import TOOLBOX
+from sessions_app.tools import ToolContext
 
 CHECK_FLIGHT = {
     "name": "check_flight",

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from sessions_app.errors import ToolError
-from sessions_app.tools import TOOLBOX, Toolbox, ToolContext
-from sessions_app.tools.toolbox import OUTPUT_LIMIT, tool
+from sessions_app.panels import TOOLBOX
+from sessions_app.tools import Toolbox, ToolContext
+from sessions_app.tools.toolbox import CHANGED, OUTPUT_LIMIT, tool
+from sessions_app.values import check_json
 
 
 def sulk() -> dict[str, Any]:
@@ -56,6 +58,24 @@ def whisper() -> dict[str, Any]:
 BOX = Toolbox(tool(function, "demo", "Test") for function in (sulk, crash, doze, wait, echo, flood, garble))
 
 
+def odd() -> dict[str, Any]:
+    """Answers with what is no JSON"""
+    return {"half": "a\ud800b", "nul": "\0", "number": float("nan"), "digits": 10**30, "good": [1, "é"]}
+
+
+async def test_a_response_that_is_no_json_is_mended_and_says_so(context: ToolContext) -> None:
+    result = await Toolbox([tool(odd, "demo", "Odd")]).run("odd", {}, context)
+    assert not result.failed and check_json(result.response)
+    assert result.response == {
+        "remark": CHANGED,
+        "half": "a\ufffdb",
+        "nul": "\ufffd",
+        "number": "nan",
+        "digits": str(10**30),
+        "good": [1, "é"],
+    }
+
+
 async def test_a_call_gives_the_response(context: ToolContext) -> None:
     result = await BOX.run("echo", {"text": "a"}, context)
     assert (result.response, result.failed) == ({"text": "a"}, False)
@@ -69,13 +89,14 @@ async def test_an_unknown_tool_is_answered_with_the_known_ones(context: ToolCont
 
 async def test_a_tool_that_is_not_enabled_does_not_exist(context: ToolContext) -> None:
     result = await BOX.run("echo", {"text": "a"}, context, enabled={"doze"})
-    assert result.response == {"error": "There is no tool “echo”.", "hint": "Tools: doze."}
+    assert result.failed and "“echo”" in result.response["error"]
+    assert "doze" in result.response["hint"] and "echo" not in result.response["hint"]
 
 
 async def test_wrong_arguments_are_answered(context: ToolContext) -> None:
     result = await BOX.run("echo", {"words": "a"}, context)
     assert result.failed
-    assert "“text” is missing" in result.response["error"]
+    assert "“text”" in result.response["error"]
 
 
 async def test_a_refusal_keeps_its_hint(context: ToolContext) -> None:
@@ -94,7 +115,7 @@ async def test_a_broken_tool_tells_nothing_of_its_inside(context: ToolContext, n
 async def test_a_slow_tool_is_left_behind(context: ToolContext, name: str) -> None:
     result = await BOX.run(name, {}, context, timeout=0.02)
     assert result.failed
-    assert "longer than 0.02 seconds" in result.response["error"]
+    assert "0.02" in result.response["error"]
 
 
 async def test_slow_tools_do_not_hold_each_other(context: ToolContext) -> None:
@@ -126,5 +147,5 @@ def test_only_standard_tools_are_on_until_a_person_says_otherwise() -> None:
 
 async def test_an_answer_of_more_than_a_megabyte_is_cut_and_says_so(context: ToolContext) -> None:
     response = (await BOX.run("flood", {}, context)).response
-    assert response["note"].startswith("Cut: these are the first 1,000,000 of 2,000,0")
+    assert "1,000,000" in response["note"]
     assert OUTPUT_LIMIT - 1 <= len(response["output"].encode()) <= OUTPUT_LIMIT

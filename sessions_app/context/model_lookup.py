@@ -1,0 +1,128 @@
+"""Facts and prices of a model, from rows that each process keeps in memory for `TTL` seconds."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from datetime import date
+from time import monotonic
+from typing import Any, Generic, TypeVar
+
+from django.db.models import Model, OuterRef, QuerySet, Subquery
+from django.db.models.signals import post_delete, post_save
+
+from sessions_app.gemini.model_capabilities import Capabilities, base_of, capabilities_of, known_models
+from sessions_app.models import Exchange, ModelFacts, Price, Session
+from sessions_app.prompt.remarks import Remark, RemarkCode
+
+TTL = 30.0
+"""Seconds a value is kept: an edit in another process is late by so much."""
+
+V = TypeVar("V")
+
+
+class TimedCache(Generic[V]):
+    """Values by key, each kept for `TTL` seconds; cleared when this process saves or deletes a `model`."""
+
+    def __init__(self, model: type[Model]) -> None:
+        self._values: dict[Hashable, tuple[float, V]] = {}
+        for signal in (post_save, post_delete):
+            signal.connect(self.clear_on_change, sender=model)
+
+    def get(self, key: Hashable, read: Callable[[], V]) -> V:
+        """The kept value, or what `read` gives now; None is kept like any value."""
+        kept = self._values.get(key)  # once: another thread may clear in between
+        if kept is None or kept[0] < monotonic():
+            kept = self._values[key] = (monotonic() + TTL, read())
+        return kept[1]
+
+    def clear(self) -> None:
+        self._values.clear()
+
+    def clear_on_change(self, **_: Any) -> None:
+        """A receiver of signals."""
+        self.clear()
+
+
+_facts: TimedCache[list[ModelFacts]] = TimedCache(ModelFacts)
+_prices: TimedCache[Price | None] = TimedCache(Price)
+
+
+def facts_of(model: str, served: str = "") -> Capabilities:
+    """Capabilities for a request to `model`; `served` is the `modelVersion` of its newest answer.
+
+    Where the provider routes the name to another model, facts and family are those of the model that
+    answered. A row for the exact name overrides a family's row, which overrides the catalogue.
+    """
+    if not served or base_of(served) == base_of(model):
+        facts = _overridden(capabilities_of(model))
+        return replace(facts, family=base_of(served)) if served else facts
+    facts = _overridden(capabilities_of(served))
+    return replace(facts, model=model.rpartition("/")[2], family=base_of(served))
+
+
+def with_served(sessions: QuerySet[Session], endpoint: str) -> QuerySet[Session]:
+    """Annotates `served`: the `modelVersion` of the newest answer of the session's model there."""
+    answers = Exchange.objects.filter(
+        session=OuterRef("pk"), model=OuterRef("model"), route__startswith=f"{endpoint}/"
+    )
+    newest = answers.exclude(served_model="").order_by("-number").values("served_model")[:1]
+    name = "served"
+    return sessions.annotate(**{name: Subquery(newest)})
+
+
+def model_names() -> tuple[str, ...]:
+    """The catalogue's names, newest first, then those that only rows have."""
+    known = known_models()
+    return known + tuple(row.model for row in _rows() if not row.is_family and row.model not in known)
+
+
+def model_warnings(model: str, served: str = "") -> tuple[Remark, ...]:
+    """Remarks on a model that is unknown or served by another."""
+    asked, facts = facts_of(model), facts_of(model, served)
+    found = []
+    if not facts.known:
+        name, has_caches = base_of(served or model), facts.has_explicit_caches
+        found.append(Remark(code=RemarkCode.MODEL_UNKNOWN, model=name, has_caches=has_caches))
+    if asked.family != facts.family:
+        found.append(
+            Remark(code=RemarkCode.MODEL_ROUTED, model=model, expected=asked.family, served=facts.family)
+        )
+    return tuple(found)
+
+
+def _rows() -> list[ModelFacts]:
+    """Every row in the order of application: short families first, exact names last."""
+    return _facts.get(
+        "rows",
+        lambda: sorted(ModelFacts.objects.all(), key=lambda row: (not row.is_family, len(row.model))),
+    )
+
+
+def _overridden(facts: Capabilities) -> Capabilities:
+    for row in _rows():
+        if _applies_to(row, base_of(facts.model)):
+            facts = _with_override(row, facts)
+    return facts
+
+
+def _applies_to(row: ModelFacts, base: str) -> bool:
+    return base.startswith(row.model) if row.is_family else base == row.model
+
+
+def _with_override(row: ModelFacts, facts: Capabilities) -> Capabilities:
+    family = base_of(row.served_by) or facts.family
+    minimum = row.explicit_minimum_over(facts.explicit_minimum)
+    return replace(facts, **row.overrides(), family=family, explicit_minimum=minimum, known=True)
+
+
+def price_now(model: str, day: date, *, family: str = "") -> Price | None:
+    """The price of a model on a day, at most `TTL` seconds old.
+
+    Not for booking: `runs/accounting` reads the row, so that a price deleted just now is not charged.
+    """
+    return _prices.get((model, day, family), lambda: Price.objects.of(model, day, family=family))
+
+
+def clear_caches() -> None:
+    """Facts and prices are read from the database again."""
+    _facts.clear()
+    _prices.clear()

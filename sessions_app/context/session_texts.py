@@ -1,0 +1,203 @@
+"""The texts of a session's prompt, read from the library and rendered; commands in messages."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+from django.utils.text import slugify
+
+from sessions_app.context.arguments import arguments_of
+from sessions_app.models import Assistant, PromptText, Session
+from sessions_app.models.library import defaults_of
+from sessions_app.prompt.arguments import MessageArguments, parse_json_texts
+from sessions_app.prompt.layers import NamedText, StaticSources
+from sessions_app.prompt.panels import Panel
+from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.prompt.stage_records import StageStatus
+from sessions_app.prompt.templates import CacheBreaker, Rendered, Unrendered, cache_breakers
+from sessions_app.rendering.renderer import RenderTime, renderer
+
+INSTRUCTIONS = "instructions"
+"""Key of the dynamic layer that holds the moved texts."""
+
+MOVED = "It stands in the second JSON object, under instructions."
+_READING = "They bind you like the texts of the first object; they stand here because they may change."
+
+
+@dataclass(frozen=True, slots=True)
+class SessionText:
+    """One text before rendering; `source` is `role:<pk>`, `purpose`, `background`, …"""
+
+    source: str
+    kind: str
+    name: str
+    body: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    is_dynamic: bool = False
+    is_fixed: bool = False
+    """Dynamic in the library, so the session cannot change it."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.kind} “{self.name}”" if self.name else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedText:
+    """A rendered text, with the expressions in it that break the cache."""
+
+    text: SessionText
+    rendered: Rendered
+    breakers: tuple[CacheBreaker, ...] = ()
+
+    @property
+    def body(self) -> str:
+        return self.rendered.text
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """Remarks for the person; each names the text by its title."""
+        return tuple(_remarks(self))
+
+
+def read_texts(session: Session) -> tuple[SessionText, ...]:
+    """Purpose, background, roles, procedure and constraints, each kind by name: one query.
+
+    Roles are those of the session and of its assistant, the procedure is the session's or else the
+    assistant's, constraints are those of the whole library.
+    """
+    moved = set(session.options.dynamic_texts)
+    own = [("purpose", session.purpose), ("background", session.background)]
+    return (
+        *(SessionText(kind, kind, "", body, is_dynamic=kind in moved) for kind, body in own),
+        *(_library_text(row, moved) for row in _rows(session)),
+    )
+
+
+def render_session_texts(
+    texts: Sequence[SessionText], values: Mapping[str, Any], *, owner: int, time: RenderTime | None = None
+) -> tuple[RenderedText, ...]:
+    """Renders each text; one that fails is sent unrendered."""
+    sources = [Unrendered(text.body, text.defaults) for text in texts]
+    rendered = renderer().render(sources, values, owner=owner, time=time)
+    return tuple(map(_written, texts, rendered))
+
+
+def rendering_status(texts: Sequence[RenderedText]) -> StageStatus:
+    """The most severe status of all texts."""
+    if any(each.rendered.status == "fallback" for each in texts):
+        return StageStatus.FALLBACK
+    is_noticed = any(each.breakers or each.rendered.undefined for each in texts)
+    return StageStatus.NOTICED if is_noticed else StageStatus.OK
+
+
+def static_sources(session: Session, texts: Sequence[RenderedText], tools: Sequence[str]) -> StaticSources:
+    """The sources of the static layer; `tools` are the names the model may call."""
+    return StaticSources(
+        purpose=_own(texts, "purpose"),
+        background=_own(texts, "background"),
+        roles=_named(texts, PromptText.Kind.ROLE),
+        procedure=next(iter(_named(texts, PromptText.Kind.PROCEDURE)), None),
+        constraints=_named(texts, PromptText.Kind.CONSTRAINT),
+        language=language_of(session),
+        history=(),
+        tools=tuple(tools),
+    )
+
+
+def instructions_panel(texts: Sequence[RenderedText], now: datetime) -> Panel | None:
+    """The dynamic texts as the last panel, since they may change with every run; None without any."""
+    moved = [each for each in texts if each.text.is_dynamic and each.body]
+    if not moved:
+        return None
+    value = {
+        "how_to_read": _READING,
+        "texts": [{"kind": one.text.kind, "name": one.text.name, "text": one.body} for one in moved],
+    }
+    return Panel(INSTRUCTIONS, "Instructions", value, now)
+
+
+def language_of(session: Session) -> str:
+    """Language of the answers: the session's, else the assistant's."""
+    return session.options.language or (session.assistant.language if session.assistant else "")
+
+
+def _rows(session: Session) -> list[tuple[Any, ...]]:
+    roles = Session.roles.through.objects.filter(session=session).values("prompttext")
+    wanted = Q(pk__in=roles) | Q(kind=PromptText.Kind.CONSTRAINT)
+    procedure = session.procedure_id
+    if session.assistant is not None:
+        theirs = Assistant.roles.through.objects.filter(assistant=session.assistant)
+        wanted |= Q(pk__in=theirs.values("prompttext"))
+        procedure = procedure or session.assistant.procedure_id
+    found = PromptText.objects.filter(wanted | Q(pk=procedure))
+    return list(found.values_list("pk", "kind", "name", "body", "variables", "layer"))
+
+
+def _library_text(row: tuple[Any, ...], moved: set[str]) -> SessionText:
+    pk, kind, name, body, variables, layer = row
+    source = f"{kind}:{pk}"
+    is_fixed = layer == PromptText.Layer.DYNAMIC
+    defaults = parse_json_texts(defaults_of(variables))
+    return SessionText(source, kind, name, body, defaults, is_fixed or source in moved, is_fixed)
+
+
+def _written(text: SessionText, rendered: Rendered) -> RenderedText:
+    is_still = text.is_dynamic or rendered.status != "rendered"
+    return RenderedText(text, rendered, () if is_still else cache_breakers(rendered.uses))
+
+
+def _own(texts: Sequence[RenderedText], source: str) -> str:
+    found = next(each for each in texts if each.text.source == source)
+    return MOVED if found.text.is_dynamic and found.body else found.body
+
+
+def _named(texts: Sequence[RenderedText], kind: str) -> tuple[NamedText, ...]:
+    mine = (each for each in texts if each.text.kind == kind and not each.text.is_dynamic)
+    return tuple(NamedText(each.text.name, each.body) for each in mine)
+
+
+def _remarks(written: RenderedText) -> Iterator[Remark]:
+    title, rendered = written.text.title, written.rendered
+    if rendered.status == "fallback":
+        yield Remark(code=RemarkCode.TEXT_FELL_BACK, title=title, **rendered.failure_figures())
+    elif rendered.status == "rendered":
+        yield Remark(code=RemarkCode.TEXT_RENDERED, title=title)
+    if rendered.undefined:
+        yield Remark(code=RemarkCode.TEXT_UNDEFINED, title=title, names=list(rendered.undefined))
+    for one in written.breakers:
+        yield Remark(
+            code=RemarkCode.TEXT_BREAKS_CACHE, title=title, line=one.line, path=one.path, rate=one.rate
+        )
+    if written.text.is_dynamic and written.body:
+        yield Remark(code=RemarkCode.TEXT_IS_DYNAMIC, title=title)
+
+
+_TYPED = re.compile(r"/(?P<name>[\w-]+)(?:\s(?P<rest>.*))?", re.DOTALL)
+
+
+def expand_command(session: Session, text: str, now: datetime, language: str = "") -> str:
+    """The command's text for `/name rest`; any other message unchanged, without a query.
+
+    `message.text` in the template is `rest`, which is appended when the template does not use it.
+    """
+    typed = _TYPED.fullmatch(text)
+    command = _command(typed["name"]) if typed else None
+    if typed is None or command is None:
+        return text
+    rest = (typed["rest"] or "").strip()
+    values = arguments_of(session, MessageArguments(rest, language), now).values
+    body = Unrendered(command.body, parse_json_texts(command.defaults))
+    (written,) = renderer().render([body], values, owner=session.owner_id)
+    uses_rest = any(use.path in ("message", "message.text") for use in written.uses)
+    return f"{written.text}\n\n{rest}" if rest and not uses_rest else written.text
+
+
+def _command(name: str) -> PromptText | None:
+    """The command with this slug: “Weekly review” is /weekly-review."""
+    rows = PromptText.objects.filter(kind=PromptText.Kind.COMMAND)
+    wanted = slugify(name, allow_unicode=True)
+    return next((row for row in rows if slugify(row.name, allow_unicode=True) == wanted), None)

@@ -1,0 +1,104 @@
+"""Reads workspace files in pages, from a cache of unchanged files."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from sessions_app.errors import WorkspaceError
+from sessions_app.models import Reference, Session, Turn
+from sessions_app.prompt.panels import page_of
+from sessions_app.prompt.tokens import estimate
+from sessions_app.workspace import SHOWN_LIMIT, Workspace
+
+FILE_CACHE_LIMIT = 16_000_000
+"""Characters of files that a process caches."""
+
+FileStamp = tuple[int, int, int, int]
+"""Inode, modification times and size; changes when a file is written or replaced."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """One file in the dynamic layer. `problem` says why its content is not sent."""
+
+    path: str
+    content: str = ""
+    tokens: int = 0
+    page: int = 1
+    pages: int = 1
+    problem: str = ""
+
+    @property
+    def value(self) -> dict[str, str]:
+        if self.problem:
+            return {"path": self.path, "not_sent": self.problem}
+        return {"path": self.path, "content": self.content}
+
+
+class FileCache:
+    """Thread-safe LRU cache of the texts of files."""
+
+    def __init__(self, limit: int = FILE_CACHE_LIMIT) -> None:
+        self._limit = limit
+        self._entries: OrderedDict[Path, tuple[FileStamp, str]] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def read(self, workspace: Workspace, relative: str) -> str:
+        """The text of a file. Raises WorkspaceError when it cannot be sent."""
+        path = workspace.resolve(relative)
+        now = _stamp_of(path)
+        with self._lock:
+            known = self._entries.get(path)
+            if known is not None and known[0] == now:
+                self._entries.move_to_end(path)
+                return known[1]
+        text = workspace.read_text(relative, SHOWN_LIMIT)
+        # A file that changed while it was read may have been read in part, so it is not cached.
+        if now is not None and _stamp_of(path) == now:
+            self._add(path, now, text)
+        return text
+
+    def _add(self, path: Path, now: FileStamp, text: str) -> None:
+        with self._lock:
+            _, old = self._entries.pop(path, (None, ""))
+            self._entries[path] = (now, text)
+            self._size += len(text) - len(old)
+            while self._size > self._limit:
+                _, (_, dropped) = self._entries.popitem(last=False)
+                self._size -= len(dropped)
+
+
+FILE_CACHE = FileCache()
+
+
+def read_file(workspace: Workspace, path: str, page: int = 1, cache: FileCache = FILE_CACHE) -> ReadFile:
+    """A page of a file, or the reason why it cannot be sent; raises nothing."""
+    try:
+        text = cache.read(workspace, path)
+    except WorkspaceError as error:
+        return ReadFile(path, problem=error.message)
+    shown = page_of(text, page)
+    return ReadFile(path, shown.shown, estimate(shown.shown), shown.number, shown.count)
+
+
+def open_file(session: Session, workspace: Workspace, path: str, *, ttl: int | None = None) -> Reference:
+    """Opens a file for `ttl` messages of the person, or for ever, from the next request on.
+
+    Raises WorkspaceError when there is no such file. A file that cannot be sent is opened too: the panel says
+    why, and it is sent as soon as it can be.
+    """
+    found = workspace.resolve(path)
+    if not found.is_file():
+        raise WorkspaceError(f"There is no file “{path}” in the workspace.")
+    born = Turn.objects.count_messages(session.head_id) if ttl else 0
+    return Reference.objects.open_in(session, workspace.relative(found), ttl=ttl, born=born)
+
+
+def _stamp_of(path: Path) -> FileStamp | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size

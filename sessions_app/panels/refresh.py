@@ -1,0 +1,196 @@
+"""Reads the panels of a session for a page, and refreshes them and their programs for a request.
+
+`read_panels` writes nothing. `refresh` also stores what is sent: the time of a panel changes only when the
+hash of its content differs from the stored one (seed 4).
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+from pydantic import Field
+
+from sessions_app.context.workspaces import workspace_of
+from sessions_app.database import database_sync_to_async
+from sessions_app.models import PanelState, Reading, Run, Session, SessionSettings
+from sessions_app.panels import KINDS
+from sessions_app.panels.base import DueReading, PanelInputs, PanelKind, PanelValue, ProgramOutput, ReadPanel
+from sessions_app.panels.rows import Moment, PanelRow, Rows, RowSource, read_rows
+from sessions_app.prompt.panels import Panel, Stamp, content_of, full_content, restamp
+from sessions_app.tools import ToolContext
+from sessions_app.workspace import Workspace
+
+
+class StateRow(PanelRow):
+    """What was last sent of a panel, and the page that it shows."""
+
+    key: str
+    sha256: str = ""
+    tokens: int = 0
+    page: int = 1
+    changed_at: Moment = Field(default_factory=timezone.now)
+
+
+class PanelStates(RowSource[StateRow]):
+    key = "panel_states"
+    model = PanelState
+    row = StateRow
+    is_transferred = True
+    transfer_reason = "The copy begins with the same panels in the same order, so its prefix stays cached."
+
+
+STATES = PanelStates()
+
+
+def read_panels(
+    session: Session,
+    workspace: Workspace,
+    now: datetime,
+    *,
+    tools: Mapping[str, bool] | None = None,
+    asked: Collection[str] = (),
+) -> list[ReadPanel]:
+    """Every kind of panel, in the product's order, with the content of those that are on.
+
+    `asked` names kinds to read although they are off; `tools` maps names of tools to whether they are on. One
+    query, and one more for each of history and statistics.
+    """
+    options = session.options
+    shown = [kind for kind in KINDS if kind.is_on(options) or kind.key in asked]
+    rows = read_rows(session, (STATES, *shown))
+    return _read_kinds(PanelInputs(session, options, workspace, now, rows, tools or {}), shown)
+
+
+def refresh(
+    session: Session, workspace: Workspace, now: datetime, *, tools: Mapping[str, bool] | None = None
+) -> list[ReadPanel]:
+    """Returns the panels that are on, as they are sent, and stores what changed in one statement.
+
+    Expired rows are ended first. `now` is the exact time: two changes within one run differ in it.
+    """
+    options = session.options
+    shown = [kind for kind in KINDS if kind.is_on(options)]
+    rows = read_rows(session, (STATES, *shown))
+    if [kind for kind in shown if kind.expire(session, rows)]:
+        rows = read_rows(session, (STATES, *shown))
+    inputs = PanelInputs(session, options, workspace, now, rows, tools or {})
+    read = _read_kinds(inputs, shown)
+    _save_states(session, read, STATES.of(inputs), now)
+    return [one for one in read if one.is_on]
+
+
+def tool_context(run: Run) -> ToolContext:
+    """The rows and the workspace that all parallel calls of a round read. One query."""
+    session = run.session
+    rows: Rows = read_rows(session, [kind for kind in KINDS if kind.tools])
+    workspace = workspace_of(session.owner_id)
+    return ToolContext(now=run.now, workspace=workspace, rows=rows, timezone=session.options.time_zone)
+
+
+def _read_kinds(inputs: PanelInputs, shown: Collection[PanelKind[Any]]) -> list[ReadPanel]:
+    states = {state.key: state for state in STATES.of(inputs)}
+    return [_read_kind(kind, kind in shown, inputs, states.get(kind.key)) for kind in KINDS]
+
+
+def _read_kind(
+    kind: PanelKind[Any], is_shown: bool, inputs: PanelInputs, state: StateRow | None
+) -> ReadPanel:
+    read = ReadPanel(kind, kind.is_on(inputs.options))
+    if not is_shown:
+        return read
+    found = kind.value(inputs)
+    read = replace(read, problem=found.problem, files=found.files or ())
+    return _with_content(read, found, state, inputs.now) if found.value else read
+
+
+def _with_content(read: ReadPanel, found: PanelValue, state: StateRow | None, now: datetime) -> ReadPanel:
+    page = state.page if state else 1
+    content = content_of(found.value, page) if found.files is None else full_content(found.value)
+    last = Stamp(state.sha256, state.changed_at) if state else None
+    stamp = restamp(last, content.sha256, now)
+    return replace(
+        read,
+        panel=Panel(read.kind.key, read.kind.title, content.value, stamp.changed),
+        sha256=content.sha256,
+        tokens=content.tokens,
+        page=content.page,
+        pages=content.pages,
+        changed=stamp is not last,
+    )
+
+
+def _save_states(
+    session: Session, read: Sequence[ReadPanel], states: Sequence[StateRow], now: datetime
+) -> None:
+    """Writes in one statement, or in none when nothing changed.
+
+    A panel that is not sent any more is stored as empty, so it counts as changed when it returns.
+    """
+    sent = {one.kind.key: one for one in read if one.is_on and one.panel}
+    moved = [(key, one.sha256, one.tokens) for key, one in sent.items() if one.changed]
+    gone = [(state.key, "", 0) for state in states if state.sha256 and state.key not in sent]
+    rows = [
+        PanelState(session=session, key=key, sha256=sha256, tokens=tokens, changed_at=now)
+        for key, sha256, tokens in (*moved, *gone)
+    ]
+    if rows:
+        PanelState.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["session", "key"],
+            update_fields=["sha256", "tokens", "changed_at"],
+        )
+
+
+LONGEST_WAIT = 0.3
+"""Seconds that a request waits for programs; git takes a few milliseconds."""
+
+SESSION = Run._meta.get_field("session")
+
+StartTask = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
+
+
+def uses_programs(options: SessionSettings) -> bool:
+    """Whether any panel that is on shows the output of a program. No query."""
+    return any(kind.runs_programs and kind.is_on(options) for kind in KINDS)
+
+
+def due_readings(session: Session, now: datetime) -> list[DueReading]:
+    """The programs to run for the panels that are on."""
+    options = session.options
+    if not uses_programs(options):
+        return []
+    read = dict(Reading.objects.filter(session=session).values_list("key", "read_at"))
+    return [due for kind in KINDS if kind.is_on(options) for due in kind.due(session, read, now)]
+
+
+def save_reading(due: DueReading, printed: ProgramOutput, now: datetime) -> None:
+    """Stores the output, unless the session was deleted meanwhile."""
+    if Session.objects.filter(pk=due.session).exists():
+        Reading.objects.update_or_create(
+            session_id=due.session,
+            key=due.key,
+            defaults={"text": printed.text, "failed": printed.failed, "read_at": now},
+        )
+
+
+async def refresh_programs(run: Run, start: StartTask) -> None:
+    """Runs the programs that are due, for at most LONGEST_WAIT.
+
+    The output of those that end in time is part of the next request. `start` makes a task of each, which
+    continues after that; the request then has the previous output.
+    """
+    if SESSION.is_cached(run) and not uses_programs(run.session.options):
+        return
+    due = await database_sync_to_async(lambda: due_readings(run.session, timezone.now()))()
+    if due:
+        tasks = [start(_run_and_save(one)) for one in due]
+        await asyncio.wait(tasks, timeout=LONGEST_WAIT)
+
+
+async def _run_and_save(due: DueReading) -> None:
+    printed = await asyncio.to_thread(due.take)
+    await database_sync_to_async(save_reading)(due, printed, timezone.now())

@@ -1,0 +1,58 @@
+"""Files that the model wrote, as a panel and by its tool."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from sessions_app.models import (
+    Artifact,
+    Reference,
+    Session,
+)
+from sessions_app.panels import TOOLBOX
+from sessions_app.panels.kinds.artifacts import WriteArtifact
+from sessions_app.panels.refresh import refresh
+from sessions_app.prompt.panels import Panel
+from sessions_app.tools import ToolContext, ToolResult
+from sessions_app.workspace import Workspace
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=5)
+
+
+def panels(session: Session, workspace: Workspace, now: datetime = NOW) -> dict[str, Panel]:
+    return {one.kind.key: one.panel for one in refresh(session, workspace, now) if one.panel}
+
+
+def test_artifacts_are_a_panel_of_their_own(session: Session, workspace: Workspace) -> None:
+    workspace.write_text("poem.txt", "roses")
+    Artifact.objects.create(session=session, path="poem.txt")
+    assert set(panels(session, workspace)) == {"artifacts"}
+
+
+def test_an_artifact_that_is_open_is_sent_once(session: Session, workspace: Workspace) -> None:
+    workspace.write_text("poem.txt", "roses")
+    Artifact.objects.create(session=session, path="poem.txt")
+    Reference.objects.create(session=session, path="poem.txt")
+    found = panels(session, workspace)
+    assert "content" in found["file_references"].value[0] and "content" not in found["artifacts"].value[0]
+
+
+async def call(context: ToolContext, name: str, **args: Any) -> ToolResult:
+    return await TOOLBOX.run(name, args, context)
+
+
+async def test_an_artifact_is_written_by_the_run(context: ToolContext) -> None:
+    result = await call(context, "write_artifact", path="out/./a.md", text="hello")
+    assert result.effects == (WriteArtifact(path="out/./a.md", text="hello"),)
+    assert result.response["written"] == "out/a.md"
+    assert context.workspace.list() == ()
+
+
+async def test_an_artifact_outside_the_workspace_is_refused(context: ToolContext) -> None:
+    result = await call(context, "write_artifact", path="../a.md", text="hello")
+    assert result.failed
+    assert result.effects == ()
