@@ -1,5 +1,5 @@
-"""Whether a provider still does what we assume: small named probes through our own gateway.
+"""Probes that check our assumptions about a provider, through our own gateway.
 
-Django-free. `bench` holds what the probes share and counts their cost, `probes` and `cached` are the list,
-`report` the findings. `manage.py conform` runs it.
+Without Django. `probes` lists and runs them, `checks` has what each one asks, `probe_context` what they
+share. `manage.py conform` runs it.
 """

@@ -1,20 +1,23 @@
-"""The Gemini protocol, played offline: what stands behind the gateway when there is no key.
+"""The Gemini API, emulated offline; it answers the gateway when there is no key.
 
-    transport ─┐                 ┌ shapes, structure, configuration, signatures   what is refused
-               ├→ core (routes) →┼ caches, files, prefixes                        what is kept
-    asgi ──────┘    │            └ scenarios → formats → replies → framing        what is answered
-                    ├ chats, openai/   the same replies in OpenAI's form
-                    ├ replay           recorded traffic in place of a scenario
-                    ├ faults, markers, troubles   what goes wrong, by header, word or command line
-                    └ pages            /_emulator: the journal and the caches, to look at
+    transport ─┐                   ┌ wire_model → gemini_requests → validation     the request is checked
+               ├→ http → service ──┼ cache_store, file_store (resource_store)      its resources are found
+    asgi ──────┘         │         └ generation                                    it is answered:
+                         │              scenarios → default_answer, sample_content what the model says
+                         │              slash_commands, replay                     what is played instead
+                         │              scripted_reply → responses                 the response objects
+                         │              signer, chunking, usage, api_errors        one property of them each
+                         ├ openai_*     the same in the form of chat completions
+                         ├ framing      the bytes, whole or deliberately broken
+                         └ journal      requests with their responses, shown at /_emulator
 
-The core knows nothing of servers: a Request goes in, a Response with a streaming body comes
-out. The two doors carry the same bytes. Nothing here imports the rest of Pipeweb but `errors`,
-so that the emulator can contradict the code it tests. `tests/conformance` holds it against
-recorded traffic, rule by rule.
+`Emulator.handle` takes an ApiRequest and returns an ApiResponse with a streaming body; the ASGI
+application and the transport carry the same bytes. Nothing here imports the rest of Pipeweb but
+`errors`, so that the emulator can contradict the code it tests. `tests/conformance` compares it
+with recorded traffic, rule by rule.
 """
 
-from sessions_app.emulator.core import Emulator
+from sessions_app.emulator.service import Emulator
 from sessions_app.emulator.transport import EmulatorTransport
 
 __all__ = ["Emulator", "EmulatorTransport"]

@@ -1,9 +1,8 @@
-"""The door for everybody else: an ASGI application.
+"""The emulator as an ASGI application.
 
     daphne sessions_app.emulator.asgi:application
 
-A client that leaves in mid-stream is noticed by `http.disconnect`, at once, not at the next
-chunk.
+A client that leaves in mid-stream is noticed at once, by `http.disconnect`.
 """
 
 import asyncio
@@ -11,8 +10,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import parse_qsl
 
-from sessions_app.emulator.core import Emulator
-from sessions_app.emulator.exchange import Hangup, Request, Response
+from sessions_app.emulator.http import ApiRequest, ApiResponse, ConnectionClosed
+from sessions_app.emulator.service import Emulator
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -23,11 +22,11 @@ _END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
 class EmulatorApplication:
-    """Speaks HTTP only; any other protocol is left unanswered.
+    """Serves HTTP only; other protocols get no response.
 
-    ASGI has no word for breaking a connection. `break_off`, given a scope and whether to close
-    in the ordinary way, does it in the server's own; without it the answer ends short of the
-    length it promised, which makes most servers close the connection.
+    ASGI cannot break a connection. `break_off` takes a scope and whether to close in the ordinary
+    way, and does it through the server; without it the response ends short of its content length,
+    which makes most servers close the connection.
     """
 
     def __init__(self, emulator: Emulator | None = None, break_off: BreakOff | None = None) -> None:
@@ -42,25 +41,27 @@ class EmulatorApplication:
             return
         try:
             response = self.emulator.handle(_request(scope, body))
-        except Hangup as end:
-            await self._drop(scope, end, send)
+        except ConnectionClosed as end:
+            await self._end(scope, end, send)
             return
         async with response.body:
             try:
-                await _race(_send(response, send), _departure(receive))
-            except Hangup as end:
-                await self._drop(scope, end, send, is_answered=True)
+                await _first_of(_send(response, send), _disconnected(receive))
+            except ConnectionClosed as end:
+                await self._end(scope, end, send, is_answered=True)
 
-    async def _drop(self, scope: Message, end: Hangup, send: Send, *, is_answered: bool = False) -> None:
+    async def _end(
+        self, scope: Message, end: ConnectionClosed, send: Send, *, is_answered: bool = False
+    ) -> None:
         if self._break_off:
-            self._break_off(scope, end.clean)
+            self._break_off(scope, end.is_clean)
         if is_answered:
             await send(_END)
 
 
-async def _race(*rivals: Awaitable[None]) -> None:
+async def _first_of(*awaitables: Awaitable[None]) -> None:
     """Runs until the first ends, cancels the others and raises what it raised."""
-    tasks = [asyncio.ensure_future(rival) for rival in rivals]
+    tasks = [asyncio.ensure_future(each) for each in awaitables]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -80,8 +81,8 @@ async def _read(receive: Receive) -> bytes | None:
     return None
 
 
-def _request(scope: Message, body: bytes) -> Request:
-    return Request(
+def _request(scope: Message, body: bytes) -> ApiRequest:
+    return ApiRequest(
         method=scope["method"],
         path=scope["path"],
         query=dict(parse_qsl(scope["query_string"].decode("latin-1"))),
@@ -91,7 +92,7 @@ def _request(scope: Message, body: bytes) -> Request:
     )
 
 
-async def _send(response: Response, send: Send) -> None:
+async def _send(response: ApiResponse, send: Send) -> None:
     headers = [(name.encode(), value.encode()) for name, value in response.headers.items()]
     await send({"type": "http.response.start", "status": response.status, "headers": headers})
     async for piece in response.body:
@@ -99,7 +100,7 @@ async def _send(response: Response, send: Send) -> None:
     await send(_END)
 
 
-async def _departure(receive: Receive) -> None:
+async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

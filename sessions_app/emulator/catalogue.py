@@ -1,34 +1,53 @@
-"""The models the emulator serves, and what is true of each (gemini-wire §6 to §8)."""
+"""The models the emulator serves: the project's catalogue as the protocol shows it (gemini-wire §6 to §8)."""
 
 from dataclasses import dataclass
 from typing import Any
 
-_LIMIT = 1_048_576
-_LEVELS = frozenset({"MINIMAL", "LOW", "MEDIUM", "HIGH"})
-_SMALL_SEAL = 13
+from sessions_app.catalogue import CATALOGUE
+from sessions_app.catalogue.entries import CatalogueModel
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """`generation` decides placement and strictness of signatures; `implicit_minimum` and
-    `explicit_minimum` are tokens, None where the model has no explicit caches. `served` is the
-    model behind an alias. A signature is valid only under the model that made it, and has at
-    least `seal_size` bytes inside its envelope."""
+    """A model of the catalogue behind the protocol. A signature is valid only under the model that made
+    it (`version`), and has at least `seal_size` bytes inside its envelope."""
 
-    name: str
-    title: str
-    generation: float
-    implicit_minimum: int = 4_096
-    explicit_minimum: int | None = 1_024
-    input_limit: int = _LIMIT
-    output_limit: int = 65_536
-    served: str = ""
-    seal_size: int = 96
+    entry: CatalogueModel
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    @property
+    def generation(self) -> float:
+        """Decides placement and strictness of signatures."""
+        return self.entry.generation
+
+    @property
+    def implicit_minimum(self) -> int:
+        return self.entry.traits.implicit_minimum
+
+    @property
+    def explicit_minimum(self) -> int | None:
+        """Tokens; None where the model has no explicit caches."""
+        return self.entry.traits.explicit_minimum
+
+    @property
+    def input_limit(self) -> int:
+        return self.entry.traits.input_limit
+
+    @property
+    def output_limit(self) -> int:
+        return self.entry.traits.output_limit
+
+    @property
+    def seal_size(self) -> int:
+        return 13 if self.always_signs else 96
 
     @property
     def version(self) -> str:
         """The name that answers, and that signs."""
-        return self.served or self.name
+        return self.name if self.entry.rerouted_on else self.entry.served_by or self.name
 
     @property
     def must_think(self) -> bool:
@@ -38,9 +57,7 @@ class Model:
     @property
     def levels(self) -> frozenset[str]:
         """Thinking levels it takes; none before Gemini 3."""
-        if self.generation < 3:
-            return frozenset()
-        return _LEVELS - {"MINIMAL"} if self.must_think else _LEVELS
+        return frozenset(self.entry.traits.levels)
 
     @property
     def always_signs(self) -> bool:
@@ -49,7 +66,7 @@ class Model:
 
     @property
     def checks_signatures(self) -> bool:
-        return self.generation >= 3
+        return self.entry.traits.signatures_required
 
     @property
     def names_calls(self) -> bool:
@@ -73,8 +90,8 @@ class Model:
         return {
             "name": f"models/{self.name}",
             "version": "001",
-            "displayName": self.title,
-            "description": f"{self.title}, played by the Pipeweb emulator",
+            "displayName": self.entry.title,
+            "description": f"{self.entry.title}, played by the Pipeweb emulator",
             "inputTokenLimit": self.input_limit,
             "outputTokenLimit": self.output_limit,
             "supportedGenerationMethods": list(self.methods),
@@ -86,30 +103,7 @@ class Model:
         }
 
 
-MODELS = {
-    model.name: model
-    for model in (
-        Model("gemini-3-flash-preview", "Gemini 3 Flash Preview", 3.0),
-        Model("gemini-3.1-pro-preview", "Gemini 3.1 Pro Preview", 3.1),
-        Model("gemini-3-pro-preview", "Gemini 3 Pro Preview", 3.1, served="gemini-3.1-pro-preview"),
-        Model("gemini-3.1-flash-lite", "Gemini 3.1 Flash-Lite", 3.1, seal_size=_SMALL_SEAL),
-        Model("gemini-3.5-flash", "Gemini 3.5 Flash", 3.5),
-        Model("gemini-3.5-flash-lite", "Gemini 3.5 Flash-Lite", 3.5, seal_size=_SMALL_SEAL),
-        Model("gemini-3.6-flash", "Gemini 3.6 Flash", 3.6),
-        Model("gemini-3.8-flash", "Gemini 3.8 Flash", 3.8),
-        Model("gemini-flash-latest", "Gemini Flash Latest", 3.6, served="gemini-3.6-flash"),
-        Model(
-            "gemini-flash-lite-latest",
-            "Gemini Flash-Lite Latest",
-            3.1,
-            served="gemini-3.1-flash-lite",
-            seal_size=_SMALL_SEAL,
-        ),
-        Model("gemini-2.5-flash", "Gemini 2.5 Flash", 2.5, implicit_minimum=2_048),
-        Model("gemini-2.5-pro", "Gemini 2.5 Pro", 2.5, implicit_minimum=2_048),
-        Model("gemini-4-argon", "Gemini 4 Argon", 4.0, explicit_minimum=None),
-    )
-}
+MODELS = {name: Model(entry) for name, entry in CATALOGUE.items() if entry.is_emulated}
 
 
 def find_model(name: str) -> Model | None:

@@ -1,15 +1,15 @@
-"""The door in process: an httpx2 transport under the real SDK.
+"""The emulator as an httpx2 transport, for the real SDK in the same process.
 
-It streams chunk by chunk, which the library's own ASGI transport does not, and says to the
-journal when the client closes a stream before its end.
+It streams chunk by chunk, which httpx2's own ASGI transport does not, and the journal records
+when the client closes a stream before its end.
 """
 
 from collections.abc import AsyncIterator
 
 import httpx2
 
-from sessions_app.emulator.core import Emulator
-from sessions_app.emulator.exchange import Body, Hangup, Request
+from sessions_app.emulator.http import ApiRequest, Body, ConnectionClosed
+from sessions_app.emulator.service import Emulator
 
 
 class EmulatorTransport(httpx2.AsyncBaseTransport):
@@ -22,13 +22,13 @@ class EmulatorTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
             response = self.emulator.handle(await _request(request))
-        except Hangup as end:
+        except ConnectionClosed as end:
             raise _ended(end) from end
         return httpx2.Response(response.status, headers=dict(response.headers), stream=_Stream(response.body))
 
 
-async def _request(request: httpx2.Request) -> Request:
-    return Request(
+async def _request(request: httpx2.Request) -> ApiRequest:
+    return ApiRequest(
         method=request.method,
         path=request.url.path,
         query=dict(request.url.params),
@@ -38,9 +38,9 @@ async def _request(request: httpx2.Request) -> Request:
     )
 
 
-def _ended(end: Hangup) -> httpx2.TransportError:
-    """What httpx2 raises over a socket: a close before the end breaks the protocol, a reset the reading."""
-    return httpx2.RemoteProtocolError(end.message) if end.clean else httpx2.ReadError(end.message)
+def _ended(end: ConnectionClosed) -> httpx2.TransportError:
+    """The exception of httpx2 over a socket: for a close before the end, and for a reset."""
+    return httpx2.RemoteProtocolError(end.message) if end.is_clean else httpx2.ReadError(end.message)
 
 
 class _Stream(httpx2.AsyncByteStream):
@@ -51,7 +51,7 @@ class _Stream(httpx2.AsyncByteStream):
         try:
             async for piece in self._body:
                 yield piece
-        except Hangup as end:
+        except ConnectionClosed as end:
             raise _ended(end) from end
 
     async def aclose(self) -> None:

@@ -3,13 +3,13 @@
 import sys
 from pathlib import Path
 
-from tests.conformance.table import DIFFERS, compare_folder, drawn, left_out
+from tests.conformance.comparison import DIFFERS, compare_folder, render_table, skipped
 
 folder = Path(sys.argv[1])
 verdicts = compare_folder(folder)
-print(drawn(verdicts))
+print(render_table(verdicts))
 print()
-for reason, count in left_out(folder).most_common():
+for reason, count in skipped(folder).most_common():
     print(f"{count:4} left out: {reason}")
 for verdict in verdicts:
     if verdict.outcome == DIFFERS:

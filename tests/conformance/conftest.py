@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sessions_app.emulator import Emulator
-from tests.conformance.table import Verdict, compare_folder, drawn
+from tests.conformance.comparison import Verdict, compare_folder, render_table
 from tests.conftest import SUMMARY
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def verdicts(recordings: Path, pytestconfig: pytest.Config) -> list[Verdict]:
     """Every recording against every rule; the table is printed at the end of the run."""
     found = compare_folder(recordings)
-    pytestconfig.stash[SUMMARY] = drawn(found)
+    pytestconfig.stash[SUMMARY] = render_table(found)
     return found
 
 

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from sessions_app.emulator import Emulator
-from tests.emulator.wire import FLASH, Wire, declare, generate, parts, refusal, send, user
+from tests.emulator.helpers import FLASH, Wire, declare, generate, parts, refusal, send, user
 
 TEXT = "word " * 1_000
 BODY: Wire = {"model": f"models/{FLASH}", "contents": [user(TEXT)]}

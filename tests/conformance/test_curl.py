@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.emulator.wire import FLASH, declare, events, parts, text_of, user
+from tests.emulator.helpers import FLASH, declare, events, parts, text_of, user
 
 Curl = Callable[..., bytes]
 STREAM = f"v1beta/models/{FLASH}:streamGenerateContent"

@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from sessions_app.emulator import Emulator
-from sessions_app.emulator.signatures import DUMMY_WORDS
-from tests.emulator.wire import FLASH, Wire, answers, call, declare, model, send, user
+from sessions_app.emulator.signer import DUMMY_WORDS
+from tests.emulator.helpers import FLASH, Wire, answers, call, declare, model, send, user
 
 OLD, ARGON = "gemini-2.5-flash", "gemini-4-argon"
 SIGNED, BARE = call("f", DUMMY_WORDS[0]), call("f")

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.emulator.wire import Wire
+from tests.emulator.helpers import Wire
 
 HERE = Path(__file__).parent
 pytestmark = pytest.mark.slow

@@ -7,10 +7,10 @@ import orjson
 import pytest
 
 from sessions_app.emulator import Emulator, framing
-from tests.conformance.casting import script_of
-from tests.conformance.shape import RULES, parts_of
-from tests.conformance.table import DIFFERS, SAME, Verdict, left_out
-from tests.emulator.wire import Wire, declare, stream, user
+from tests.conformance.comparison import DIFFERS, SAME, Verdict, skipped
+from tests.conformance.playback import script_of
+from tests.conformance.rules import RULES, parts_of
+from tests.emulator.helpers import Wire, declare, stream, user
 
 PARTIAL = (
     "ai__google-stream-tool-call-arguments-chunks",
@@ -49,7 +49,7 @@ def test_enough_was_compared(verdicts: list[Verdict]) -> None:
 
 
 def test_what_is_left_out_has_a_reason(recordings: Path) -> None:
-    assert sum(left_out(recordings).values()) <= 105
+    assert sum(skipped(recordings).values()) <= 105
 
 
 @pytest.mark.parametrize("name", PARTIAL)

@@ -3,9 +3,9 @@
 import pytest
 
 from sessions_app.emulator import Emulator
-from sessions_app.emulator.signatures import DUMMY_WORDS
-from sessions_app.emulator.spelling import decode_bytes
-from tests.emulator.wire import Wire, answers, call, declare, generate, model, parts, refusal, stream, user
+from sessions_app.emulator.signer import DUMMY_WORDS
+from sessions_app.emulator.wire_model import decode_bytes
+from tests.emulator.helpers import Wire, answers, call, declare, generate, model, parts, refusal, stream, user
 
 NEW, OLD = "gemini-3.5-flash", "gemini-2.5-flash"
 ASKED: Wire = {

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from sessions_app.emulator import Emulator
-from sessions_app.emulator.signatures import DUMMY_WORDS
-from tests.emulator.wire import (
+from sessions_app.emulator.signer import DUMMY_WORDS
+from tests.emulator.helpers import (
     FLASH,
     Wire,
     answers,

@@ -6,7 +6,7 @@ import orjson
 
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.asgi import EmulatorApplication
-from tests.emulator.wire import FLASH, events, text_of, user
+from tests.emulator.helpers import FLASH, OPENING, events, text_of, user
 
 Message = MutableMapping[str, Any]
 PATH = f"/v1beta/models/{FLASH}:streamGenerateContent"
@@ -53,7 +53,7 @@ async def test_it_streams_to_the_end(emulator: Emulator) -> None:
     await browser.visit(emulator)
     assert browser.sent[0]["status"] == 200
     assert (b"content-type", b"text/event-stream") in browser.sent[0]["headers"]
-    assert text_of(list(events(browser.body))).startswith("You said")
+    assert text_of(list(events(browser.body))).startswith(OPENING)
     assert [message.get("more_body") for message in browser.sent[-2:]] == [True, False]
 
 
@@ -62,7 +62,7 @@ async def test_a_departure_is_noticed_at_once(emulator: Emulator) -> None:
     visit = asyncio.create_task(browser.visit(emulator))
     await browser.first_chunk.wait()
     browser.leave()
-    await asyncio.wait_for(visit, 1)
+    await asyncio.wait_for(visit, 20)
     entry = emulator.journal.last
     assert entry.closed_early and entry.chunks < 50
 

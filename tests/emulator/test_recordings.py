@@ -8,7 +8,7 @@ import pytest
 
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.framing import line, pretty
-from tests.emulator.wire import FLASH, Wire, answers, declare, generate, model, parts, send, stream, user
+from tests.emulator.helpers import FLASH, Wire, answers, declare, generate, model, parts, send, stream, user
 
 NEW, OLD = "gemini-3.5-flash", "gemini-2.5-flash"
 WEATHER: Wire = {

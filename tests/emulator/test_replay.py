@@ -6,8 +6,9 @@ import pytest
 
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.replay import Recordings
-from tests.emulator.wire import (
+from tests.emulator.helpers import (
     FLASH,
+    OPENING,
     Wire,
     answers,
     call,
@@ -81,13 +82,13 @@ def test_a_recorded_refusal_is_a_refusal(replaying: Emulator) -> None:
 
 
 def test_a_fault_strikes_a_recording_too(replaying: Emulator) -> None:
-    path, struck = f"models/{FLASH}:streamGenerateContent", {"x-emulator-fault": "wire done"}
-    _, body = send(replaying, "POST", path, {"contents": ASKED}, headers=struck, alt="sse")
+    path, triggered = f"models/{FLASH}:streamGenerateContent", {"x-emulator-fault": "wire done"}
+    _, body = send(replaying, "POST", path, {"contents": ASKED}, headers=triggered, alt="sse")
     assert b"look_up" in body and body.endswith(b"data: [DONE]\r\n\r\n")
 
 
 def test_anything_else_is_played(replaying: Emulator) -> None:
-    assert text_of([generate(replaying, {"contents": [user("hello")]})]).startswith("You said")
+    assert text_of([generate(replaying, {"contents": [user("hello")]})]).startswith(OPENING)
 
 
 def test_a_folder_of_real_traffic_can_be_served(recordings: Path) -> None:

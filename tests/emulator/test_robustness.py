@@ -7,32 +7,49 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions_app.emulator import Emulator
-from sessions_app.emulator.openai.shapes import (
+from sessions_app.emulator.gemini_requests import (
+    Content,
+    FunctionCallingConfig,
+    FunctionDeclaration,
+    GenerationOptions,
+    Part,
+    PromptFields,
+    Schema,
+    ToolConfig,
+    ToolDeclarations,
+)
+from sessions_app.emulator.openai_requests import (
     CalledFunction,
+    ChatMessage,
     ChatRequest,
+    ChatToolCall,
     DeclaredFunction,
     DeclaredTool,
-    Message,
     MessagePart,
-    ToolCall,
 )
-from sessions_app.emulator.settings import FunctionCallingConfig, GenerationConfig, Schema, ToolConfig
-from sessions_app.emulator.shapes import Content, FunctionDeclaration, Part, Prompt, Tool
-from tests.emulator.wire import FLASH, send
+from tests.emulator.helpers import FLASH, send
 
 SHAPES = (
-    Prompt,
+    PromptFields,
     Content,
     Part,
-    Tool,
+    ToolDeclarations,
     FunctionDeclaration,
-    GenerationConfig,
+    GenerationOptions,
     ToolConfig,
     FunctionCallingConfig,
 )
 FIELDS = {name for shape in (*SHAPES, Schema) for name in shape.model_fields}
 NAMES = st.sampled_from(sorted(FIELDS | {"args", "response", "ttl", "thinkingConfig", "generationConfig"}))
-CHATTED = (ChatRequest, Message, MessagePart, ToolCall, CalledFunction, DeclaredTool, DeclaredFunction)
+CHATTED = (
+    ChatRequest,
+    ChatMessage,
+    MessagePart,
+    ChatToolCall,
+    CalledFunction,
+    DeclaredTool,
+    DeclaredFunction,
+)
 CHAT_NAMES = st.sampled_from(sorted({name for shape in CHATTED for name in shape.model_fields}))
 WORDS = st.text(max_size=8).filter(lambda text: "/" not in text)
 KNOWN = st.sampled_from(

@@ -3,10 +3,9 @@ from typing import Any
 import pytest
 
 from sessions_app.emulator import Emulator
-from sessions_app.emulator.phrases import PHRASES, find_phrase
-from sessions_app.emulator.scenarios import taxi_time
-from sessions_app.emulator.signatures import DUMMY_WORDS
-from tests.emulator.wire import answers, call, declare, generate, model, parts, text_of, user
+from sessions_app.emulator.scenarios import PHRASES, find_phrase, taxi_time
+from sessions_app.emulator.signer import DUMMY_WORDS
+from tests.emulator.helpers import answers, call, declare, generate, model, parts, text_of, user
 
 TOOLS = declare(
     current_time=["timezone"],
@@ -110,3 +109,30 @@ def told(emulator: Emulator, *done: tuple[str, dict[str, Any]]) -> str:
 )
 def test_the_taxi_comes_hours_before(departure: str, words: str, time: str) -> None:
     assert taxi_time(departure, words) == time
+
+
+WISH = "Write a summary of the conversation above, in a few words."
+TALK = "[user]: What is it? Tell me.\n[assistant]: A chat. It is small.\ntool_call f({})\n"
+
+
+def summed_up(emulator: Emulator, *texts: str) -> str:
+    body: dict[str, Any] = {"contents": [user(text) for text in texts]}
+    return text_of([generate(emulator, body)])
+
+
+def test_each_message_becomes_its_first_sentence(emulator: Emulator) -> None:
+    assert summed_up(emulator, TALK, WISH) == "- Asked: What is it?\n- Answered: A chat."
+
+
+def test_a_long_talk_is_cut(emulator: Emulator) -> None:
+    assert summed_up(emulator, TALK * 10, WISH).endswith("- … and 8 more.")
+
+
+def test_a_talk_without_words_has_no_summary(emulator: Emulator) -> None:
+    assert summed_up(emulator, "nothing of the kind", WISH) == "Nothing was said."
+
+
+def test_what_is_summed_up_is_no_cue(emulator: Emulator) -> None:
+    assert "What is the weather in Paris?" in summed_up(
+        emulator, "[user]: What is the weather in Paris?", WISH
+    )

@@ -8,7 +8,7 @@ from google.genai import errors, types
 from google.genai.client import AsyncClient
 
 from sessions_app.emulator import Emulator
-from tests.emulator.wire import FLASH, answers, call, declare, generate, model, parts, refusal, user
+from tests.emulator.helpers import FLASH, answers, call, declare, generate, model, parts, refusal, user
 
 FLIGHT = "Check flight status for AA100 and book a taxi 2 hours before if delayed."
 WEATHER = "Check the weather in Paris and London."

@@ -4,7 +4,7 @@ import httpx2
 import pytest
 
 from sessions_app.emulator import Emulator, EmulatorTransport
-from tests.emulator.wire import FLASH, user
+from tests.emulator.helpers import FLASH, user
 
 PATH = f"/v1beta/models/{FLASH}:streamGenerateContent?alt=sse"
 

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.catalogue import MODELS
-from sessions_app.emulator.markers import find_marks
-from sessions_app.emulator.tokens import estimate
-from sessions_app.emulator.usage import Usage
-from tests.emulator.wire import FLASH, Wire, answers, declare, generate, model, parts, stream, user
+from sessions_app.emulator.slash_commands import find_commands
+from sessions_app.emulator.usage import TokenCounts, estimate_tokens
+from tests.emulator.helpers import FLASH, Wire, answers, declare, generate, model, parts, stream, user
 
 CUES = (
     "hello",
@@ -23,7 +22,7 @@ CUES = (
     "/nofinish",
     "what time is it",
 )
-WORDS = st.text(max_size=200).filter(lambda text: not find_marks(text))
+WORDS = st.text(max_size=200).filter(lambda text: not find_commands(text))
 TEXTS = st.lists(st.one_of(WORDS, st.sampled_from(CUES)), min_size=1, max_size=4)
 TOOLS = declare(current_time=["timezone"], calculate=["expression"])
 
@@ -50,7 +49,7 @@ def test_counters_of_nothing_are_absent(emulator: Emulator) -> None:
 
 
 def test_the_prompt_includes_what_was_cached() -> None:
-    usage = Usage(Counter(TEXT=100), Counter(TEXT=40)).metadata(candidates=5)
+    usage = TokenCounts(Counter(TEXT=100), Counter(TEXT=40)).metadata(candidates=5)
     assert (usage["promptTokenCount"], usage["cachedContentTokenCount"], usage["totalTokenCount"]) == (
         100,
         40,
@@ -81,10 +80,10 @@ def test_media_is_a_fixed_count_of_its_modality(emulator: Emulator, part: dict[s
     media = {"role": "user", "parts": [{kind: {"mimeType": "image/png", **part}}, {"text": "what is this"}]}
     usage = generate(emulator, {"contents": [media]})["usageMetadata"]
     assert usage["promptTokensDetails"][0] == {"modality": "IMAGE", "tokenCount": 258}
-    assert usage["promptTokenCount"] == 258 + estimate("what is this")
+    assert usage["promptTokenCount"] == 258 + estimate_tokens("what is this")
 
 
 @given(st.text())
 def test_a_token_is_three_point_three_bytes(text: str) -> None:
     size = len(text.encode())
-    assert 3.3 * (estimate(text) - 1) < size <= 3.3 * estimate(text) + 1e-9
+    assert 3.3 * (estimate_tokens(text) - 1) < size <= 3.3 * estimate_tokens(text) + 1e-9

@@ -1,0 +1,193 @@
+"""The error responses of the API.
+
+Sources: gemini-wire §5 and recorded-traffic "Error bodies"; the newest recording wins.
+"""
+
+from typing import Any
+
+from sessions_app.errors import PipewebError
+
+_TYPE = "type.googleapis.com/google.rpc."
+_SIGNATURE_DOCS = "https://ai.google.dev/gemini-api/docs/thought-signatures"
+_LIMIT_DOCS = "https://ai.google.dev/gemini-api/docs/rate-limits"
+_QUOTA_METRIC = "generativelanguage.googleapis.com/generate_content_free_tier_requests"
+
+
+class ApiError(PipewebError):
+    """An error response. `code` is the HTTP status, `status` Google's name for it."""
+
+    def __init__(
+        self, code: int, status: str, message: str, details: list[dict[str, Any]] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.status = status
+        self.details = details
+
+    def payload(self) -> dict[str, Any]:
+        error: dict[str, Any] = {"code": self.code, "message": self.message, "status": self.status}
+        if self.details is not None:
+            error["details"] = self.details
+        return {"error": error}
+
+
+def invalid(message: str, details: list[dict[str, Any]] | None = None) -> ApiError:
+    return ApiError(400, "INVALID_ARGUMENT", message, details)
+
+
+def invalid_key() -> ApiError:
+    message = "API key not valid. Please pass a valid API key."
+    service = "generativelanguage.googleapis.com"
+    reason = {"reason": "API_KEY_INVALID", "domain": "googleapis.com", "metadata": {"service": service}}
+    return invalid(
+        message,
+        [
+            {"@type": _TYPE + "ErrorInfo", **reason},
+            {"@type": _TYPE + "LocalizedMessage", "locale": "en-US", "message": message},
+        ],
+    )
+
+
+def missing_key() -> ApiError:
+    return ApiError(
+        403,
+        "PERMISSION_DENIED",
+        "Method doesn't allow unregistered callers (callers without established identity). "
+        "Please use API Key or other form of API consumer identity to call this API.",
+    )
+
+
+def unknown_route(path: str) -> ApiError:
+    return ApiError(404, "NOT_FOUND", f"The emulator has no method at {path}.")
+
+
+def unknown_model(name: str, version: str, method: str) -> ApiError:
+    return ApiError(
+        404,
+        "NOT_FOUND",
+        f"models/{name} is not found for API version {version}, or is not supported for {method}. "
+        "Call ModelService.ListModels to see the list of available models and their supported methods.",
+    )
+
+
+def unknown_field(name: str, path: str) -> ApiError:
+    """`path` is the snake_case path of the parent, "" at the top level."""
+    where = f" at '{path}'" if path else ""
+    message = f'Invalid JSON payload received. Unknown name "{name}"{where}: Cannot find field.'
+    violation = {"field": path, "description": message} if path else {"description": message}
+    return invalid(message, [{"@type": _TYPE + "BadRequest", "fieldViolations": [violation]}])
+
+
+def missing_signature(name: str, position: int) -> ApiError:
+    return invalid(
+        "Function call is missing a thought_signature in functionCall parts. This is required for tools to "
+        "work correctly, and missing thought_signature may lead to degraded model performance. Additional "
+        f"data, function call `default_api:{name}` , position {position}. "
+        f"Please refer to {_SIGNATURE_DOCS} for more details."
+    )
+
+
+def corrupted_signature() -> ApiError:
+    return invalid("Corrupted thought signature.")
+
+
+def cache_gone() -> ApiError:
+    return ApiError(403, "PERMISSION_DENIED", "CachedContent not found (or permission denied)")
+
+
+def cache_too_small(total: int, minimum: int) -> ApiError:
+    return invalid(f"Cached content is too small. total_token_count={total}, min_total_token_count={minimum}")
+
+
+def cache_beside_fields() -> ApiError:
+    return invalid(
+        "CachedContent can not be used with GenerateContent request setting system_instruction, tools or "
+        "tool_config.\n\nProposed fix: move those values to CachedContent from GenerateContent request."
+    )
+
+
+def cache_of_other_model(model: str, cached: str) -> ApiError:
+    return invalid(
+        f"Model used by GenerateContent request (models/{model}) and CachedContent (models/{cached}) "
+        "has to be the same."
+    )
+
+
+def free_storage(model: str, requested: int) -> ApiError:
+    metric = "TotalCachedContentStorageTokensPerModelFreeTier"
+    message = f"{metric} limit exceeded for model {model}: limit=0, requested={requested}"
+    return ApiError(429, "RESOURCE_EXHAUSTED", message)
+
+
+def file_gone(name: str) -> ApiError:
+    message = f"You do not have permission to access the File {name} or it may not exist."
+    return ApiError(403, "PERMISSION_DENIED", message)
+
+
+def file_not_ready(name: str) -> ApiError:
+    return ApiError(
+        400, "FAILED_PRECONDITION", f"The File {name} is not in an ACTIVE state and usage is not allowed."
+    )
+
+
+def missing_bearer() -> ApiError:
+    """The OpenAI-compatible API without a key."""
+    return invalid("Missing or invalid Authorization header.")
+
+
+def too_long(limit: int) -> ApiError:
+    return invalid(f"The input token count exceeds the maximum number of tokens allowed ({limit}).")
+
+
+def unsupported_location() -> ApiError:
+    return ApiError(400, "FAILED_PRECONDITION", "User location is not supported for the API use.")
+
+
+def exhausted() -> ApiError:
+    """429 of shared capacity: it names no quota and no delay (gemini-wire §5.4)."""
+    return ApiError(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota).")
+
+
+def quota(model: str, seconds: int = 2) -> ApiError:
+    """429 with RetryInfo. `seconds` is short, so that a person sees the countdown end."""
+    message = (
+        "You exceeded your current quota, please check your plan and billing details. For more information "
+        f"on this error, head to: {_LIMIT_DOCS}. To monitor your current usage, head to: "
+        f"https://ai.dev/rate-limit. \n* Quota exceeded for metric: {_QUOTA_METRIC}, limit: 20, "
+        f"model: {model}\nPlease retry in {seconds}s."
+    )
+    violation = {
+        "quotaMetric": _QUOTA_METRIC,
+        "quotaId": "GenerateRequestsPerMinutePerProjectPerModel-FreeTier",
+        "quotaDimensions": {"location": "global", "model": model},
+        "quotaValue": "20",
+    }
+    link = {"description": "Learn more about Gemini API quotas", "url": _LIMIT_DOCS}
+    return ApiError(
+        429,
+        "RESOURCE_EXHAUSTED",
+        message,
+        [
+            {"@type": _TYPE + "Help", "links": [link]},
+            {"@type": _TYPE + "QuotaFailure", "violations": [violation]},
+            {"@type": _TYPE + "RetryInfo", "retryDelay": f"{seconds}s"},
+        ],
+    )
+
+
+def overloaded() -> ApiError:
+    return ApiError(
+        503,
+        "UNAVAILABLE",
+        "This model is currently experiencing high demand. Spikes in demand are usually temporary. "
+        "Please try again later.",
+    )
+
+
+def internal() -> ApiError:
+    return ApiError(
+        500,
+        "INTERNAL",
+        "An internal error has occurred. Please retry or report in "
+        "https://developers.generativeai.google/guide/troubleshooting",
+    )

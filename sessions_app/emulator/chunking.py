@@ -1,0 +1,67 @@
+"""Where an answer is cut into chunks: its text, and the arguments of a function call.
+
+Sources: recorded-traffic "Streams".
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sessions_app.emulator.wire_model import JsonObject
+
+_TEXT_SIZE = 100
+_ARGUMENT_SIZE = 40
+
+
+def split_text(text: str, pieces: int = 0, *, starts_short: bool = True) -> list[str]:
+    """Chunks that join to `text`: a short first one, then about 100 characters, or so many `pieces`."""
+    if pieces:
+        size = max(1, -(-len(text) // pieces))
+        return [text[at : at + size] for at in range(0, len(text), size)]
+    first = text.find(" ", 1, _TEXT_SIZE) if starts_short else -1
+    chunks = [text[:first]] if first > 0 else []
+    rest = text[first:] if first > 0 else text
+    while rest:
+        end = rest.rfind(" ", _TEXT_SIZE - 10, _TEXT_SIZE + 10) if len(rest) > _TEXT_SIZE else len(rest)
+        end = end if end > 0 else _TEXT_SIZE
+        chunks.append(rest[:end])
+        rest = rest[end:]
+    return chunks
+
+
+def split_call(part: JsonObject) -> list[JsonObject]:
+    """A functionCall part as the parts that stream its arguments; the signature stays on the first."""
+    first, *rest = split_arguments(part["functionCall"])
+    return [part | {"functionCall": first}, *({"functionCall": piece} for piece in rest)]
+
+
+def split_arguments(call: JsonObject) -> list[JsonObject]:
+    """The functionCalls of `streamFunctionCallArguments` for a whole one.
+
+    The first has the name, then comes one value at a time by its JSON path, a string closed by an
+    empty one, and at the end an empty functionCall. A call without arguments stays whole.
+    """
+    head = {key: value for key, value in call.items() if key != "args"}
+    values = list(_values(call["args"], "$"))
+    if not values:
+        return [head]
+    pieces = [{"partialArgs": [value], "willContinue": True} for value in values]
+    return [head | {"willContinue": True}, *pieces, {}]
+
+
+def _values(value: Any, path: str) -> Iterator[JsonObject]:
+    """Leaves in order; an empty object or list has none and is left out."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _values(inner, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _values(inner, f"{path}[{index}]")
+    elif isinstance(value, str):
+        for start in range(0, len(value), _ARGUMENT_SIZE):
+            piece = value[start : start + _ARGUMENT_SIZE]
+            yield {"jsonPath": path, "stringValue": piece, "willContinue": True}
+        yield {"jsonPath": path, "stringValue": ""}
+    elif value is None:
+        yield {"jsonPath": path, "nullValue": None}
+    else:
+        yield {"jsonPath": path, "boolValue" if isinstance(value, bool) else "numberValue": value}

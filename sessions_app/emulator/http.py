@@ -1,0 +1,160 @@
+"""Requests and responses independent of any server, and the parts that most responses share."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from sessions_app.emulator.api_errors import ApiError, invalid, unknown_model
+from sessions_app.emulator.catalogue import Model, find_model
+from sessions_app.emulator.framing import FAULT_POSITION, JSON_TYPE, NO_FAULT, StreamFault, pretty
+from sessions_app.emulator.journal import JournalEntry
+from sessions_app.emulator.wire_model import JsonObject
+from sessions_app.errors import PipewebError
+
+_DEFAULT_PAGE, _LARGEST_PAGE = 50, 1_000
+_LONGEST_NUMBER = 9
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRequest:
+    """`path` is decoded and without query; header names are lower case."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    scheme: str = "http"
+
+    @property
+    def key(self) -> str:
+        return self.headers.get("x-goog-api-key") or self.query.get("key", "")
+
+    @property
+    def base(self) -> str:
+        """Scheme and host under which the client reached this service."""
+        return f"{self.scheme}://{self.headers.get('host', 'localhost')}"
+
+    @property
+    def bearer(self) -> str:
+        """The key as OpenAI clients send it."""
+        kind, _, token = self.headers.get("authorization", "").partition(" ")
+        return token.strip() if kind.lower() == "bearer" else ""
+
+    @property
+    def wants_events(self) -> bool:
+        return self.query.get("alt") == "sse"
+
+    @property
+    def is_openai(self) -> bool:
+        return "/openai/" in self.path
+
+
+@dataclass(frozen=True, slots=True)
+class RouteMatch:
+    """A request at its route. `name` is the resource named in the path, or ""."""
+
+    request: ApiRequest
+    entry: JournalEntry
+    version: str
+    name: str = ""
+
+    def model(self, method: str, name: str = "") -> Model:
+        """Raises ApiError (404) for a model that does not exist or lacks the method."""
+        wanted = (name or self.name).removeprefix("models/")
+        model = find_model(wanted)
+        if model is None or not model.offers(method):
+            raise unknown_model(wanted, self.version, method)
+        return model
+
+    def page(self, name: str, resources: Sequence[JsonObject]) -> JsonObject:
+        """One page of a list, `{}` when it is empty; a page token is the index of the page's first entry."""
+        start = self._whole_number("pageToken")
+        end = start + min(self._whole_number("pageSize") or _DEFAULT_PAGE, _LARGEST_PAGE)
+        shown = list(resources[start:end])
+        following = {"nextPageToken": str(end)} if end < len(resources) else {}
+        return {name: shown, **following} if shown else {}
+
+    def _whole_number(self, name: str) -> int:
+        text = self.request.query.get(name, "") or "0"
+        if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
+            raise invalid(f"Invalid value at '{name}' (TYPE_INT32), \"{text}\"")
+        return int(text)
+
+
+class ConnectionClosed(PipewebError):
+    """The connection ends here: by a reset, or by an ordinary close when `is_clean`."""
+
+    def __init__(self, *, is_clean: bool = False) -> None:
+        super().__init__("The connection broke in mid-stream.")
+        self.is_clean = is_clean
+
+
+class Body:
+    """The pieces of a response in order, `delay` seconds before each.
+
+    Closing it before the end means that the client left, which the journal entry records. A
+    `fault` that ends the connection raises ConnectionClosed, for the server to carry out.
+    """
+
+    def __init__(
+        self,
+        pieces: Iterable[bytes],
+        entry: JournalEntry,
+        *,
+        delay: float = 0.0,
+        fault: StreamFault = NO_FAULT,
+    ) -> None:
+        self._pieces = iter(pieces)
+        self._entry = entry
+        self._delay = delay
+        self._fault = fault
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if not self._entry.under_way:
+            raise StopAsyncIteration
+        piece = next(self._pieces, None)
+        if piece is None:
+            self._entry.close(early=False)
+            raise StopAsyncIteration
+        if self._entry.chunks == self._fault.cut_after:
+            self._entry.close(early=False)
+            raise ConnectionClosed(is_clean=self._fault.is_clean)
+        is_stalled = self._fault.stall and self._entry.chunks == FAULT_POSITION
+        await asyncio.sleep(self._fault.stall if is_stalled else self._delay)
+        self._entry.send(piece)
+        return piece
+
+    async def aclose(self) -> None:
+        self._entry.close(early=True)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class ApiResponse:
+    status: int
+    headers: Mapping[str, str]
+    body: Body
+
+
+def json_response(
+    entry: JournalEntry, value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> ApiResponse:
+    entry.status = status
+    return ApiResponse(status, {"content-type": JSON_TYPE, **(headers or {})}, Body([pretty(value)], entry))
+
+
+def error_response(entry: JournalEntry, request: ApiRequest, error: ApiError) -> ApiResponse:
+    """The error object; in a list of one where the provider answers with lists."""
+    is_array = request.path.endswith(":streamGenerateContent") and not request.wants_events
+    payload = error.payload()
+    return json_response(entry, [payload] if is_array or request.is_openai else payload, status=error.code)

@@ -1,0 +1,123 @@
+"""From the objects of a Gemini answer to chat completions, whole and in chunks.
+
+Forms observed on the live endpoint in 2026: keys in alphabetical order, no `index` on a streamed
+tool call, which always arrives whole, and `[DONE]` at the end.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from sessions_app.emulator.catalogue import MODELS
+from sessions_app.emulator.wire_model import JsonObject
+
+_FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
+_CALL_FAILURES = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"})
+
+DONE = b"data: [DONE]\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The envelope of a completion. `model` is the requested name, `created` seconds since 1970."""
+
+    model: str
+    created: int
+    wants_usage: bool = False
+
+    def full_response(self, answer: JsonObject) -> JsonObject:
+        choices = [_choice(candidate, "message") for candidate in _candidates(answer)]
+        return self._envelope("chat.completion", choices, answer) | {"usage": usage(answer)}
+
+    def stream(self, chunks: Sequence[JsonObject]) -> Iterator[JsonObject]:
+        for chunk in chunks:
+            choices = [_choice(candidate, "delta") for candidate in _candidates(chunk)]
+            envelope = self._envelope("chat.completion.chunk", choices, chunk)
+            yield envelope | ({"usage": usage(chunk)} if self.wants_usage else {})
+
+    def _envelope(self, kind: str, choices: list[JsonObject], answer: JsonObject) -> JsonObject:
+        named = {"created": self.created, "id": answer["responseId"], "model": self.model, "object": kind}
+        return {"choices": choices, **named}
+
+
+def sse_events(chunks: Iterator[JsonObject]) -> list[bytes]:
+    return [*(b"data: " + orjson.dumps(chunk) + b"\n\n" for chunk in chunks), DONE]
+
+
+def list_models() -> JsonObject:
+    models = [
+        {"id": f"models/{name}", "object": "model", "owned_by": "google", "display_name": model.entry.title}
+        for name, model in MODELS.items()
+    ]
+    return {"object": "list", "data": models}
+
+
+def usage(answer: JsonObject) -> JsonObject:
+    """`total_tokens` includes the thoughts, which `completion_tokens` leaves out."""
+    counts = answer["usageMetadata"]
+    tokens: JsonObject = {
+        "completion_tokens": counts.get("candidatesTokenCount", 0),
+        "prompt_tokens": counts["promptTokenCount"],
+    }
+    if cached := counts.get("cachedContentTokenCount"):
+        tokens["prompt_tokens_details"] = {"cached_tokens": cached}
+    return tokens | {"total_tokens": counts["totalTokenCount"]}
+
+
+def _candidates(answer: JsonObject) -> list[JsonObject]:
+    """The candidates; for a blocked prompt one that holds nothing but the reason."""
+    if "promptFeedback" not in answer:
+        return list(answer["candidates"])
+    return [{"finishReason": answer["promptFeedback"]["blockReason"], "index": 0}]
+
+
+def _choice(candidate: JsonObject, field: str) -> JsonObject:
+    parts = candidate.get("content", {}).get("parts", [])
+    calls = [_tool_call(part, at) for at, part in enumerate(parts) if "functionCall" in part]
+    message = _signature_of(parts) | _text_of(parts) | {"role": "assistant"}
+    if calls:
+        message["tool_calls"] = calls
+    choice: JsonObject = {field: message, "index": candidate.get("index", 0)}
+    if reason := finish_reason(candidate.get("finishReason", ""), has_calls=bool(calls)):
+        choice = {"finish_reason": reason} | choice
+    return choice
+
+
+def finish_reason(reason: str, *, has_calls: bool) -> str:
+    """`finish_reason` for a Gemini finishReason; "" while the answer goes on."""
+    if not reason or (has_calls and reason == "STOP"):
+        return "tool_calls" if reason else ""
+    if reason in _CALL_FAILURES:
+        return f"function_call_filter: {reason}"
+    return _FINISH.get(reason, f"content_filter: {reason}")
+
+
+def _text_of(parts: Sequence[JsonObject]) -> JsonObject:
+    """The text, thoughts between tags; nothing when there is only a call."""
+    text = "".join(
+        f"<thought>{part['text']}</thought>" if part.get("thought") else part["text"]
+        for part in parts
+        if "text" in part
+    )
+    return {"content": text} if text else {}
+
+
+def _signature_of(parts: Sequence[JsonObject]) -> JsonObject:
+    signatures = [part["thoughtSignature"] for part in parts if "text" in part and "thoughtSignature" in part]
+    google: JsonObject = {"thought_signature": signatures[0]} if signatures else {}
+    if any(part.get("thought") for part in parts):
+        google["thought"] = True
+    return {"extra_content": {"google": google}} if google else {}
+
+
+def _tool_call(part: JsonObject, at: int) -> JsonObject:
+    call = part["functionCall"]
+    signature = part.get("thoughtSignature")
+    extra: JsonObject = {"extra_content": {"google": {"thought_signature": signature}}} if signature else {}
+    arguments = orjson.dumps(call.get("args", {})).decode()
+    return extra | {
+        "function": {"arguments": arguments, "name": call.get("name", "")},
+        "id": call.get("id") or f"function-call-{at + 1}",
+        "type": "function",
+    }

@@ -1,0 +1,181 @@
+"""Lays out a reply as GenerateContentResponse objects, in the places of each model family.
+
+Gemini 3 streams: thoughts, text, then an empty text with the signature and the finish reason;
+or each call in a chunk of its own, the first one signed, then an empty text with the finish
+reason. Gemini 2.5 sends all calls in its last chunk, and signs the first chunk of a text
+(recorded-traffic "Signatures: where").
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import orjson
+
+from sessions_app.emulator.catalogue import Model
+from sessions_app.emulator.chunking import split_call, split_text
+from sessions_app.emulator.scripted_reply import ScriptedReply
+from sessions_app.emulator.signer import Signer
+from sessions_app.emulator.usage import TokenCounts, estimate_tokens
+from sessions_app.emulator.wire_model import JsonObject
+
+_CALLS_MADE = "Model generated function call(s)."
+_ID_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """The parts of one chunk and the token counts so far. `closing` is a last chunk with content."""
+
+    parts: Sequence[JsonObject] = ()
+    candidates: int = 0
+    thoughts: int = 0
+    last: bool = False
+    closing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedResponse:
+    """A reply laid out for a stream or as a whole. `shows_thoughts` is the request's includeThoughts."""
+
+    script: ScriptedReply
+    model: Model
+    usage: TokenCounts
+    signer: Signer
+    response_id: str
+    shows_thoughts: bool = False
+
+    def with_script(self, script: ScriptedReply) -> Self:
+        return replace(self, script=script)
+
+    def stream(self) -> list[JsonObject]:
+        """The chunks, in order."""
+        if self.script.block_reason or not self.script.has_content:
+            return [self.full_response()]
+        content = self._call_chunks() if self.script.calls else self._text_chunks()
+        chunks = [*self._thought_chunks(), *self._extra_chunks(), *content]
+        if not self.script.finish:
+            chunks = chunks[:-1]
+        return [self._response(chunk) for chunk in chunks]
+
+    def full_response(self) -> JsonObject:
+        """The unary answer."""
+        if self.script.block_reason:
+            feedback = {"promptFeedback": {"blockReason": self.script.block_reason}}
+            return feedback | self._metadata(_Chunk(last=True))
+        chunk = _Chunk(
+            self._parts(), self._candidate_tokens(), self._thought_tokens(), last=True, closing=True
+        )
+        return self._response(chunk)
+
+    def _parts(self) -> list[JsonObject]:
+        parts = [_thought(text) for text in self.script.thoughts] if self.shows_thoughts else []
+        if self.script.calls:
+            return parts + self._calls()
+        if not self.script.text and not self.script.has_parts:
+            return parts
+        return [*parts, *self.script.extra_parts, {"text": self.script.text} | self._signature()]
+
+    def _thought_chunks(self) -> Iterator[_Chunk]:
+        """Gemini 3 counts thoughts only after the last of them."""
+        spent = 0
+        for text in self.script.thoughts if self.shows_thoughts else ():
+            spent += 0 if self.model.checks_signatures else estimate_tokens(text)
+            yield _Chunk([_thought(text)], thoughts=spent)
+
+    def _extra_chunks(self) -> Iterator[_Chunk]:
+        for part in self.script.extra_parts:
+            yield _Chunk([part], 0, self._thought_tokens())
+
+    def _text_chunks(self) -> Iterator[_Chunk]:
+        """Gemini 3 begins with a few characters, 2.5 with a whole chunk."""
+        thoughts, sent = self._thought_tokens(), 0
+        starts_short = self.model.checks_signatures
+        chunks = [
+            {"text": piece}
+            for piece in split_text(self.script.text, self.script.pieces, starts_short=starts_short)
+        ]
+        tail = self._tail(chunks)
+        for chunk in chunks:
+            sent += len(chunk["text"].encode())
+            yield _Chunk([chunk], estimate_tokens(b"." * sent), thoughts)
+        yield _Chunk(tail, self._candidate_tokens(), thoughts, last=True, closing=True)
+
+    def _tail(self, chunks: list[JsonObject]) -> list[JsonObject]:
+        """The parts of the last chunk; before Gemini 3 that is the last of `chunks`, taken out of it."""
+        if self.model.checks_signatures:
+            return [{"text": ""} | self._signature()] if self.script.has_parts else []
+        if chunks:
+            chunks[0] |= self._signature()
+        return [chunks.pop()] if chunks and self.script.has_parts else []
+
+    def _call_chunks(self) -> Iterator[_Chunk]:
+        calls, costs, thoughts = self._calls(), self._call_tokens(), self._thought_tokens()
+        if not self.model.checks_signatures:
+            yield _Chunk(calls, sum(costs), thoughts, last=True, closing=True)
+            return
+        for index, call in enumerate(calls):
+            for part in split_call(call) if self.script.partial else [call]:
+                yield _Chunk([part], sum(costs[: index + 1]), thoughts)
+        yield _Chunk([{"text": ""}], sum(costs), thoughts, last=True)
+
+    def _calls(self) -> list[JsonObject]:
+        parts: list[JsonObject] = []
+        for index, scripted in enumerate(self.script.calls):
+            call: JsonObject = {"name": scripted.name, "args": scripted.args}
+            if self.model.names_calls:
+                call["id"] = _call_id(self.response_id, index)
+            parts.append({"functionCall": call} | (self._signature() if index == 0 else {}))
+        return parts
+
+    def _signature(self) -> JsonObject:
+        if not self.script.signed:
+            return {}
+        signature = self.signer.sign(self.model, self.response_id, self.script.step, self._thought_tokens())
+        return {"thoughtSignature": base64.b64encode(signature).decode()}
+
+    def _thought_tokens(self) -> int:
+        return sum(map(estimate_tokens, self.script.thoughts)) + self.script.unseen_thoughts
+
+    def _candidate_tokens(self) -> int:
+        return sum(self._call_tokens()) if self.script.calls else estimate_tokens(self.script.text)
+
+    def _call_tokens(self) -> list[int]:
+        return [estimate_tokens(orjson.dumps([call.name, call.args])) for call in self.script.calls]
+
+    def _response(self, chunk: _Chunk) -> JsonObject:
+        candidates = [self._candidate(chunk, index) for index in range(self.script.candidates)]
+        return {"candidates": candidates} | self._metadata(chunk)
+
+    def _candidate(self, chunk: _Chunk, index: int) -> JsonObject:
+        script, candidate = self.script, JsonObject()
+        if script.has_content:
+            candidate["content"] = ({"parts": chunk.parts} if chunk.parts else {}) | {"role": "model"}
+        if chunk.last and script.finish:
+            candidate["finishReason"] = script.finish
+        candidate["index"] = index
+        message = script.finish_message or (_CALLS_MADE if script.calls and chunk.closing else "")
+        if chunk.last and message:
+            candidate["finishMessage"] = message
+        if chunk.last and script.token:
+            candidate["continuationToken"] = base64.b64encode(script.token).decode()
+        return candidate
+
+    def _metadata(self, chunk: _Chunk) -> JsonObject:
+        tokens = chunk.candidates * self.script.candidates
+        return {
+            "usageMetadata": self.usage.metadata(tokens, chunk.thoughts, last=chunk.last),
+            "modelVersion": self.model.version,
+            "responseId": self.response_id,
+        }
+
+
+def _thought(text: str) -> JsonObject:
+    return {"text": text, "thought": True}
+
+
+def _call_id(response_id: str, index: int) -> str:
+    digest = hashlib.sha256(f"{response_id} {index}".encode()).digest()
+    return "".join(_ID_LETTERS[byte % len(_ID_LETTERS)] for byte in digest[:8])

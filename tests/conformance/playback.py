@@ -1,0 +1,181 @@
+"""A recorded exchange played by the emulator.
+
+What the model decided (its words, which functions it called, how much it thought, why it
+stopped) is taken from the recording; where that stands on the wire is the emulator's to say.
+Signatures and cache names of earlier exchanges are replaced by those the emulator gave.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from sessions_app.emulator import Emulator
+from sessions_app.emulator.catalogue import MODELS
+from sessions_app.emulator.file_store import FileMetadata
+from sessions_app.emulator.http import ApiRequest
+from sessions_app.emulator.scripted_reply import ScenarioContext, ScriptedCall, ScriptedReply
+from sessions_app.emulator.signer import DUMMY_WORDS
+from tests.conformance.rules import Answer, Wire, kind_of, parts_of
+from tests.emulator.helpers import events
+
+ROUTES = {
+    "generateContent": ("POST", "models/{model}:generateContent"),
+    "streamGenerateContent": ("POST", "models/{model}:streamGenerateContent"),
+    "countTokens": ("POST", "models/{model}:countTokens"),
+    "cachedContents.post": ("POST", "cachedContents"),
+    "cachedContents.delete": ("DELETE", "{cache}"),
+}
+_PROVIDER_TOOLS = ("googleSearch", "codeExecution", "urlContext", "fileSearch", "google_search")
+_SPOKEN = frozenset({"text", "empty text", "thought", "functionCall"})
+
+
+def reason_to_skip(exchange: Wire) -> str:
+    """Why an exchange cannot be compared; "" when it can."""
+    tags, request = exchange["tags"], exchange["request"]
+    if not {"fidelity:wire", "fidelity:parsed"} & set(tags):
+        return "edited by hand or dumped by an SDK"
+    if "vertex" in tags:
+        return "another service, Vertex"
+    if "via-firebase-ai-logic-proxy" in tags and "http_404" in tags:
+        return "the proxy's own error"
+    if exchange["endpoint"] not in ROUTES or (request is None and "delete" not in exchange["endpoint"]):
+        return "no request recorded"
+    if exchange["status"] == 200 and (reason := _beyond(exchange)):
+        return reason
+    return ""
+
+
+def _beyond(exchange: Wire) -> str:
+    model = exchange["model_requested"]
+    if model and model not in MODELS:
+        return f"{model} is not served"
+    if any(tool in orjson.dumps(exchange["request"]).decode() for tool in _PROVIDER_TOOLS):
+        return "the provider's own tools"
+    kinds = {kind_of(part) for chunk in exchange["response_chunks"] for part in parts_of(chunk)}
+    return "" if kinds <= _SPOKEN else f"parts of kind {', '.join(sorted(kinds - _SPOKEN))}"
+
+
+def recorded(exchange: Wire) -> Answer:
+    keeps_order = "fidelity:wire" in exchange["tags"]
+    names_cache = "cachedContent" in (exchange["request"] or {})
+    return Answer(exchange["status"], tuple(exchange["response_chunks"]), keeps_order, names_cache)
+
+
+@dataclass(slots=True)
+class Playback:
+    """One emulator for the exchanges of one recording, in their order."""
+
+    script: ScriptedReply = field(default_factory=ScriptedReply)
+    cache: str = "cachedContents/none"
+    given: dict[str, str] = field(default_factory=dict)
+    emulator: Emulator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.emulator = Emulator(delay=0, play=self._play)
+
+    def replay(self, exchange: Wire) -> Answer:
+        """The emulator's answer to the recorded request."""
+        self.script = script_of(exchange["response_chunks"])
+        method, path = ROUTES[exchange["endpoint"]]
+        target = path.format(model=exchange["model_requested"], cache=self.cache)
+        request = ApiRequest(
+            method,
+            f"/v1beta/{target}",
+            _query(exchange),
+            {"x-goog-api-key": _key(exchange)},
+            self._body(exchange),
+        )
+        response = self.emulator.handle(request)
+        answer = Answer(response.status, _chunks(asyncio.run(_drain(response))))
+        self._remember(exchange, answer)
+        return answer
+
+    def _play(self, _: ScenarioContext) -> ScriptedReply:
+        return self.script
+
+    def _body(self, exchange: Wire) -> bytes:
+        """The request with our signatures and cache name; a foreign signature becomes a dummy."""
+        if exchange["request"] is None:
+            return b""
+        body = _replaced(exchange["request"], self.given | {"file": self._uploaded()})
+        if "cachedContent" in body:
+            body["cachedContent"] = self.cache
+        return orjson.dumps(body)
+
+    def _uploaded(self) -> str:
+        """The URI of a file that stands for every recorded one."""
+        files = self.emulator.files
+        upload_id = files.start(FileMetadata(name="files/recorded"), "application/pdf", "conformance")
+        return files.finish(upload_id, "https://emulator.test/v1beta").uri
+
+    def _remember(self, exchange: Wire, answer: Answer) -> None:
+        theirs = recorded(exchange)
+        if "name" in answer.chunks[0] and exchange["endpoint"] == "cachedContents.post":
+            self.cache = answer.chunks[0]["name"]
+        pairs = zip(_signatures(theirs), _signatures(answer), strict=False)
+        self.given |= {spelled(their): our for their, our in pairs}
+
+
+def script_of(chunks: list[Wire]) -> ScriptedReply:
+    """What the model decided."""
+    last = chunks[-1]
+    parts = [part for chunk in chunks for part in parts_of(chunk)]
+    shown = tuple(part["text"] for part in parts if kind_of(part) == "thought")
+    calls = [part["functionCall"] for part in parts if "functionCall" in part]
+    candidate = (last.get("candidates") or [{}])[0]
+    return ScriptedReply(
+        text="".join(part["text"] for part in parts if kind_of(part) == "text"),
+        calls=tuple(ScriptedCall(call["name"], call.get("args", {})) for call in calls),
+        thoughts=shown,
+        unseen_thoughts=0 if shown else last.get("usageMetadata", {}).get("thoughtsTokenCount", 0),
+        finish=candidate.get("finishReason", "STOP"),
+        has_parts=bool(parts) or "candidates" not in last,
+    )
+
+
+def spelled(signature: str) -> str:
+    return signature.replace("-", "+").replace("_", "/").rstrip("=")
+
+
+def _replaced(value: Any, given: dict[str, str]) -> Any:
+    """`given` has our signature for each of theirs, and a file's URI under "file"."""
+    if isinstance(value, list):
+        return [_replaced(inner, given) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _replacement(key, inner, given) for key, inner in value.items()}
+
+
+def _replacement(key: str, value: Any, given: dict[str, str]) -> Any:
+    if key in {"thoughtSignature", "thought_signature"}:
+        return given.get(spelled(value), DUMMY_WORDS[1])
+    if key in {"fileUri", "file_uri"} and "/files/" in value:
+        return given["file"]
+    return _replaced(value, given)
+
+
+def _signatures(answer: Answer) -> Iterator[str]:
+    return (part["thoughtSignature"] for part in answer.parts if "thoughtSignature" in part)
+
+
+def _query(exchange: Wire) -> dict[str, str]:
+    return {} if "json-array-stream" in exchange["tags"] else {"alt": "sse"}
+
+
+def _key(exchange: Wire) -> str:
+    is_refused = "API key not valid" in orjson.dumps(exchange["response_chunks"]).decode()
+    return "an-invalid-key" if is_refused else "conformance"
+
+
+def _chunks(body: bytes) -> tuple[Wire, ...]:
+    if body.startswith(b"data:"):
+        return tuple(events(body))
+    value = orjson.loads(body)
+    return tuple(value) if isinstance(value, list) else (value,)
+
+
+async def _drain(response: Any) -> bytes:
+    return b"".join([piece async for piece in response.body])

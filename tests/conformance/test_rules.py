@@ -1,0 +1,151 @@
+"""The comparison itself: it must see a difference where there is one, and only there."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from tests.conformance.comparison import DIFFERS, NOT_APPLICABLE, SAME, compare, render_table
+from tests.conformance.rules import RULES, Answer, kind_of, newest_wording
+from tests.emulator.helpers import Wire
+
+USAGE = {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 10, "thoughtsTokenCount": 3}
+
+
+def chunk(*parts: Wire, finish: str = "", **usage: int) -> Wire:
+    candidate: Wire = {"content": {"parts": list(parts), "role": "model"}}
+    candidate |= {"finishReason": finish} if finish else {}
+    counts = USAGE | usage
+    return {
+        "candidates": [candidate | {"index": 0}],
+        "usageMetadata": counts,
+        "modelVersion": "m",
+        "responseId": "r",
+    }
+
+
+CALL = {"functionCall": {"name": "f", "args": {}, "id": "a"}, "thoughtSignature": "AAAA"}
+STREAM = [chunk({"text": "a"}), chunk({"text": "", "thoughtSignature": "AAAA"}, finish="STOP")]
+CALLS = [chunk(CALL), chunk({"functionCall": {"name": "g", "args": {}}}), chunk({"text": ""}, finish="STOP")]
+ERROR = [{"error": {"code": 400, "message": "no", "status": "INVALID_ARGUMENT"}}]
+
+
+def differing(left: list[Wire], right: list[Wire], **options: Any) -> set[str]:
+    one, other = Answer(200, tuple(left), **options), Answer(200, tuple(right))
+    return {verdict.rule for verdict in compare("x", one, other) if verdict.outcome == DIFFERS}
+
+
+def changed(chunks: list[Wire], index: int, **top: Any) -> list[Wire]:
+    copy = deepcopy(chunks)
+    copy[index] |= top
+    return copy
+
+
+@pytest.mark.parametrize("chunks", [STREAM, CALLS])
+def test_an_answer_has_its_own_shape(chunks: list[Wire]) -> None:
+    assert not differing(chunks, chunks)
+
+
+def test_words_and_lengths_do_not_matter() -> None:
+    longer = [chunk({"text": "b"}), chunk({"text": "c"}), STREAM[1]]
+    assert not differing(STREAM, longer)
+
+
+def test_what_comes_and_goes_by_date_does_not_matter() -> None:
+    assert not differing(STREAM, changed(STREAM, 1, usageMetadata=USAGE | {"serviceTier": "standard"}))
+
+
+def test_a_moved_signature_is_seen() -> None:
+    moved = [chunk({"text": "a", "thoughtSignature": "AAAA"}), chunk({"text": ""}, finish="STOP")]
+    assert differing(STREAM, moved) == {"signature positions"}
+
+
+def test_a_signature_on_the_second_call_is_seen() -> None:
+    moved = deepcopy(CALLS)
+    moved[1]["candidates"][0]["content"]["parts"][0]["thoughtSignature"] = "AAAA"
+    assert differing(CALLS, moved) == {"signature positions"}
+
+
+def test_calls_in_one_chunk_are_seen() -> None:
+    second = CALLS[1]["candidates"][0]["content"]["parts"][0]
+    assert "calls per chunk" in differing(CALLS, [chunk(CALL, second), CALLS[2]])
+
+
+def test_an_early_finish_is_seen() -> None:
+    assert "finish reasons" in differing(STREAM, [chunk({"text": "a"}, finish="STOP"), STREAM[1]])
+
+
+def test_a_missing_tail_is_seen() -> None:
+    assert "part kinds and order" in differing(CALLS, [*CALLS[:2], chunk(finish="STOP")])
+
+
+def test_a_second_response_id_is_seen() -> None:
+    assert differing(STREAM, changed(STREAM, 1, responseId="other")) == {"one response id"}
+
+
+def test_wrong_arithmetic_is_seen() -> None:
+    wrong = changed(STREAM, 1, usageMetadata=USAGE | {"totalTokenCount": 11})
+    assert differing(STREAM, wrong) == {"usage adds up"}
+
+
+def test_a_prompt_that_jumps_is_seen() -> None:
+    jumped = changed(STREAM, 1, usageMetadata=USAGE | {"promptTokenCount": 9, "totalTokenCount": 14})
+    assert differing(STREAM, jumped) == {"prompt jumps in the last chunk"}
+
+
+def test_an_extra_key_is_seen() -> None:
+    assert differing(STREAM, changed(STREAM, 0, turnToken="v1")) == {"envelope keys"}
+
+
+def test_key_order_matters_only_where_it_was_kept() -> None:
+    turned = [dict(reversed(one.items())) for one in STREAM]
+    assert differing(STREAM, turned) == {"envelope keys"}
+    assert not differing(STREAM, turned, keeps_order=False)
+
+
+def test_an_implicit_hit_is_luck_and_an_explicit_one_is_not() -> None:
+    hit = changed(STREAM, 1, usageMetadata=USAGE | {"cachedContentTokenCount": 4})
+    assert not differing(STREAM, hit)
+    assert differing(STREAM, hit, names_cache=True) == {"usage fields"}
+
+
+def test_an_error_is_compared_in_full() -> None:
+    other = deepcopy(ERROR)
+    other[0]["error"]["message"] = "yes"
+    found = {
+        one.rule: one.outcome for one in compare("x", Answer(400, tuple(ERROR)), Answer(400, tuple(other)))
+    }
+    assert found["error body"] == DIFFERS and found["status"] == SAME
+    assert found["signature positions"] == NOT_APPLICABLE
+
+
+def test_the_newest_wording_wins() -> None:
+    assert newest_wording("Call ListModels to see") == "Call ModelService.ListModels to see"
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ({"text": "a"}, "text"),
+        ({"text": ""}, "empty text"),
+        ({"text": "a", "thought": True}, "thought"),
+        ({"thoughtSignature": "AAAA"}, "signature alone"),
+        (CALL, "functionCall"),
+    ],
+)
+def test_every_part_has_a_kind(part: Wire, kind: str) -> None:
+    assert kind_of(part) == kind
+
+
+def test_the_table_counts_every_rule() -> None:
+    table = render_table(list(compare("x", Answer(200, tuple(STREAM)), Answer(200, tuple(CALLS)))))
+    assert table.splitlines()[0].split() == [
+        "1",
+        "recorded",
+        "exchanges",
+        "same",
+        "differs",
+        "not",
+        "applicable",
+    ]
+    assert len(table.splitlines()) == len(RULES) + 1

@@ -1,0 +1,158 @@
+import base64
+from typing import Any
+
+import pytest
+
+from sessions_app.emulator import Emulator
+from sessions_app.emulator.catalogue import MODELS
+from sessions_app.emulator.signer import DUMMY_WORDS
+from tests.emulator.helpers import FLASH, Wire, answers, call, declare, model, refusal, user
+
+SIGNED = call("f", DUMMY_WORDS[0])
+DONE = answers(("f", {}))
+
+
+def test_no_contents_are_refused_in_the_recorded_words(emulator: Emulator) -> None:
+    assert refusal(emulator, {}) == "* GenerateContentRequest.contents: contents is not specified\n"
+
+
+@pytest.mark.parametrize(
+    ("contents", "words"),
+    [
+        ([user("a"), DONE], "function response turn comes immediately after a function call turn"),
+        ([user("a"), model({"text": "b"}), DONE], "function response turn comes immediately after"),
+        ([model(SIGNED), DONE], "function call turn comes immediately after a user turn"),
+        (
+            [user("a"), model({"text": "b"}), model(SIGNED), DONE],
+            "function call turn comes immediately after",
+        ),
+        ([user("a"), model(SIGNED), answers(("f", {}), ("f", {}))], "number of function response parts"),
+        ([user("a"), model(SIGNED), user("b")], "number of function response parts"),
+        ([user("a"), model(SIGNED)], "number of function response parts"),
+        ([{"role": "banana", "parts": [{"text": "a"}]}], "Role 'banana' is not supported."),
+        ([{"role": "user"}], "contents[0].parts: contents.parts must not be empty."),
+        ([user("a"), model({"thought": True})], "contents[1].parts[0].data: required oneof field 'data'"),
+    ],
+)
+def test_a_broken_order_is_refused(emulator: Emulator, contents: list[Wire], words: str) -> None:
+    assert words in refusal(emulator, {"contents": contents})
+
+
+@pytest.mark.parametrize("role", ["user", "function", "tool"])
+def test_answers_come_under_any_of_their_roles(emulator: Emulator, role: str) -> None:
+    assert not refusal(emulator, {"contents": [user("a"), model(SIGNED), {**DONE, "role": role}]})
+
+
+def test_a_missing_role_is_the_user(emulator: Emulator) -> None:
+    assert not refusal(emulator, {"contents": [{"parts": [{"text": "hello"}]}]})
+
+
+def test_two_user_texts_in_a_row_are_fine(emulator: Emulator) -> None:
+    assert not refusal(emulator, {"contents": [user("static", "dynamic"), user("hello")]})
+
+
+def test_a_part_with_only_a_signature_is_accepted(emulator: Emulator) -> None:
+    bare = {"thoughtSignature": base64.b64encode(DUMMY_WORDS[1].encode()).decode()}
+    assert not refusal(emulator, {"contents": [user("a"), model({"text": "b"}, bare), user("c")]})
+
+
+def test_an_empty_tool_is_refused(emulator: Emulator) -> None:
+    message = refusal(emulator, {"contents": [user("a")], "tools": [{}]})
+    assert message == "tools[0].tool_type: required one_of 'tool_type' must have one initialized field"
+
+
+@pytest.mark.parametrize(
+    ("served", "thinking", "words"),
+    [
+        ("gemini-2.5-flash", {"thinkingLevel": "HIGH"}, "Thinking level is not supported for this model."),
+        ("gemini-4-argon", {"thinkingBudget": 10}, "Use thinking level instead."),
+        ("gemini-3.5-flash", {"thinkingBudget": 1, "thinkingLevel": "LOW"}, "only set only one of"),
+        ("gemini-3.5-flash", {"thinking_level": "LOW"}, ""),
+        ("gemini-2.5-pro", {"thinking_budget": 100}, ""),
+    ],
+)
+def test_thinking_is_what_the_model_knows(
+    emulator: Emulator, served: str, thinking: Wire, words: str
+) -> None:
+    body = {"contents": [user("a")], "generationConfig": {"thinkingConfig": thinking}}
+    message = refusal(emulator, body, served)
+    assert words in message and bool(words) == bool(message)
+
+
+PRO, OLD, OLD_PRO, ARGON = "gemini-3.1-pro-preview", "gemini-2.5-flash", "gemini-2.5-pro", "gemini-4-argon"
+TOOLS = declare(check_flight=["flight"])
+
+
+def ask(**config: Any) -> dict[str, Any]:
+    return {"contents": [user("hello")], "generationConfig": config}
+
+
+@pytest.mark.parametrize(
+    ("model", "thinking", "message"),
+    [
+        (OLD, {"thinkingLevel": "low"}, "Thinking level is not supported for this model."),
+        (PRO, {"thinkingLevel": "minimal"}, "Thinking level MINIMAL is not supported for this model."),
+        (FLASH, {"thinkingLevel": "XHIGH"}, "Thinking level XHIGH is not supported for this model."),
+        (OLD_PRO, {"thinkingBudget": 0}, "Budget 0 is invalid. This model only works in thinking mode."),
+        (
+            ARGON,
+            {"thinkingBudget": 5},
+            "Thinking budget is not supported for this model. Use thinking level instead.",
+        ),
+        (
+            FLASH,
+            {"thinkingBudget": 5, "thinkingLevel": "LOW"},
+            "You can only set only one of thinking budget and thinking level.",
+        ),
+    ],
+)
+def test_a_way_of_thinking_the_model_lacks_is_refused(
+    emulator: Emulator, model: str, thinking: dict[str, Any], message: str
+) -> None:
+    assert refusal(emulator, ask(thinkingConfig=thinking), model) == message
+
+
+def test_an_unknown_level_is_named_with_its_path(emulator: Emulator) -> None:
+    message = refusal(emulator, ask(thinkingConfig={"thinkingLevel": "huge"}))
+    assert message.startswith("Invalid value at 'generation_config.thinking_config.thinking_level' (type.")
+    assert message.endswith('"HUGE"')
+
+
+@pytest.mark.parametrize("model", [FLASH, PRO, OLD, OLD_PRO, ARGON])
+def test_every_supported_level_is_taken(emulator: Emulator, model: str) -> None:
+    for level in MODELS[model].levels:
+        assert not refusal(emulator, ask(thinkingConfig={"thinkingLevel": level.lower()}), model)
+
+
+def test_gemini_3_answers_once(emulator: Emulator) -> None:
+    assert refusal(emulator, ask(candidateCount=2)) == "Multiple candidates is not enabled for this model"
+    assert not refusal(emulator, ask(candidateCount=1))
+
+
+def test_too_many_candidates_are_out_of_range(emulator: Emulator) -> None:
+    assert "candidateCount value of 9" in refusal(emulator, ask(candidateCount=9), OLD)
+    assert not refusal(emulator, ask(candidateCount=8), OLD)
+
+
+@pytest.mark.parametrize("heat", [-0.1, 1000])
+def test_a_temperature_out_of_range_is_refused_in_the_recorded_words(emulator: Emulator, heat: float) -> None:
+    assert refusal(emulator, ask(temperature=heat)) == (
+        f"Unable to submit request because it has a temperature value of {heat:g} but the supported range "
+        "is from 0 (inclusive) to 2.0001 (exclusive). Update the value and try again."
+    )
+
+
+def test_a_calling_mode_needs_functions(emulator: Emulator) -> None:
+    mode = {"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}}
+    words = "Function calling config is set without function_declarations."
+    assert refusal(emulator, ask() | mode) == words
+    assert not refusal(emulator, ask() | mode | {"tools": TOOLS})
+    mode["toolConfig"]["includeServerSideToolInvocations"] = True  # type: ignore[assignment]
+    assert not refusal(emulator, ask() | mode)
+
+
+def test_before_gemini_3_functions_and_json_exclude_each_other(emulator: Emulator) -> None:
+    body = ask(responseMimeType="application/json") | {"tools": TOOLS}
+    words = "Function calling with a response mime type: 'application/json' is unsupported"
+    assert refusal(emulator, body, OLD) == words
+    assert not refusal(emulator, body, FLASH)
