@@ -1,7 +1,6 @@
-"""From untrusted Markdown to HTML that may stand on a page: the only way there."""
+"""Untrusted Markdown to safe HTML."""
 
-from sessions_app.markup.blocks import Blocks, Closed
-from sessions_app.markup.plain import plain
-from sessions_app.markup.rendering import render
+from sessions_app.markup.blocks import Blocks, Closed, render
+from sessions_app.markup.rendering import plain
 
 __all__ = ["Blocks", "Closed", "plain", "render"]

@@ -1,8 +1,8 @@
-"""TeX between dollars or brackets as MathML, which browsers and screen readers know by themselves.
+"""Formulas: TeX between dollars or brackets becomes MathML, which browsers render without scripts.
 
 `$x$`, `$$x$$`, `\\(x\\)` and `\\[x\\]` are formulas; `$5 to $10` is money. A formula never holds a blank
-line, so that a block can close while the text is still being written. What cannot be read is
-shown as it was written.
+line, so that a block can close while the text is still being written. TeX that cannot be converted, or is
+beyond the limits of `meters`, is shown as source.
 """
 
 import re
@@ -20,13 +20,13 @@ from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.utils import is_code_block
 
-FORMULA_LIMIT = 2_000
-"""Characters; a longer formula is shown as written, since converting costs some 20 µs a character."""
+from sessions_app.markup.meters import FORMULA_LIMIT, SOURCE
 
 _TEX_MARKS = frozenset("\\^_={}+<>")
 _SHELL = re.compile(r"[A-Z_]{2}")
 _BRACKETS = {"\\(": "\\)", "\\[": "\\]"}
-# The library knows these environments by their other names only.
+_DISPLAYED = {"$$", "\\["}
+# latex2mathml supports these environments under other names.
 _KNOWN_AS = {"aligned": "align*", "gathered": "gather*", "equation": "split", "equation*": "split"}
 _ENVIRONMENT = re.compile(rf"\\(begin|end)\{{({'|'.join(map(re.escape, _KNOWN_AS))})\}}")
 _ALIGNED = re.compile(r' columnalign="(left|right|center)"')
@@ -47,7 +47,7 @@ def mathematics(parser: MarkdownIt) -> None:
         double_inline=True,
         renderer=lambda tex, options: formula(tex, display=bool(options["display_mode"])),
     )
-    # A formula of its own line may still stand inside a paragraph, where a div would end it.
+    # A display formula inside a paragraph must not be a div.
     parser.add_render_rule("math_inline_double", _display_in_text)
     dollars = next(rule.fn for rule in parser.inline.ruler.__rules__ if rule.name == "math_inline")
 
@@ -62,19 +62,18 @@ def mathematics(parser: MarkdownIt) -> None:
 
     parser.block.ruler.at("math_block", _display_block)
     parser.add_render_rule("math_block_open_end", _unfinished)
+    parser.add_render_rule(SOURCE, _source)
     parser.inline.ruler.at("math_inline", unless_money)
     parser.inline.ruler.before("escape", "math_brackets", _brackets)
 
 
 @lru_cache(maxsize=1_024)
 def formula(tex: str, *, display: bool) -> str:
-    """MathML of one formula, or its source as code. The result still has to be sanitised."""
-    if len(tex) > FORMULA_LIMIT:
-        return _as_written(tex)
+    """MathML of one formula, or its source as code; not sanitised."""
     try:
         made = convert(_ENVIRONMENT.sub(_other_name, tex), display="block" if display else "inline")
     except _UNREADABLE:
-        return _as_written(tex)
+        return _source_code(tex)
     # MathML Core dropped the attribute; the stylesheet aligns by class.
     return _ALIGNED.sub(r' class="align-\1"', made)
 
@@ -83,7 +82,16 @@ def _display_in_text(self: RendererHTML, tokens: Sequence[Token], idx: int, *_re
     return f'<span class="math display">{formula(tokens[idx].content.strip(), display=True)}</span>'
 
 
-def _as_written(tex: str) -> str:
+def _source(self: RendererHTML, tokens: Sequence[Token], idx: int, *_rest: object) -> str:
+    token = tokens[idx]
+    shown = _source_code(token.content.strip())
+    if token.block:
+        return f'<div class="math block">\n{shown}\n</div>\n'
+    kind = "display" if token.markup in _DISPLAYED else "inline"
+    return f'<span class="math {kind}">{shown}</span>'
+
+
+def _source_code(tex: str) -> str:
     return f'<code class="tex">{escape(tex)}</code>'
 
 
@@ -92,16 +100,16 @@ def _other_name(found: re.Match[str]) -> str:
 
 
 def _is_money(content: str, following: str) -> bool:
-    """Whether what stands between two dollars is prices or shell variables rather than a formula."""
+    """Whether the text between two dollars is prices or shell variables rather than a formula."""
     if _SHELL.match(content) and following.isalpha():
         return True
     return content[:1].isdigit() and " " in content and _TEX_MARKS.isdisjoint(content)
 
 
 def _display_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Lines from `$$` to `$$`, or to a blank line: like a fence, it never waits to see whether it ends.
+    """Lines from `$$` to `$$` or to a blank line.
 
-    The library's rule looks ahead for the end, so a block that was shown could still become another.
+    The plugin's rule looks ahead for the end, so later text could change a block that was rendered already.
     """
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]].strip()
     if is_code_block(state, start) or not first.startswith("$$"):
@@ -109,7 +117,7 @@ def _display_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     if "$$" in first[2:-2] or (first.endswith("$$") and len(first) in (3, 4)):
         return False
     last, has_ended = start, len(first) > 4 and first.endswith("$$")
-    while not has_ended and last + 1 < end and _goes_on(state, last + 1):
+    while not has_ended and last + 1 < end and _continues(state, last + 1):
         last += 1
         has_ended = state.src[state.bMarks[last] : state.eMarks[last]].rstrip().endswith("$$")
     if silent:
@@ -122,7 +130,7 @@ def _display_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     return True
 
 
-def _goes_on(state: StateBlock, line: int) -> bool:
+def _continues(state: StateBlock, line: int) -> bool:
     return not state.isEmpty(line) and state.sCount[line] >= state.blkIndent
 
 

@@ -1,21 +1,178 @@
-"""One text to HTML, for live blocks and for history alike."""
+"""Markdown to safe HTML, or to one line of plain text.
 
-from markdown_it.utils import EnvType
+The dialect is CommonMark with tables, strikethrough, task lists and formulas. Raw HTML is text, and so is
+`$5 to $10`. Headings move two levels down, because the page has a title of its own.
+"""
 
-from sessions_app.markup.parsing import make_parser
-from sessions_app.markup.sanitising import sanitise, well_formed
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from html import escape
 
-PARSER = make_parser()
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import table
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from mdit_py_plugins.tasklists import tasklists_plugin
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
+from pygments.lexers import find_lexer_class_by_name
+from pygments.util import ClassNotFound
+
+from sessions_app.markup.mathematics import mathematics
+from sessions_app.markup.meters import limit_costs
+from sessions_app.markup.sanitising import is_picture, sanitise
+
+LABEL_LIMIT = 40
+
+PLAIN_LIMIT = 2_000
+"""Characters of which `plain` makes a line; its patterns are quadratic in brackets."""
+
+_FORMATTER = HtmlFormatter[str](nowrap=True)
 
 
-def render(markdown: str) -> str:
-    """Safe HTML of a Markdown text from a model or a person. Any string is accepted.
+def code_block(code: str, language: str = "", *, is_coloured: bool = False) -> str:
+    """Highlighted by class names (static/css/code.css); `language` is the first word after the fence."""
+    label = escape(language[:LABEL_LIMIT])
+    shown = _coloured(code, language) if is_coloured else escape(code)
+    return (
+        '<div class="code"><div class="code-head">'
+        f'<span class="code-language">{label}</span>'
+        '<button type="button" class="copy" data-copy>Copy</button></div>'
+        f'<pre tabindex="0"><code>{shown}</code></pre></div>\n'
+    )
 
-    The same text gives the same HTML, and only tags, attributes and addresses of the allow-list.
-    """
-    return render_with(markdown, {})
+
+def _coloured(code: str, language: str) -> str:
+    lexer_class = _lexer_class(language.lower())
+    if lexer_class is None:
+        return escape(code)
+    return highlight(code, lexer_class(stripnl=False), _FORMATTER)
+
+
+@lru_cache(maxsize=256)
+def _lexer_class(language: str) -> type[Lexer] | None:
+    try:
+        return find_lexer_class_by_name(language)
+    except ClassNotFound:
+        return None
+
+
+NESTING_LIMIT = 40
+"""Levels of nested blocks; the parser drops deeper ones, and its time grows with the depth."""
+
+HEADING_SHIFT = 2
+
+CELL_LIMIT = 1_000
+"""Cells that are missing in the rows of a table; where there are more, the table ends."""
+
+BRACKET_LIMIT = 1_000
+"""Opening brackets in a paragraph; with more its links stay text, since parsing them is quadratic."""
+
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,}).*$", re.MULTILINE)
+_LINE_MARK = re.compile(
+    r"^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+|[-*_=|: ]{3,}$)", re.MULTILINE
+)
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)?")
+_EMPHASIS = re.compile(
+    r"(\*{1,3}|~~|`+)(?=\S)|(?<=\S)(\*{1,3}|~~|`+)|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)"
+)
 
 
 def render_with(markdown: str, env: EnvType) -> str:
-    """Like `render`; link definitions are read from `env` and added to it."""
-    return sanitise(PARSER.render(well_formed(markdown), env))
+    """Safe HTML of well-formed Markdown; link definitions are read from `env` and added to it."""
+    return sanitise(PARSER.render(markdown, env))
+
+
+def plain(text: str) -> str:
+    """The beginning of a Markdown text as plain text on one line, never longer than the text."""
+    text = text[:PLAIN_LIMIT]
+    for pattern, kept in ((_FENCE, " "), (_LINE_MARK, ""), (_LINK, r"\1"), (_EMPHASIS, "")):
+        text = pattern.sub(kept, text)
+    return " ".join(text.replace(" | ", " ").split())
+
+
+def make_parser() -> MarkdownIt:
+    # The rule reads its limit there and has no option for it.
+    table.__globals__["MAX_AUTOCOMPLETED_CELLS"] = CELL_LIMIT
+    options = {"html": False, "maxNesting": NESTING_LIMIT}
+    parser = MarkdownIt("commonmark", options, renderer_cls=Html)
+    parser.enable(["table", "strikethrough"]).use(tasklists_plugin).use(mathematics)
+    without_links = MarkdownIt("commonmark", options).enable("strikethrough").disable(["link", "image"])
+    parser.core.ruler.before("inline", "brackets", partial(_parse_bracket_floods, without_links))
+    parser.core.ruler.push("costs", limit_costs)
+    parser.core.ruler.push("headings", _lower_headings)
+    parser.core.ruler.push("alignment", _classes_for_styles)
+    parser.core.ruler.push("images", _links_for_remote_images)
+    return parser
+
+
+class Html(RendererHTML):
+    """Each method renders tokens of the type it is named after."""
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        token = tokens[idx]
+        language = next(iter(token.info.split()), "")
+        return code_block(token.content, language, is_coloured=token.meta.get("is_coloured", False))
+
+    def code_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return code_block(tokens[idx].content)
+
+    def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return '<div class="table" tabindex="0">' + self.renderToken(tokens, idx, options, env)
+
+    def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return self.renderToken(tokens, idx, options, env).rstrip("\n") + "</div>\n"
+
+
+def _parse_bracket_floods(without_links: MarkdownIt, state: StateCore) -> None:
+    """Parses paragraphs above `BRACKET_LIMIT` without links; they would block the event loop for seconds."""
+    for token in state.tokens:
+        if token.type == "inline" and token.content.count("[") > BRACKET_LIMIT:
+            token.children = without_links.parseInline(token.content)[0].children
+            token.content = ""
+
+
+def _lower_headings(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + HEADING_SHIFT)}"
+
+
+def _classes_for_styles(state: StateCore) -> None:
+    """Aligns cells by class: the content security policy forbids style attributes."""
+    for token in state.tokens:
+        style = token.attrs.pop("style", "") if token.type in ("th_open", "td_open") else ""
+        if style:
+            token.attrSet("class", f"align-{str(style).removeprefix('text-align:')}")
+
+
+def _links_for_remote_images(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.children and any(child.type == "image" for child in token.children):
+            token.children = list(_without_remote_images(token.children))
+
+
+def _without_remote_images(children: Sequence[Token]) -> Iterator[Token]:
+    links = 0
+    for token in children:
+        links += token.nesting if token.type in ("link_open", "link_close") else 0
+        address = str(token.attrGet("src") or "")
+        if token.type != "image" or is_picture(address):
+            yield token
+        elif links:
+            yield Token("text", "", 0, content=_alternative(token) or address)
+        else:
+            yield Token("link_open", "a", 1, attrs={"href": address})
+            yield Token("text", "", 0, content=_alternative(token) or address)
+            yield Token("link_close", "a", -1)
+
+
+def _alternative(image: Token) -> str:
+    return "".join(child.content for child in image.children or [] if child.type in ("text", "code_inline"))
+
+
+PARSER = make_parser()

@@ -1,7 +1,6 @@
-"""The last step of every rendering: an allow-list of tags, attributes and addresses.
+"""The allow-list of tags, attributes and addresses.
 
-The parser already escapes raw HTML, so this list is a second lock, not the only one. Class
-names come from this package alone, because nothing a model writes becomes an attribute.
+The second defence: the parser already escapes raw HTML. Class names come from this package only.
 """
 
 import re
@@ -57,7 +56,7 @@ FORCED = {
 }
 
 PICTURE = re.compile(r"data:image/(?:png|gif|jpeg|webp);base64,[A-Za-z0-9+/=]+")
-"""The only addresses an image may have: a remote one tells its server who reads what, and when."""
+"""Addresses allowed for images; loading a remote image would disclose who reads the text."""
 
 UNENCODABLE = re.compile("[\ud800-\udfff]")
 
@@ -67,11 +66,12 @@ def sanitise(html: str) -> str:
 
 
 def well_formed(text: str) -> str:
-    """The same number of characters, each of which UTF-8 can write."""
+    """The text with lone surrogates replaced, of the same length."""
     return UNENCODABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def is_picture(address: str) -> bool:
+    """Whether the address is a raster image inside the text itself."""
     return PICTURE.fullmatch(address) is not None
 
 

@@ -7,7 +7,7 @@ import pytest
 from pygments.token import STANDARD_TYPES
 
 from sessions_app.markup import render
-from sessions_app.markup.code import HIGHLIGHT_LIMIT
+from sessions_app.markup.meters import HIGHLIGHT_LIMIT
 
 CSS = (Path(__file__).parents[2] / "static/css/code.css").read_text(encoding="utf-8")
 COLOUR = re.compile(r"--(code-[a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.markup import render
-from sessions_app.markup.mathematics import FORMULA_LIMIT
+from sessions_app.markup.meters import FORMULA_LIMIT
 
 prices = st.builds(
     "{}{}{}".format,

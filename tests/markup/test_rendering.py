@@ -1,4 +1,4 @@
-"""What untrusted text becomes, and what it never becomes."""
+"""What untrusted text becomes, and what it never becomes; the Markdown that is understood; the plain line."""
 
 import re
 from html.parser import HTMLParser
@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.markup import render
+from sessions_app.markup import plain, render
+from sessions_app.markup.rendering import BRACKET_LIMIT
 from sessions_app.markup.sanitising import ATTRIBUTES, FORCED, TAGS
 
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
@@ -116,3 +117,75 @@ def test_a_nul_and_half_a_character_are_replaced() -> None:
 
 def test_characters_that_only_look_special_are_kept() -> None:
     assert render("🙂 1 < 2 & “ü”") == "<p>🙂 1 &lt; 2 &amp; “ü”</p>\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("# a", "<h3>a</h3>\n"),
+        ("###### a", "<h6>a</h6>\n"),
+        ("*a* **b** ~~c~~ `d`", "<p><em>a</em> <strong>b</strong> <s>c</s> <code>d</code></p>\n"),
+        ("a  \nb", "<p>a<br>\nb</p>\n"),
+        ("3. a\n4. b", '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>\n'),
+        ("> a", "<blockquote>\n<p>a</p>\n</blockquote>\n"),
+        ("it costs $5 to $10", "<p>it costs $5 to $10</p>\n"),
+        ("see https://example.org", "<p>see https://example.org</p>\n"),
+    ],
+)
+def test_it_renders(text: str, html: str) -> None:
+    assert render(text) == html
+
+
+def test_a_table_can_scroll_and_aligns_by_class() -> None:
+    html = render("| a | b |\n|--:|---|\n| 1 | 2 |")
+    assert html.startswith('<div class="table" tabindex="0"><table>')
+    assert '<td class="align-right">1</td>' in html
+    assert "style=" not in html
+
+
+def test_a_task_is_a_box_nobody_can_tick() -> None:
+    html = render("- [x] done\n- [ ] open")
+    assert html.count('type="checkbox"') == html.count('disabled=""') == 2
+    assert html.count('checked="') == 1
+    assert html.count('aria-label="task"') == 2
+
+
+def test_a_flood_of_brackets_is_text() -> None:
+    html = render("![" * 3_000)
+    assert html == f"<p>{'![' * 3_000}</p>\n"
+
+
+def test_many_links_below_the_limit_are_links() -> None:
+    assert render("[a](mailto:b)" * BRACKET_LIMIT).count("<a ") == BRACKET_LIMIT
+
+
+def test_deep_quotations_end_somewhere() -> None:
+    assert render(">" * 5_000 + " a").count("<blockquote>") <= 40
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("**Bold** and *soft* and `code`", "Bold and soft and code"),
+        ("## Heading\n\ntext", "Heading text"),
+        ("- one\n- [x] two\n3. three", "one two three"),
+        ("> quoted", "quoted"),
+        ("[words](https://example.org) and ![a picture](x.png)", "words and a picture"),
+        ("```python\nprint(1)\n```", "print(1)"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", "| a b | | 1 2 |"),
+        ("snake_case and 2 * 3 * 4", "snake_case and 2 * 3 * 4"),
+        ("<b>stays</b>", "<b>stays</b>"),
+    ],
+)
+def test_marks_go_and_words_stay(text: str, shown: str) -> None:
+    assert plain(text) == shown
+
+
+@given(st.text(alphabet="ab *_`#[]()>|-\n~", max_size=80))
+def test_it_never_adds_anything(text: str) -> None:
+    assert len(plain(text)) <= len(text) and "\n" not in plain(text)
+
+
+@given(st.lists(st.text(alphabet="abcé", min_size=1), max_size=8))
+def test_plain_words_are_left_alone(words: list[str]) -> None:
+    assert plain(" ".join(words)) == " ".join(words)

@@ -1,0 +1,1 @@
+"""Rendering of prompt templates in worker processes, with limits of time and memory."""

@@ -1,0 +1,81 @@
+"""How a reply ended: what happened, and what to change or try."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sessions_app.prompt.outcomes import Outcome
+from sessions_app.wording.sentences import fill
+
+SENTENCES: dict[str, str] = {
+    Outcome.COMPLETE: "The answer is complete.",
+    Outcome.CALLS: "The model asked for tools.",
+    Outcome.MAX_TOKENS: "The answer was cut off at the output limit.",
+    Outcome.NO_ROOM: "The model used the whole output limit for thinking and never began to answer.",
+    Outcome.SAFETY: "The model stopped because of a safety rule.",
+    Outcome.RECITATION: "The model stopped because its answer came too close to a published text.",
+    Outcome.LANGUAGE: "The model stopped because it does not speak this language.",
+    Outcome.NO_IMAGE: "The model was to make an image and made none.",
+    Outcome.MALFORMED_CALL: "The model tried to call a tool but wrote the call wrongly.",
+    Outcome.UNEXPECTED_CALL: "The model called a tool when it should not have.",
+    Outcome.MISSING_SIGNATURE: "The provider missed a thought signature in the history.",
+    Outcome.BLOCKED: "The provider refused the request before the model saw it.",
+    Outcome.EMPTY: "The model answered with nothing.",
+    Outcome.UNFINISHED: "The stream ended before the model said it was done.",
+    Outcome.FAILED: "The provider reported an error in the middle of the answer.",
+    Outcome.OTHER: "The model stopped for a reason it does not explain.",
+    Outcome.CONTINUES: "The provider paused the answer at its limit for one request; the next goes on.",
+    Outcome.UNKNOWN_REASON: "The provider sent no answer, and a reason that Pipeweb does not know.",
+}
+"""What happened."""
+
+HINTS: dict[str, str] = {
+    Outcome.COMPLETE: "",
+    Outcome.CALLS: "",
+    Outcome.MAX_TOKENS: "Ask the model to go on, or let the session go on by itself.",
+    Outcome.NO_ROOM: "Lower the thinking level, or ask for a shorter answer.",
+    Outcome.SAFETY: "Rephrase the request and try again.",
+    Outcome.RECITATION: "Ask for a summary or for the model's own words.",
+    Outcome.LANGUAGE: "Ask for the answer in another language, or choose another model.",
+    Outcome.NO_IMAGE: "Describe the image in other words, or choose a model that makes images.",
+    Outcome.MALFORMED_CALL: "Try again; if it happens often, switch the tool off or choose another model.",
+    Outcome.UNEXPECTED_CALL: "Check that the tools it needs are switched on, then try again.",
+    Outcome.MISSING_SIGNATURE: "Open the inspector: it shows which part came back without its signature.",
+    Outcome.BLOCKED: "Rephrase the message, or look for blocked text in the session's background and files.",
+    Outcome.EMPTY: "Try again.",
+    Outcome.UNFINISHED: "What arrived is kept. Try again for a whole answer.",
+    Outcome.FAILED: "Try again.",
+    Outcome.OTHER: "Try again, or choose another model.",
+    Outcome.CONTINUES: "The rest of the answer is in the exchange that follows.",
+    Outcome.UNKNOWN_REASON: "Try again, or choose another model.",
+}
+"""What to do about it; empty where there is nothing to do."""
+
+
+NAMED: dict[str, str] = {
+    Outcome.OTHER: "The model stopped for a reason it does not explain ({finish_reason}).",
+    Outcome.UNKNOWN_REASON: (
+        "The provider sent no answer, and a reason that Pipeweb does not know: {finish_reason}."
+    ),
+}
+"""With the provider's word, where the row has it."""
+
+NEWS = {
+    "title": "The provider gave a reason for the end that Pipeweb does not know: {finish_reason}.",
+    "hint": "The answer stands as it came, and its calls were run.",
+}
+"""Beside an answer that stands."""
+
+
+def sentence(outcome: str, figures: Mapping[str, Any] | None = None) -> str:
+    """What happened; empty for an outcome that another version wrote. `figures` are those of NoAnswer."""
+    plain = SENTENCES.get(outcome, "")
+    return fill(NAMED[outcome], figures, otherwise=plain) if figures and outcome in NAMED else plain
+
+
+def news_texts(finish_reason: str) -> tuple[str, str]:
+    """Title and hint for a reason that is not known."""
+    return NEWS["title"].format(finish_reason=finish_reason), NEWS["hint"]
+
+
+def hint(outcome: str) -> str:
+    return HINTS.get(outcome, "")

@@ -1,0 +1,246 @@
+"""What a person should know of a request: one sentence for each RemarkCode."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sessions_app.prompt.pricing import Budget
+from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.prompt.templates import Rendered, RenderFailure
+from sessions_app.wording import costs, refusals
+from sessions_app.wording.sentences import fill, quoted
+
+Figures = dict[str, Any]
+
+SENTENCES: dict[str, str] = {
+    RemarkCode.TEXT_FELL_BACK: "{title} was sent as it was written: {where}{reason}",
+    RemarkCode.TEXT_RENDERED: "{title} was rendered",
+    RemarkCode.TEXT_UNDEFINED: "{title} names what has no value: {names}",
+    RemarkCode.TEXT_BREAKS_CACHE: (
+        "{title} line {line} uses {path}: it breaks the cache of the whole static layer {how_often}"
+    ),
+    RemarkCode.TEXT_IS_DYNAMIC: "{title} stands in the dynamic layer",
+    RemarkCode.ARGUMENTS_NO_OBJECT: "The session's arguments are not an object; none is used.",
+    RemarkCode.ARGUMENTS_TOO_DEEP: (
+        "The session's arguments are nested more than {most} levels deep; none is used."
+    ),
+    RemarkCode.ARGUMENT_EMPTY_SEGMENT: "“{name}” has an empty segment between its dots and is not used.",
+    RemarkCode.ARGUMENT_UNNAMEABLE: '“{name}” cannot be written as a name: use {{{{ args["{name}"] }}}}.',
+    RemarkCode.ARGUMENT_WINS: "“{name}” is a reserved name: the session's argument takes its place.",
+    RemarkCode.ARGUMENT_LOSES: (
+        "“{name}” is a reserved name: what is known of it wins over the session's argument."
+    ),
+    RemarkCode.ARGUMENT_MERGED: "“{name}” is a reserved name: the argument is merged into args itself.",
+    RemarkCode.DESCRIPTION_FELL_BACK: "The assistant's description is used as it was written: {reason}.",
+    RemarkCode.CALL_UNANSWERED: "The call of {quoted} had no result: an error stands in.",
+    RemarkCode.TURN_EMPTY: "The turn held nothing that can be sent.",
+    RemarkCode.PARTS_REMOVED: "Parts that held nothing or stood on the wrong side are left out.",
+    RemarkCode.RESULTS_REORDERED: "The results stand in the order of the calls now.",
+    RemarkCode.RESULT_UNASKED: "A result of “{name}” answers no call.",
+    RemarkCode.RESULTS_ORPHANED: "A tool result stood without the call that asked for it.",
+    RemarkCode.TURN_ORPHANED: "A tool result stood without the call that asked for it; it held nothing else.",
+    RemarkCode.ANSWER_INSERTED: (
+        "A message followed a tool result directly: a short answer stands between them."
+    ),
+    RemarkCode.MESSAGE_INSERTED: (
+        "A call followed the model's own answer directly: a short message stands between them."
+    ),
+    RemarkCode.SIGNATURE_REMOVED: "Another route made this signature.",
+    RemarkCode.SIGNATURE_PART_DROPPED: "Another route made this signature. The part held nothing else.",
+    RemarkCode.SIGNATURE_FOREIGN: (
+        "The signature of this call belongs to another route; the model demands one here."
+    ),
+    RemarkCode.SIGNATURE_LOST: "The signature of this call is lost; the model demands one here.",
+    RemarkCode.SIGNATURE_REFUSED: "The provider refused this signature in {where}.",
+    RemarkCode.REFUSED_PART_DROPPED: (
+        "The provider refused this signature in {where}. The part held nothing else."
+    ),
+    RemarkCode.REFUSED_CALL: (
+        "The provider refused the signature of this call in {where}; the model demands one here."
+    ),
+    RemarkCode.UNSIGNED_CALL: "The first call of this step has no signature.",
+    RemarkCode.STAND_IN_SENT: "A stand-in is sent instead of the model's own signature.",
+    RemarkCode.UNSIGNED_ANSWER: (
+        "The newest model turn carries no signature, so the model cannot take up its thoughts."
+    ),
+    RemarkCode.MODEL_UNKNOWN: (
+        "“{model}” is not in the capability table. It is taken for a model of its generation, "
+        "{caches} explicit caches; an admin can enter what is true of it."
+    ),
+    RemarkCode.MODEL_ROUTED: (
+        "“{model}” was expected from “{expected}” and came from “{served}”: the facts, signatures and "
+        "caches of the latter hold."
+    ),
+    RemarkCode.PANEL_READ: "{panel}: {facts}",
+    RemarkCode.PANEL_SINCE: "{panel}: since {since} UTC",
+    RemarkCode.CHUNK_FROZEN: "Chunk {chunk}: about {tokens:,} tokens.",
+    RemarkCode.NOTIFICATION: "[N{number}] {label} — {text}",
+    RemarkCode.BUDGET_NEAR: "{state}",
+    RemarkCode.EARLIER_WORDING: "{text}",
+}
+
+LABELS: dict[str, str] = {
+    RemarkCode.CALL_UNANSWERED: "answered",
+    RemarkCode.TURN_EMPTY: "dropped",
+    RemarkCode.PARTS_REMOVED: "removed",
+    RemarkCode.RESULTS_REORDERED: "reordered",
+    RemarkCode.RESULT_UNASKED: "removed",
+    RemarkCode.RESULTS_ORPHANED: "removed",
+    RemarkCode.TURN_ORPHANED: "dropped",
+    RemarkCode.ANSWER_INSERTED: "filled",
+    RemarkCode.MESSAGE_INSERTED: "filled",
+    RemarkCode.SIGNATURE_REMOVED: "removed",
+    RemarkCode.SIGNATURE_PART_DROPPED: "dropped",
+    RemarkCode.SIGNATURE_FOREIGN: "dummy",
+    RemarkCode.SIGNATURE_LOST: "dummy",
+    RemarkCode.SIGNATURE_REFUSED: "removed",
+    RemarkCode.REFUSED_PART_DROPPED: "dropped",
+    RemarkCode.REFUSED_CALL: "dummy",
+    RemarkCode.UNSIGNED_CALL: "unsigned call",
+    RemarkCode.STAND_IN_SENT: "dummy",
+    RemarkCode.UNSIGNED_ANSWER: "unsigned answer",
+}
+"""Short names of repairs and findings."""
+
+PLACES = {
+    "turn": "Turn {turn}: {sentence}",
+    "part": "Turn {turn}, part {part}: {sentence}",
+    "line": "line {line}: ",
+}
+
+RENDER_FAILURES: dict[str, str] = {
+    RenderFailure.TOO_SLOW: "rendering it takes more than {limit:g} s",
+    RenderFailure.TOO_MUCH_MEMORY: "rendering it takes more than {limit:g} MB",
+    RenderFailure.TOO_LARGE: "the texts and arguments of the request have more than {limit:,.0f} characters",
+    RenderFailure.NO_TIME: "the {limit:g} s for rendering were used up before it was done",
+}
+"""Why a text was sent as it was written, where the template engine does not say it."""
+
+RATES = {"daily": "once a day", "always": "with every message"}
+"""How often a volatile value changes (`prompt.templates`)."""
+
+CACHES = {True: "with", False: "without"}
+
+REFUSED_IN = {"here": "exchange {exchange}", "elsewhere": "another session"}
+"""Where the provider refused a signature; a fork has the turns of the exchange, not the exchange."""
+
+PANEL_FACTS = {
+    "tokens": "{tokens:,} tokens",
+    "unsent": "not sent",
+    "changed": "changed",
+    "same": "as before",
+    "page": "page {page} of {pages}",
+    "file": "{path} page {page} of {pages}",
+}
+
+NOTIFICATION_LABELS: dict[str, str] = {
+    "user_message": "message",
+    "reload_resume": "interrupted",
+    "todo_incomplete": "todos open",
+    "max_tokens_truncated": "answer cut",
+    "context_threshold": "context filling up",
+    "guard_rail": "guard rail",
+    "custom": "notice",
+}
+
+ONE_TEXT = {
+    "fell_back": "1 text is sent as written: {titles}.",
+    "breaking": "1 text breaks the cache: {titles}.",
+}
+SEVERAL_TEXTS = {
+    "fell_back": "{count} texts are sent as written: {titles}.",
+    "breaking": "{count} texts break the cache: {titles}.",
+}
+"""About the texts of a session, before anything is sent."""
+
+
+def sentence(remark: Remark) -> str:
+    """The remark as a sentence; a code that is not known here as it is."""
+    if remark.code in refusals.SENTENCES:
+        return " ".join(filter(None, refusals.refusal_texts(remark.code, remark.figures)))
+    known = SENTENCES.get(remark.code)
+    otherwise = str(remark.figures.get("text") or remark.code.replace("_", " "))
+    if known is None:
+        return otherwise
+    derived = _derivations.get(remark.code)
+    figures = remark.figures | derived(remark.figures) if derived else remark.figures
+    return fill(known, figures, otherwise=otherwise)
+
+
+def sentence_at(remark: Remark) -> str:
+    """The sentence behind the turn and the part it is about."""
+    text = sentence(remark)
+    if not remark.turn:
+        return text
+    place = PLACES["turn" if remark.part is None else "part"]
+    return place.format(turn=remark.turn[:8], part=remark.part, sentence=text)
+
+
+def label(remark: Remark) -> str:
+    """The short name of the remark."""
+    if remark.code in LABELS:
+        return LABELS[remark.code]
+    return str(remark.figures.get("label") or remark.code or "note").replace("_", " ")
+
+
+def about_texts(what: str, titles: list[str]) -> str:
+    """A sentence about several texts; `what` is a key of ONE_TEXT."""
+    return (ONE_TEXT if len(titles) == 1 else SEVERAL_TEXTS)[what].format(
+        count=len(titles), titles=", ".join(titles)
+    )
+
+
+def how_often(rate: str) -> str:
+    return RATES.get(rate, "")
+
+
+def failure_reason(rendered: Rendered) -> str:
+    """Why a text could not be rendered."""
+    return _reason(rendered.failure_figures())["reason"]
+
+
+def _reason(figures: Figures) -> dict[str, str]:
+    known = RENDER_FAILURES.get(figures.get("failure", ""))
+    return {"reason": fill(known, figures) if known else str(figures.get("reason", ""))}
+
+
+def _panel_facts(figures: Figures) -> str:
+    """`120 tokens, changed`; a problem comes last."""
+    is_sent = bool(figures.get("is_sent"))
+    templates = [PANEL_FACTS["tokens" if is_sent else "unsent"]]
+    if is_sent:
+        templates.append(PANEL_FACTS["changed" if figures.get("changed") else "same"])
+    if figures.get("pages", 1) > 1:
+        templates.append(PANEL_FACTS["page"])
+    facts = [fill(each, figures) for each in templates]
+    facts += [fill(PANEL_FACTS["file"], file) for file in figures.get("files", ())]
+    problem = figures.get("problem")
+    return ", ".join(facts) + (f". {problem}" if problem else "")
+
+
+def _budget(figures: Figures) -> str:
+    budget = Budget.restored(figures)
+    return costs.budget_state(budget) if budget else ""
+
+
+def _line(figures: Figures) -> dict[str, str]:
+    return {"where": PLACES["line"].format(line=figures["line"]) if figures.get("line") else ""}
+
+
+def _where(figures: Figures) -> dict[str, str]:
+    return {"where": fill(REFUSED_IN["here" if figures.get("exchange") else "elsewhere"], figures)}
+
+
+_derivations: dict[str, Callable[[Figures], dict[str, str]]] = {
+    RemarkCode.TEXT_FELL_BACK: lambda figures: _line(figures) | _reason(figures),
+    RemarkCode.DESCRIPTION_FELL_BACK: _reason,
+    RemarkCode.SIGNATURE_REFUSED: _where,
+    RemarkCode.REFUSED_PART_DROPPED: _where,
+    RemarkCode.REFUSED_CALL: _where,
+    RemarkCode.TEXT_BREAKS_CACHE: lambda figures: {"how_often": how_often(figures.get("rate", ""))},
+    RemarkCode.CALL_UNANSWERED: lambda figures: {"quoted": quoted(figures.get("names", ()))},
+    RemarkCode.MODEL_UNKNOWN: lambda figures: {"caches": CACHES[bool(figures.get("has_caches"))]},
+    RemarkCode.PANEL_READ: lambda figures: {"facts": _panel_facts(figures)},
+    RemarkCode.NOTIFICATION: lambda figures: {"label": NOTIFICATION_LABELS.get(str(figures.get("kind")), "")},
+    RemarkCode.BUDGET_NEAR: lambda figures: {"state": _budget(figures)},
+}
+"""By code: the figures that follow from the stored ones."""

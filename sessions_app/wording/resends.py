@@ -1,0 +1,39 @@
+"""Why a request was sent again, by the kind of the error that the first one met (`Exchange.error`)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sessions_app.errors import CacheGone, SignatureMissing, SignatureRefused
+
+REASONS = {
+    CacheGone.__name__: "Sent again without the cache that exchange {number} named.",
+    SignatureRefused.__name__: (
+        "Sent again without the thought signatures that the provider refused in exchange {number}."
+    ),
+    SignatureMissing.__name__: (
+        "Sent again with a stand-in for the thought signature that the provider missed in exchange {number}."
+    ),
+    "other": "Sent again because exchange {number} failed.",
+}
+
+NOTES = {
+    SignatureRefused.__name__: (
+        "The provider refused the thought signatures of earlier answers, so the request was sent again "
+        "without them."
+    ),
+    SignatureMissing.__name__: (
+        "The provider missed a thought signature of an earlier call, so the request was sent again with a "
+        "stand-in."
+    ),
+}
+"""What a person is told in the chat; other resends change nothing that the model reads."""
+
+
+def reason(error: Mapping[str, Any], number: int) -> str:
+    """`error` and `number` are those of the exchange that failed."""
+    return REASONS.get(str(error.get("kind")), REASONS["other"]).format(number=number)
+
+
+def note(kind: str) -> str:
+    """Empty for a resend of which the chat says nothing."""
+    return NOTES.get(kind, "")

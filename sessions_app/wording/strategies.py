@@ -1,0 +1,66 @@
+"""Which way of caching was chosen for a request, and why."""
+
+from decimal import Decimal
+
+from sessions_app.prompt.pricing import MILLION, dollars
+from sessions_app.prompt.strategy import StrategyReason, StrategyRecord
+from sessions_app.wording.sentences import earlier_version
+
+MODES = {"explicit": "Explicit", "implicit": "Implicit"}
+
+REASONS = {
+    StrategyReason.NOT_OFFERED: "{mode}: there are no explicit caches for this model here.",
+    StrategyReason.REFUSED: "{mode}: the provider refused a cache: {refusal}",
+    StrategyReason.AS_SET: "{mode}, as set for this session.",
+    StrategyReason.LONG_PAUSES: "{mode}: requests more than {minutes:.0f} min apart "
+    "make keeping a cache dearer than none.",
+    StrategyReason.PROVIDER_CHEAPER: "{mode}: {share:.0%} of the last prompts came from the provider’s own "
+    "cache, which is cheaper than an explicit one ({compared}).",
+    StrategyReason.OURS_CHEAPER: "{mode}: only {share:.0%} of the last prompts came from the provider’s own "
+    "cache; a cache of ours is cheaper ({compared}).",
+    StrategyReason.SHARE_UNKNOWN: "{mode}: how much the provider would cache of its own accord "
+    "is not known here.",
+    StrategyReason.UNKNOWN: "{mode}.",
+}
+
+COMPARED = {
+    "priced": "{own} a request against {ours}",
+    "useless": "{own} a request against no use",
+    "unpriced": "by the usual ratio of prices",
+}
+
+ROLLS = {
+    "seed": "History moves by seed 4’s four thresholds, as set for this session.",
+    "never": "Rolling history over would not pay here.",
+    "at": "History rolls over at {tail:,.0f} tokens.",
+}
+
+
+def sentence(record: StrategyRecord | None, earlier: str = "") -> str:
+    """`earlier` is the sentence that stands in for figures in a row of an earlier version."""
+    if record is None:
+        return earlier_version(earlier)
+    why = REASONS[record.reason].format(
+        mode=MODES[record.mode],
+        refusal=record.refusal,
+        minutes=record.pause_minutes or 0,
+        share=record.share or 0,
+        compared=_compared(record),
+    )
+    return f"{why} {_rolls(record)}"
+
+
+def _compared(record: StrategyRecord) -> str:
+    if record.own_usd is None:
+        return COMPARED["unpriced"]
+    key = "useless" if record.ours_usd is None else "priced"
+    return COMPARED[key].format(own=_usd(record.own_usd), ours=_usd(record.ours_usd or 0))
+
+
+def _rolls(record: StrategyRecord) -> str:
+    key = "seed" if record.policy == "seed" else "never" if record.tail is None else "at"
+    return ROLLS[key].format(tail=record.tail or 0)
+
+
+def _usd(per_million: float) -> str:
+    return dollars(Decimal(per_million) / MILLION)

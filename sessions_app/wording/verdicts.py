@@ -1,0 +1,148 @@
+"""Whether an exchange hit a cache, and why."""
+
+from typing import NamedTuple
+
+from sessions_app.prompt.caching import VerdictCode
+from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
+from sessions_app.wording.break_lines import change, place
+from sessions_app.wording.sentences import earlier_version
+
+LABELS = {
+    VerdictCode.FIRST: "first",
+    VerdictCode.HIT: "hit",
+    VerdictCode.PARTIAL: "partial",
+    VerdictCode.MODEL_CHANGED: "model changed",
+    VerdictCode.CONFIG_CHANGED: "config changed",
+    VerdictCode.LAYER_CHANGED: "layer changed",
+    VerdictCode.SHORTENED: "shortened",
+    VerdictCode.TTL_LIKELY: "ttl likely",
+    VerdictCode.CONTINUED: "continued",
+    VerdictCode.BELOW_MINIMUM: "below minimum",
+    VerdictCode.UNSUPPORTED: "unsupported",
+    VerdictCode.CACHE_EXPIRED: "cache expired",
+    VerdictCode.PROVIDER_MISS: "provider miss",
+    VerdictCode.UNKNOWN: "unknown",
+}
+"""The code in the inspector."""
+
+BADGES = {
+    VerdictCode.FIRST: "first request",
+    VerdictCode.HIT: "cache hit",
+    VerdictCode.PARTIAL: "partly cached",
+    VerdictCode.MODEL_CHANGED: "not cached",
+    VerdictCode.CONFIG_CHANGED: "not cached",
+    VerdictCode.LAYER_CHANGED: "not cached",
+    VerdictCode.SHORTENED: "not cached",
+    VerdictCode.TTL_LIKELY: "not cached",
+    VerdictCode.CONTINUED: "",
+    VerdictCode.BELOW_MINIMUM: "not cached",
+    VerdictCode.UNSUPPORTED: "not cached",
+    VerdictCode.CACHE_EXPIRED: "not cached",
+    VerdictCode.PROVIDER_MISS: "not cached",
+    VerdictCode.UNKNOWN: "",
+}
+"""The code below an answer; the card gives the reason of a miss."""
+
+OURS = {
+    "nothing": "Our bytes: nothing was sent before this on its branch.",
+    "same": "Our bytes: all that exchange {number} sent (about {prefix_tokens:,} tokens) "
+    "stands first again{reader}.",
+    "parted": "Our bytes: the first {prefix_tokens:,} tokens (about) are those of exchange {number}; "
+    "they part at {place}: {happened}{reader}.",
+}
+
+READERS = {
+    "same": "",
+    "other_settings": ", with other generation settings",
+    "other_model": ", but another model answers",
+}
+
+COUNTED = {"count": "The provider: {cached:,} of {prompt:,} tokens cached."}
+
+REASONS = {
+    VerdictReason.CACHE_GONE: "The provider no longer had the cache; the static layer was sent again inline.",
+    VerdictReason.NO_USAGE: "The provider reported no usage.",
+    VerdictReason.NOT_ANSWERED: "The provider did not answer this request.",
+    VerdictReason.CUT_OFF: "The answer was not received to its end.",
+    VerdictReason.NAMED: "The request named a cache.",
+    VerdictReason.WHOLE_PREFIX: "It reused the whole unchanged prefix on its own.",
+    VerdictReason.PART_OF_PREFIX: "It reused a part on its own.",
+    VerdictReason.ANOTHERS_PREFIX: "It reused on its own what another request had begun with.",
+    VerdictReason.NAMED_NOT_COUNTED: "The request named a cache, but no cached token was counted.",
+    VerdictReason.NOTHING_BEFORE: "",
+    VerdictReason.NEVER_CACHES: "This model is not known to cache anything.",
+    VerdictReason.TOO_SHORT: "It keeps prefixes from {minimum:,} tokens on.",
+    VerdictReason.EARLIER_TOO_SHORT: "Exchange {number} had {was_prompt:,} tokens; "
+    "prefixes are kept from {minimum:,} on.",
+    VerdictReason.OTHER_MODEL: "A cache belongs to one model.",
+    VerdictReason.OTHER_SETTINGS: "",
+    VerdictReason.OTHER_TOOLS: "Tools stand before everything else.",
+    VerdictReason.HISTORY_REWRITTEN: "The history was edited, rewound or branched.",
+    VerdictReason.LAYER_CHANGED: "The {layer} layer changed.",
+    VerdictReason.TIME_PASSED: "{minutes:,} minutes lay between them: it has probably forgotten.",
+    VerdictReason.CONTINUED: "The request went on with the answer of exchange {number} by its token; "
+    "what the provider keeps for that it does not count.",
+    VerdictReason.UNEXPLAINED: "An unchanged prefix, soon after, and still a miss: not our doing.",
+    VerdictReason.UNKNOWN: "",
+}
+
+
+class TwoFacts(NamedTuple):
+    """What our bytes did, and what the provider did and why; either may be empty."""
+
+    ours: str
+    theirs: str
+
+
+def label(code: str) -> str:
+    """The name of a stored code in the inspector; empty for none."""
+    return LABELS[VerdictCode(code)] if code else ""
+
+
+def badge(code: str) -> str:
+    """The code as a badge below an answer; empty while nothing is known."""
+    return BADGES[VerdictCode(code)] if code else ""
+
+
+def two_facts(verdict: Verdict | None, earlier: str = "") -> TwoFacts:
+    """`earlier` is the sentence that stands in for figures in a row of an earlier version."""
+    if verdict is None:
+        return TwoFacts("", earlier_version(earlier))
+    ours = _ours(verdict.seen) if verdict.prompt is not None else ""
+    return TwoFacts(ours, " ".join(filter(None, (_count(verdict), _why(verdict)))))
+
+
+def sentence(verdict: Verdict | None, earlier: str = "") -> str:
+    """Both facts as one text."""
+    return " ".join(filter(None, two_facts(verdict, earlier)))
+
+
+def _ours(seen: Comparison | None) -> str:
+    if seen is None:
+        return OURS["nothing"]
+    changed = "other_model" if not seen.same_model else "same" if seen.same_config else "other_settings"
+    figures = {
+        "number": seen.number,
+        "prefix_tokens": seen.prefix_tokens,
+        "reader": READERS[changed],
+        "place": place(seen.broken) if seen.broken else "",
+        "happened": change(seen.broken) if seen.broken else "",
+    }
+    return OURS["parted" if seen.broken else "same"].format_map(figures)
+
+
+def _count(verdict: Verdict) -> str:
+    if verdict.prompt is None:
+        return ""
+    return COUNTED["count"].format(cached=verdict.cached or 0, prompt=verdict.prompt)
+
+
+def _why(verdict: Verdict) -> str:
+    seen = verdict.seen
+    return REASONS[verdict.reason].format(
+        minimum=verdict.minimum,
+        number=seen.number if seen else 0,
+        was_prompt=(seen.was_prompt or 0) if seen else 0,
+        minutes=round(seen.idle_seconds / 60) if seen else 0,
+        layer=seen.broken.layer if seen and seen.broken else "",
+    )

@@ -1,0 +1,256 @@
+"""Values that hold every code of every module of the wording, and their sentences."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from itertools import cycle
+from string import Formatter
+from typing import Any
+
+from sessions_app.error_codes import BodyRefusal, RefusalCode
+from sessions_app.errors import NoAnswer, ProviderDown
+from sessions_app.models import Notification, Run
+from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason, VerdictCode
+from sessions_app.prompt.history import HistoryRule
+from sessions_app.prompt.outcomes import Outcome
+from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
+from sessions_app.prompt.pricing import Budget, BudgetScope, Money, PriceTerm, TermKind
+from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.prompt.stage_records import FIGURES, StageName, StageRecord, StageStatus
+from sessions_app.prompt.strategy import StrategyReason, StrategyRecord
+from sessions_app.prompt.templates import ChangeRate, RenderFailure
+from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
+from sessions_app.wording import (
+    break_lines,
+    cache_plans,
+    costs,
+    endings,
+    imports,
+    outcomes,
+    refusals,
+    remarks,
+    resends,
+    sentences,
+    sessions,
+    stages,
+    strategies,
+    texts,
+    uploads,
+    values,
+    verdicts,
+)
+
+BREAK = BreakLine(
+    item=2,
+    kind=BreakKind.CHANGED,
+    layer="dynamic",
+    source="panel:todos",
+    turn=0,
+    byte=1_012,
+    part=1,
+    line=3,
+    before="",
+    was="a",
+    now="b",
+    lost_tokens=1_500,
+    usd="0.00067500",
+)
+SOURCES = ("template:static", "template:dynamic", "tools", "clock", "turn:4f", "chunk:4f", "purpose")
+BREAKS = (
+    *(replace(BREAK, kind=kind) for kind in BreakKind),
+    *(replace(BREAK, source=source, line=None, part=None) for source in SOURCES),
+    replace(BREAK, source="turn:4f", turn=3),
+    replace(BREAK, usd=""),
+    replace(BREAK, lost_tokens=0),
+)
+
+SAME = Comparison(7, 9_000, 10_000, was_prompt=9_100, idle_seconds=600)
+SEEN = (
+    None,
+    SAME,
+    replace(SAME, same_config=False),
+    replace(SAME, same_model=False),
+    replace(SAME, broken=BREAK),
+)
+UNCOUNTED = (
+    VerdictReason.CACHE_GONE,
+    VerdictReason.NO_USAGE,
+    VerdictReason.NOT_ANSWERED,
+    VerdictReason.CUT_OFF,
+)
+VERDICTS = (
+    *(Verdict(reason) for reason in UNCOUNTED),
+    *(
+        Verdict(reason, replace(SAME, broken=BREAK), cached=0, prompt=10_000, minimum=4_096)
+        for reason in VerdictReason
+        if reason not in UNCOUNTED
+    ),
+    *(Verdict(VerdictReason.PART_OF_PREFIX, seen, cached=5, prompt=10_000) for seen in SEEN),
+)
+
+PLANS = tuple(
+    CachePlan(action, "", reason, tokens=900, minimum=1_024, seconds_left=90, refusal="limit=0")
+    for action, reason in zip((*CacheAction, CacheAction.NONE, *CacheAction), PlanReason, strict=False)
+)
+ENTRIES = tuple((reason, "The provider's words.") for reason in EntryReason)
+
+STRATEGY = StrategyRecord(
+    "explicit",
+    "adaptive",
+    StrategyReason.OURS_CHEAPER,
+    refusal="limit=0",
+    pause_minutes=16.4,
+    share=0.6,
+    own_usd=90_000.0,
+    ours_usd=41_000.0,
+    tail=9_500.0,
+)
+STRATEGIES = (
+    *(replace(STRATEGY, reason=reason) for reason in StrategyReason),
+    replace(STRATEGY, ours_usd=None),
+    replace(STRATEGY, own_usd=None),
+    replace(STRATEGY, tail=None),
+    replace(STRATEGY, mode="implicit", policy="seed"),
+)
+
+TERMS = tuple(PriceTerm(kind, 1_000, Decimal("0.50")) for kind in TermKind)
+SUMS = (Money(()), Money(TERMS), Money(TERMS, at_least=True), Money(TERMS, estimated=True))
+
+BUDGETS = (
+    *(Budget(scope, Decimal(10), Decimal("8.5"), 80) for scope in BudgetScope),
+    Budget(BudgetScope.TODAY, Decimal(10), Decimal(11), 80, date(2026, 11, 23)),
+)
+
+
+def figures_of(*templates: str) -> dict[str, Any]:
+    """A figure for each name that the templates have."""
+    return {field: 1 for text in templates for _, field, _, _ in Formatter().parse(text) if field}
+
+
+NAMED = {"named": "“f”", "before_what": "call", "before_named": "“g”", "missing": "a"}
+VIOLATIONS = (
+    *({"rule": rule, "what": what, **NAMED} for rule in HistoryRule for what in refusals.MESSAGES),
+    {"rule": HistoryRule.IDS, "what": "results", "unasked": "b", **NAMED},
+)
+REFUSALS: tuple[tuple[RefusalCode, dict[str, Any]], ...] = (
+    *((code, figures_of(refusals.SENTENCES[code], refusals.HINTS.get(code, ""))) for code in RefusalCode),
+    (RefusalCode.BUDGET_SPENT, BUDGETS[-1].stored()),
+    *(
+        (code, {"used": 1, "limit": 1, "seconds": seconds})
+        for code in refusals.TIMED
+        for seconds in (None, 60)
+    ),
+    (RefusalCode.HISTORY_INVALID, {"violations": VIOLATIONS[:1]}),
+    (RefusalCode.HISTORY_INVALID, {"violations": VIOLATIONS}),
+)
+
+READ = {
+    "panel": "files",
+    "tokens": 1_200,
+    "page": 1,
+    "pages": 2,
+    "files": ({"path": "a", "page": 1, "pages": 2},),
+}
+REMARKS = (
+    *(Remark(code=code, **figures_of(remarks.SENTENCES[code])) for code in RemarkCode),
+    *(Remark(code=code) for code in RefusalCode),
+    *(Remark(code=RemarkCode.SIGNATURE_REFUSED, exchange=exchange) for exchange in (0, 7)),
+    *(
+        Remark(code=RemarkCode.TEXT_FELL_BACK, turn="3f2a9c81-1", part=part, title="", line=1, reason="")
+        for part in (None, 0)
+    ),
+    *(
+        Remark(code=RemarkCode.TEXT_FELL_BACK, title="", failure=failure, limit=0.2)
+        for failure in RenderFailure
+    ),
+    *(
+        Remark(code=RemarkCode.TEXT_BREAKS_CACHE, title="role", line=1, path="now", rate=rate)
+        for rate in ChangeRate
+    ),
+    Remark(code=RemarkCode.CALL_UNANSWERED, names=["f"]),
+    *(
+        Remark(code=RemarkCode.MODEL_UNKNOWN, model="m", has_caches=has_caches)
+        for has_caches in (True, False)
+    ),
+    *(
+        Remark(code=RemarkCode.PANEL_READ, is_sent=is_sent, changed=changed, **READ)
+        for is_sent, changed in ((True, True), (True, False), (False, False))
+    ),
+    *(Remark(code=RemarkCode.NOTIFICATION, number=1, kind=kind, text="") for kind in Notification.Kind),
+    *(Remark(code=RemarkCode.BUDGET_NEAR, **budget.stored()) for budget in BUDGETS),
+)
+
+FILE_TYPES = ("image/png", "audio/mp3", "video/mp4", "application/pdf", "text/plain", "application/zip")
+
+CONTINUED = FIGURES[StageName.CONTINUE](case="cut", most=3)
+RECORDS = (
+    *(
+        StageRecord(name=name, status=status, figures=FIGURES[name](case=case))
+        for (name, case), status in zip(stages.CAME_IN, cycle(StageStatus), strict=False)
+    ),
+    StageRecord(name=StageName.CONTINUE, status=StageStatus.OK, figures=CONTINUED),
+)
+
+
+def all_sentences() -> Iterator[str]:
+    """What the functions of the package make of all these values."""
+    for verdict in VERDICTS:
+        yield verdicts.sentence(verdict)
+    for code in VerdictCode:
+        yield from (verdicts.label(code), verdicts.badge(code))
+    for broken in BREAKS:
+        yield from (break_lines.loss(broken), break_lines.change(broken))
+    for plan in PLANS:
+        yield from (cache_plans.action(plan.action), cache_plans.reason(plan))
+    for reason, said in ENTRIES:
+        yield cache_plans.entry_reason(reason, said)
+    yield from map(strategies.sentence, STRATEGIES)
+    yield from map(costs.equation, SUMS)
+    for budget in BUDGETS:
+        yield from (costs.budget_state(budget), costs.budget_remedy(budget))
+    yield sentences.earlier_version("What was said.")
+    for action in sessions.DONE:
+        yield from (sessions.done(action, "One", count) for count in (1, 2))
+    yield from sessions.WINDOW_WARNINGS.values()
+    yield from texts.REMARKS.values()
+    yield from _sentences_of_input()
+    yield from _sentences_of_runs()
+    yield from _sentences_of_uploads()
+
+
+def _sentences_of_input() -> Iterator[str]:
+    for problem, text in imports.SENTENCES.items():
+        yield from imports.import_texts(problem, figures_of(text))
+    for problem, text in values.SENTENCES.items():
+        yield values.sentence(problem, figures_of(text))
+
+
+def _sentences_of_runs() -> Iterator[str]:
+    for record in RECORDS:
+        yield from (stages.title(record.name), stages.meaning(record.status))
+        yield from stages.input_and_output(record)
+    for remark in REMARKS:
+        yield from (remarks.sentence_at(remark), remarks.label(remark))
+    for titles in (["role"], ["role", "purpose"]):
+        yield from (remarks.about_texts(what, titles) for what in ("fell_back", "breaking"))
+    for code, figures in REFUSALS:
+        yield from refusals.refusal_texts(code, figures)
+    for outcome in Outcome:
+        yield from refusals.error_texts(NoAnswer(outcome))
+        yield from refusals.error_texts(NoAnswer(outcome, finish_reason="NEW"))
+    yield from outcomes.news_texts("NEW")
+    for status in (Run.Status.FAILED, Run.Status.STOPPED, Run.Status.INTERRUPTED):
+        yield from endings.ending_texts(status)
+    yield from (endings.cost(0, 0), endings.cost(1, 1), *endings.UNREAD.values())
+    yield from (endings.call_state("unknown"), endings.call_state("not_run"))
+    yield from (endings.resumption([]), endings.resumption(["book_taxi"]))
+    for kind in (*resends.REASONS, ProviderDown.__name__):
+        yield from (resends.reason({"kind": kind}, 1), resends.note(kind))
+
+
+def _sentences_of_uploads() -> Iterator[str]:
+    yield from (uploads.body_refusal(reason, 1_000_000) for reason in BodyRefusal)
+    for mime in FILE_TYPES:
+        yield from uploads.too_large("a", 2_000_000, 1_000_000, mime)
+    yield from uploads.too_many("a", 10)

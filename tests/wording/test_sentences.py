@@ -1,0 +1,144 @@
+"""How sentences are put together from figures, once for each subject."""
+
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason
+from sessions_app.prompt.prefix_diff import BreakKind
+from sessions_app.prompt.pricing import Budget, BudgetScope, Money, Rates, cost
+from sessions_app.prompt.reply import Usage
+from sessions_app.prompt.strategy import StrategyReason
+from sessions_app.prompt.verdict import Verdict, VerdictReason
+from sessions_app.wording import break_lines, cache_plans, costs, sentences, sessions, strategies, verdicts
+from tests.wording.examples import BREAK, SAME, STRATEGY, UNCOUNTED
+
+COUNTS = Usage(prompt=11_125, cached=7_441, output=20, thoughts=409)
+RATES = Rates(Decimal(3), Decimal("0.30"), Decimal(15))
+
+
+def test_a_verdict_sets_two_facts_side_by_side() -> None:
+    early = replace(SAME, prefix_tokens=300, broken=replace(BREAK, byte=12, part=None))
+    verdict = Verdict(VerdictReason.LAYER_CHANGED, early, cached=0, prompt=10_000, minimum=4_096)
+    ours, theirs = verdicts.two_facts(verdict)
+    assert ours == (
+        "Our bytes: the first 300 tokens (about) are those of exchange 7; they part at "
+        "panel “todos”, line 3, byte 12: panel “todos” says something else."
+    )
+    assert theirs == "The provider: 0 of 10,000 tokens cached. The dynamic layer changed."
+
+
+def test_a_verdict_on_unchanged_bytes_names_the_reader_that_changed() -> None:
+    verdict = Verdict(VerdictReason.OTHER_MODEL, replace(SAME, same_model=False), cached=0, prompt=10_000)
+    assert verdicts.sentence(verdict) == (
+        "Our bytes: all that exchange 7 sent (about 9,000 tokens) stands first again, but another model "
+        "answers. The provider: 0 of 10,000 tokens cached. A cache belongs to one model."
+    )
+
+
+@pytest.mark.parametrize("reason", UNCOUNTED)
+def test_where_nothing_was_counted_only_the_reason_is_said(reason: VerdictReason) -> None:
+    assert verdicts.two_facts(Verdict(reason)) == ("", verdicts.REASONS[reason])
+
+
+def test_without_figures_an_earlier_wording_is_said_and_marked() -> None:
+    said = sentences.earlier_version("It was a hit.")
+    assert verdicts.two_facts(None, "It was a hit.") == ("", said)
+    assert cache_plans.reason(None, "It was a hit.") == strategies.sentence(None, "It was a hit.") == said
+    assert verdicts.sentence(None) == cache_plans.reason(None) == strategies.sentence(None) == ""
+
+
+def test_a_code_of_another_version_is_unknown_and_no_code_is_nothing() -> None:
+    assert verdicts.label("moonlight") == verdicts.LABELS[Verdict(VerdictReason.UNKNOWN).code]
+    assert (verdicts.label(""), verdicts.badge(""), verdicts.badge("moonlight")) == ("", "", "")
+    assert cache_plans.action("") == cache_plans.ACTIONS[CacheAction.UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (BreakKind.APPEARED, "panel “todos” is new there"),
+        (BreakKind.SHORTENED, "panel “todos” and what followed are no longer sent"),
+        (BreakKind.GONE, "panel “todos” is no longer there"),
+        (BreakKind.MOVED, "panel “todos” has another place"),
+    ],
+)
+def test_a_break_says_what_happened(kind: BreakKind, words: str) -> None:
+    assert break_lines.change(replace(BREAK, kind=kind)) == words
+
+
+@pytest.mark.parametrize(
+    ("source", "turn", "name"),
+    [
+        ("template:static", 0, "the static template"),
+        ("chunk:4f", 0, "chunk “4f”"),
+        ("purpose", 0, "the purpose"),
+        ("turn:4f", 3, "turn 3"),
+        ("turn:4f", 0, "a turn"),
+    ],
+)
+def test_a_source_has_a_name(source: str, turn: int, name: str) -> None:
+    assert break_lines.source_name(source, turn) == name
+
+
+def test_a_break_is_one_sentence_with_its_price() -> None:
+    assert break_lines.loss(BREAK) == (
+        "They part at panel “todos”, line 3, part 1, byte 1,012 of the dynamic layer. About 1,500 tokens "
+        "behind it were sent again as new: $0.00068 more than from a cache."
+    )
+    assert break_lines.loss(replace(BREAK, usd="")).endswith("as new: at an unknown price.")
+    assert break_lines.loss(replace(BREAK, lost_tokens=0)).endswith("so that cost nothing.")
+
+
+def test_a_plan_says_its_reason() -> None:
+    small = CachePlan(CacheAction.NONE, "", PlanReason.TOO_SMALL, tokens=900, minimum=1_024)
+    assert cache_plans.reason(small) == "The static layer has about 900 tokens; a cache needs 1024."
+    ending = CachePlan(CacheAction.EXTEND, "c", PlanReason.EXPIRING, seconds_left=20)
+    assert " for 1 more min;" in cache_plans.reason(ending)
+
+
+def test_a_cache_entry_says_why_it_is_gone_in_our_words_or_the_providers() -> None:
+    assert cache_plans.entry_reason(EntryReason.PROVIDER, "Too small.") == "Too small."
+    assert cache_plans.entry_reason(EntryReason.ADMIN, "") == "An admin asked for it."
+    assert cache_plans.entry_reason("", "") == ""
+
+
+def test_a_strategy_says_the_mode_the_reason_and_when_history_rolls() -> None:
+    assert strategies.sentence(STRATEGY) == (
+        "Explicit: only 60% of the last prompts came from the provider’s own cache; a cache of ours is "
+        "cheaper ($0.0900 a request against $0.0410). History rolls over at 9,500 tokens."
+    )
+    never = replace(STRATEGY, mode="implicit", reason=StrategyReason.LONG_PAUSES, tail=None)
+    assert strategies.sentence(never) == (
+        "Implicit: requests more than 16 min apart make keeping a cache dearer than none. "
+        "Rolling history over would not pay here."
+    )
+
+
+def test_a_sum_says_every_product() -> None:
+    money = cost(COUNTS, RATES)
+    assert costs.equation(money) == (
+        "3,684 new × $3.00 + 7,441 cached × $0.30 + 20 output × $15.00 + 409 thoughts × $15.00 = $0.0197"
+    )
+    assert " ≥ $" in costs.equation(Money(money.terms, at_least=True))
+    assert " ≈ $" in costs.equation(Money(money.terms, estimated=True))
+    assert costs.equation(None) == ""
+
+
+def test_a_budget_says_how_much_is_left_and_when_it_begins_anew() -> None:
+    near = Budget(BudgetScope.TODAY, Decimal(10), Decimal("8.5"), 80, date(2026, 12, 1))
+    assert costs.budget_state(near) == "85 % of your budget for today is spent ($1.50 left)."
+    assert costs.budget_remedy(near).startswith("It begins anew on 1 December at 00:00 UTC.")
+    spent = Budget(BudgetScope.SESSION, Decimal(10), Decimal(10), 80)
+    assert costs.budget_state(spent) == "The budget of this session is spent: $10.00 of $10.00."
+    assert costs.budget_remedy(spent) != costs.budget_remedy(near)
+
+
+@pytest.mark.parametrize(
+    ("action", "count", "text"),
+    [("archive", 1, "“Two” is in the archive."), ("delete", 2, "2 sessions are deleted.")],
+)
+def test_what_was_done_with_sessions(action: str, count: int, text: str) -> None:
+    assert sessions.done(action, "Two", count) == text
