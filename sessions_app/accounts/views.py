@@ -1,4 +1,4 @@
-"""Signing in: by password, or by a link that works once."""
+"""Sign-in by password or by a link that can be used once."""
 
 from typing import Any
 
@@ -26,20 +26,20 @@ class PasswordSignIn(LoginView):
 
 @method_decorator(never_cache, name="dispatch")
 class LinkSignIn(View):
-    """GET shows a button only: previews of chat and mail programs fetch links and would use them up."""
+    """GET only shows a button, because chat and mail clients prefetch links."""
 
     def get(self, request: HttpRequest, token: str) -> HttpResponse:
         if not SignInLink.is_live(token):
-            return dead_link(request)
+            return expired_link(request)
         return render(request, "registration/link.html")
 
     def post(self, request: HttpRequest, token: str) -> HttpResponse:
         user = SignInLink.redeem(token)
         if user is None:
-            return dead_link(request)
+            return expired_link(request)
         login(request, user, backend=MODEL_BACKEND)
         return redirect(settings.LOGIN_REDIRECT_URL)
 
 
-def dead_link(request: HttpRequest) -> HttpResponse:
+def expired_link(request: HttpRequest) -> HttpResponse:
     return render(request, "registration/dead_link.html", {"local": settings.DEBUG}, status=410)

@@ -1,92 +1,184 @@
-"""The chat socket: commands in, events out. Everything else happens in the runner."""
+"""The WebSocket of the chat: receives commands for the runner, sends its events."""
 
 import asyncio
+import re
 from collections.abc import Awaitable
 from contextlib import aclosing
 from typing import Any
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
+from django.http import parse_cookie
 from pydantic import ValidationError
 
-from sessions_app.errors import PipewebError
-from sessions_app.events import COMMANDS, Ack, Edit, Hello, Join, Refused, Retry, Send, Stop, Withdraw
-from sessions_app.instruments import SOCKETS
-from sessions_app.models import Run, Session
+from sessions_app.chat.handshake import Admission
+from sessions_app.chat.sockets import Sockets
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import OverLimit, PipewebError, StorageFull
+from sessions_app.events import COMMANDS, Ack, Edit, Hello, Join, Refused, Resume, Retry, Send, Stop, Withdraw
+from sessions_app.metrics import SOCKETS
+from sessions_app.runs.background import isolated
 from sessions_app.runs.runner import Runner
+from sessions_app.storage_errors import full_storage_raised
+from sessions_app.wording.refusals import error_texts
+from sessions_app.wording.values import sentence
 
+SIGNED_OUT = 4401
+"""Close codes, of the range that a server lets an application choose: nobody is signed in (any more) …"""
 NOT_FOUND = 4404
-"""Close code for a session that does not exist for this person."""
+"""… the session does not exist for this person …"""
+UNSUPPORTED = 4415
+"""… a command is text, not bytes …"""
+TOO_MANY = 4429
+"""… the person has too many sockets. The page acts on each in its own way (`static/js/socket.js`) …"""
+BROKEN = 4500
+"""… the events could not be read …"""
+TRY_LATER = 4503
+"""… too many handshakes at once. After these two it only reconnects."""
+
+FAREWELL_SECONDS = 5.0
+"""How long events go to a page whose server ends."""
 
 WINDOW = 256
-"""Events sent ahead of the page's acknowledgement: Daphne takes whatever it is given into memory."""
+"""Events sent without an acknowledgement: Daphne buffers all it is given in memory."""
+
+# Quotes inside of a JSON string are escaped, so this finds none of its text.
+_CLIENT_ID = re.compile(r'"client_id"\s*:\s*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"')
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
-    """One socket looks at one session of its user. Closing it ends the looking, not the run."""
+    """Follows one session of its user. Closing the socket does not end the run."""
 
     runner: Runner
+    sockets: Sockets
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, runner: Runner, sockets: Sockets) -> None:
         super().__init__()
         self.runner = runner
+        self.sockets = sockets
+        self.session_key = ""
+        self.user_id = 0
         self._session_pk = 0
-        self._moves = 0
-        self._looking: asyncio.Task[None] | None = None
-        self._shown: UUID | None = None
+        self._head_version = 0
+        self._follower: asyncio.Task[None] | None = None
+        self._run: UUID | None = None
         self._acknowledged = -1
-        self._room = asyncio.Event()
+        self._has_room = asyncio.Event()
 
     async def __call__(self, *asgi: Any) -> None:
-        # Around all of it: a socket whose connect fails has no disconnect.
+        # disconnect() is not called when connect() or a command fails.
         with SOCKETS.track_inprogress():
-            await super().__call__(*asgi)
+            try:
+                await super().__call__(*asgi)
+            except asyncio.CancelledError:
+                # The server ends, and the page is still to be told how its run ended.
+                asyncio.get_running_loop().call_later(FAREWELL_SECONDS, self._unfollow)
+                raise
+            except Exception:
+                self._unfollow()
+                raise
+            finally:
+                self.sockets.remove(self)
+
+    async def dispatch(self, message: Any) -> None:
+        if message["type"] == "websocket.connect":
+            # Channels would wait for the thread of the runs first, to close old connections of it.
+            await self.websocket_connect(message)
+        else:
+            await super().dispatch(message)
 
     async def connect(self) -> None:
         scope: Any = self.scope
-        public = scope["url_route"]["kwargs"]["public"]
-        session = await Session.objects.of(scope["user"]).filter(public=public).afirst()
+        key = _session_key(scope)
+        if key and not await self.sockets.handshakes.pace(key):
+            await self.close()
+            return
+        # Accept first: browsers report a rejected handshake as a network error and keep retrying, and
+        # Daphne ends one that takes five seconds.
         await self.accept()
-        if session is None:
-            # Accepted first: a browser reports a refused handshake as a network fault and retries for ever.
+        if not key:
+            await self.close(code=SIGNED_OUT)
+        elif self.sockets.handshakes.is_full:
+            await self.close(code=TRY_LATER)
+        else:
+            public = scope["url_route"]["kwargs"]["public"]
+            await self._begin(await self.sockets.handshakes.admit(key, public))
+
+    async def _begin(self, admission: Admission | None) -> None:
+        if admission is None:
+            await self.close(code=SIGNED_OUT)
+            return
+        if not admission.session_pk:
             await self.close(code=NOT_FOUND)
             return
-        self._session_pk, self._moves = session.pk, session.moves
-        active = await sync_to_async(Run.objects.active_in)(session.pk)
-        await self.send(text_data=Hello(active_run=active, moves=self._moves).wire())
+        self.session_key, self.user_id = admission.session_key, admission.user_id
+        if not self.sockets.add(self, admission.limit):
+            used = self.sockets.count(self.user_id)
+            error = OverLimit(RefusalCode.SOCKETS, used=used, limit=admission.limit)
+            await self._refuse(None, *error_texts(error))
+            await self.close(code=TOO_MANY)
+            return
+        self._session_pk, self._head_version = admission.session_pk, admission.head_version
+        active = admission.active_run
+        await self.send(text_data=Hello(active_run=active, head_version=self._head_version).wire())
         if active is None:
-            self._look(None, -1)
+            self._follow(None, -1)
+
+    async def end_sign_in(self) -> None:
+        """Ends the viewing, not the runs."""
+        self._unfollow()
+        await self.close(code=SIGNED_OUT)
 
     async def disconnect(self, code: int) -> None:
-        self._look_away()
+        self._unfollow()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if not self._session_pk:
+            return  # It is being closed.
+        if bytes_data is not None:
+            await self.close(code=UNSUPPORTED)
+            return
         try:
             command = COMMANDS.validate_json(text_data or b"")
         except ValidationError as error:
-            await self._refuse(None, "The message was not understood.", _first_words(error))
+            await self._refuse(_client_id(text_data or ""), "The message was not taken.", _error_text(error))
             return
         match command:
             case Ack():
-                self._make_room(command)
+                self._acknowledge(command)
+            case Join() | Stop() | Withdraw() | Send() | Retry() | Resume() | Edit():
+                if await self.sockets.is_signed_in(self):
+                    await self._carry_out(command)
+
+    async def _carry_out(self, command: Join | Stop | Withdraw | Send | Retry | Resume | Edit) -> None:
+        match command:
             case Join():
-                self._look(command.run, command.after)
-            case Send() | Retry() | Edit():
-                await self._attempt(command)
+                self._follow(command.run, command.after)
+            case Send() | Retry() | Resume() | Edit():
+                # Of each person one at a time, so that nobody else waits behind all of them.
+                async with self.sockets.places.of(self.user_id):
+                    await self._start_run(command)
             case Stop():
-                await self.runner.stop(self._session_pk, command.run)
+                await self._change(self.runner.stop(self._session_pk, command.run))
             case Withdraw():
-                await self.runner.withdraw(self._session_pk, command.client_id)
+                await self._change(self.runner.withdraw(self._session_pk, command.client_id))
 
-    async def _attempt(self, command: Send | Retry | Edit) -> None:
+    async def _start_run(self, command: Send | Retry | Resume | Edit) -> None:
         try:
-            await self._begin(command)
+            with full_storage_raised():
+                await self._request_answer(command)
         except PipewebError as error:
-            await self._refuse(command.client_id, error.message, error.hint)
+            await self._refuse(command.client_id, *error_texts(error))
 
-    def _begin(self, command: Send | Retry | Edit) -> Awaitable[None]:
-        """What asks the model for an answer."""
+    async def _change(self, change: Awaitable[None]) -> None:
+        try:
+            with full_storage_raised():
+                await change
+        except StorageFull as error:
+            await self._refuse(None, error.message, error.hint)
+
+    def _request_answer(self, command: Send | Retry | Resume | Edit) -> Awaitable[None]:
         runner, session, client = self.runner, self._session_pk, command.client_id
         match command:
             case Send():
@@ -94,39 +186,61 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 return runner.send(session, client, text, command.language, files=files)
             case Retry():
                 return runner.retry(session, client, command.run, command.turn)
+            case Resume():
+                return runner.resume(session, client, command.run, command.turn, repeats=command.repeat)
             case Edit():
                 return runner.edit(session, client, command.turn, command.text)
 
     async def _refuse(self, client_id: UUID | None, message: str, hint: str) -> None:
         await self.send(text_data=Refused(client_id=client_id, message=message, hint=hint).wire())
 
-    def _look(self, run: UUID | None, after: int) -> None:
-        self._look_away()
-        self._shown = None
-        self._looking = asyncio.create_task(self._pass_on(run, after))
+    def _follow(self, run: UUID | None, after: int) -> None:
+        self._unfollow()
+        self._run = None
+        self._follower = asyncio.create_task(self._forward(run, after))
 
-    def _look_away(self) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
+    def _unfollow(self) -> None:
+        if self._follower is not None:
+            self._follower.cancel()
+            self._follower = None
 
-    def _make_room(self, ack: Ack) -> None:
-        if ack.run == self._shown:
+    def _acknowledge(self, ack: Ack) -> None:
+        if ack.run == self._run:
             self._acknowledged = ack.seq
-            self._room.set()
+            self._has_room.set()
 
-    async def _pass_on(self, run: UUID | None, after: int) -> None:
-        async with aclosing(self.runner.follow(self._session_pk, run, after, self._moves)) as events:
+    async def _forward(self, run: UUID | None, after: int) -> None:
+        with isolated("follow_failed", session=self._session_pk):
+            await self._send_events(run, after)
+        # Only an error ends it. The page reconnects and names what it has.
+        with isolated("close_failed", session=self._session_pk):
+            await self.close(code=BROKEN)
+
+    async def _send_events(self, run: UUID | None, after: int) -> None:
+        async with aclosing(self.runner.follow(self._session_pk, run, after, self._head_version)) as events:
             async for feed, seq, wire in events:
-                if feed is not None and feed.public != self._shown:
-                    self._shown, self._acknowledged = feed.public, seq - 1
+                if feed is not None and feed.public != self._run:
+                    self._run, self._acknowledged = feed.public, seq - 1
                 while feed is not None and seq - self._acknowledged > WINDOW:
-                    self._room.clear()
-                    await self._room.wait()
+                    self._has_room.clear()
+                    await self._has_room.wait()
                 await self.send(text_data=wire)
 
 
-def _first_words(error: ValidationError) -> str:
+def _client_id(text: str) -> UUID | None:
+    """The message of a command that cannot be read, so that the page gives its text back."""
+    found = _CLIENT_ID.search(text)
+    return UUID(found[1]) if found else None
+
+
+def _session_key(scope: Any) -> str:
+    cookies = dict(scope.get("headers", [])).get(b"cookie", b"").decode("latin1")
+    return parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME, "")
+
+
+def _error_text(error: ValidationError) -> str:
     problem: Any = error.errors()[0]
+    if said := sentence(problem["type"], problem.get("ctx", {})):
+        return said
     where = ".".join(str(step) for step in problem["loc"])
     return f"{where}: {problem['msg']}" if where else str(problem["msg"])

@@ -1,112 +1,128 @@
 """The settings of a session as one form."""
 
-from typing import Any
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
 
+from annotated_types import Ge, Gt, Le
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.forms import BoundField
 from django.utils import timezone
+from pydantic.fields import FieldInfo
 
-from sessions_app.chat.zone import zones
+from sessions_app.chat.time_zone import zone_names
 from sessions_app.context.arguments import arguments_of
-from sessions_app.context.capabilities import facts_of, model_names
-from sessions_app.context.remarks import summary
-from sessions_app.context.static import read_texts, write_texts
+from sessions_app.context.model_lookup import facts_of, model_names
+from sessions_app.context.session_texts import read_texts, render_session_texts
+from sessions_app.fields import RowsField, UnchangedTextsForm, VerbatimTextField
 from sessions_app.models import PromptText, Session, SessionSettings
-from sessions_app.prompt.arguments import Message
-from sessions_app.tools import TOOLBOX
+from sessions_app.models.session_settings import GROUP_TITLES, Group
+from sessions_app.panels import available_tools
+from sessions_app.prompt.arguments import MessageArguments
+from sessions_app.wording.remarks import about_texts
 
 TEXT_LIMIT = 200_000
 """Characters of a purpose or a background: about 60,000 tokens."""
 
-LEVELS = [("", "The model decides"), ("LOW", "Low"), ("MEDIUM", "Medium"), ("HIGH", "High")]
-TITLES = [("words", "From the first words"), ("model", "Written by the model")]
-HISTORIES = [("repair", "Mend it and show what was mended"), ("strict", "Send nothing and say why")]
-POLICIES = [
-    ("adaptive", "Adaptive: when it saves the most money"),
-    ("seed", "Seed: its four fixed thresholds"),
-]
-MODES = [
-    ("auto", "Automatic: by what it costs"),
-    ("explicit", "Explicit: a cache with a name"),
-    ("implicit", "Implicit: an unchanged beginning"),
-]
+EXCLUSIVE_STEP = 0.0001
+"""Added to an exclusive lower bound, because the `min` of HTML is inclusive."""
 
-NO_LIMIT = forms.NumberInput(attrs={"placeholder": "No limit", "step": "any"})
+OPTIONS = SessionSettings.form_fields()
+
+
+@dataclass(frozen=True, slots=True)
+class OptionGroup:
+    """A collapsible group of options; open if one of them has an error or the focus."""
+
+    title: str
+    boxes: list[BoundField]
+    fields: list[BoundField]
+    is_open: bool
+
+
+def option_label(name: str) -> str:
+    """The label of an option or a column; empty for an unknown name."""
+    if name in OPTIONS:
+        return SessionSettings.model_fields[name].title or ""
+    field = SessionForm.base_fields.get(name)
+    return str(field.label or name.capitalize()) if field else ""
+
+
+def option_field(name: str) -> forms.Field:
+    """Create the form field of an option from its declaration in `SessionSettings`."""
+    info, shown = SessionSettings.model_fields[name], OPTIONS[name]
+    common: dict[str, Any] = {"required": False, "label": info.title, "help_text": info.description or ""}
+    kinds = {info.annotation, *get_args(info.annotation)}
+    if bool in kinds:
+        return forms.BooleanField(**common)
+    if get_origin(info.annotation) is Literal:
+        choices = [(value, shown.choices[value]) for value in get_args(info.annotation)]
+        return forms.ChoiceField(choices=choices, **common)
+    if kinds & {int, float}:
+        widget = forms.NumberInput(attrs={"step": shown.step, "placeholder": shown.placeholder})
+        number = forms.FloatField if float in kinds else forms.IntegerField
+        return number(widget=widget, **_bounds(info), **common)
+    if str in kinds:
+        return forms.CharField(max_length=shown.max_length, **common)
+    return forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, **common)
+
+
+def _bounds(info: FieldInfo) -> dict[str, Any]:
+    bounds: dict[str, Any] = {}
+    for mark in info.metadata:
+        match mark:
+            case Ge(ge=least):
+                bounds["min_value"] = least
+            case Gt(gt=limit):
+                bounds["min_value"] = float(str(limit)) + EXCLUSIVE_STEP
+            case Le(le=most):
+                bounds["max_value"] = most
+    return bounds
 
 
 def model_choices(current: str) -> list[tuple[str, str]]:
-    """Known models, and the session's own if it is none of them."""
+    """Known models, and the current one if it is unknown."""
     names = model_names()
     extra = () if not current or current in names else (current,)
-    return [(name, _model_words(name)) for name in (*extra, *names)]
+    return [(name, _model_label(name)) for name in (*extra, *names)]
 
 
-def _model_words(name: str) -> str:
+def _model_label(name: str) -> str:
     facts = facts_of(name)
     if not facts.known:
         return f"{name} (not in the capability table)"
     return name if facts.has_explicit_caches else f"{name} (no explicit caches)"
 
 
-class SessionForm(forms.ModelForm):  # type: ignore[type-arg]  # takes no argument at run time
-    """A session's texts are columns, its options one JSON column; the person sees one form.
+class SessionForm(UnchangedTextsForm):
+    """The texts of a session (columns) and its options (one JSON column) in one form.
 
-    A field that was not sent at all keeps what the session has; one that was sent empty has no limit.
+    A field that was not submitted keeps its value; one submitted empty means no limit.
     """
 
     model = forms.ChoiceField()
-    temperature = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=2,
-        widget=forms.NumberInput(attrs={"step": "0.1", "placeholder": "Model's default"}),
-    )
-    thinking_level = forms.ChoiceField(required=False, choices=LEVELS)
-    thinking_budget = forms.IntegerField(required=False, min_value=-1, max_value=65_536)
-    include_thoughts = forms.BooleanField(required=False)
-    language = forms.CharField(required=False, max_length=60)
-    message_language = forms.CharField(required=False, max_length=40)
-    time_zone = forms.CharField(required=False, max_length=60)
-    clock_minutes = forms.IntegerField(required=False, min_value=1, max_value=1440)
-    auto_title = forms.ChoiceField(required=False, choices=TITLES)
-    tools = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
-    history_policy = forms.ChoiceField(required=False, choices=HISTORIES)
-    cache_policy = forms.ChoiceField(required=False, choices=POLICIES)
-    cache_mode = forms.ChoiceField(required=False, choices=MODES)
-    continue_cut = forms.BooleanField(required=False)
-    continue_todos = forms.BooleanField(required=False)
-    max_rounds = forms.IntegerField(required=False, min_value=1, max_value=100)
-    max_continuations = forms.IntegerField(required=False, min_value=0, max_value=100)
-    max_tokens = forms.IntegerField(required=False, min_value=1, widget=NO_LIMIT)
-    max_seconds = forms.IntegerField(required=False, min_value=1, widget=NO_LIMIT)
-    max_usd = forms.FloatField(required=False, min_value=0.0001, widget=NO_LIMIT)
-    budget_usd = forms.FloatField(required=False, min_value=0.0001, widget=NO_LIMIT)
 
     class Meta:
         model = Session
         fields = ("assistant", "purpose", "background", "roles", "procedure", "model")
+        field_classes = {"purpose": VerbatimTextField, "background": VerbatimTextField, "roles": RowsField}
         widgets = {"roles": forms.CheckboxSelectMultiple}
+        help_texts = {
+            "assistant": "Brings its roles, its procedure, its language, and may limit the tools.",
+            "background": "Part of the static layer. From about 1,000 tokens it is worth a cache.",
+        }
 
-    ANSWER = (
-        *("temperature", "thinking_level", "thinking_budget", "include_thoughts", "tools"),
-        *("language", "message_language", "time_zone", "clock_minutes", "auto_title"),
-    )
-    PROMPT = ("history_policy", "cache_policy", "cache_mode")
-    LIMITS = (
-        *("continue_cut", "continue_todos", "max_rounds", "max_continuations"),
-        *("max_tokens", "max_seconds", "max_usd", "budget_usd"),
-    )
-    OPTIONS = (*ANSWER, *PROMPT, *LIMITS)
-
-    _asked_for = ""
+    _focused = ""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields |= {name: option_field(name) for name in OPTIONS}
         options = self.instance.options
-        self.initial |= options.model_dump(include=set(self.OPTIONS))
-        self.initial["tools"] = TOOLBOX.enabled(options.tools)
-        self.fields["tools"].choices = [(tool.name, tool.title) for tool in TOOLBOX]  # type: ignore[attr-defined]
+        self.initial |= options.model_dump(include=set(OPTIONS))
+        self.initial["tools"] = available_tools().enabled(options.tools)
+        self.fields["tools"].choices = [(tool.name, tool.title) for tool in available_tools()]  # type: ignore[attr-defined]
         self.fields["model"].choices = model_choices(self.instance.model)  # type: ignore[attr-defined]
         self.fields["assistant"].required = False
         self.fields["assistant"].empty_label = "None"  # type: ignore[attr-defined]
@@ -126,81 +142,91 @@ class SessionForm(forms.ModelForm):  # type: ignore[type-arg]  # takes no argume
         return _within_limit(self.cleaned_data["background"])
 
     def clean_time_zone(self) -> str:
-        name: str = self.cleaned_data["time_zone"] or "UTC"
-        if name not in zones():
+        name: str = self.cleaned_data["time_zone"] or SessionSettings.model_fields["time_zone"].default
+        if name not in zone_names():
             raise ValidationError("Use a name like Europe/Lisbon.")
         return name
 
     def clean_tools(self) -> list[str] | None:
-        """None when the standard ones are chosen, so that one that becomes standard later is on."""
+        """None for the standard selection, so that tools that become standard later are on."""
         chosen: list[str] = self.cleaned_data["tools"]
-        return None if set(chosen) == set(TOOLBOX.standard) else sorted(chosen)
+        if self.instance.pk and set(chosen) == set(self.initial["tools"]):
+            # It may name tools that this version does not have.
+            kept: list[str] | None = self.instance.options.tools
+            return kept
+        return None if set(chosen) == set(available_tools().standard) else sorted(chosen)
 
     @property
     def has_assistants(self) -> bool:
         return bool(self.fields["assistant"].queryset)  # type: ignore[attr-defined]
 
-    def open_at(self, name: str) -> None:
-        """The field that the person came for: it gets the focus, and its group stands open."""
+    def focus(self, name: str) -> None:
+        """Focus the field and open its group."""
         if name in self.fields:
-            self._asked_for = name
+            self._focused = name
             self.fields[name].widget.attrs["autofocus"] = True
 
     @property
-    def open_groups(self) -> set[str]:
-        """Which folded groups of fields hold an error or what was asked for, and so have to be open."""
-        groups = {"answer": self.ANSWER, "prompt": self.PROMPT, "limits": self.LIMITS}
-        wanted = {*self.errors, self._asked_for}
-        return {name for name, fields in groups.items() if not wanted.isdisjoint(fields)}
+    def groups(self) -> list[OptionGroup]:
+        """The options by group."""
+        return [self._group(key) for key in GROUP_TITLES]
+
+    def _group(self, key: Group) -> OptionGroup:
+        names = [name for name, option in OPTIONS.items() if option.group == key]
+        boxes = [name for name in names if isinstance(self.fields[name], forms.BooleanField)]
+        return OptionGroup(
+            GROUP_TITLES[key],
+            [self[name] for name in boxes],
+            [self[name] for name in names if name not in boxes],
+            is_open=not {*self.errors, self._focused}.isdisjoint(names),
+        )
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What is wrong with the texts that the session has now."""
+        """Problems of the stored texts."""
         if self.instance.pk is None:
             return ()
-        values = arguments_of(self.instance, Message(), timezone.now()).values
-        return summary(write_texts(read_texts(self.instance), values))
+        values = arguments_of(self.instance, MessageArguments(), timezone.now()).values
+        texts = render_session_texts(read_texts(self.instance), values, owner=self.instance.owner_id)
+        failed = [each.text.title for each in texts if each.rendered.status == "fallback"]
+        breaking = [each.text.title for each in texts if each.breakers]
+        counts = (("fell_back", failed), ("breaking", breaking))
+        return tuple(about_texts(what, titles) for what, titles in counts if titles)
 
     def save(self, commit: bool = True) -> Session:
         if self.instance.pk is None:
-            self.instance.settings = self._kept()
+            self.instance.settings = self._stored_options()
             made: Session = super().save(commit)
             return made
-        return self._change()
+        return self._save_changes()
 
     @transaction.atomic
-    def _change(self) -> Session:
-        """Writes what the form shows and nothing else: a run may be moving the session's head meanwhile."""
+    def _save_changes(self) -> Session:
+        """Update only the columns of the form: a run may change the head concurrently."""
         stored = Session.objects.select_for_update(of=("self",)).only("settings").get(pk=self.instance.pk)
-        self.instance.settings = {**stored.settings, **self._kept()}
+        self.instance.settings = {**stored.settings, **self._stored_options()}
         columns = [field.name for field in Session._meta.concrete_fields if field.name in self.Meta.fields]
         changed: Session = super().save(commit=False)
         changed.save(update_fields=[*columns, "settings"])
         self.save_m2m()
         return changed
 
-    def _kept(self) -> dict[str, Any]:
-        """The options to store. An emptied field that must have a value goes back to its default."""
-        sent = {name: self.cleaned_data[name] for name in self.OPTIONS if self._was_sent(name)}
-        defaults = SessionSettings()
-        return {
-            name: getattr(defaults, name) if value in (None, "") and not _may_be_none(name) else value
-            for name, value in sent.items()
-        }
+    def _stored_options(self) -> dict[str, Any]:
+        """The submitted options, empty ones as null or default."""
+        sent = {name: self.cleaned_data[name] for name in OPTIONS if self._was_sent(name)}
+        return {name: _empty_value(name) if value in (None, "") else value for name, value in sent.items()}
 
     def _was_sent(self, name: str) -> bool:
-        """A browser leaves out a box that is not ticked, and nothing else."""
+        """Browsers do not submit unchecked boxes."""
         return name in self.data or isinstance(
             self.fields[name], forms.BooleanField | forms.MultipleChoiceField
         )
 
 
-def _may_be_none(name: str) -> bool:
-    return SessionSettings.model_fields[name].default is None or name in (
-        "max_tokens",
-        "max_seconds",
-        "max_usd",
-    )
+def _empty_value(name: str) -> Any:
+    """Null (no limit) if the setting allows it, else its default."""
+    info = SessionSettings.model_fields[name]
+    return None if NoneType in get_args(info.annotation) else info.default
 
 
 def _within_limit(text: str) -> str:

@@ -1,25 +1,27 @@
-"""What the exchanges of a run brought, as a person reads it: thoughts, text, calls with their answers."""
+"""The steps of a run for the page: thoughts, text, tool calls with their responses."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import orjson
 from django.utils.safestring import SafeString, mark_safe
 
+from sessions_app.chat.open_rounds import CallState, CallStates
+from sessions_app.chat.turn_files import ShownFile
 from sessions_app.markup import render
 from sessions_app.models import Turn
-from sessions_app.models.branches import Choice
-from sessions_app.prompt.turns import PartView
-from sessions_app.runs.listening import thinking_words
-from sessions_app.runs.showing import ShownFile
+from sessions_app.models.branches import BranchChoice
+from sessions_app.prompt.parts import PartView, without_signature
+from sessions_app.prompt.wire import readable
+from sessions_app.runs.reply_progress import thinking_words
+from sessions_app.wording import endings
+from sessions_app.wording.endings import UNREAD
 
 BRIEF_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCard:
-    """One call and its answer, both as readable JSON; `response` is empty while there is none."""
+    """A tool call and its response as indented JSON; `response` is empty while pending."""
 
     name: str
     brief: str
@@ -27,24 +29,26 @@ class ToolCard:
     args: str
     response: str
     failed: bool
-    asked: str = "Arguments"
-    """What `args` are called."""
+    args_label: str = "Arguments"
+    index: int | None = None
+    """The number of the call in its step; None for code that the provider ran."""
+    state: str = ""
+    """What became of a call without a response, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one exchange of a run brought: thoughts, text, calls with their answers."""
+    """The output of one exchange."""
 
     turn: Turn
-    choice: Choice | None
-    """Its place among the answers to the same message; None when it is the only one."""
+    choice: BranchChoice | None
+    """Its position among the answers to the same message; None for a single one."""
     thoughts: SafeString
     text: SafeString
     cards: tuple[ToolCard, ...]
     files: tuple[ShownFile, ...] = ()
-    """Images and other files that the model made."""
-    thinking: str = "Thoughts"
-    """What its thoughts are called: how long they took, where that is known."""
+    thoughts_label: str = "Thoughts"
+    """With the duration, if known."""
 
 
 def is_model(turn: Turn) -> bool:
@@ -53,12 +57,12 @@ def is_model(turn: Turn) -> bool:
 
 def steps_of(
     turns: Sequence[Turn],
-    choices: Mapping[int, Choice],
+    choices: Mapping[int, BranchChoice],
     files: Mapping[int, tuple[ShownFile, ...]],
     times: Mapping[int, float],
+    states: CallStates,
 ) -> tuple[Step, ...]:
-    """`files` are those of each turn that has any (`files_in`), `times` how long the model thought in
-    each exchange, in milliseconds."""
+    """`files` by turn (`files_in`); `times` is the thinking time in ms by exchange."""
     answers = {index: turn for index, turn in enumerate(turns) if turn.kind == Turn.Kind.TOOL_RESPONSE}
     return tuple(
         _step(
@@ -66,7 +70,8 @@ def steps_of(
             answers.get(index + 1),
             choice=choices.get(turn.pk),
             files=files.get(turn.pk, ()),
-            thinking=_thinking(times.get(turn.exchange_id or 0)),
+            thoughts_label=_thoughts_label(times.get(turn.exchange_id or 0)),
+            states=states.get(turn.pk, {}),
         )
         for index, turn in enumerate(turns)
         if is_model(turn)
@@ -77,9 +82,10 @@ def _step(
     turn: Turn,
     answer: Turn | None,
     *,
-    choice: Choice | None,
+    choice: BranchChoice | None,
     files: tuple[ShownFile, ...],
-    thinking: str,
+    thoughts_label: str,
+    states: Mapping[int, CallState],
 ) -> Step:
     parts = turn.parts
     responses = [part for part in answer.parts if part.response is not None] if answer else []
@@ -91,27 +97,27 @@ def _step(
         text=_html(parts, "text"),
         cards=(
             *_code_runs(parts),
+            *_unread(parts),
             *(
-                _card(call, responses[index] if index < len(responses) else None)
+                _card(index, call, responses[index] if index < len(responses) else None, states.get(index))
                 for index, call in enumerate(calls)
             ),
         ),
         files=files,
-        thinking=thinking,
+        thoughts_label=thoughts_label,
     )
 
 
-def _thinking(ms: float | None) -> str:
+def _thoughts_label(ms: float | None) -> str:
     return "Thoughts" if ms is None else thinking_words(ms)
 
 
 def _code_runs(parts: Sequence[PartView]) -> Iterable[ToolCard]:
-    """Code that ran at the provider, each with the result that follows it."""
-    results = (part for part in parts if part.kind == "code_execution_result")
+    """Code executed by the provider, each with the result that follows it."""
+    results = (part.code_result or {} for part in parts if part.kind == "code_execution_result")
     for part in parts:
         if part.kind == "executable_code":
-            result = _inside(next(results, None), "codeExecutionResult", "code_execution_result")
-            code = _inside(part, "executableCode", "executable_code")
+            code, result = part.code or {}, next(results, {})
             written = str(code.get("code", ""))
             yield ToolCard(
                 name=f"{str(code.get('language') or '').capitalize()} code".strip(),
@@ -119,13 +125,23 @@ def _code_runs(parts: Sequence[PartView]) -> Iterable[ToolCard]:
                 args=written,
                 response=str(result.get("output", "")),
                 failed=str(result.get("outcome", "OUTCOME_OK")) != "OUTCOME_OK",
-                asked="Code",
+                args_label="Code",
             )
 
 
-def _inside(part: PartView | None, *keys: str) -> dict[str, Any]:
-    found = next((part.raw[key] for key in keys if key in part.raw), None) if part else None
-    return found if isinstance(found, dict) else {}
+def _unread(parts: Sequence[PartView]) -> Iterable[ToolCard]:
+    """Parts of kinds that the chat does not show otherwise, as they came."""
+    for part in parts:
+        if part.kind in ("other", "tool_call", "tool_response"):
+            raw = without_signature(part.raw)
+            yield ToolCard(
+                name=UNREAD["name"].format(keys=", ".join(raw)),
+                brief=readable(raw, indent=False)[:BRIEF_LENGTH],
+                args=readable(raw),
+                response=UNREAD["response"],
+                failed=False,
+                args_label=UNREAD["label"],
+            )
 
 
 def _html(parts: Iterable[PartView], kind: str) -> SafeString:
@@ -133,17 +149,15 @@ def _html(parts: Iterable[PartView], kind: str) -> SafeString:
     return mark_safe(render(text)) if text else SafeString()  # noqa: S308 - render is the sanitiser
 
 
-def _card(call: PartView, answer: PartView | None) -> ToolCard:
-    asked, answered = call.call or {}, (answer.response or {}) if answer else {}
+def _card(index: int, call: PartView, answer: PartView | None, state: CallState | None) -> ToolCard:
+    request, answered = call.call or {}, (answer.response or {}) if answer else {}
     response = answered.get("response")
     return ToolCard(
-        name=str(asked.get("name", "")),
-        brief=orjson.dumps(asked.get("args") or {}).decode()[:BRIEF_LENGTH],
-        args=_readable(asked.get("args") or {}),
-        response=_readable(response) if answer else "",
+        name=str(request.get("name", "")),
+        brief=readable(request.get("args") or {}, indent=False)[:BRIEF_LENGTH],
+        args=readable(request.get("args") or {}),
+        response=readable(response) if answer else "",
         failed=isinstance(response, dict) and "error" in response,
+        index=index,
+        state=endings.call_state(state) if state else "",
     )
-
-
-def _readable(value: object) -> str:
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

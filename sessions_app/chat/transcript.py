@@ -1,60 +1,59 @@
-"""The transcript: the turns of the branch in view, gathered into runs as a person reads them."""
+"""The turns of a branch grouped into runs, as the chat shows them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sessions_app.chat.account import Account
-from sessions_app.chat.ending import Ending
+from sessions_app.chat.answer_cost import AnswerUsage
+from sessions_app.chat.open_rounds import CallStates, Resumption, call_states, resumption_of
+from sessions_app.chat.run_ending import Ending
 from sessions_app.chat.steps import Step, is_model, steps_of
+from sessions_app.chat.turn_files import ShownFile, files_in
 from sessions_app.models import Exchange, Run, Session, Turn
-from sessions_app.models.branches import Choice, choices_of
-from sessions_app.runs.showing import ShownFile, files_in
+from sessions_app.models.branches import BranchChoice, choices_of
+from sessions_app.wording import resends
 
-BODIES = ("manifest", "notes", "usage", "stages", "ledger", "break_line")
-"""Columns of an exchange that can be large and that the transcript does not show."""
+DEFERRED = ("manifest", "notes", "usage", "stages", "ledger", "break_line")
+"""Large columns of an exchange that the transcript does not show."""
 
 WINDOW = 60
-"""Turns that a page shows at once; older ones come on request."""
+"""Turns shown at once; older ones are loaded on request."""
 
 MARGIN = 20
-"""Turns above one that was asked for: enough for the message that it answers, nearly always."""
+"""Turns shown before a requested one; usually includes the message that it answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run on the page: the person's text, the steps, how it ended, what it cost.
-
-    What stands in for older turns has no run of its own.
-    """
+    """A run on the page: message, steps, ending. `run` is None for a summary of older turns."""
 
     run: Run | None
     task: Turn | None
-    choice: Choice | None
-    """The place of `task` among the wordings of the same message."""
+    choice: BranchChoice | None
+    """The position of `task` among the versions of the same message."""
     text: str
     steps: tuple[Step, ...]
-    source: str
-    """The answer as Markdown, for copying."""
+    markdown: str
+    """The answer, for copying."""
     exchanges: tuple[Exchange, ...]
     ending: Ending | None
+    last_turn: Turn | None
+    """The last turn of the run so far, where a fork ends."""
     files: tuple[ShownFile, ...] = ()
-    """What the person attached."""
-
-    @property
-    def last_turn(self) -> Turn | None:
-        """The turn that this run ends with so far: where a fork is cut."""
-        return self.steps[-1].turn if self.steps else self.task
+    used_tools: bool = False
+    resumption: Resumption | None = None
+    """Where to go on without running tools again."""
 
     @property
     def answer(self) -> Turn | None:
         """The final answer, which a person may correct."""
         last = self.steps[-1].turn if self.steps else None
-        return last if last is not None and last.kind == Turn.Kind.MODEL_RESPONSE else None
+        is_answer = last is not None and last.kind == Turn.Kind.MODEL_RESPONSE and not last.closing
+        return last if is_answer else None
 
     @property
-    def is_own(self) -> bool:
-        """True when no person wrote the message: the session went on by itself."""
+    def is_continuation(self) -> bool:
+        """Whether Pipeweb wrote the message because the session continued automatically."""
         author = self.task.run if self.task else None
         return author is not None and author.continuations > 0
 
@@ -67,21 +66,27 @@ class RunView:
         return self.exchanges[-1] if self.exchanges else None
 
     @property
-    def account(self) -> Account | None:
-        return Account.of(self.exchanges)
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know of requests that were sent again."""
+        kinds = dict.fromkeys(str(exchange.error.get("kind")) for exchange in self.exchanges[:-1])
+        return tuple(filter(None, map(resends.note, kinds)))
+
+    @property
+    def account(self) -> AnswerUsage | None:
+        return AnswerUsage.of(self.exchanges)
 
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
     runs: tuple[RunView, ...]
     earlier: Turn | None
-    """The first turn shown when older ones exist: what is before it can be asked for."""
+    """The first turn shown if older ones exist."""
 
     @classmethod
     def ending_at(cls, head: Turn | None, at: Turn | None = None) -> "Transcript":
-        """The last WINDOW turns up to `head`, from a message on; a longer run is shown whole.
+        """The last WINDOW turns up to `head`, starting at a message; a longer run is complete.
 
-        `at` is a turn of the same branch that has to be among them.
+        `at` is a turn of the branch that must be included.
         """
         floor = max(0, min(head.depth + 1 - WINDOW, at.depth - MARGIN if at else head.depth)) if head else 0
         turns = _from_message(Turn.objects.branch(head.pk if head else None, floor))
@@ -91,19 +96,22 @@ class Transcript:
         return cls(_views(turns), turns[0] if turns and turns[0].depth else None)
 
     @classmethod
-    def whole(cls, head: Turn | None) -> "Transcript":
-        """The branch from its first message."""
+    def full(cls, head: Turn | None) -> "Transcript":
+        """The complete branch."""
         return cls(_views(_from_message(Turn.objects.branch(head.pk if head else None))), None)
 
 
 def view_run(session: Session, run: Run) -> RunView:
-    """One run as its fragment shows it. Answers from the rows that the run itself wrote."""
+    """One run with the turns that it wrote itself; a resumed one with those that it goes on from."""
+    if run.is_resumed:
+        own = run.turns.filter(origin=None).select_related("parent").order_by("-depth")
+        return Transcript.ending_at(own.first() or run.trigger).runs[-1]
     followers = run.turns.exclude(kind=Turn.Kind.USER_TASK).filter(origin=None).select_related("content")
     turns = list(followers.order_by("depth"))
     exchanges = _exchanges([run.pk]).get(run.pk, ())
     choices = choices_of([*filter(None, [run.trigger]), *turns])
     files = files_in([*filter(None, [run.trigger]), *turns])
-    return _view(run, run.trigger, turns, exchanges, choices, files=files)
+    return _view(run, run.trigger, turns, exchanges, choices, files=files, states=call_states(turns))
 
 
 def _is_message(turn: Turn) -> bool:
@@ -118,13 +126,22 @@ def _from_message(turns: list[Turn]) -> list[Turn]:
 
 def _views(turns: Sequence[Turn]) -> tuple[RunView, ...]:
     groups = _groups(turns)
-    latest = _latest_runs([task.pk for task, _ in groups])
+    latest = _latest_runs([(followers or [task])[-1].pk for task, followers in groups])
     owners = [_owner(task, followers, latest) for task, followers in groups]
-    exchanges = _exchanges([run.pk for run in owners if run])
-    choices, files = choices_of(turns), files_in(turns)
+    runs = [_run_ids(owner, followers) for owner, (_, followers) in zip(owners, groups, strict=True)]
+    exchanges = _exchanges({pk for each in runs for pk in each})
+    choices, files, states = choices_of(turns), files_in(turns), call_states(turns)
     return tuple(
-        _view(run, task, followers, exchanges.get(run.pk, ()) if run else (), choices, files=files)
-        for run, (task, followers) in zip(owners, groups, strict=True)
+        _view(
+            run,
+            task,
+            followers,
+            tuple(one for pk in pks for one in exchanges.get(pk, ())),
+            choices,
+            files=files,
+            states=states,
+        )
+        for run, pks, (task, followers) in zip(owners, runs, groups, strict=True)
     )
 
 
@@ -134,21 +151,38 @@ def _groups(turns: Sequence[Turn]) -> list[tuple[Turn, list[Turn]]]:
 
 
 def _owner(task: Turn, followers: Sequence[Turn], latest: dict[int, Run]) -> Run | None:
-    """A message may have been answered several times: the branch shows one answer, or the newest attempt."""
-    return followers[-1].run if followers else latest.get(task.pk, task.run)
+    """The newest run for the last turn of the branch, or else the one that wrote it."""
+    last = followers[-1] if followers else task
+    return latest.get(last.pk, last.run)
 
 
-def _latest_runs(task_ids: Iterable[int]) -> dict[int, Run]:
-    runs = Run.objects.filter(trigger__in=list(task_ids)).order_by("pk")
+def _run_ids(owner: Run | None, followers: Sequence[Turn]) -> list[int]:
+    """The keys of the runs that the answer took, oldest first: several where one was resumed."""
+    if owner is None:
+        return []
+    return sorted({owner.pk, *(turn.run_id for turn in followers if turn.run_id)})
+
+
+def _latest_runs(trigger_ids: Iterable[int]) -> dict[int, Run]:
+    runs = Run.objects.filter(trigger__in=list(trigger_ids)).order_by("pk")
     return {run.trigger_id: run for run in runs if run.trigger_id}
 
 
 def _exchanges(run_ids: Iterable[int]) -> dict[int, tuple[Exchange, ...]]:
     found: dict[int, tuple[Exchange, ...]] = {}
-    # Manifests are large and the transcript shows none of them.
-    for exchange in Exchange.objects.filter(run__in=list(run_ids)).defer(*BODIES):
+    for exchange in Exchange.objects.filter(run__in=list(run_ids)).defer(*DEFERRED):
         found[exchange.run_id] = (*found.get(exchange.run_id, ()), exchange)
     return found
+
+
+def _thinking_times(exchanges: Iterable[Exchange]) -> dict[int, float]:
+    """Milliseconds by exchange; those of the hops before are of the same answer."""
+    times: dict[int, float] = {}
+    for one in exchanges:
+        before = times.get(one.continues_id or 0)
+        if one.thought_ms is not None or before is not None:
+            times[one.pk] = (one.thought_ms or 0.0) + (before or 0.0)
+    return times
 
 
 def _view(
@@ -156,21 +190,32 @@ def _view(
     task: Turn | None,
     followers: Sequence[Turn],
     exchanges: tuple[Exchange, ...],
-    choices: Mapping[int, Choice],
+    choices: Mapping[int, BranchChoice],
     *,
     files: Mapping[int, tuple[ShownFile, ...]],
+    states: CallStates,
 ) -> RunView:
-    # The browser replays an active run from its first event; rows shown as well would double it.
-    shown = [] if run and run.is_active else followers
-    times = {one.pk: one.thought_ms for one in exchanges if one.thought_ms is not None}
+    # The browser replays the events of an active run; its rows would show twice.
+    shown = _before(run, followers) if run and run.is_active else followers
     return RunView(
         run=run,
         task=task,
         choice=choices.get(task.pk) if task else None,
-        text=task.text if task else "",
-        steps=steps_of(shown, choices, files, times),
-        source="\n\n".join(turn.text for turn in shown if turn.text and is_model(turn)),
+        text=task.whole_text if task else "",
+        steps=steps_of(shown, choices, files, _thinking_times(exchanges), states),
+        markdown="\n\n".join(
+            turn.whole_text for turn in shown if turn.text and is_model(turn) and not turn.closing
+        ),
         exchanges=exchanges,
         ending=Ending.of(run, exchanges) if run else None,
+        last_turn=shown[-1] if shown else task,
         files=files.get(task.pk, ()) if task else (),
+        used_tools=any(turn.kind == Turn.Kind.TOOL_RESPONSE for turn in shown),
+        resumption=resumption_of(run, followers, states),
     )
+
+
+def _before(run: Run, followers: Sequence[Turn]) -> Sequence[Turn]:
+    """The turns that stood there before this run asked the model: none unless it was resumed."""
+    own = (index for index, turn in enumerate(followers) if is_model(turn) and turn.run_id == run.pk)
+    return followers[: next(own, len(followers))]

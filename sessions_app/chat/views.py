@@ -1,53 +1,52 @@
-"""Pages and fragments of the chat. Everything is looked up among the sessions of the person who asks."""
+"""Pages and fragments of the chat, limited to the sessions of the user."""
 
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.conf import settings as configured
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 from django_htmx.http import HttpResponseClientRefresh
-from django_htmx.middleware import HtmxDetails
 
-from sessions_app.chat.forms import TitleForm
-from sessions_app.chat.lists import SIDE_LIMIT, SessionList, preview_of
-from sessions_app.chat.pages import ChatPage
-from sessions_app.chat.samples import SAMPLES, sample_named
+from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.chat.answer_cost import RequestUsage
+from sessions_app.chat.context_usage import ChatPage, ContextUsage
+from sessions_app.chat.cost_forecast import CostForecast
+from sessions_app.chat.import_views import imports_context
+from sessions_app.chat.sample_prompts import available_samples, find_sample
 from sessions_app.chat.session_form import SessionForm
+from sessions_app.chat.session_list import SIDE_LIMIT, SessionList, preview_of
+from sessions_app.chat.time_zone import zone_of
 from sessions_app.chat.transcript import Transcript, view_run
-from sessions_app.chat.zone import zone_of
+from sessions_app.context.personal_limits import room_for_session
 from sessions_app.models import Run, Session, Turn
+from sessions_app.models.session import TITLE_LENGTH
 from sessions_app.search import find
 
 PALETTE_HITS = 8
 
 
-class Request(HttpRequest):
-    """A request of a signed-in person."""
-
-    user: User
-    htmx: HtmxDetails
-
-
-def own_session(request: Request, public: UUID, *related: str) -> Session:
-    """The person's session; somebody else's does not exist."""
-    rows = Session.objects.of(request.user)
-    return get_object_or_404(rows.select_related(*related) if related else rows, public=public)
+class TitleForm(forms.Form):
+    title = forms.CharField(max_length=TITLE_LENGTH)
 
 
 @login_required
 @never_cache
 @require_GET
-def sessions(request: Request) -> HttpResponse:
-    """The list; with `q` what a search found, with `archive` what was put away."""
-    words = request.GET.get("q", "").strip()
-    context: dict[str, Any] = {"words": words, "samples": SAMPLES}
-    if words:
-        context["found"] = find(request.user, words)
+def sessions(request: AuthenticatedRequest) -> HttpResponse:
+    """The list; with `q` search results, with `archive` archived sessions."""
+    query = request.GET.get("q", "").strip()
+    context: dict[str, Any] = {
+        "query": query,
+        "samples": available_samples(),
+        **imports_context(request.user),
+    }
+    if query:
+        context["found"] = find(request.user, query)
     elif "archive" in request.GET:
         context["page"] = SessionList.archive_of(request.user)
     else:
@@ -57,44 +56,45 @@ def sessions(request: Request) -> HttpResponse:
 
 @login_required
 @require_GET
-def palette(request: Request) -> HttpResponse:
-    """Options for the palette: what was found, or the newest sessions while nothing is typed."""
-    words = request.GET.get("q", "").strip()
-    context: dict[str, Any] = {"found": find(request.user, words, hits=PALETTE_HITS)} if words else {}
-    if not words:
+def palette(request: AuthenticatedRequest) -> HttpResponse:
+    """Options of the palette: search results, or the newest sessions without a query."""
+    query = request.GET.get("q", "").strip()
+    context: dict[str, Any] = {"found": find(request.user, query, hits=PALETTE_HITS)} if query else {}
+    if not query:
         context["recent"] = SessionList.of(request.user, limit=PALETTE_HITS).sessions
     return render(request, "chat/palette_found.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def new_session(request: Request) -> HttpResponse:
-    """GET shows the form. POST makes a session from it, from a sample, or (`quick`) with no settings."""
+def new_session(request: AuthenticatedRequest) -> HttpResponse:
+    """POST creates a session from the form or, with `quick`, from a sample or defaults."""
     session = Session(owner=request.user, model=configured.PIPEWEB_MODEL)
     session.settings = {"time_zone": zone_of(request)}
     session.temporary = "temporary" in request.POST
     if "quick" in request.POST:
-        return _start_quickly(session, request.POST.get("sample", ""))
+        return _create_from_sample(session, request.POST.get("sample", ""))
     form = SessionForm(request.POST or None, instance=session)
     if request.method == "POST" and form.is_valid():
-        return redirect(form.save())
+        with room_for_session(request.user.pk):
+            return redirect(form.save())
     return render(request, "chat/new.html", {"form": form})
 
 
-def _start_quickly(session: Session, key: str) -> HttpResponse:
-    sample = sample_named(key)
+def _create_from_sample(session: Session, key: str) -> HttpResponse:
+    sample = find_sample(key)
     if sample is not None:
         session.purpose, session.background = sample.purpose, sample.background
-    session.save()
+    with room_for_session(session.owner_id):
+        session.save()
     return redirect(session)
 
 
 @login_required
-@never_cache  # “Back” would show the conversation as it was when the page was opened.
+@never_cache  # “Back” would show an outdated conversation.
 @require_GET
-def session(request: Request, public: UUID) -> HttpResponse:
-    """The chat. With `leaf=<turn>` the branch through that turn, with `before=<turn>` only what is older
-    than that turn, for “Show earlier”."""
+def session(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
+    """The chat; with `leaf=<turn>` the branch of that turn, with `before=<turn>` a fragment of older runs."""
     found = own_session(request, public, "head")
     if "before" in request.GET:
         return _earlier(request, found)
@@ -103,7 +103,7 @@ def session(request: Request, public: UUID) -> HttpResponse:
     return render(request, "chat/session.html", {"page": page, "session": found})
 
 
-def _earlier(request: Request, found: Session) -> HttpResponse:
+def _earlier(request: AuthenticatedRequest, found: Session) -> HttpResponse:
     turn = _turn(found, request.GET["before"])
     context = {"session": found, "transcript": Transcript.ending_at(turn.parent)}
     return render(request, "chat/transcript.html", context)
@@ -123,8 +123,8 @@ def _uuid_or_none(value: str) -> UUID | None:
 
 @login_required
 @require_GET
-def run(request: Request, public: UUID, run: UUID) -> HttpResponse:
-    """One run as a fragment: what the live article is replaced by when the run is over."""
+def run(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
+    """One run as a fragment, which replaces the live article when the run ends."""
     found = own_session(request, public)
     runs = Run.objects.select_related("trigger__content", "trigger__run")
     row = get_object_or_404(runs, session=found, public=run)
@@ -133,31 +133,61 @@ def run(request: Request, public: UUID, run: UUID) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def settings(request: Request, public: UUID) -> HttpResponse:
+def settings(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     found = own_session(request, public)
     form = SessionForm(request.POST or None, instance=found)
     if request.method == "POST" and form.is_valid():
         form.save()
-        # Title, model and empty state may all have changed; a draft and a live answer survive a reload.
+        # Title, model and empty state may have changed; drafts and live answers survive a reload.
         return HttpResponseClientRefresh()
-    form.open_at(request.GET.get("field", ""))
+    form.focus(request.GET.get("field", ""))
     return render(request, "chat/settings.html", {"session": found, "form": form})
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def rename(request: Request, public: UUID) -> HttpResponse:
-    """GET gives the row as a form (`?cancel` as it was), POST the renamed row."""
+def rename(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
+    """GET returns the row as a form (with `cancel` the plain row), POST the renamed row."""
     found = own_session(request, public)
     form = TitleForm(request.POST or None, initial={"title": found.title})
     if request.method == "POST" and form.is_valid():
         found.rename(form.cleaned_data["title"])
-        return _row(request, found)
+        return _render_row(request, found)
     if "cancel" in request.GET:
-        return _row(request, found)
+        return _render_row(request, found)
     return render(request, "chat/rename.html", {"session": found, "form": form})
 
 
-def _row(request: Request, found: Session) -> HttpResponse:
+def _render_row(request: AuthenticatedRequest, found: Session) -> HttpResponse:
     preview = preview_of(found.head.text) if found.head else ""
     return render(request, "chat/session_row.html", {"session": found, "preview": preview})
+
+
+DEFERRED = ("manifest", "stages", "notes", "usage", "ledger")
+"""Large columns of an exchange that no card shows."""
+
+
+@login_required
+@require_GET
+def answer_cost(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
+    """The cost of each request of an answer, as a fragment."""
+    found = own_session(request, public)
+    row = get_object_or_404(Run.objects.select_related("trigger"), session=found, public=run)
+    exchanges = view_run(found, row).exchanges if row.is_resumed else row.exchanges.defer(*DEFERRED)
+    requests = [RequestUsage.of(one) for one in exchanges]
+    return render(request, "chat/account_card.html", {"session": found, "requests": requests})
+
+
+@login_required
+@require_GET
+def cost_forecast(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
+    """The forecast below the composer and the sum in the header."""
+    found = own_session(request, public, "head")
+    return render(request, "chat/outlook_news.html", {"session": found, "outlook": CostForecast.of(found)})
+
+
+@login_required
+@require_GET
+def context_usage(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
+    session = own_session(request, public)
+    return render(request, "chat/gauge.html", {"session": session, "gauge": ContextUsage.of(session)})

@@ -24,3 +24,9 @@ def test_no_other_site_can_frame_a_page(headers: dict[str, str]) -> None:
 def test_other_sites_do_not_learn_addresses(headers: dict[str, str]) -> None:
     assert headers["Referrer-Policy"] == "same-origin"
     assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "testserver.evil.example", "testserver:80:80", ""])
+@pytest.mark.parametrize("route", ["sign-in", "sessions"])
+def test_a_page_answers_to_its_own_names_only(db: None, route: str, host: str) -> None:
+    assert Client().get(reverse(route), headers={"Host": host}).status_code == 400

@@ -2,9 +2,12 @@
 
 import logging
 from datetime import timedelta
+from urllib.parse import quote, urljoin, urlsplit
 
 import pytest
+from django.conf import settings as configured
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -112,9 +115,53 @@ def test_a_wrong_password_says_so(alice: User) -> None:
     assert "correct username and password" in answer.content.decode()
 
 
-def test_the_sign_in_page_does_not_redirect_to_other_sites(alice: User) -> None:
-    target = {"username": "alice", "password": "wonderland", "next": "https://elsewhere.example/"}
-    assert Client().post(reverse("sign-in"), target)["Location"] == "/"
+ELSEWHERE = (
+    "https://evil.example",
+    "//evil.example",
+    "/\\evil.example",
+    "/\t/evil.example",
+    "/%09/evil.example",
+)
+
+
+def host_of(location: str) -> str | None:
+    """Where a browser goes: it drops tabs and takes a backslash for a slash."""
+    seen = location.replace("\t", "").replace("\\", "/")
+    return urlsplit(urljoin("http://testserver/sign-in", seen)).hostname
+
+
+@pytest.mark.parametrize("target", ELSEWHERE)
+@pytest.mark.parametrize("is_raw", [True, False])
+def test_the_sign_in_page_does_not_redirect_to_other_sites(alice: User, target: str, *, is_raw: bool) -> None:
+    browser, fields = Client(), {"username": "alice", "password": "wonderland"}
+    address = f"{reverse('sign-in')}?next={target if is_raw else quote(target)}"
+    for answer in (
+        Client().post(reverse("sign-in"), fields | {"next": target}),
+        browser.post(address, fields),
+        browser.get(address),
+    ):
+        assert answer.status_code == 302 and host_of(answer["Location"]) == "testserver"
+
+
+@pytest.mark.parametrize("by_link", [True, False])
+def test_a_sign_in_gives_the_session_another_id(alice: User, *, by_link: bool) -> None:
+    """Who planted an id in a browser before must not be signed in by it afterwards."""
+    browser = Client()
+    browser.session.save()
+    planted = browser.cookies[configured.SESSION_COOKIE_NAME].value
+    if by_link:
+        browser.post(link_of(alice))
+    else:
+        browser.post(reverse("sign-in"), {"username": "alice", "password": "wonderland"})
+    assert is_signed_in(browser)
+    assert browser.session.session_key != planted and not Session.objects.filter(pk=planted).exists()
+
+
+def test_the_cookie_of_a_sign_in_is_for_our_pages_only(alice: User) -> None:
+    browser = Client()
+    browser.post(link_of(alice))
+    cookie = browser.cookies[configured.SESSION_COOKIE_NAME]
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", "/")
 
 
 def test_signing_out_ends_the_session(client: Client) -> None:

@@ -1,18 +1,20 @@
 """The chat socket: whose it is, what it takes, what it sends."""
 
-import json
+import asyncio
 import uuid
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from channels.testing import WebsocketCommunicator
-from django.contrib.auth.models import AnonymousUser, User
+from autobahn.twisted.websocket import WebSocketServerProtocol
+from django.contrib.auth.models import User
+from django.db import OperationalError
 
-from sessions_app.chat.consumers import NOT_FOUND, ChatConsumer
+from sessions_app.chat.consumers import BROKEN, NOT_FOUND, SIGNED_OUT, TOO_MANY, TRY_LATER, UNSUPPORTED
 from sessions_app.models import Run, Session
+from sessions_app.runs.run_poller import RunPoller
 from sessions_app.runs.runner import Runner
-from sessions_app.runs.watch import Watch
+from tests.chat.sockets import Socket, connected, opened
 from tests.runs.running import running
 
 
@@ -27,104 +29,86 @@ async def runner(session: Session) -> AsyncIterator[Runner]:
         yield runner
 
 
-class Socket(WebsocketCommunicator):
-    """A browser's end of the socket."""
-
-    def __init__(self, runner: Runner, session: Session, user: User | AnonymousUser) -> None:
-        super().__init__(ChatConsumer.as_asgi(runner=runner), f"/ws/s/{session.public}/")
-        scope: Any = self.scope
-        scope |= {"user": user, "url_route": {"kwargs": {"public": session.public}}}
-
-    async def tell(self, **command: Any) -> None:
-        await self.send_to(text_data=json.dumps(command, default=str))
-
-    async def hear(self) -> dict[str, Any]:
-        event: dict[str, Any] = json.loads(await self.receive_from(timeout=5))
-        return event
-
-    async def hear_until(self, kind: str) -> list[dict[str, Any]]:
-        heard = [await self.hear()]
-        while heard[-1]["type"] != kind:
-            heard.append(await self.hear())
-        return heard
-
-
-async def joined(runner: Runner, session: Session, user: User) -> Socket:
-    socket = Socket(runner, session, user)
-    await socket.connect()
-    assert (await socket.hear())["type"] == "hello"
-    return socket
-
-
-async def listening(runner: Runner, session: Session, user: User) -> Socket:
-    """A page that has heard a run, so that its viewer is known to be there."""
-    socket = await joined(runner, session, user)
-    await socket.tell(type="send", client_id=uuid.uuid4(), text="Hello")
-    await socket.hear_until("finished")
+async def socket_after_run(runner: Runner, session: Session, user: User) -> Socket:
+    """A socket that received a run, so that its viewer is registered."""
+    socket = await connected(runner, session, user)
+    await socket.send_command(type="send", client_id=uuid.uuid4(), text="Hello")
+    await socket.receive_until("finished")
     await runner.drain()
     return socket
 
 
+def test_close_codes_are_of_the_range_that_servers_let_an_application_choose() -> None:
+    """Daphne ends a socket with 1011 and an error in the log when it is asked for another."""
+    assert all(3000 <= code <= 4999 for code in (SIGNED_OUT, NOT_FOUND, UNSUPPORTED, TOO_MANY, TRY_LATER))
+
+
+async def test_bytes_are_no_command(runner: Runner, session: Session, alice: User) -> None:
+    socket = await connected(runner, session, alice)
+    await socket.send_to(bytes_data=b"{}")
+    assert await socket.receive_code() == UNSUPPORTED
+
+
 async def test_a_message_is_answered_to_its_end(runner: Runner, session: Session, alice: User) -> None:
-    socket = await joined(runner, session, alice)
-    await socket.tell(type="send", client_id=uuid.uuid4(), text="Hello")
-    heard = await socket.hear_until("finished")
-    assert [event["seq"] for event in heard] == list(range(len(heard)))
-    assert heard[-1]["status"] == "completed"
+    socket = await connected(runner, session, alice)
+    await socket.send_command(type="send", client_id=uuid.uuid4(), text="Hello")
+    events = await socket.receive_until("finished")
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    assert events[-1]["status"] == "completed"
     await socket.disconnect()
 
 
-@pytest.mark.parametrize("who", ["bob", "nobody"])
 async def test_a_session_of_somebody_else_is_closed_as_not_found(
-    runner: Runner, session: Session, bob: User, who: str
+    runner: Runner, session: Session, bob: User
 ) -> None:
-    socket = Socket(runner, session, bob if who == "bob" else AnonymousUser())
-    await socket.connect()
-    assert (await socket.receive_output())["code"] == NOT_FOUND
+    assert await (await opened(runner, session, bob)).receive_code() == NOT_FOUND
+
+
+async def test_nobody_is_told_to_sign_in(runner: Runner, session: Session) -> None:
+    assert await (await opened(runner, session, None)).receive_code() == SIGNED_OUT
 
 
 async def test_a_second_tab_follows_the_run_of_the_first(
     runner: Runner, session: Session, alice: User
 ) -> None:
-    first, second = await joined(runner, session, alice), await joined(runner, session, alice)
-    await first.tell(type="send", client_id=uuid.uuid4(), text="Hello")
-    assert await first.hear_until("finished") == await second.hear_until("finished")
+    first, second = await connected(runner, session, alice), await connected(runner, session, alice)
+    await first.send_command(type="send", client_id=uuid.uuid4(), text="Hello")
+    assert await first.receive_until("finished") == await second.receive_until("finished")
     await first.disconnect()
     await second.disconnect()
 
 
 async def test_closing_the_tab_does_not_end_the_run(runner: Runner, session: Session, alice: User) -> None:
-    socket = await joined(runner, session, alice)
-    await socket.tell(type="send", client_id=uuid.uuid4(), text="Hello")
-    await socket.hear_until("started")
+    socket = await connected(runner, session, alice)
+    await socket.send_command(type="send", client_id=uuid.uuid4(), text="Hello")
+    await socket.receive_until("started")
     await socket.disconnect()
     await runner.drain()
     assert (await Run.objects.aget()).status == Run.Status.COMPLETED
 
 
 async def test_a_reload_joins_the_running_answer(runner: Runner, session: Session, alice: User) -> None:
-    first = await joined(runner, session, alice)
-    await first.tell(type="send", client_id=uuid.uuid4(), text="/slow")
-    run = (await first.hear_until("delta"))[0]["run"]
-    again = Socket(runner, session, alice)
-    await again.connect()
-    assert (await again.hear())["active_run"] == run
-    await again.tell(type="join", run=run, after=0)
-    assert (await again.hear())["seq"] == 1
-    await first.tell(type="stop", run=run)
-    assert (await again.hear_until("finished"))[-1]["status"] == "stopped"
+    first = await connected(runner, session, alice)
+    await first.send_command(type="send", client_id=uuid.uuid4(), text="/slow")
+    run = (await first.receive_until("delta"))[0]["run"]
+    again = await opened(runner, session, alice)
+    assert (await again.receive_event())["active_run"] == run
+    await again.send_command(type="join", run=run, after=0)
+    assert (await again.receive_event())["seq"] == 1
+    await first.send_command(type="stop", run=run)
+    assert (await again.receive_until("finished"))[-1]["status"] == "stopped"
     await first.disconnect()
     await again.disconnect()
 
 
 async def test_joining_a_run_that_is_long_over_says_so(runner: Runner, session: Session, alice: User) -> None:
-    socket = await joined(runner, session, alice)
-    await socket.tell(type="send", client_id=uuid.uuid4(), text="Hello")
-    end = (await socket.hear_until("finished"))[-1]
+    socket = await connected(runner, session, alice)
+    await socket.send_command(type="send", client_id=uuid.uuid4(), text="Hello")
+    end = (await socket.receive_until("finished"))[-1]
     await runner.drain()
-    late = await joined(runner, session, alice)
-    await late.tell(type="join", run=end["run"], after=end["seq"])
-    assert await late.hear() == end
+    late = await connected(runner, session, alice)
+    await late.send_command(type="join", run=end["run"], after=end["seq"])
+    assert await late.receive_event() == end
     await socket.disconnect()
     await late.disconnect()
 
@@ -133,13 +117,13 @@ async def test_a_page_that_does_not_acknowledge_is_sent_a_window_and_no_more(
     runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sessions_app.chat.consumers.WINDOW", 5)
-    socket = await joined(runner, session, alice)
-    await socket.tell(type="send", client_id=uuid.uuid4(), text="/long")
-    heard = [await socket.hear() for _ in range(5)]
+    socket = await connected(runner, session, alice)
+    await socket.send_command(type="send", client_id=uuid.uuid4(), text="/long")
+    events = [await socket.receive_event() for _ in range(5)]
     assert await socket.receive_nothing(timeout=0.3)
-    await socket.tell(type="ack", run=heard[0]["run"], seq=10_000)
-    heard += await socket.hear_until("finished")
-    assert [event["seq"] for event in heard] == list(range(len(heard)))
+    await socket.send_command(type="ack", run=events[0]["run"], seq=10_000)
+    events += await socket.receive_until("finished")
+    assert [event["seq"] for event in events] == list(range(len(events)))
     await socket.disconnect()
 
 
@@ -149,9 +133,9 @@ async def test_a_page_that_does_not_acknowledge_is_sent_a_window_and_no_more(
 async def test_what_is_no_command_is_refused_with_words(
     runner: Runner, session: Session, alice: User, text: str
 ) -> None:
-    socket = await joined(runner, session, alice)
+    socket = await connected(runner, session, alice)
     await socket.send_to(text_data=text)
-    refused = await socket.hear()
+    refused = await socket.receive_event()
     assert refused["type"] == "refused" and refused["message"]
     await socket.disconnect()
 
@@ -159,36 +143,36 @@ async def test_what_is_no_command_is_refused_with_words(
 async def test_a_message_sent_while_answering_waits_in_sight(
     runner: Runner, session: Session, alice: User
 ) -> None:
-    socket = await joined(runner, session, alice)
-    await socket.tell(type="send", client_id=uuid.uuid4(), text="/slow")
-    await socket.hear_until("delta")
+    socket = await connected(runner, session, alice)
+    await socket.send_command(type="send", client_id=uuid.uuid4(), text="/slow")
+    await socket.receive_until("delta")
     second = uuid.uuid4()
-    await socket.tell(type="send", client_id=second, text="me too")
-    waiting = (await socket.hear_until("queue"))[-1]["messages"]
+    await socket.send_command(type="send", client_id=second, text="me too")
+    waiting = (await socket.receive_until("queue"))[-1]["messages"]
     assert waiting == [{"client_id": str(second), "text": "me too", "files": 0}]
-    await socket.tell(type="withdraw", client_id=second)
-    assert (await socket.hear_until("queue"))[-1]["messages"] == []
+    await socket.send_command(type="withdraw", client_id=second)
+    assert (await socket.receive_until("queue"))[-1]["messages"] == []
     await socket.disconnect()
 
 
 async def test_an_edit_starts_beside_the_old_words(runner: Runner, session: Session, alice: User) -> None:
-    socket = await joined(runner, session, alice)
-    await socket.tell(type="send", client_id=uuid.uuid4(), text="Hello")
-    first = (await socket.hear_until("finished"))[0]
+    socket = await connected(runner, session, alice)
+    await socket.send_command(type="send", client_id=uuid.uuid4(), text="Hello")
+    first = (await socket.receive_until("finished"))[0]
     trigger = (await Run.objects.select_related("trigger").aget(public=first["run"])).trigger
     assert trigger
-    await socket.tell(type="edit", client_id=uuid.uuid4(), turn=trigger.public, text="Hello again")
-    started = (await socket.hear_until("started"))[-1]
+    await socket.send_command(type="edit", client_id=uuid.uuid4(), turn=trigger.public, text="Hello again")
+    started = (await socket.receive_until("started"))[-1]
     assert started["replaces"] == str(trigger.public) and started["text"] == "Hello again"
-    await socket.hear_until("finished")
+    await socket.receive_until("finished")
     await socket.disconnect()
 
 
 async def test_a_page_hears_of_another_branch_once(runner: Runner, session: Session, alice: User) -> None:
-    socket = await listening(runner, session, alice)
-    runner.stages[session.pk].turn_to(1)
-    runner.stages[session.pk].turn_to(1)
-    assert await socket.hear() == {"type": "moved", "moves": 1}
+    socket = await socket_after_run(runner, session, alice)
+    runner.streams[session.pk].set_head_version(1)
+    runner.streams[session.pk].set_head_version(1)
+    assert await socket.receive_event() == {"type": "moved", "head_version": 1}
     assert await socket.receive_nothing(timeout=0.2)
     await socket.disconnect()
 
@@ -196,19 +180,60 @@ async def test_a_page_hears_of_another_branch_once(runner: Runner, session: Sess
 async def test_a_look_at_the_rows_finds_the_other_branch(
     runner: Runner, session: Session, alice: User
 ) -> None:
-    socket = await joined(runner, session, alice)
-    await Session.objects.filter(pk=session.pk).aupdate(moves=3)
-    await Watch(runner).look()
-    assert await socket.hear() == {"type": "moved", "moves": 3}
-    late = Socket(runner, session, alice)
-    await late.connect()
-    assert (await late.hear())["moves"] == 3
+    socket = await connected(runner, session, alice)
+    await Session.objects.filter(pk=session.pk).aupdate(head_version=3)
+    await RunPoller(runner).poll()
+    assert await socket.receive_event() == {"type": "moved", "head_version": 3}
+    late = await opened(runner, session, alice)
+    assert (await late.receive_event())["head_version"] == 3
     await socket.disconnect()
     await late.disconnect()
 
 
 async def test_a_page_hears_of_another_title(runner: Runner, session: Session, alice: User) -> None:
-    socket = await listening(runner, session, alice)
-    runner.stages[session.pk].entitle("Better")
-    assert await socket.hear() == {"type": "titled", "title": "Better"}
+    socket = await socket_after_run(runner, session, alice)
+    runner.streams[session.pk].set_title("Better")
+    assert await socket.receive_event() == {"type": "titled", "title": "Better"}
     await socket.disconnect()
+
+
+def lost(*_: object, **__: object) -> Any:
+    raise OperationalError("the connection is lost")
+
+
+def test_daphne_sends_every_close_code() -> None:
+    protocol = WebSocketServerProtocol()
+    protocol.state = protocol.STATE_CLOSED
+    for code in (BROKEN, NOT_FOUND, SIGNED_OUT, TOO_MANY, TRY_LATER):
+        protocol.sendClose(code)
+    with pytest.raises(Exception, match="invalid close code"):
+        protocol.sendClose(1011)
+
+
+async def test_a_page_whose_events_break_off_is_closed_to_come_again(
+    runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("sessions_app.runs.session_streams.newest_run_of", lost)
+        socket = await connected(runner, session, alice)
+        assert await socket.receive_code() == BROKEN
+    assert "follow_failed" in caplog.text and not runner.streams
+    await (await connected(runner, session, alice)).disconnect()
+
+
+async def test_a_socket_that_a_command_ended_is_no_viewer_any_more(
+    runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    socket = await socket_after_run(runner, session, alice)
+    monkeypatch.setattr("sessions_app.runs.runner.start_send", lost)
+    await socket.send_message("Hello")
+    with pytest.raises(OperationalError):
+        await socket.wait()
+    assert await until_idle(runner)
+
+
+async def until_idle(runner: Runner) -> bool:
+    """Whether the followers that were cancelled end."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+    return not runner.streams

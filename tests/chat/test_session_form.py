@@ -1,13 +1,15 @@
 """What a person may set, and what the forms refuse."""
 
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
+from django import forms
 from django.contrib.auth.models import User
 
-from sessions_app.chat.session_form import TEXT_LIMIT, SessionForm
+from sessions_app.chat.session_form import OPTIONS, TEXT_LIMIT, SessionForm, option_field, option_label
 from sessions_app.models import Assistant, PromptText, Session, SessionSettings
-from sessions_app.tools import TOOLBOX
+from sessions_app.models.session_settings import GROUP_TITLES
+from sessions_app.panels import TOOLBOX
 from tests import factories
 
 MODEL = factories.MODEL
@@ -94,7 +96,94 @@ LIMITS = {"max_rounds": "3", "max_tokens": "500", "max_usd": "0.5", "max_seconds
 
 def test_every_setting_of_a_person_is_in_the_form() -> None:
     elsewhere = {"panels", "skills", "dynamic_texts"}
-    assert set(SessionSettings.model_fields) - set(SessionForm.OPTIONS) == elsewhere
+    assert set(SessionSettings.model_fields) - set(OPTIONS) == elsewhere
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_setting_has_a_label_and_a_help(name: str) -> None:
+    info = SessionSettings.model_fields[name]
+    assert info.title, f"{name} has no title"
+    assert info.description, f"{name} has no description"
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_setting_with_choices_names_each_of_them(name: str) -> None:
+    annotation = SessionSettings.model_fields[name].annotation
+    values = get_args(annotation) if get_origin(annotation) is Literal else ()
+    assert set(OPTIONS[name].choices) == set(values)
+
+
+def test_the_form_takes_what_the_setting_takes() -> None:
+    field = option_field("max_rounds")
+    assert isinstance(field, forms.IntegerField) and (field.min_value, field.max_value) == (1, 100)
+    assert field.label == SessionSettings.model_fields["max_rounds"].title
+    assert option_label("max_rounds") == field.label and option_label("model") == "Model"
+    assert option_label("nonsense") == ""
+
+
+def test_the_groups_show_every_option_once(session: Session) -> None:
+    form = form_for(session)
+    shown = [field.name for group in form.groups for field in (*group.boxes, *group.fields)]
+    assert sorted(shown) == sorted(OPTIONS)
+
+
+def open_groups(form: SessionForm) -> list[str]:
+    return [group.title for group in form.groups if group.is_open]
+
+
+SET: dict[str, tuple[object, object]] = {
+    # name: what is typed, what is stored
+    "thinking_level": ("LOW", "LOW"),
+    "thinking_budget": ("512", 512),
+    "temperature": ("0.5", 0.5),
+    "auto_title": ("model", "model"),
+    "include_thoughts": ("on", True),
+    "language": ("Portuguese", "Portuguese"),
+    "message_language": ("German", "German"),
+    "time_zone": ("Europe/Lisbon", "Europe/Lisbon"),
+    "clock_minutes": ("5", 5),
+    "tools": (["calculate"], ["calculate"]),
+    "history_policy": ("strict", "strict"),
+    "cache_mode": ("implicit", "implicit"),
+    "cache_policy": ("seed", "seed"),
+    "continue_cut": ("on", True),
+    "continue_todos": ("on", True),
+    "max_rounds": ("3", 3),
+    "max_continuations": ("0", 0),
+    "max_tokens": ("500", 500),
+    "max_seconds": ("60", 60),
+    "max_usd": ("0.5", 0.5),
+    "budget_usd": ("2", 2.0),
+}
+EMPTIED: dict[str, object] = {"include_thoughts": False, "continue_cut": False, "tools": []} | dict.fromkeys(
+    ("temperature", "thinking_budget", *(name for name in OPTIONS if name.startswith(("max_", "budget_"))))
+)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_an_option_is_stored_as_it_was_set(session: Session, name: str) -> None:
+    typed, stored = SET[name]
+    kept = saved(session, **{name: typed})
+    kept.refresh_from_db()
+    assert kept.settings[name] == stored and getattr(kept.options, name) == stored
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_an_emptied_limit_is_no_limit_and_another_emptied_option_its_default(
+    session: Session, name: str
+) -> None:
+    session.settings = {name: SET[name][1]}
+    session.save()
+    kept = saved(session, **{name: [] if name == "tools" else ""})
+    kept.refresh_from_db()
+    default = getattr(SessionSettings(), name)
+    assert kept.settings[name] == getattr(kept.options, name) == EMPTIED.get(name, default)
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIONS if OPTIONS[name].group == "limits"])
+def test_a_limit_that_was_never_stored_has_its_default(session: Session, name: str) -> None:
+    session.settings = {}
+    assert getattr(session.options, name) == SessionSettings.model_fields[name].default
 
 
 def test_limits_and_policies_are_kept(session: Session) -> None:
@@ -104,13 +193,6 @@ def test_limits_and_policies_are_kept(session: Session) -> None:
     assert (options.max_seconds, options.budget_usd) == (60, 2)
     assert (options.history_policy, options.cache_policy, options.cache_mode) == tuple(policies.values())
     assert (options.continue_cut, options.continue_todos) == (False, True)
-
-
-def test_an_emptied_limit_is_no_limit_and_an_emptied_number_its_default(session: Session) -> None:
-    session.settings = {"max_usd": 9, "max_rounds": 9, "clock_minutes": 5}
-    session.save()
-    options = saved(session, max_usd="", max_rounds="", clock_minutes="").options
-    assert (options.max_usd, options.max_rounds, options.clock_minutes) == (None, 10, 60)
 
 
 def test_a_field_that_was_not_sent_stays_as_it_was(session: Session) -> None:
@@ -123,7 +205,7 @@ def test_a_field_that_was_not_sent_stays_as_it_was(session: Session) -> None:
 @pytest.mark.parametrize("field", ["max_rounds", "max_tokens", "max_usd", "max_seconds", "budget_usd"])
 def test_a_limit_is_above_nothing(session: Session, field: str) -> None:
     form = form_for(session, **{field: "0"})
-    assert field in form.errors and form.open_groups == {"limits"}
+    assert field in form.errors and open_groups(form) == [GROUP_TITLES["limits"]]
 
 
 def test_an_assistant_can_be_picked(session: Session) -> None:
@@ -147,7 +229,7 @@ def test_saving_leaves_alone_what_a_run_is_writing(session: Session) -> None:
 
 def test_the_field_that_a_person_came_for_stands_open(alice: User) -> None:
     form = SessionForm(instance=factories.make_session(alice))
-    form.open_at("thinking_level")
-    assert form.open_groups == {"answer"} and "autofocus" in str(form["thinking_level"])
-    form.open_at("nonsense")
-    assert form.open_groups == {"answer"}
+    form.focus("thinking_level")
+    assert open_groups(form) == [GROUP_TITLES["answer"]] and "autofocus" in str(form["thinking_level"])
+    form.focus("nonsense")
+    assert open_groups(form) == [GROUP_TITLES["answer"]]

@@ -1,14 +1,108 @@
 """From turns to runs: grouping, windows, cards, endings."""
 
+import re
 import uuid
+from datetime import UTC, datetime
 
 import pytest
 from django.contrib.auth.models import User
+from django.template.loader import render_to_string
 
+from sessions_app.chat.run_ending import Ending, cost_of
+from sessions_app.chat.session_form import SessionForm, option_label
 from sessions_app.chat.transcript import WINDOW, Transcript, view_run
 from sessions_app.errors import QuotaExceeded
-from sessions_app.models import Run, Session
+from sessions_app.models import Exchange, Run, Session
+from sessions_app.prompt.reply import Outcome
+from sessions_app.wording import endings, resends
+from sessions_app.wording.outcomes import HINTS, SENTENCES
 from tests import factories
+
+PAID = Exchange(prompt_tokens=1204, output_tokens=90, thought_tokens=6, response_id="abc")
+
+
+def ended(status: str, outcome: str = "", **error: str) -> Run:
+    return Run(status=status, outcome=outcome, error=error)
+
+
+@pytest.mark.parametrize("outcome", ["", "complete", "calls", "from a newer version"])
+def test_a_complete_run_needs_no_words(outcome: str) -> None:
+    assert Ending.of(ended("completed", outcome), []) is None
+
+
+def test_an_active_run_has_not_ended() -> None:
+    assert Ending.of(ended("running", "max_tokens"), []) is None
+
+
+@pytest.mark.parametrize(
+    "outcome", [kind for kind in Outcome if kind not in (Outcome.COMPLETE, Outcome.CALLS)]
+)
+def test_every_other_outcome_is_explained(outcome: Outcome) -> None:
+    ending = Ending.of(ended("completed", outcome.value), [])
+    assert (
+        ending
+        and ending.kind == "note"
+        and (ending.title, ending.hint) == (SENTENCES[outcome], HINTS[outcome])
+    )
+
+
+@pytest.mark.django_db
+def test_the_one_setting_that_would_change_it_is_a_field_of_the_form() -> None:
+    named = {outcome.setting for outcome in Outcome} - {""}
+    assert named <= SessionForm(instance=Session()).fields.keys()
+    assert all(option_label(name) for name in named)
+
+
+def test_an_answer_that_failed_leads_to_its_setting_as_well() -> None:
+    ending = Ending.of(ended("failed", "no_room", message="No room."), [])
+    assert ending and (ending.setting, ending.setting_label) == ("thinking_level", "Thinking level")
+
+
+def test_a_failed_run_shows_its_error_and_the_response_id() -> None:
+    ending = Ending.of(ended("failed", message="Too many requests.", hint="Wait."), [PAID])
+    assert ending and (ending.kind, ending.title, ending.request_id) == ("error", "Too many requests.", "abc")
+
+
+def test_a_failed_run_without_an_error_still_has_words() -> None:
+    ending = Ending.of(ended("failed"), [])
+    assert ending and ending.title == endings.TITLES["failed"]
+
+
+def test_a_stopped_run_is_labelled() -> None:
+    ending = Ending.of(ended("stopped"), [PAID])
+    assert ending and ending.kind == "note" and ending.title == endings.TITLES["stopped"]
+
+
+def test_an_interrupted_run_offers_a_retry() -> None:
+    ending = Ending.of(ended("interrupted"), [])
+    assert ending and ending.kind == "error"
+    assert (ending.title, ending.hint) == (endings.TITLES["interrupted"], endings.HINTS["interrupted"])
+
+
+def test_cost_counts_thoughts_as_output() -> None:
+    assert cost_of([PAID, PAID]) == endings.cost(2_408, 192)
+
+
+def test_what_was_not_counted_cost_nothing_known() -> None:
+    assert cost_of([Exchange()]) == endings.COSTS["uncharged"]
+
+
+def test_a_page_of_words_from_the_provider_is_a_sentence_and_a_detail() -> None:
+    run = Run(status=Run.Status.FAILED, error={"message": "Too much. See https://example.org. \n* limit: 20"})
+    ending = Ending.of(run, [])
+    assert ending is not None
+    assert (ending.title, ending.detail) == ("Too much.", "See https://example.org. \n* limit: 20")
+
+
+def test_a_full_quota_says_when_to_ask_again() -> None:
+    run = ended("failed", message="Too many requests.")
+    run.error["retry_after"], run.ended_at = 23.0, datetime(2026, 11, 21, 9, tzinfo=UTC)
+    ending = Ending.of(run, [])
+    assert ending and ending.ready_at == datetime(2026, 11, 21, 9, 0, 23, tzinfo=UTC)
+
+
+OPENING = r'<(\w+)(?: class="([\w-]+))?'
+"""The name of an element and its first class."""
 
 
 @pytest.fixture
@@ -25,7 +119,23 @@ def test_a_run_has_its_question_and_its_answer(session: Session) -> None:
     runs = Transcript.ending_at(session.head).runs
     assert [run.text for run in runs] == ["Question 0", "Question 1"]
     assert "Answer 1" in runs[1].steps[0].text
-    assert runs[1].source == "Answer 1"
+    assert runs[1].markdown == "Answer 1"
+
+
+def test_an_answer_says_that_the_provider_refused_the_signatures(session: Session) -> None:
+    run = factories.make_run(session)
+    failed = factories.make_exchange(run, [], error={"kind": "SignatureRefused", "message": "Corrupted."})
+    factories.make_exchange(run, resend_of=failed)
+    factories.finish(run)
+    (view,) = Transcript.ending_at(session.head).runs
+    assert view.notes == (resends.NOTES["SignatureRefused"],)
+
+
+def test_an_answer_after_a_busy_provider_needs_no_note(session: Session) -> None:
+    run = factories.make_run(session)
+    failed = factories.make_exchange(run, [], error={"kind": "ProviderDown", "message": "Busy."})
+    factories.make_exchange(run, resend_of=failed)
+    assert Transcript.ending_at(session.head).runs[0].notes == ()
 
 
 def test_a_tool_round_is_one_run_with_a_card(session: Session) -> None:
@@ -119,12 +229,12 @@ def test_a_run_has_the_account_of_its_requests(session: Session) -> None:
 
 def test_a_step_says_how_long_its_thoughts_took(session: Session) -> None:
     run = factories.make_run(session)
-    said = [factories.text_chunk("Hm.", thought=True), factories.text_chunk("Yes.", finish="STOP")]
-    exchange = factories.make_exchange(run, said)
-    assert view_run(session, factories.finish(run)).steps[0].thinking == "Thoughts"
+    chunks = [factories.text_chunk("Hm.", thought=True), factories.text_chunk("Yes.", finish="STOP")]
+    exchange = factories.make_exchange(run, chunks)
+    assert view_run(session, factories.finish(run)).steps[0].thoughts_label == "Thoughts"
     exchange.thought_ms = 4200.0
     exchange.save(update_fields=["thought_ms"])
-    assert view_run(session, run).steps[0].thinking == "Thought for 4 s"
+    assert view_run(session, run).steps[0].thoughts_label == "Thought for 4 s"
 
 
 def test_what_pipeweb_wrote_is_marked_also_when_it_is_answered_again(session: Session) -> None:
@@ -132,5 +242,18 @@ def test_what_pipeweb_wrote_is_marked_also_when_it_is_answered_again(session: Se
     Run.objects.filter(pk=run.pk).update(continuations=1, status=Run.Status.COMPLETED)
     facts = {"client_id": uuid.uuid4(), "status": Run.Status.COMPLETED}
     again = Run.objects.create(session=session, trigger=run.trigger, **facts)
-    assert view_run(session, Run.objects.select_related("trigger__run").get(pk=again.pk)).is_own
-    assert not Transcript.ending_at(factories.answered(session, "Mine", "Yes.").run.trigger).runs[-1].is_own
+    assert view_run(session, Run.objects.select_related("trigger__run").get(pk=again.pk)).is_continuation
+    assert (
+        not Transcript.ending_at(factories.answered(session, "Mine", "Yes.").run.trigger)
+        .runs[-1]
+        .is_continuation
+    )
+
+
+@pytest.mark.parametrize("template", ["tool", "thoughts", "text"])
+def test_a_step_that_is_coming_looks_like_one_that_is_there(template: str) -> None:
+    card = {"name": "check_flight", "args_label": "Arguments", "args": "{}", "response": "{}"}
+    step = {"thoughts_label": "Thoughts", "thoughts": "Hm.", "text": "Yes."}
+    finished = render_to_string(f"chat/{template}.html", {"card": card, "step": step})
+    coming = render_to_string(f"chat/{template}.html").replace('<span class="tail"></span>', "")
+    assert re.findall(OPENING, coming) == re.findall(OPENING, finished)

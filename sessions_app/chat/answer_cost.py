@@ -1,0 +1,126 @@
+"""Tokens, cached share and cost of an answer and of each of its requests."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Self
+
+from sessions_app.models import Exchange
+from sessions_app.prompt.pricing import Budget, Money, dollars
+from sessions_app.ribbon import Ribbon, ribbon_of
+from sessions_app.wording import break_lines, costs, sentences, verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCost:
+    """The cost of all requests of one answer."""
+
+    total: str
+    budget_notice: str
+    """State of the budgets when the last request was sent."""
+
+    @classmethod
+    def of(cls, exchanges: Sequence[Exchange]) -> Self | None:
+        """None if nothing was counted."""
+        counted = [one for one in exchanges if one.money or one.prompt_tokens]
+        if not counted:
+            return None
+        return cls(
+            total=_total([Money.restored(one.money) for one in counted]),
+            budget_notice=_budget_notice(counted[-1]),
+        )
+
+
+def _budget_notice(exchange: Exchange) -> str:
+    stored = exchange.money.get("budgets", ())
+    budgets = filter(None, map(Budget.restored, stored))
+    return costs.budget_states(budgets) or sentences.earlier_version(exchange.earlier("budget"))
+
+
+def _total(each: Sequence[Money | None]) -> str:
+    """The formatted sum; a lower bound if an amount is missing, never 0 for an unknown one."""
+    known = [money for money in each if money is not None]
+    if not known:
+        return "cost unknown"
+    total = dollars(sum((money.total for money in known), Decimal(0)))
+    if len(known) < len(each) or any(money.at_least for money in known):
+        return f"≥ {total}"
+    return f"≈ {total}" if any(money.estimated for money in known) else total
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerUsage:
+    """The line below an answer: ribbon and verdict of its last request, tokens and cost of all."""
+
+    requests: int
+    last: Exchange
+    prompt: int
+    cached: int
+    cost: AnswerCost | None
+
+    @classmethod
+    def of(cls, exchanges: Sequence[Exchange]) -> Self | None:
+        """None for a run without exchanges."""
+        if not exchanges:
+            return None
+        return cls(
+            requests=len(exchanges),
+            last=exchanges[-1],
+            prompt=sum(one.prompt_tokens or 0 for one in exchanges),
+            cached=sum(one.cached_tokens or 0 for one in exchanges),
+            cost=AnswerCost.of(exchanges),
+        )
+
+    @property
+    def ribbon(self) -> Ribbon:
+        return ribbon_of(self.last)
+
+    @property
+    def share(self) -> str:
+        """The cached share, rounded down so that 100 % means all of it."""
+        return f"{100 * self.cached // self.prompt} % cached" if self.prompt else "no usage reported"
+
+    @property
+    def verdict(self) -> str:
+        """The badge of the last verdict; empty while it is unknown."""
+        return verdicts.badge(self.last.verdict)
+
+    @property
+    def has_hit(self) -> bool:
+        return bool(self.last.cached_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestUsage:
+    """One request on the card; `ours` and `theirs` are the facts of its verdict."""
+
+    exchange: Exchange
+    ribbon: Ribbon
+    ours: str
+    theirs: str
+    prefix_break: str
+    equation: str
+
+    @classmethod
+    def of(cls, exchange: Exchange) -> Self:
+        ours, theirs = verdicts.two_facts(exchange.found_verdict, exchange.earlier("verdict"))
+        line, money = exchange.found_break, Money.restored(exchange.money)
+        unknown = "price unknown" if exchange.prompt_tokens else ""
+        return cls(
+            exchange=exchange,
+            ribbon=ribbon_of(exchange),
+            ours=ours,
+            theirs=theirs,
+            prefix_break=break_lines.loss(line) if line else "",
+            equation=costs.equation(money) or unknown,
+        )
+
+    @property
+    def tokens(self) -> str:
+        """The counted tokens, none of them twice; empty if nothing was counted."""
+        one = self.exchange
+        if not one.prompt_tokens:
+            return ""
+        cached = one.cached_tokens or 0
+        prompt = f"{one.prompt_tokens:,} prompt = {one.prompt_tokens - cached:,} new + {cached:,} cached"
+        return f"{prompt}; {one.output_tokens or 0:,} output + {one.thought_tokens or 0:,} thoughts"

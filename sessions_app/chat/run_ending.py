@@ -1,0 +1,90 @@
+"""How a run ended, as the chat shows it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal, Self
+
+from sessions_app.chat.session_form import option_label
+from sessions_app.errors import first_sentence
+from sessions_app.models import Exchange, Run
+from sessions_app.prompt.outcomes import Outcome, is_unknown
+from sessions_app.wording import endings, outcomes
+from sessions_app.wording.refusals import stored_error_texts
+
+Kind = Literal["error", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended: `error` replaces the answer, `note` follows a partial one."""
+
+    kind: Kind
+    title: str
+    hint: str
+    cost: str
+    request_id: str = ""
+    detail: str = ""
+    """The error message after its first sentence."""
+    setting: str = ""
+    """The setting of the session that would help."""
+    ready_at: datetime | None = None
+    """When the provider accepts requests again, if known."""
+
+    @classmethod
+    def of(cls, run: Run, exchanges: Sequence[Exchange]) -> Self | None:
+        """None for an active run or a complete answer."""
+        if run.is_active:
+            return None
+        outcome, cost = _outcome(run.outcome), cost_of(exchanges)
+        if run.status == Run.Status.FAILED:
+            return cls._of_failure(run, exchanges, outcome, cost)
+        if run.status in (Run.Status.STOPPED, Run.Status.INTERRUPTED):
+            kind: Kind = "note" if run.status == Run.Status.STOPPED else "error"
+            return cls(kind, *endings.ending_texts(run.status), cost)
+        if outcome in (None, Outcome.COMPLETE, Outcome.CALLS):
+            return cls._of_news(exchanges, cost)
+        title, hint = outcomes.sentence(outcome), outcomes.hint(outcome)
+        return cls("note", title, hint, cost, setting=outcome.setting)
+
+    @classmethod
+    def _of_news(cls, exchanges: Sequence[Exchange], cost: str) -> Self | None:
+        """A finish reason that is not known, below an answer that stands."""
+        reasons = (one.finish_reason for one in reversed(exchanges) if is_unknown(one.finish_reason))
+        reason = next(reasons, "")
+        return cls("note", *outcomes.news_texts(reason), cost) if reason else None
+
+    @classmethod
+    def _of_failure(cls, run: Run, exchanges: Sequence[Exchange], outcome: Outcome | None, cost: str) -> Self:
+        text, hint = stored_error_texts(run.error)
+        title, detail = first_sentence(text or endings.ending_texts("failed")[0])
+        return cls(
+            "error",
+            title,
+            hint,
+            cost,
+            exchanges[-1].response_id if exchanges else "",
+            detail,
+            outcome.setting if outcome else "",
+            _ready_at(run),
+        )
+
+    @property
+    def setting_label(self) -> str:
+        return option_label(self.setting)
+
+
+def _ready_at(run: Run) -> datetime | None:
+    wait = run.error.get("retry_after")
+    return run.ended_at + timedelta(seconds=float(wait)) if wait and run.ended_at else None
+
+
+def cost_of(exchanges: Sequence[Exchange]) -> str:
+    """What a run without an answer cost."""
+    prompt = sum(exchange.prompt_tokens or 0 for exchange in exchanges)
+    output = sum((exchange.output_tokens or 0) + (exchange.thought_tokens or 0) for exchange in exchanges)
+    return endings.cost(prompt, output)
+
+
+def _outcome(value: str) -> Outcome | None:
+    return next((outcome for outcome in Outcome if outcome.value == value), None)

@@ -1,0 +1,125 @@
+"""The list of sessions, and actions on them: pin, archive, delete, undo."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import QuerySet
+from django.db.models.functions import Left
+from django.http import HttpResponse, HttpResponseBadRequest
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from sessions_app.accounts.requests import AuthenticatedRequest
+from sessions_app.markup import plain
+from sessions_app.models import Run, Session
+from sessions_app.models.session import LIST_ACTIONS
+from sessions_app.wording.sessions import DONE, done
+
+LIST_LIMIT = 200
+SIDE_LIMIT = 60
+PREVIEW_LENGTH = 180
+
+LIST_COLUMNS = ("public", "title", "updated_at", "owner_id", "pinned_at", "archived_at")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionList:
+    """The sessions of one person, newest first, pinned ones separately."""
+
+    pinned: Sequence[Session]
+    sessions: Sequence[Session]
+    has_more: bool
+    is_archive: bool = False
+
+    @classmethod
+    def of(cls, owner: User | AnonymousUser, limit: int = LIST_LIMIT) -> Self:
+        listed = Session.objects.of(owner).listed()
+        pinned = _rows(listed.exclude(pinned_at=None).order_by("-pinned_at"), limit)
+        found = _rows(listed.filter(pinned_at=None), limit + 1)
+        return cls(pinned, found[:limit], len(found) > limit)
+
+    @classmethod
+    def archive_of(cls, owner: User | AnonymousUser, limit: int = LIST_LIMIT) -> Self:
+        found = _rows(Session.objects.of(owner).archived(), limit + 1)
+        return cls((), found[:limit], len(found) > limit, is_archive=True)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.pinned and not self.sessions
+
+
+def preview_of(text: str) -> str:
+    """The beginning of a turn as plain text."""
+    return plain(text[:PREVIEW_LENGTH])
+
+
+def _rows(sessions: QuerySet[Session], limit: int) -> list[Session]:
+    found: list[Session] = list(
+        sessions.only(*LIST_COLUMNS).annotate(start=Left("head__text", PREVIEW_LENGTH))[:limit]
+    )
+    for session in found:
+        session.preview = preview_of(session.start or "")  # type: ignore[attr-defined]
+    return found
+
+
+class UUIDListField(forms.TypedMultipleChoiceField):
+    """Any UUIDs instead of a fixed set of choices."""
+
+    def __init__(self) -> None:
+        super().__init__(coerce=UUID)
+
+    def valid_value(self, value: Any) -> bool:
+        return True
+
+
+class ActionForm(forms.Form):
+    """One action of `models.session.LIST_ACTIONS` on the named sessions."""
+
+    act = forms.ChoiceField(choices=[(act, act) for act in LIST_ACTIONS])
+    session = UUIDListField()
+
+
+UNDO_ACTIONS = {"delete": "restore", "archive": "unarchive"}
+
+
+@login_required
+@require_POST
+def change_sessions(request: AuthenticatedRequest) -> HttpResponse:
+    """Perform one action on the named sessions; those of other people are ignored."""
+    form = ActionForm(request.POST)
+    if not form.is_valid():
+        return HttpResponseBadRequest("There is no such act, or no session was named.")
+    name, publics = form.cleaned_data["act"], form.cleaned_data["session"]
+    sessions = Session.objects.filter(owner=request.user, public__in=publics)
+    titles = [session.shown_title for session in sessions.only("title")[:1]]
+    count = sessions.apply_action(name)
+    if name in DONE and count:
+        _add_message(request, done(name, titles[0], count), name, publics)
+    back = request.POST.get("next", "")
+    return redirect(back if url_has_allowed_host_and_scheme(back, None) else "sessions")
+
+
+@login_required
+@require_POST
+def erase_temporary(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
+    """Erase a temporary session permanently."""
+    found = get_object_or_404(Session.objects.of(request.user), public=public, temporary=True)
+    if Run.objects.active_in(found.pk) is not None:
+        messages.error(request, "This session is answering. Stop the answer, then erase it.")
+        return redirect(found)
+    found.erase()
+    messages.success(request, "The temporary session is erased.")
+    return redirect("sessions")
+
+
+def _add_message(request: AuthenticatedRequest, text: str, action: str, publics: list[UUID]) -> None:
+    # The tags hold what the undo form submits (templatetags/undo.py).
+    undo = ["undo", UNDO_ACTIONS[action], *map(str, publics)] if action in UNDO_ACTIONS else []
+    messages.success(request, text, extra_tags=" ".join(undo))

@@ -1,0 +1,149 @@
+"""A person's spending by month, as a page and as CSV."""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from itertools import groupby
+from typing import Self
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.dateparse import parse_date
+from django.views.decorators.http import require_GET
+
+from sessions_app.models import Session, Spending
+from sessions_app.prompt.pricing import Budget
+from sessions_app.runs.limits import personal_budgets
+
+SESSION_LIMIT = 10
+"""Number of sessions on the page."""
+
+CSV_COLUMNS = (
+    "day",
+    "model",
+    "exchanges",
+    "unpriced",
+    "prompt_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "thought_tokens",
+    "usd",
+    "caches",
+    "cache_usd",
+    "storage_usd",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DaySpending:
+    """The bookings of one day, one row per model."""
+
+    day: date
+    rows: tuple[Spending, ...]
+
+    @property
+    def usd(self) -> Decimal:
+        return sum((row.total for row in self.rows), Decimal(0))
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingPage:
+    """A month of one person; `sessions` are the most expensive existing ones of all time."""
+
+    month: date
+    days: tuple[DaySpending, ...]
+    budgets: tuple[Budget, ...]
+    sessions: tuple[Session, ...]
+
+    @classmethod
+    def of(cls, owner_id: int | None, month: date) -> Self:
+        """Three queries."""
+        rows = bookings_of(owner_id, month)
+        days = (DaySpending(day, tuple(group)) for day, group in groupby(rows, key=lambda row: row.day))
+        dearest = Session.objects.filter(owner_id=owner_id, deleted_at=None, spent_usd__gt=0)
+        named = dearest.order_by("-spent_usd").only("public", "title", "spent_usd")[:SESSION_LIMIT]
+        budgets = personal_budgets(owner_id) if owner_id is not None else []
+        return cls(month, tuple(days), tuple(budgets), tuple(named))
+
+    @property
+    def rows(self) -> list[Spending]:
+        return [row for day in self.days for row in day.rows]
+
+    @property
+    def answers_usd(self) -> Decimal:
+        return sum((row.usd for row in self.rows), Decimal(0))
+
+    @property
+    def caches_usd(self) -> Decimal:
+        return sum((row.cache_usd for row in self.rows), Decimal(0))
+
+    @property
+    def storage_usd(self) -> Decimal:
+        return sum((row.storage_usd for row in self.rows), Decimal(0))
+
+    @property
+    def usd(self) -> Decimal:
+        return self.answers_usd + self.caches_usd + self.storage_usd
+
+    @property
+    def unpriced(self) -> int:
+        return sum(row.unpriced for row in self.rows)
+
+    @property
+    def earlier(self) -> date:
+        return (self.month - timedelta(days=1)).replace(day=1)
+
+    @property
+    def later(self) -> date | None:
+        following = next_month(self.month)
+        return following if following <= timezone.now().date() else None
+
+
+def bookings_of(owner_id: int | None, month: date) -> Iterable[Spending]:
+    return Spending.objects.of(owner_id).filter(day__gte=month, day__lt=next_month(month))
+
+
+def next_month(first: date) -> date:
+    return (first + timedelta(days=32)).replace(day=1)
+
+
+def month_of(request: HttpRequest) -> date:
+    """The month of the query string (`?month=2026-11`), or the current month."""
+    try:
+        found = parse_date(request.GET.get("month", "") + "-01")
+    except ValueError:
+        found = None
+    sane = found if found and date(2000, 1, 1) <= found < date(9000, 1, 1) else None
+    return sane or timezone.now().date().replace(day=1)
+
+
+@login_required
+@require_GET
+def spending(request: HttpRequest) -> HttpResponse:
+    page = SpendingPage.of(request.user.pk, month_of(request))
+    return render(request, "chat/money.html", {"page": page})
+
+
+@login_required
+@require_GET
+def spending_csv(request: HttpRequest) -> HttpResponse:
+    """All bookings of the person, or those of one month."""
+    rows = Spending.objects.of(request.user.pk)
+    if "month" in request.GET:
+        month = month_of(request)
+        rows = rows.filter(day__gte=month, day__lt=next_month(month))
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = 'attachment; filename="spending.csv"'
+    writer = csv.writer(response)
+    writer.writerow(CSV_COLUMNS)
+    writer.writerows(escape_formulas(row) for row in rows.values_list(*CSV_COLUMNS))
+    return response
+
+
+def escape_formulas(row: Iterable[object]) -> list[object]:
+    """Names come from a provider; a spreadsheet must not evaluate them as formulas."""
+    return [f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" else cell for cell in row]

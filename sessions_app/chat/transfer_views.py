@@ -1,0 +1,29 @@
+"""Download a session as a file."""
+
+from typing import Literal
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.utils.text import slugify
+from django.views.decorators.http import require_GET
+
+from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.chat import transfer
+
+
+@login_required
+@require_GET
+def export(request: AuthenticatedRequest, public: UUID, form: Literal["json", "markdown"]) -> HttpResponse:
+    """JSON has the complete tree, Markdown the branch in view."""
+    found = own_session(request, public, "head", "procedure", "assistant")
+    name = slugify(found.shown_title)[:60] or "session"
+    if form == "json":
+        return _file(transfer.export_session(found), "application/json", f"{name}.json")
+    return _file(transfer.export_markdown(found).encode(), "text/markdown; charset=utf-8", f"{name}.md")
+
+
+def _file(body: bytes, kind: str, name: str) -> HttpResponse:
+    return HttpResponse(
+        body, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )

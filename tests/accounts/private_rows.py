@@ -1,0 +1,169 @@
+"""What belongs to one person, with a row for whatever a route or a form can name."""
+
+import uuid
+from io import BytesIO
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.db.models import Model
+
+from sessions_app.context.workspaces import workspace_of
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import HistoryInvalid
+from sessions_app.models import (
+    Artifact,
+    Attachment,
+    HistoryChunk,
+    ImportJob,
+    LogEntry,
+    Memory,
+    Note,
+    Notification,
+    PromptText,
+    QueuedMessage,
+    Reference,
+    Run,
+    Session,
+    Todo,
+    Turn,
+)
+from sessions_app.prompt.media import inline_part
+from sessions_app.prompt.stage_records import StageName, StageRecord, StageStatus
+from sessions_app.prompt.turns import user_task
+from sessions_app.runs import history_edits
+from tests.factories import answered, finish, make_run, make_session
+
+WORD = "gooseberry"
+HIDDEN = "hedgehogwinter"
+SECRET = f"{WORD} {HIDDEN}"
+"""Stands in all that is the person's. A page may repeat the word that was searched for, never the other."""
+
+MODELS: list[type[Model]] = [*apps.get_app_config("sessions_app").get_models(), User]
+
+
+class PrivateRows:
+    """A session of the owner with all that a route can name, and what else is theirs."""
+
+    def __init__(self, owner: User) -> None:
+        self.owner = owner
+        self.session = make_session(
+            owner, title=SECRET, purpose=SECRET, background=SECRET, args={"secret": SECRET}
+        )
+        self._add_history()
+        self._add_panels()
+        self.job = ImportJob.objects.create(owner=owner, name=f"{SECRET}.json")
+        self.temporary = make_session(owner, title=SECRET, temporary=True)
+        make_session(owner, title=SECRET, archived_at=self.session.created_at)
+        make_session(owner, title=SECRET, spent_usd=3)
+
+    def _add_history(self) -> None:
+        session = self.session
+        self.exchanges = [answered(session, f"{SECRET} {n}", f"Answer: {SECRET}") for n in range(3)]
+        tasks = list(session.turns.filter(kind=Turn.Kind.USER_TASK).order_by("pk"))
+        history_edits.shorten(session.pk, tasks[-1].public, SECRET)
+        self.summary = session.turns.get(summary=True)
+        session.refresh_from_db()
+        branch = Turn.objects.branch(session.head_id)
+        self.task = branch[2]
+        self.chunk = HistoryChunk.objects.freeze(session, None, [one.value for one in branch[:2]], "seed")
+        part = inline_part(SECRET.encode(), "application/pdf", f"{SECRET}.pdf")
+        picture = user_task(str(uuid.uuid4()), SECRET, [part])
+        self.picture = Turn.append(session, picture, parent=session.head, run=self.task.run)
+        self.refused = self._refused_run()
+        self.attachment = Attachment.objects.add(
+            session, name=f"{SECRET}.pdf", mime="application/pdf", file=BytesIO(SECRET.encode())
+        )
+        QueuedMessage.objects.create(session=session, client_id=uuid.uuid4(), text=SECRET)
+        Session.objects.filter(pk=session.pk).update(head=branch[-1])
+        session.refresh_from_db()
+
+    def _refused_run(self) -> Run:
+        run = finish(make_run(self.session, SECRET))
+        run.end(Run.Status.FAILED, error=HistoryInvalid(RefusalCode.HISTORY_INVALID, violations=[]))
+        record = StageRecord(name=StageName.CHECK, status=StageStatus.BLOCKED)
+        Run.objects.filter(pk=run.pk).update(stages=[record.stored()])
+        return run
+
+    def _add_panels(self) -> None:
+        session, self.path = self.session, f"{WORD}.md"
+        workspace_of(self.owner.pk).write_text(self.path, SECRET)
+        self.reference = Reference.objects.create(session=session, path=self.path)
+        self.artifact = Artifact.objects.create(session=session, path=self.path)
+        Todo.objects.create(session=session, position=1, title=SECRET)
+        Note.objects.create(session=session, position=1, title=SECRET, text=SECRET)
+        self.memory = Memory.objects.remember(self.owner.pk, SECRET, session=session)
+        self.line = LogEntry.objects.create(session=session, text=SECRET)
+        self.notification = Notification.objects.add(session.pk, "user_message", SECRET)
+        self.skill = PromptText.objects.create(kind="skill", name="Kneading", body="Slowly.")
+
+    def arguments(self, route: str) -> dict[str, Any]:
+        """The arguments of all routes, as this one is given them."""
+        last, first = self.exchanges[-1], self.exchanges[0]
+        shared = {
+            "public": self.session.public,
+            "run": last.run.public,
+            "turn": self.task.public,
+            "attachment": self.attachment.public,
+            "number": last.number,
+            "other": first.number,
+            "index": 0,
+            "part": 0,
+            "kind": "reference",
+            "what": "request",
+            "place": "0-0",
+        }
+        return shared | self._own_arguments().get(route, {})
+
+    def _own_arguments(self) -> dict[str, dict[str, Any]]:
+        """Where an argument of this name means another row."""
+        return {
+            "chunk": {"number": self.chunk.pk},
+            "dismiss-import": {"public": self.job.public},
+            "download-artifact": {"number": self.artifact.pk},
+            "draft-summary": {"what": "shorten"},
+            "exchange-program": {"name": "curl"},
+            "file-text": {"number": self.reference.pk},
+            "leave": {"public": self.temporary.public},
+            "media": {"turn": self.picture.public},
+            "original-turn": {"turn": self.summary.public},
+            "refused-run": {"run": self.refused.public},
+            "repair-history": {"run": self.refused.public},
+            "switch-tool": {"name": "write_note"},
+        }
+
+    def form(self) -> dict[str, Any]:
+        """The fields of all forms and queries, with the rows of the person."""
+        return {
+            "session": str(self.session.public),
+            "act": "delete",
+            "what": "both",
+            "panel": "todos",
+            "title": "Changed",
+            "text": "Changed",
+            "args": "{}",
+            "on": "on",
+            "path": self.path,
+            "position": 1,
+            "memory": self.memory.pk,
+            "number": self.notification.number,
+            "page": 1,
+            "line": self.line.pk,
+            "skill": self.skill.pk,
+            "messages": 2,
+            "source": "purpose",
+        }
+
+    def snapshot(self) -> dict[tuple[Any, ...], Any]:
+        """Every row and file that there is, each with its content."""
+        rows = {
+            (model.__name__, row["pk"]): repr({key: _comparable(value) for key, value in row.items()})
+            for model in MODELS
+            for row in model._base_manager.values("pk", *(f.attname for f in model._meta.concrete_fields))
+        }
+        folder = workspace_of(self.owner.pk).root
+        return rows | {(path,): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def _comparable(value: object) -> object:
+    return bytes(value) if isinstance(value, memoryview) else value

@@ -1,0 +1,93 @@
+"""A browser's end of the chat socket."""
+
+import json
+import uuid
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from asgiref.sync import sync_to_async
+from channels.testing import WebsocketCommunicator
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+
+from sessions_app.chat.consumers import ChatConsumer
+from sessions_app.chat.sockets import Sockets
+from sessions_app.models import Session
+from sessions_app.runs.runner import Runner
+
+_sockets: WeakKeyDictionary[Runner, Sockets] = WeakKeyDictionary()
+
+
+def sockets_of(runner: Runner) -> Sockets:
+    """The registry of the process that the runner stands for."""
+    return _sockets.setdefault(runner, Sockets())
+
+
+class Socket(WebsocketCommunicator):
+    def __init__(self, runner: Runner, session: Session, cookie: str) -> None:
+        consumer = ChatConsumer.as_asgi(runner=runner, sockets=sockets_of(runner))
+        headers = [(b"cookie", cookie.encode())]
+        super().__init__(consumer, f"/ws/s/{session.public}/", headers)
+        scope: Any = self.scope
+        scope |= {"url_route": {"kwargs": {"public": session.public}}}
+
+    async def send_command(self, **command: Any) -> None:
+        await self.send_to(text_data=json.dumps(command, default=str))
+
+    async def send_message(self, text: str) -> uuid.UUID:
+        """Returns the client id."""
+        client_id = uuid.uuid4()
+        await self.send_command(type="send", client_id=client_id, text=text)
+        return client_id
+
+    async def receive_event(self) -> dict[str, Any]:
+        event: dict[str, Any] = json.loads(await self.receive_from(timeout=30))
+        return event
+
+    async def receive_until(self, kind: str) -> list[dict[str, Any]]:
+        events = [await self.receive_event()]
+        while events[-1]["type"] != kind:
+            events.append(await self.receive_event())
+        return events
+
+    async def leave(self) -> None:
+        """`disconnect` with the patience of a busy machine."""
+        await self.disconnect(timeout=30)
+
+    async def receive_code(self) -> int:
+        """The close code, after whatever else is still sent."""
+        while (output := await self.receive_output(timeout=30))["type"] != "websocket.close":
+            continue
+        return int(output["code"])
+
+
+def signed_in(user: User) -> Client:
+    browser = Client()
+    browser.force_login(user)
+    return browser
+
+
+def cookie_of(browser: Client) -> str:
+    return f"{settings.SESSION_COOKIE_NAME}={browser.cookies[settings.SESSION_COOKIE_NAME].value}"
+
+
+async def opened(runner: Runner, session: Session, user: User | None) -> Socket:
+    """A socket past its handshake, from a browser of its own; without a user nobody is signed in."""
+    cookie = cookie_of(await sync_to_async(signed_in)(user)) if user else ""
+    return await opened_by(runner, session, cookie)
+
+
+async def opened_by(runner: Runner, session: Session, cookie: str) -> Socket:
+    socket = Socket(runner, session, cookie)
+    assert (await socket.connect(timeout=30))[0]
+    return socket
+
+
+async def greeted(socket: Socket) -> Socket:
+    assert (await socket.receive_event())["type"] == "hello"
+    return socket
+
+
+async def connected(runner: Runner, session: Session, user: User) -> Socket:
+    return await greeted(await opened(runner, session, user))

@@ -1,0 +1,133 @@
+"""The line below an answer, its card, and what a session adds up to."""
+
+import importlib
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
+from sessions_app.models import Exchange, Session
+from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
+from sessions_app.prompt.pricing import Rates, cost
+from sessions_app.prompt.reply import Usage
+from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
+from sessions_app.wording import break_lines, sentences, verdicts
+from tests import factories
+
+BREAK = BreakLine(
+    item=2,
+    kind=BreakKind.CHANGED,
+    layer="dynamic",
+    source="panel:todos",
+    turn=0,
+    byte=12,
+    part=None,
+    line=3,
+    before="",
+    was="a",
+    now="b",
+    lost_tokens=1_500,
+    usd="0.00067500",
+)
+MONEY = cost(Usage(prompt=1_000, cached=900, output=50), Rates(Decimal("0.50"), Decimal("0.05"), Decimal(3)))
+
+
+def exchange(**fields: Any) -> Exchange:
+    counted = {"number": 1, "prompt_tokens": 1_000, "cached_tokens": 925, "verdict": "hit"}
+    return Exchange(**{**counted, "money": MONEY.stored(), **fields})
+
+
+def account(*exchanges: Exchange) -> AnswerUsage:
+    found = AnswerUsage.of(exchanges)
+    assert found is not None
+    return found
+
+
+def test_several_requests_fold_into_one_line() -> None:
+    both = account(exchange(cached_tokens=0, verdict="first"), exchange(number=2))
+    assert (both.share, both.verdict, both.requests) == ("46 % cached", "cache hit", 2)
+    assert both.cost and both.cost.total == "$0.00049"
+
+
+@pytest.mark.parametrize("verdict", ["unknown", "", "a code of another version"])
+def test_a_verdict_that_is_not_known_has_no_badge(verdict: str) -> None:
+    assert account(exchange(verdict=verdict)).verdict == ""
+
+
+def test_what_was_not_counted_is_not_called_uncached() -> None:
+    assert account(exchange(prompt_tokens=None, cached_tokens=None)).share == "no usage reported"
+
+
+def test_almost_all_is_not_all() -> None:
+    assert account(exchange(cached_tokens=999)).share == "99 % cached"
+
+
+def test_a_run_that_sent_nothing_has_no_account() -> None:
+    assert AnswerUsage.of([]) is None
+
+
+def test_the_card_sums_tokens_without_counting_any_twice() -> None:
+    one = RequestUsage.of(exchange(output_tokens=50, thought_tokens=7))
+    assert one.tokens == "1,000 prompt = 75 new + 925 cached; 50 output + 7 thoughts"
+    assert one.equation.startswith("100 new × $0.50 + 900 cached × $0.05")
+
+
+def test_the_card_keeps_the_two_facts_apart() -> None:
+    verdict = Verdict(VerdictReason.UNEXPLAINED, Comparison(1, 900, 1_000, 900, 5.0), cached=0, prompt=1_000)
+    one = RequestUsage.of(exchange(verdict="provider_miss", verdict_figures=verdict.stored()))
+    assert (one.ours, one.theirs) == verdicts.two_facts(verdict)
+    assert one.ours and one.theirs
+
+
+def test_what_an_earlier_version_said_in_words_stands_in_the_card() -> None:
+    one = RequestUsage.of(exchange(earlier_wording={"verdict": "Said long ago."}))
+    assert (one.ours, one.theirs) == ("", sentences.earlier_version("Said long ago."))
+
+
+def test_the_break_stands_in_the_card() -> None:
+    assert RequestUsage.of(exchange(break_line=BREAK.stored())).prefix_break == break_lines.loss(BREAK)
+    assert RequestUsage.of(exchange()).prefix_break == ""
+
+
+def test_an_unknown_price_is_said() -> None:
+    assert RequestUsage.of(exchange(money={})).equation == "price unknown"
+    assert RequestUsage.of(exchange(money={}, prompt_tokens=None)).equation == ""
+
+
+def test_the_card_has_a_section_for_each_request(client: Client, alice: User) -> None:
+    session = factories.make_session(alice)
+    first, _ = factories.play_flight(session)
+    page = client.get(reverse("account", args=[session.public, first.run.public])).content.decode()
+    assert "Request 1 of 2" in page and page.count("Open in the inspector") == 2
+    assert "1,204 prompt = 180 new + 1,024 cached; 96 output + 40 thoughts" in page
+
+
+def test_the_card_costs_the_same_for_a_long_run(
+    client: Client, alice: User, django_assert_num_queries: Any
+) -> None:
+    session = factories.make_session(alice)
+    run = factories.answered(session, "Hello", "Hi").run
+    for number in range(2, 9):
+        Exchange.objects.create(session=session, run=run, number=number, step=number, request_size=1)
+    with django_assert_num_queries(5):
+        client.get(reverse("account", args=[session.public, run.public]))
+
+
+def test_other_peoples_accounts_do_not_exist(stranger: Client, alice: User) -> None:
+    session = factories.make_session(alice)
+    run = factories.answered(session, "Hello", "Hi").run
+    assert stranger.get(reverse("account", args=[session.public, run.public])).status_code == 404
+    assert stranger.get(reverse("outlook", args=[session.public])).status_code == 404
+
+
+def test_sessions_from_before_the_sums_get_them(alice: User) -> None:
+    session = factories.make_session(alice)
+    factories.make_history(session, 2)
+    importlib.import_module("sessions_app.migrations.0010_session_totals").sum_up(apps, None)
+    session = Session.objects.get(pk=session.pk)
+    assert (session.prompt_tokens, session.cached_tokens, session.unpriced) == (2_408, 2_048, 2)

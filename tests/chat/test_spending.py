@@ -1,0 +1,105 @@
+import csv
+import io
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions_app.chat.answer_cost import AnswerCost
+from sessions_app.chat.spending import escape_formulas
+from sessions_app.models import Allowance, Exchange, Spending
+from sessions_app.prompt.pricing import Money, Rates, cost
+from sessions_app.prompt.reply import Usage
+from tests.factories import make_session
+
+RATES = Rates(Decimal("0.50"), Decimal("0.05"), Decimal(3))
+MONEY = cost(Usage(prompt=1_204, cached=1_024, output=96), RATES)
+
+
+def make_exchange(number: int, money: Money | None = MONEY, **more: Any) -> Exchange:
+    return Exchange(number=number, prompt_tokens=1_204, money=(money.stored() if money else {}) | more)
+
+
+def make_booking(owner: User, **fields: Any) -> Spending:
+    booked = {"day": timezone.now().date(), "model": "gemini-3-flash-preview", "exchanges": 2, "usd": "0.5"}
+    return Spending.objects.create(owner=owner, **{**booked, **fields})
+
+
+def test_an_answer_costs_the_sum_of_its_requests() -> None:
+    found = AnswerCost.of([make_exchange(1), make_exchange(2)])
+    assert found is not None and found.total == "$0.00086"
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "total"),
+    [
+        ([make_exchange(1), make_exchange(2, None)], "≥ $0.00043"),
+        ([make_exchange(1, Money(MONEY.terms, at_least=True))], "≥ $0.00043"),
+        ([make_exchange(1, None)], "cost unknown"),
+    ],
+)
+def test_what_is_not_known_whole_says_so(exchanges: list[Exchange], total: str) -> None:
+    found = AnswerCost.of(exchanges)
+    assert found is not None and found.total == total
+
+
+def test_nothing_is_said_of_what_was_never_counted() -> None:
+    assert AnswerCost.of([Exchange(number=1)]) is None
+
+
+def test_the_page_shows_days_models_and_the_sum(client: Client, alice: User) -> None:
+    make_booking(alice, cache_usd="0.25", storage_usd="0.125", caches=1)
+    make_session(alice, title="Dear one", spent_usd="0.5")
+    page = client.get(reverse("spending")).content.decode()
+    assert "$0.8750" in page and "gemini-3-flash-preview" in page and "Dear one" in page
+
+
+def test_budgets_are_shown_with_who_can_change_them(client: Client, alice: User) -> None:
+    Allowance.objects.create(owner=alice, usd_per_day=1)
+    make_booking(alice)
+    page = client.get(reverse("spending")).content.decode()
+    assert "Your budget for today: $0.5000 of $1.00, 50 %" in page and "administrator" in page
+
+
+def test_an_unknown_price_is_never_shown_as_nothing(client: Client, alice: User) -> None:
+    make_booking(alice, usd=0, unpriced=2)
+    page = client.get(reverse("spending")).content.decode()
+    assert ">unknown<" in page and "At least this much" in page
+
+
+def test_other_peoples_spending_does_not_exist(stranger: Client, alice: User) -> None:
+    make_booking(alice)
+    assert "Nothing was spent" in stranger.get(reverse("spending")).content.decode()
+    assert len(stranger.get(reverse("spending-csv")).content.decode().splitlines()) == 1
+
+
+def test_the_csv_has_a_row_for_each_booking(client: Client, alice: User) -> None:
+    make_booking(alice)
+    make_booking(alice, day=date(2026, 1, 5))
+    rows = list(csv.DictReader(io.StringIO(client.get(reverse("spending-csv")).content.decode())))
+    assert len(rows) == 2 and rows[0]["usd"] == "0.50000000"
+    of_month = client.get(reverse("spending-csv"), {"month": "2026-01"}).content.decode()
+    assert len(of_month.splitlines()) == 2
+
+
+def test_a_spreadsheet_runs_nothing() -> None:
+    assert escape_formulas(["=1+1", 3, "m"]) == ["'=1+1", 3, "m"]
+
+
+@pytest.mark.parametrize("month", ["", "x", "2026-13", "0001-01", "9999-12"])
+def test_a_month_that_is_none_is_this_one(client: Client, month: str) -> None:
+    assert client.get(reverse("spending"), {"month": month}).status_code == 200
+
+
+def test_the_page_needs_a_constant_number_of_statements(
+    client: Client, alice: User, django_assert_max_num_queries: Any
+) -> None:
+    for day in range(1, 20):
+        make_booking(alice, day=timezone.now().date().replace(day=day))
+    with django_assert_max_num_queries(6):
+        client.get(reverse("spending"))
