@@ -1,14 +1,13 @@
-"""The admin: metadata of every row that matters, content of none.
+"""The admin site: metadata of rows, never what people wrote or the model answered.
 
-What people wrote and what the model answered is read through the inspector, by its owner. Here
-are sizes, times, counts and states; titles are content too, since they are made from messages.
+Session titles are content too, since they are made from messages.
 """
 
 from django.contrib import admin
 
-from sessions_app.admin import caches, exchanges, facts, money, panels, people, runs, sessions, texts, turns
+from sessions_app.admin import caches, limits, model_facts, panels, prompts, runs, sessions, users
 
-__all__ = ["caches", "exchanges", "facts", "money", "panels", "people", "runs", "sessions", "texts", "turns"]
+__all__ = ["caches", "limits", "model_facts", "panels", "prompts", "runs", "sessions", "users"]
 
 admin.site.site_header = "Pipeweb admin"
 admin.site.site_title = "Pipeweb admin"

@@ -1,4 +1,4 @@
-"""What all read-only pages of the admin share."""
+"""Base classes of the admin."""
 
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -14,8 +14,33 @@ else:
     ModelAdmin = admin.ModelAdmin
 
 
-class RecordAdmin(ModelAdmin):
-    """Rows that are looked at and never touched singly: evidence that can be edited proves nothing."""
+FILTER_LOOKUPS = frozenset(
+    {"exact", "id__exact", "in", "isnull", "isempty", "gte", "lt", "year", "month", "day"}
+)
+"""The lookups of Django's own filters and of its date hierarchy."""
+
+
+class FilteredAdmin(ModelAdmin):
+    """Allows look-ups of `list_filter` and `date_hierarchy` only; the base of every admin class here.
+
+    Django allows every look-up on a field of the model, so `?text__startswith=` would disclose content.
+    """
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        names = {_parameter_of(each) for each in self.get_list_filter(request)} | {self.date_hierarchy}
+        return any(
+            lookup == name or lookup.removeprefix(f"{name}__") in FILTER_LOOKUPS for name in names if name
+        )
+
+
+def _parameter_of(listed: Any) -> str:
+    """The field of an entry of `list_filter`, or the parameter of a filter class."""
+    name = listed[0] if isinstance(listed, tuple) else listed
+    return name if isinstance(name, str) else str(name.parameter_name)
+
+
+class RecordAdmin(FilteredAdmin):
+    """Read-only pages."""
 
     list_per_page = 50
     show_full_result_count = False
@@ -32,13 +57,21 @@ class RecordAdmin(ModelAdmin):
         return False
 
 
-class ChoiceFilter(admin.SimpleListFilter):
-    """A filter over known words: Django's own would read the whole table for its distinct values."""
+class SessionPartAdmin(RecordAdmin):
+    """Rows of a session, with its short id as a column."""
 
-    words: tuple[str, ...] = ()
+    @admin.display(ordering="session__public", description="session")
+    def in_session(self, row: Any) -> str:
+        return short(row.session.public)
+
+
+class ChoiceFilter(admin.SimpleListFilter):
+    """A filter over fixed values, since Django's own scans the table for distinct values."""
+
+    values: tuple[str, ...] = ()
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
-        return [(word, word.replace("_", " ")) for word in self.words]
+        return [(value, value.replace("_", " ")) for value in self.values]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         chosen = self.value()
@@ -46,7 +79,7 @@ class ChoiceFilter(admin.SimpleListFilter):
 
 
 def short(public: UUID) -> str:
-    """The first eight digits of a public id: enough to tell rows apart and to search by."""
+    """The first eight digits of a public id."""
     return str(public)[:8]
 
 

@@ -1,4 +1,4 @@
-"""Cache entries: what we hold at the provider, what it costs, and what it refused."""
+"""Cache entries and the refusals of the provider."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -11,25 +11,17 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from sessions_app.admin.base import RecordAdmin
-from sessions_app.models import CacheEntry, CacheLesson, Price
+from sessions_app.models import CacheEntry, CacheRefusal, Price
+from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.pricing import MILLION, dollars
+from sessions_app.wording import cache_plans
 
 EXTENSION = timedelta(hours=1)
 
 
 @admin.register(CacheEntry)
 class CacheEntryAdmin(RecordAdmin):
-    list_display = (
-        "short_print",
-        "state",
-        "model",
-        "size",
-        "kept",
-        "left",
-        "stored",
-        "hits",
-        "used_by",
-    )
+    list_display = ("short_print", "state", "model", "size", "kept", "left", "stored", "hits", "used_by")
     list_filter = ("state", "expires_at")
     date_hierarchy = "created_at"
     search_fields = ("fingerprint", "name", "model")
@@ -39,7 +31,7 @@ class CacheEntryAdmin(RecordAdmin):
         "fingerprint",
         "name",
         ("model", "route"),
-        ("state", "reason"),
+        ("state", "why"),
         ("size", "hits", "used_by"),
         ("kept", "left", "stored"),
         ("made_at", "used_at", "expires_at", "wanted_until"),
@@ -57,17 +49,21 @@ class CacheEntryAdmin(RecordAdmin):
     def short_print(self, entry: CacheEntry) -> str:
         return entry.fingerprint[:12]
 
+    @admin.display(description="reason")
+    def why(self, entry: CacheEntry) -> str:
+        return cache_plans.entry_reason(entry.reason, entry.said) or "–"
+
     @admin.display(ordering="tokens", description="tokens")
     def size(self, entry: CacheEntry) -> str:
         return f"{entry.tokens:,}" if entry.tokens else "–"
 
     @admin.display(ordering="made_at", description="kept for")
     def kept(self, entry: CacheEntry) -> str:
-        return _span(timedelta(hours=entry.kept_hours(timezone.now()))) if entry.made_at else "–"
+        return _span(timedelta(hours=entry.stored_hours(timezone.now()))) if entry.made_at else "–"
 
     @admin.display(ordering="expires_at", description="left")
     def left(self, entry: CacheEntry) -> str:
-        is_kept = entry.state in (CacheEntry.State.LIVE, CacheEntry.State.DOOMED)
+        is_kept = entry.state in CacheEntry.AT_PROVIDER
         return _span(entry.expires_at - timezone.now()) if is_kept and entry.expires_at else "–"
 
     @admin.display(ordering="users", description="sessions")
@@ -78,37 +74,37 @@ class CacheEntryAdmin(RecordAdmin):
     def stored(self, entry: Any) -> str:
         if entry.rate is None or entry.made_at is None:
             return "–"
-        hours = Decimal(entry.kept_hours(timezone.now()))
+        hours = Decimal(entry.stored_hours(timezone.now()))
         return dollars(entry.tokens * hours * entry.rate / MILLION)
 
     @admin.action(description="Extend at the provider by an hour from now", permissions=["manage"])
     def extend_at_provider(self, request: HttpRequest, chosen: "QuerySet[CacheEntry]") -> None:
         until = timezone.now() + EXTENSION
         count = CacheEntry.objects.live().filter(pk__in=_keys(chosen)).update(wanted_until=until)
-        self._say(request, count, "prolonged")
+        self._report(request, count, "prolonged")
 
     @admin.action(description="Delete at the provider", permissions=["manage"])
     def delete_at_provider(self, request: HttpRequest, chosen: "QuerySet[CacheEntry]") -> None:
-        count = CacheEntry.objects.filter(pk__in=_keys(chosen)).doom("An admin asked for it.")
-        self._say(request, count, "deleted")
+        count = CacheEntry.objects.filter(pk__in=_keys(chosen)).mark_for_deletion(EntryReason.ADMIN)
+        self._report(request, count, "deleted")
 
     def has_manage_permission(self, request: HttpRequest) -> bool:
-        """Rows cannot be edited by anybody; what is at the provider, by those who might change rows."""
+        """Caches at the provider may be managed by whoever may change cache entries."""
         return request.user.has_perm("sessions_app.change_cacheentry")
 
-    def _say(self, request: HttpRequest, count: int, word: str) -> None:
+    def _report(self, request: HttpRequest, count: int, word: str) -> None:
         if count:
-            words = f"{count} will be {word} at the provider within seconds, while the server runs."
-            self.message_user(request, words, messages.SUCCESS)
+            message = f"{count} will be {word} at the provider within seconds, while the server runs."
+            self.message_user(request, message, messages.SUCCESS)
         else:
             self.message_user(request, "None of them is alive at the provider.", messages.WARNING)
 
 
-@admin.register(CacheLesson)
-class CacheLessonAdmin(RecordAdmin):
-    list_display = ("model", "minimum", "refused_until", "failures", "reason", "learned_at")
-    search_fields = ("model", "reason")
-    search_help_text = "Model or reason"
+@admin.register(CacheRefusal)
+class CacheRefusalAdmin(RecordAdmin):
+    list_display = ("model", "minimum", "refused_until", "failures", "said", "learned_at")
+    search_fields = ("model", "said")
+    search_help_text = "Model or what the provider said"
 
 
 def _keys(chosen: "QuerySet[CacheEntry]") -> Iterable[int]:
@@ -116,7 +112,7 @@ def _keys(chosen: "QuerySet[CacheEntry]") -> Iterable[int]:
 
 
 def _span(span: timedelta) -> str:
-    """Minutes up to two hours, then hours; with a space that does not break."""
+    """Minutes up to two hours, then hours; with a no-break space."""
     minutes = max(span.total_seconds(), 0) / 60
     return (
         f"{minutes:.0f}\N{NO-BREAK SPACE}min" if minutes < 120 else f"{minutes / 60:.1f}\N{NO-BREAK SPACE}h"

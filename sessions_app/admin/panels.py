@@ -1,4 +1,4 @@
-"""What panels stand on: the commands an admin allows, and how much people keep, without the words."""
+"""Rows of panels: allowed commands, and the sizes of memories and readings."""
 
 from typing import Any
 
@@ -7,27 +7,27 @@ from django.db.models import QuerySet
 from django.db.models.functions import Length
 from django.http import HttpRequest
 
-from sessions_app.admin.base import ChoiceFilter, ModelAdmin, RecordAdmin
+from sessions_app.admin.base import ChoiceFilter, FilteredAdmin, RecordAdmin
 from sessions_app.models import AllowedCommand, Memory, PanelState, Reading
 
 
 @admin.register(AllowedCommand)
-class AllowedCommandAdmin(ModelAdmin):
-    """Meant to be edited. A command runs in the folder of whoever switches the console panel on."""
+class AllowedCommandAdmin(FilteredAdmin):
+    """Editable. A command runs in the workspace of whoever turns the console panel on."""
 
-    list_display = ("name", "words", "every", "timeout", "enabled")
+    list_display = ("name", "command_line", "every", "timeout", "enabled")
     list_filter = ("enabled",)
     search_fields = ("name",)
     fields = ("name", "argv", ("every", "timeout"), "enabled")
     show_full_result_count = False
 
     @admin.display(description="command")
-    def words(self, command: AllowedCommand) -> str:
+    def command_line(self, command: AllowedCommand) -> str:
         return " ".join(command.argv) if command.is_runnable else "cannot be run"
 
 
-class SizedAdmin(RecordAdmin):
-    """Rows whose text is a person's own: its length is shown, the text is not even read."""
+class TextLengthAdmin(RecordAdmin):
+    """Rows with a person's text: its length is shown, and the text is not read from the database."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows: QuerySet[Any] = super().get_queryset(request).defer("text").annotate(size=Length("text"))
@@ -41,11 +41,11 @@ class SizedAdmin(RecordAdmin):
 class ImportanceFilter(ChoiceFilter):
     title = "importance"
     parameter_name = "importance"
-    words = tuple(Memory.Importance.values)
+    values = tuple(Memory.Importance.values)
 
 
 @admin.register(Memory)
-class MemoryAdmin(SizedAdmin):
+class MemoryAdmin(TextLengthAdmin):
     list_display = ("pk", "owner", "importance", "characters", "created_at", "changed_at")
     list_filter = (ImportanceFilter,)
     list_select_related = ("owner",)
@@ -55,7 +55,7 @@ class MemoryAdmin(SizedAdmin):
 
 
 @admin.register(Reading)
-class ReadingAdmin(SizedAdmin):
+class ReadingAdmin(TextLengthAdmin):
     list_display = ("key", "session", "failed", "characters", "read_at")
     list_filter = ("failed",)
     list_select_related = ("session",)

@@ -1,26 +1,28 @@
-"""Runs: what is going on now, and what got stuck."""
+"""Runs, exchanges and raw chunks: states, times, counts, sizes and verdicts, never content."""
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import IntegerField, QuerySet
+from django.db.models.functions import Length
 from django.http import HttpRequest
 from django.utils.translation import ngettext
 
-from sessions_app.admin.base import ChoiceFilter, RecordAdmin, short
-from sessions_app.models import Run
+from sessions_app.admin.base import ChoiceFilter, ModelAdmin, RecordAdmin, SessionPartAdmin, percent, short
+from sessions_app.models import Exchange, RawChunk, Run
 from sessions_app.models.run import RunQuerySet
 from sessions_app.prompt.outcomes import Outcome
-from sessions_app.runs.recovery import GONE
-from sessions_app.runs.settle import close
+from sessions_app.runs.processes import PROCESS_DIED
+from sessions_app.runs.run_end import end_run
+from sessions_app.wording import verdicts
 
 
 class OutcomeFilter(ChoiceFilter):
     title = "outcome"
     parameter_name = "outcome"
-    words = tuple(Outcome)
+    values = tuple(Outcome)
 
 
 @admin.register(Run)
-class RunAdmin(RecordAdmin):
+class RunAdmin(SessionPartAdmin):
     list_display = (
         "label",
         "status",
@@ -60,17 +62,13 @@ class RunAdmin(RecordAdmin):
     def label(self, run: Run) -> str:
         return short(run.public)
 
-    @admin.display(ordering="session__public", description="session")
-    def in_session(self, run: Run) -> str:
-        return short(run.session.public)
-
     @admin.display(ordering="session__owner__username")
     def owner(self, run: Run) -> str:
         return run.session.owner.get_username()
 
     @admin.display(description="error")
     def failed_with(self, run: Run) -> str:
-        # The provider's message may quote what was sent; its kind and code do not.
+        # Not the message: it may quote the request.
         return str(run.error.get("kind", "–"))
 
     @admin.display
@@ -79,10 +77,97 @@ class RunAdmin(RecordAdmin):
 
     @admin.action(description="Mark stuck runs interrupted", permissions=["interrupt"])
     def interrupt(self, request: HttpRequest, queryset: RunQuerySet) -> None:
-        """Ends those of the chosen runs whose process is gone; a live run is left alone."""
+        """Ends the chosen runs whose process has died, and leaves others alone."""
         stuck = list(queryset.abandoned().values_list("pk", flat=True))
-        ended = sum(close(pk, Run.Status.INTERRUPTED, error=GONE) is not None for pk in stuck)
-        words = ngettext(
+        ended = sum(end_run(pk, Run.Status.INTERRUPTED, error=PROCESS_DIED) is not None for pk in stuck)
+        message = ngettext(
             "%d stuck run was marked interrupted.", "%d stuck runs were marked interrupted.", ended
         )
-        self.message_user(request, words % ended, messages.SUCCESS if ended else messages.INFO)
+        self.message_user(request, message % ended, messages.SUCCESS if ended else messages.INFO)
+
+
+class VerdictFilter(ChoiceFilter):
+    title = "verdict"
+    parameter_name = "verdict"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        return [(code.value, words) for code, words in verdicts.LABELS.items()]
+
+
+@admin.register(Exchange)
+class ExchangeAdmin(SessionPartAdmin):
+    list_display = (
+        "label",
+        "in_session",
+        "model",
+        "verdict",
+        "prompt_tokens",
+        "cached",
+        "total_ms",
+        "end",
+        "started_at",
+    )
+    list_filter = (VerdictFilter, OutcomeFilter, "started_at")
+    ordering = ("-pk",)
+    date_hierarchy = "started_at"
+    search_fields = ("session__public", "session__owner__username", "model", "served_model", "response_id")
+    fields = (
+        ("public", "number", "step"),
+        ("session", "run", "resend_of"),
+        ("model", "served_model", "provider", "dialect"),
+        ("cache_action", "cache_name", "verdict"),
+        ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens"),
+        ("build_ms", "first_chunk_ms", "total_ms"),
+        ("request_size", "request_sha256", "sent_sha256"),
+        ("outcome", "finish_reason", "failed_with"),
+        "response_id",
+        ("started_at", "ended_at"),
+    )
+    readonly_fields = ("failed_with",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Exchange]:
+        bodies = ("manifest", "notes", "earlier_wording", "session__title", "session__background")
+        return super().get_queryset(request).select_related("session").defer(*bodies)
+
+    @admin.display(ordering="number", description="exchange")
+    def label(self, exchange: Exchange) -> str:
+        return f"{exchange.number}, step {exchange.step}"
+
+    @admin.display
+    def cached(self, exchange: Exchange) -> str:
+        return percent(exchange.cached_tokens, exchange.prompt_tokens)
+
+    @admin.display(ordering="outcome")
+    def end(self, exchange: Exchange) -> str:
+        return self.failed_with(exchange) if exchange.error else exchange.outcome
+
+    @admin.display(description="error")
+    def failed_with(self, exchange: Exchange) -> str:
+        return (
+            " ".join(str(exchange.error[key]) for key in ("kind", "code") if exchange.error.get(key)) or "–"
+        )
+
+
+@admin.register(RawChunk)
+class RawChunkAdmin(RecordAdmin):
+    """Raw responses: arrival times and sizes."""
+
+    list_display = ("seq", "exchange", "session", "ms", "size")
+    ordering = ("-pk",)
+    search_fields = ("exchange__session__public", "exchange__session__owner__username", "exchange__model")
+    fields = (("exchange", "seq"), "session", ("ms", "size"))
+    readonly_fields = ("session", "size")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[RawChunk]:
+        heavy = ("body", "exchange__manifest", "exchange__notes", "exchange__session__background")
+        rows: QuerySet[RawChunk] = super().get_queryset(request)
+        light = rows.select_related("exchange__session").defer(*heavy)
+        return light.annotate(body_size=Length("body", output_field=IntegerField()))
+
+    @admin.display
+    def session(self, chunk: RawChunk) -> str:
+        return short(chunk.exchange.session.public)
+
+    @admin.display(description="bytes")
+    def size(self, chunk: RawChunk) -> int:
+        return int(getattr(chunk, "body_size", 0))

@@ -1,4 +1,4 @@
-"""Sessions: how large, how busy, and how to erase one of any size."""
+"""Sessions and turns: sizes and counts, and erasing a session."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -8,11 +8,11 @@ from django.db.models import Count, IntegerField, Model, OuterRef, QuerySet, Sub
 from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest
 
-from sessions_app.admin.base import RecordAdmin, percent, short
+from sessions_app.admin.base import RecordAdmin, SessionPartAdmin, percent, short
 from sessions_app.models import Exchange, RawChunk, Run, RunLog, Session, Source, Turn
 
 Deleted = tuple[list[Any], dict[str, int], set[str], list[str]]
-"""What Django's delete pages ask for: lines, counts per model, missing permissions, protected rows."""
+"""What ModelAdmin.get_deleted_objects returns: rows, counts by model, missing permissions, protected rows."""
 
 PARTS: dict[str, Callable[[Iterable[Session]], QuerySet[Any]]] = {
     "turns": lambda sessions: Turn.objects.filter(session__in=sessions),
@@ -25,7 +25,7 @@ PARTS: dict[str, Callable[[Iterable[Session]], QuerySet[Any]]] = {
 
 
 def count_parts(sessions: Iterable[Session]) -> dict[str, int]:
-    """What goes with these sessions, counted and never loaded."""
+    """The number of rows deleted with these sessions, without loading them."""
     return {name: rows(sessions).count() for name, rows in PARTS.items()}
 
 
@@ -74,8 +74,8 @@ class SessionAdmin(RecordAdmin):
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions: dict[str, Any] = super().get_actions(request)
         if "delete_selected" in actions:
-            words = "Erase selected sessions, with everything in them"
-            actions["delete_selected"] = (*actions["delete_selected"][:2], words)
+            description = "Erase selected sessions, with everything in them"
+            actions["delete_selected"] = (*actions["delete_selected"][:2], description)
         return actions
 
     @admin.display(ordering="public", description="session")
@@ -103,7 +103,7 @@ class SessionAdmin(RecordAdmin):
         return session.failed_with or "–"
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Deleted:
-        """Counts instead of a list: following every cascade would load the whole session first."""
+        """Counts instead of a list: collecting the cascades would load all rows of the sessions."""
         sessions = list(objs)
         counts = count_parts(sessions)
         lines = [f"Session {session.public}" for session in sessions]
@@ -117,7 +117,50 @@ class SessionAdmin(RecordAdmin):
             session.erase()
 
 
+@admin.register(Turn)
+class TurnAdmin(SessionPartAdmin):
+    list_display = ("label", "kind", "in_session", "depth", "size", "cut", "exchange", "created_at")
+    list_filter = ("kind", "cut", "created_at")
+    ordering = ("-pk",)
+    date_hierarchy = "created_at"
+    search_fields = ("public", "session__public", "session__owner__username")
+    search_help_text = "Owner, turn id or session id"
+    fields = (
+        ("public", "kind"),
+        ("session", "run", "exchange"),
+        ("parent", "depth"),
+        "size",
+        "route",
+        "cut",
+        "created_at",
+    )
+    readonly_fields = ("size",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
+        bodies = (
+            "content__body",
+            "exchange__manifest",
+            "exchange__notes",
+            "session__title",
+            "session__background",
+        )
+        return (
+            super()
+            .get_queryset(request)
+            .select_related("session", "exchange", "content")
+            .defer("text", *bodies)
+        )
+
+    @admin.display(ordering="public", description="turn")
+    def label(self, turn: Turn) -> str:
+        return short(turn.public)
+
+    @admin.display(ordering="content__size", description="bytes")
+    def size(self, turn: Turn) -> int:
+        return turn.content.size
+
+
 def _total(rows: QuerySet[Any], expression: Any) -> Subquery:
-    """One number per session, computed by the database for the rows of one page only."""
+    """A subquery with one number per session."""
     grouped = rows.values("session").annotate(total=expression).values("total")
     return Subquery(grouped, output_field=IntegerField())

@@ -1,4 +1,4 @@
-"""Finding an exchange for a person: what is not theirs does not exist."""
+"""Look-ups that raise Http404 for what the person does not own."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -7,7 +7,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
-from sessions_app.inspector.refusals import refused_runs
+from sessions_app.inspector.stages import refused_runs
 from sessions_app.models import Exchange, Run, Session
 
 T = TypeVar("T")
@@ -19,12 +19,13 @@ def session_or_404(request: HttpRequest, public: UUID) -> Session:
 
 def exchange_or_404(request: HttpRequest, public: UUID, number: int) -> Exchange:
     own = Session.objects.of(request.user).filter(public=public)
-    rows = Exchange.objects.filter(session__in=own).select_related("session", "run", "previous", "resend_of")
+    related = ("session", "run", "previous", "resend_of", "continues")
+    rows = Exchange.objects.filter(session__in=own).select_related(*related)
     return get_object_or_404(rows, number=number)
 
 
 def run_or_404(request: HttpRequest, public: UUID, run: UUID) -> Run:
-    """A run that was refused before its request was sent."""
+    """A refused run."""
     return get_object_or_404(refused_runs(session_or_404(request, public)), public=run)
 
 

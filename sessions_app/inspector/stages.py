@@ -1,101 +1,144 @@
-"""The pipeline's stage records, as an exchange or a refused run keeps them."""
+"""The stage records and remarks of an exchange, and runs refused before their request was sent."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
+from django.db.models import F, QuerySet
+from django.db.models.functions import Left
 
-from sessions_app.inspector import texts
+from sessions_app.inspector.formatting import visible
+from sessions_app.models import Exchange, Run, Session
+from sessions_app.prompt.remarks import REMARKS, Remark
+from sessions_app.prompt.stage_records import STAGES, StageName, StageRecord, StageStatus
+from sessions_app.wording import remarks, stages
+from sessions_app.wording.refusals import stored_error_texts
 
-TITLES = {
-    "build_trigger": "Build the trigger",
-    "mark_notifications": "Mark notifications",
-    "snapshot_history": "Snapshot the history",
-    "detach_history": "Detach old history",
-    "validate_history": "Validate the history",
-    "refresh_panels": "Refresh the panels",
-    "prepare_prompt_arguments": "Prepare the prompt arguments",
-    "render_templates": "Render the templates",
-    "order_panels": "Order the panels",
-    "build_layers": "Build the layers",
-    "plan_cache": "Plan the cache",
-    "check": "Check the request",
+MARKS: dict[str, tuple[str, str]] = {
+    StageStatus.OK: ("✓", "good"),
+    StageStatus.NOTHING: ("·", ""),
+    StageStatus.NOTICED: ("!", "warn"),
+    StageStatus.REPAIRED: ("↻", "warn"),
+    StageStatus.FALLBACK: ("↩", "warn"),
+    StageStatus.BLOCKED: ("✕", "bad"),
 }
+"""Status → its mark and the CSS class of its colour."""
 
-MARKS = {
-    "ok": ("✓", "good", "done"),
-    "nothing": ("·", "", "nothing to do"),
-    "noticed": ("!", "warn", "done, with something to know"),
-    "repaired": ("↻", "warn", "repaired"),
-    "fallback": ("↩", "warn", "fell back to the original text"),
-    "blocked": ("✕", "bad", "refused: nothing was sent"),
-}
-"""Status → its mark, the tone of its colour, and what it means."""
-
-
-class StoredStage(BaseModel):
-    """One entry of `Exchange.stages` or `Run.stages`; `ms` is our own time."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    name: str = ""
-    status: str = ""
-    came_in: str = ""
-    came_out: str = ""
-    details: tuple[str, ...] = ()
-    ms: float = 0.0
-
-    @field_validator("came_in", "came_out", "status", "name", "details")
-    @classmethod
-    def _as_shown(cls, value: Any) -> Any:
-        return texts.visible(value) if isinstance(value, str) else tuple(map(texts.visible, value))
-
-
-STORED = TypeAdapter(tuple[StoredStage, ...])
+MESSAGE_LENGTH = 90
+"""Characters of a message that a list shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A stage on the page. `start` and `width` are percent of the time of all stages."""
 
+    record: StageRecord
     number: int
-    name: str
+    start: float
+    width: float
     title: str
     status: str
+    meaning: str
     mark: str
     tone: str
-    meaning: str
     came_in: str
     came_out: str
     details: tuple[str, ...]
-    ms: float
-    start: float
-    width: float
+
+    @property
+    def ms(self) -> float:
+        return self.record.ms
+
+    @property
+    def is_before_call(self) -> bool:
+        return self.record.name not in (StageName.SEND, StageName.ACCOUNT, StageName.CONTINUE)
 
 
-def stages_of(stored: Any) -> list[Stage]:
-    """In the order they ran."""
-    records = STORED.validate_python(stored or ())
-    total, at, found = sum(record.ms for record in records), 0.0, []
+def stages_of(stored: Any, added: Mapping[str, tuple[str, ...]] | None = None) -> list[Stage]:
+    """In the order they ran; `added` are lines by stage name that the records do not hold."""
+    records = STAGES.validate_python(stored or ())
+    total, start, found = sum(record.ms for record in records), 0.0, []
     for number, record in enumerate(records, 1):
-        mark, tone, meaning = MARKS.get(record.status, ("?", "", record.status))
         width = 100 * record.ms / total if total else 0.0
-        found.append(
-            Stage(
-                number,
-                record.name,
-                TITLES.get(record.name, record.name.replace("_", " ").capitalize()),
-                record.status,
-                mark,
-                tone,
-                meaning,
-                record.came_in,
-                record.came_out,
-                tuple(detail for detail in record.details if detail),
-                record.ms,
-                round(at, 2),
-                round(width, 2),
-            )
+        mark, tone = MARKS.get(record.status, ("?", ""))
+        came_in, came_out = stages.input_and_output(record)
+        stage = Stage(
+            record,
+            number,
+            round(start, 2),
+            round(width, 2),
+            title=visible(stages.title(record.name)),
+            status=visible(record.status),
+            meaning=visible(stages.meaning(record.status)),
+            mark=mark,
+            tone=tone,
+            came_in=visible(came_in),
+            came_out=visible(came_out),
+            details=tuple(
+                map(visible, (*stages.further_remarks(record), *(added or {}).get(record.name, ())))
+            ),
         )
-        at += width
+        found.append(stage)
+        start += width
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRemark:
+    remark: Remark
+
+    @property
+    def label(self) -> str:
+        return visible(remarks.label(self.remark))
+
+    @property
+    def sentence(self) -> str:
+        return visible(remarks.sentence_at(self.remark))
+
+    @property
+    def reason(self) -> str:
+        """The sentence without the turn it is about."""
+        return visible(remarks.sentence(self.remark))
+
+
+def notes_of(exchange: Exchange) -> tuple[ShownRemark, ...]:
+    return tuple(map(ShownRemark, REMARKS.validate_python(exchange.notes)))
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRun:
+    """`at` is when the run ended, about when the request would have been sent."""
+
+    run: Run
+    message: str
+    at: datetime
+
+    @property
+    def stages(self) -> list[Stage]:
+        return stages_of(self.run.stages)
+
+    @property
+    def reason(self) -> str:
+        """The run's error, else what the stage that refused it left."""
+        error = visible(stored_error_texts(self.run.error)[0])
+        return error or next((stage.came_out for stage in self.stages if stage.record.is_blocked), "")
+
+    @property
+    def hint(self) -> str:
+        return visible(stored_error_texts(self.run.error)[1])
+
+
+def refused_runs(session: Session) -> QuerySet[Run]:
+    """A run keeps stage records of its own only when its request was refused: it has no exchange."""
+    return Run.objects.filter(session=session).exclude(stages=[])
+
+
+def refusals_of(session: Session) -> list[RefusedRun]:
+    """All of a session, newest first: one query."""
+    rows = refused_runs(session).annotate(message=Left(F("trigger__text"), MESSAGE_LENGTH))
+    return [refusal_of(run, getattr(run, "message", "") or "") for run in rows.order_by("-started_at")]
+
+
+def refusal_of(run: Run, message: str) -> RefusedRun:
+    return RefusedRun(run, visible(message), run.ended_at or run.started_at)

@@ -7,10 +7,10 @@ EXCHANGE = SESSION + "<int:number>/"
 
 urlpatterns = [
     path(SESSION, views.exchanges, name="exchanges"),
-    path(SESSION + "news/", views.news, name="exchanges-news"),
+    path(SESSION + "news/", views.updates, name="exchanges-news"),
     path(SESSION + "refused/<uuid:run>/", views.refused, name="refused-run"),
     path(EXCHANGE, views.exchange, name="exchange"),
-    path(EXCHANGE + "whole/<slug:what>/<int:index>/", views.whole, name="exchange-whole"),
+    path(EXCHANGE + "whole/<slug:what>/<int:index>/", views.full_text, name="exchange-whole"),
     path(EXCHANGE + "diff/<int:other>/<slug:place>/", views.change, name="exchange-change"),
     path(EXCHANGE + "rendition-<int:index>.json", downloads.rendition, name="exchange-rendition"),
     path(EXCHANGE + "request.json", downloads.request_body, name="exchange-request"),

@@ -1,5 +1,6 @@
-"""The inspector's pages: a session's exchanges, one exchange, and texts too long for a page."""
+"""Views of the inspector: the list of exchanges, one exchange, and texts loaded on request."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -7,14 +8,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
-from sessions_app.inspector import pages
-from sessions_app.inspector.listing import list_exchanges
-from sessions_app.inspector.live import news_of, still_open
-from sessions_app.inspector.lookup import exchange_or_404, run_or_404, session_or_404
-from sessions_app.inspector.refusals import refusal_of
+from sessions_app.inspector import exchange_header, formatting
+from sessions_app.inspector.exchange_list import list_exchanges, still_open, updates_of
+from sessions_app.inspector.lookup import exchange_or_404, nth_or_404, run_or_404, session_or_404
+from sessions_app.inspector.part_views import PartReader, ShownPart
+from sessions_app.inspector.stages import refusal_of
 from sessions_app.inspector.tabs import TABS, tab_named
-from sessions_app.inspector.tabs.diff import change_at
-from sessions_app.inspector.wholes import WHOLES
+from sessions_app.inspector.tabs.diff_tab import change_at
+from sessions_app.inspector.tabs.layers_tab import show_item, show_layer
+from sessions_app.inspector.tabs.renditions_tab import renditions_of
+from sessions_app.inspector.tabs.response_tab import show_reply
 from sessions_app.models import Exchange
 from sessions_app.prompt.layers import Layer
 
@@ -31,11 +34,11 @@ def exchanges(request: HttpRequest, public: UUID) -> HttpResponse:
 
 @login_required
 @require_GET
-def news(request: HttpRequest, public: UUID) -> HttpResponse:
-    """What changed in the list since the page last asked."""
+def updates(request: HttpRequest, public: UUID) -> HttpResponse:
+    """What changed in the list since the last poll."""
     session = session_or_404(request, public)
-    found = news_of(session, request.GET)
-    response = render(request, "inspector/news.html", {"session": session, "news": found})
+    found = updates_of(session, request.GET)
+    response = render(request, "inspector/news.html", {"session": session, "updates": found})
     if found.is_stale:
         response["HX-Refresh"] = "true"
     return response
@@ -47,7 +50,7 @@ def exchange(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
     found = exchange_or_404(request, public, number)
     tab = tab_named(request.GET.get("tab", ""))
     context = {
-        "header": pages.header_of(found),
+        "header": exchange_header.header_of(found),
         "session": found.session,
         "exchange": found,
         "tabs": TABS,
@@ -55,12 +58,12 @@ def exchange(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
         "raw": is_raw(request),
     }
     if "live" in request.GET:
-        return _exchange_news(request, context)
+        return _exchange_updates(request, context)
     return render(request, "inspector/exchange.html", context | {"shown": tab.read(found, request.GET)})
 
 
-def _exchange_news(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
-    """The head of the page anew, and the tab when it may have changed."""
+def _exchange_updates(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
+    """The header again, and the tab when it may have changed."""
     found, tab = context["exchange"], tab_named(request.GET.get("tab", ""))
     assert isinstance(found, Exchange)
     if still_open(tab, found, was_open=request.GET["live"] == "open"):
@@ -71,29 +74,26 @@ def _exchange_news(request: HttpRequest, context: dict[str, object]) -> HttpResp
 @login_required
 @require_GET
 def refused(request: HttpRequest, public: UUID, run: UUID) -> HttpResponse:
-    """A run whose request was refused before it was sent."""
+    """A run whose request was not sent."""
     found = run_or_404(request, public, run)
-    asked = found.trigger.text if found.trigger else ""
-    context = {"session": found.session, "refusal": refusal_of(found, asked)}
+    message = found.task.text if found.task else ""
+    context = {"session": found.session, "refusal": refusal_of(found, message)}
     return render(request, "inspector/refused.html", context)
 
 
 @login_required
 @require_GET
-def whole(request: HttpRequest, public: UUID, number: int, what: str, index: int) -> HttpResponse:
-    """Everything of one thing that its tab shows only the beginning of."""
+def full_text(request: HttpRequest, public: UUID, number: int, what: str, index: int) -> HttpResponse:
+    """A text in full of which its tab shows the beginning."""
     found = exchange_or_404(request, public, number)
-    read = WHOLES.get(what)
-    if read is None:
-        raise Http404
-    parts = read(found, index, is_raw(request))
+    parts = full_text_of(found, what, index, raw=is_raw(request))
     return render(request, "inspector/whole.html", {"parts": parts, "exchange": found})
 
 
 @login_required
 @require_GET
 def change(request: HttpRequest, public: UUID, number: int, other: int, place: str) -> HttpResponse:
-    """One item of the diff, whole."""
+    """One item of the diff in full."""
     found = exchange_or_404(request, public, number)
     old = get_object_or_404(Exchange, session=found.session_id, number=other)
     shown = change_at(old, found, place)
@@ -102,3 +102,26 @@ def change(request: HttpRequest, public: UUID, number: int, other: int, place: s
 
 def is_raw(request: HttpRequest) -> bool:
     return request.GET.get("view") == "raw"
+
+
+def full_text_of(exchange: Exchange, what: str, index: int, *, raw: bool) -> Sequence[ShownPart]:
+    """The parts of one text in full. Raises Http404 when there is none."""
+    reader = PartReader(whole=True)
+    match what:
+        case "item":
+            item = nth_or_404(exchange.sent_items(), index)
+            return show_item(item, reader, raw=raw).parts
+        case "layer":
+            layer = nth_or_404(list(Layer), index)
+            return show_layer(layer, exchange.sent_items(), reader, raw=raw).outline
+        case "reply":
+            return show_reply(exchange, reader, raw=raw).parts
+        case "request":
+            body = exchange.sent_body()
+        case "rendition":
+            body = nth_or_404(renditions_of(exchange), index).write()
+        case "chunk":
+            body = bytes(get_object_or_404(exchange.chunks, seq=index).body)
+        case _:
+            raise Http404
+    return [reader.part("raw", "", formatting.decoded(body) if raw else formatting.pretty(body))]

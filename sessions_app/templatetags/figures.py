@@ -1,13 +1,32 @@
-"""The inspector's figures as template filters."""
+"""Template filters for numbers, sums of money and times, and the limit of a message."""
+
+from datetime import datetime, timedelta
 
 from django import template
+from django.utils import timezone
+from django.utils.timesince import timesince
 
-from sessions_app.inspector import figures
+from sessions_app.events import MESSAGE_LIMIT
+from sessions_app.inspector import formatting
 from sessions_app.prompt.pricing import dollars
 
 register = template.Library()
-register.filter("thousands", figures.thousands)
-register.filter("size", figures.size)
-register.filter("duration", figures.duration)
-register.filter("share", figures.share)
+register.filter("thousands", formatting.thousands)
+register.filter("size", formatting.size)
+register.filter("duration", formatting.duration)
+register.filter("share", formatting.share)
 register.filter("dollars", dollars)
+
+
+@register.filter
+def ago(moment: datetime) -> str:
+    """`just now`, `5 minutes ago`."""
+    if timezone.now() - moment < timedelta(minutes=1):
+        return "just now"
+    return f"{timesince(moment, depth=1)} ago"
+
+
+@register.simple_tag
+def message_limit() -> int:
+    """Characters of one message."""
+    return MESSAGE_LIMIT

@@ -10,15 +10,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.models import CacheEntry, Price
+from sessions_app.prompt.caching import EntryReason
+from tests.admin.test_changelists import signed_in
 from tests.factories import MODEL
 
 LIST = reverse("admin:sessions_app_cacheentry_changelist")
-
-
-def browser(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
 
 
 @pytest.fixture
@@ -37,11 +33,6 @@ def entry(db: None) -> CacheEntry:
     )
 
 
-@pytest.fixture
-def root(db: None) -> Client:
-    return browser(User.objects.create_superuser("root"))
-
-
 def act(client: Client, action: str, entry: CacheEntry) -> str:
     chosen = {"action": action, "_selected_action": [entry.pk]}
     page = client.post(LIST, chosen, follow=True).content.decode()
@@ -55,9 +46,9 @@ def test_the_list_says_how_old_how_long_and_how_dear(root: Client, entry: CacheE
     assert "$6.00" in page and "1,000,000" in page
 
 
-def test_deleting_dooms_it_for_the_caretaker(root: Client, entry: CacheEntry) -> None:
+def test_deleting_marks_it_for_the_janitor(root: Client, entry: CacheEntry) -> None:
     assert "1 will be deleted at the provider" in act(root, "delete_at_provider", entry)
-    assert (entry.state, entry.reason) == (CacheEntry.State.DOOMED, "An admin asked for it.")
+    assert (entry.state, entry.reason) == (CacheEntry.State.TO_DELETE, EntryReason.ADMIN)
 
 
 def test_extending_asks_for_an_hour_from_now(root: Client, entry: CacheEntry) -> None:
@@ -66,7 +57,7 @@ def test_extending_asks_for_an_hour_from_now(root: Client, entry: CacheEntry) ->
 
 
 def test_what_is_gone_cannot_be_extended(root: Client, entry: CacheEntry) -> None:
-    entry.drop("403")
+    entry.drop(EntryReason.PROVIDER, "403")
     assert "None of them is alive" in act(root, "extend_at_provider", entry)
     assert entry.wanted_until is None
 
@@ -74,7 +65,7 @@ def test_what_is_gone_cannot_be_extended(root: Client, entry: CacheEntry) -> Non
 def test_who_may_only_look_has_no_actions(entry: CacheEntry) -> None:
     looker = User.objects.create_user("looker", is_staff=True)
     looker.user_permissions.add(Permission.objects.get(codename="view_cacheentry"))
-    client = browser(looker)
+    client = signed_in(looker)
     assert "delete_at_provider" not in client.get(LIST).content.decode()
     act(client, "delete_at_provider", entry)
     assert entry.state == CacheEntry.State.LIVE

@@ -32,11 +32,6 @@ def staff(db: None) -> Client:
     return signed_in(person)
 
 
-@pytest.fixture
-def root(db: None) -> Client:
-    return signed_in(User.objects.create_superuser("root"))
-
-
 def signed_in(person: User) -> Client:
     client = Client()
     client.force_login(person)
@@ -58,7 +53,9 @@ def marked_session(owner: User) -> Session:
     make_exchange(run, [call_chunk(MARKER, {"said": MARKER}, finish="STOP")])
     answer_calls(run, {"found": MARKER})
     error = {"kind": "BadRequest", "code": 400, "message": MARKER, "hint": MARKER}
-    exchange = make_exchange(run, step=2, verdict_words=MARKER, cache_reason=MARKER)
+    exchange = make_exchange(
+        run, step=2, earlier_wording={"verdict": MARKER}, plan_figures={"refusal": MARKER}
+    )
     Exchange.objects.filter(pk=exchange.pk).update(error=error, notes=[{"words": MARKER}])
     Run.objects.filter(pk=run.pk).update(error=error)
     return session

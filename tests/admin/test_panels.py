@@ -14,11 +14,6 @@ KEPT = ["memory", "reading", "panelstate"]
 
 
 @pytest.fixture
-def root(db: None) -> Client:
-    return signed_in(User.objects.create_superuser("root"))
-
-
-@pytest.fixture
 def rows(alice: User) -> dict[str, int]:
     """A row of each kind, with words wherever a person or a program can put them."""
     session = make_session(alice)

@@ -19,11 +19,11 @@ from pytest_django import Settings
 
 from pipeweb.composition import build_runner
 from pipeweb.logs import logging_config
-from sessions_app import errors
+from sessions_app import error_codes, errors
 from sessions_app.emulator.transport import EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Run, Session
-from sessions_app.runs.patience import Patience
+from sessions_app.runs.engine import RetryPolicy
 
 SECRET = "sesame-7f3a"
 """Part of everything that must not be logged: the message, the purpose, the key, the errors' words."""
@@ -69,7 +69,7 @@ class Refusing(Gateway):
 
 async def answered(session: Session, gateway: Gateway, text: str = f"/slow {SECRET}") -> Run:
     """One message through a runner of its own, to the end."""
-    runner = build_runner(gateway, Patience(tries=1))
+    runner = build_runner(gateway, RetryPolicy(tries=1))
     await runner.send(session.pk, uuid.uuid4(), text)
     await runner.drain()
     await runner.shutdown()
@@ -90,13 +90,31 @@ async def test_a_good_run_logs_no_content(session: Session, log: Log) -> None:
     assert written and SECRET not in written
 
 
+CODED: dict[type[Exception], Callable[[str], Exception]] = {
+    errors.OverLimit: lambda _: errors.OverLimit(error_codes.RefusalCode.RUNS_AT_ONCE, used=1, limit=1),
+    errors.NotImportable: lambda words: errors.NotImportable(error_codes.ImportProblem.WRONG, where=words),
+    errors.RunEnded: lambda _: errors.RunEnded(),
+    errors.BodyRefused: lambda _: errors.BodyRefused(413, error_codes.BodyRefusal.TOO_LARGE),
+}
+"""Errors with figures of their own."""
+
+
+def failure(kind: type[Exception], words: str) -> Exception:
+    """An error of this class that holds `words` wherever it can."""
+    if kind in CODED:
+        return CODED[kind](words)
+    if issubclass(kind, errors.RequestRefused):
+        return kind(error_codes.RefusalCode.HISTORY_INVALID, violations=words)
+    return kind(words, details={"body": SECRET}) if kind in GATEWAY else kind(words)
+
+
 @pytest.mark.parametrize("kind", FAILURES, ids=lambda kind: kind.__name__)
 async def test_a_failed_run_logs_its_ids_and_class_and_no_content(
     session: Session, log: Log, kind: type[Exception]
 ) -> None:
     gateway = Refusing(api_key=KEY)
     words = f"{SECRET} was refused with {KEY}"
-    gateway.error = kind(words, details={"body": SECRET}) if kind in GATEWAY else kind(words)
+    gateway.error = failure(kind, words)
     run = await answered(session, gateway)
     written = log()
     told = [line for line in lines(written) if line.get("run") == str(run.public)]

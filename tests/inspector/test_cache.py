@@ -5,8 +5,11 @@ from django.test import Client
 from django.utils import timezone
 
 from sessions_app.models import CacheEntry, Exchange, Price, Session
+from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.prompt.reply import fold
-from sessions_app.runs.account import account
+from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
+from sessions_app.runs.accounting import account_for
+from sessions_app.wording import cache_plans, sentences, verdicts
 from tests.factories import MODEL, ROUTE, USAGE, finish, make_exchange, make_history, make_run, text_chunk
 from tests.inspector.reading import read
 from tests.prices import make_price
@@ -18,17 +21,18 @@ def test_a_hit_shows_plan_verdict_and_entry(client: Client, session: Session) ->
     soon = timezone.now() + timedelta(hours=1)
     CacheEntry.objects.claim(PRINT, model=MODEL, route=ROUTE)
     CacheEntry.objects.remember(PRINT, name="cachedContents/abc", tokens=1024, expires=soon)
+    plan = CachePlan(CacheAction.HIT, "cachedContents/abc", PlanReason.LIVE, 1024, 1024)
     exchange = make_exchange(
         make_run(session),
-        cache_action="hit",
-        cache_name="cachedContents/abc",
-        cache_reason="The static layer and the tools are cached.",
+        cache_action=plan.action,
+        cache_name=plan.name,
+        plan_figures=plan.stored(),
         fingerprint=PRINT,
         verdict="hit",
     )
     page = read(client, exchange, "cache")
-    assert "A cache was named instead of sending the static layer. " in page
-    assert "The static layer and the tools are cached." in page
+    assert cache_plans.ACTIONS[CacheAction.HIT] in page
+    assert cache_plans.REASONS[PlanReason.LIVE] in page
     assert ">live</span>" in page
 
 
@@ -40,17 +44,25 @@ def test_a_refusal_shows_the_providers_reason(client: Client, session: Session) 
     assert ">refused</span> Cached content is too small." in page
 
 
+def test_what_an_earlier_version_said_is_shown_and_marked(client: Client, session: Session) -> None:
+    words = {"verdict": "Said of the hit.", "cache_plan": "Said of the plan.", "strategy": "Said of the way."}
+    exchange = make_exchange(make_run(session), earlier_wording=words, verdict="hit")
+    page = read(client, exchange, "cache")
+    assert all(sentences.earlier_version(text) in page for text in words.values())
+
+
 def test_without_an_entry_it_says_so(client: Client, session: Session) -> None:
     assert "No cache was ever made" in read(client, make_exchange(make_run(session)), "cache")
 
 
 def test_the_two_facts_of_a_verdict_stand_apart(client: Client, session: Session) -> None:
-    words = "Our bytes: all that exchange 1 sent stands first again. The provider: 0 of 9 tokens cached."
-    exchange = make_exchange(make_run(session), cache_name="c", verdict="provider_miss", verdict_words=words)
+    verdict = Verdict(VerdictReason.UNEXPLAINED, Comparison(1, 9, 9, 9, 5.0), cached=0, prompt=9)
+    exchange = make_exchange(
+        make_run(session), cache_name="c", verdict=verdict.code, verdict_figures=verdict.stored()
+    )
     page = read(client, exchange, "cache")
-    assert "provider miss" in page
-    assert ">Our bytes: all that exchange 1 sent stands first again.</p>" in page
-    assert ">The provider: 0 of 9 tokens cached.</p>" in page
+    facts = verdicts.two_facts(verdict)
+    assert f">{facts.ours}</p>" in page and f">{facts.theirs}</p>" in page
 
 
 def test_a_break_shows_both_sides_and_what_it_cost(client: Client, session: Session) -> None:
@@ -101,6 +113,6 @@ def asked(session: Session, **facts: Any) -> Exchange:
 
 def accounted(exchange: Exchange) -> Exchange:
     """The exchange with what an answer's accounting writes down."""
-    account(exchange, fold([text_chunk("On time.", usage=USAGE)]))
+    account_for(exchange, fold([text_chunk("On time.", usage=USAGE)]))
     exchange.save()
     return exchange

@@ -8,8 +8,8 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.inspector.diffs import Pair, _strayed, pairs_of, settings_of
-from sessions_app.inspector.tabs.diff import AT_ONCE, DiffTab, ShownDiff
+from sessions_app.inspector.request_diff import ItemPair, _reordered, pairs_of, settings_of
+from sessions_app.inspector.tabs.diff_tab import INLINE_BYTES, DiffTab, ShownDiff
 from sessions_app.models import Exchange, Session
 from tests.factories import answered, make_exchange, make_history, make_run, make_session, play_flight
 from tests.inspector.reading import read
@@ -19,19 +19,19 @@ def diff(exchange: Exchange, **asked: str) -> ShownDiff:
     return DiffTab().read(Exchange.objects.get(pk=exchange.pk), asked)
 
 
-def fates(pairs: list[Pair]) -> list[tuple[str, str]]:
-    return [(pair.fate, pair.shown.name.partition(":")[0]) for pair in pairs if pair.fate != "same"]
+def statuses(pairs: list[ItemPair]) -> list[tuple[str, str]]:
+    return [(pair.status, pair.shown.name.partition(":")[0]) for pair in pairs if pair.status != "same"]
 
 
 def test_the_next_message_adds_an_answer_and_a_question(session: Session) -> None:
     first, second = make_history(session, 2)
-    assert fates(pairs_of(first, second)) == [("new", "turn"), ("new", "turn")]
+    assert statuses(pairs_of(first, second)) == [("new", "turn"), ("new", "turn")]
 
 
 def test_the_trigger_that_became_history_is_the_same_item(session: Session) -> None:
     first, second = make_history(session, 2)
     moved = [pair for pair in pairs_of(first, second) if pair.moved_from]
-    assert [(pair.fate, pair.moved_from, pair.shown.layer) for pair in moved] == [
+    assert [(pair.status, pair.moved_from, pair.shown.layer) for pair in moved] == [
         ("same", "trigger", "buffered")
     ]
 
@@ -60,7 +60,7 @@ def test_a_changed_source_is_told_word_by_word(client: Client, session: Session)
 
 def test_an_edit_elsewhere_shows_what_is_gone(session: Session) -> None:
     first, second = make_history(session, 2)
-    assert {fate for fate, _ in fates(pairs_of(second, first))} == {"gone"}
+    assert {status for status, _ in statuses(pairs_of(second, first))} == {"gone"}
 
 
 def test_settings_are_compared_without_the_cache(session: Session) -> None:
@@ -105,12 +105,12 @@ def test_what_differs_only_in_a_signature_says_so(session: Session) -> None:
         for one in layer.pairs
         if one.change and one.change.is_hidden
     ]
-    assert hidden and all(one.pair.fate == "changed" for one in hidden)
+    assert hidden and all(one.pair.status == "changed" for one in hidden)
 
 
 def test_a_large_item_waits_until_it_is_opened(client: Client, session: Session) -> None:
     answered(session, "Hello", "Hi")
-    exchange = answered(session, "long " * AT_ONCE + "THE-VERY-END", "Hi")
+    exchange = answered(session, "long " * INLINE_BYTES + "THE-VERY-END", "Hi")
     page = read(client, exchange, "diff")
     assert "THE-VERY-END" not in page and "Compare the words" in page
     place = f"x-{len(exchange.sent_items()) - 1}"
@@ -142,7 +142,7 @@ def test_an_exchange_of_another_session_is_never_compared(
 
 @given(st.permutations(range(8)))
 def test_what_strayed_is_all_but_a_longest_run_in_order(order: list[int]) -> None:
-    kept = [one for one in order if one not in _strayed(order)]
+    kept = [one for one in order if one not in _reordered(order)]
     assert kept == sorted(kept)
     assert len(kept) == longest(order)
 
@@ -160,8 +160,8 @@ def test_panels_in_another_order_are_the_same_and_reordered(client: Client, sess
     names = [item.source.name for item in second.sent_items()]
     clock, todos = names.index("clock"), names.index("panel:todos")
     entries[clock], entries[todos] = entries[todos], entries[clock]
-    strayed = [pair for pair in pairs_of(first, second) if pair.reordered]
-    assert len(strayed) >= 1 and all(pair.fate == "same" for pair in strayed)
+    reordered = [pair for pair in pairs_of(first, second) if pair.reordered]
+    assert len(reordered) >= 1 and all(pair.status == "same" for pair in reordered)
 
 
 def test_the_diff_costs_the_same_however_long(

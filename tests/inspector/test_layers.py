@@ -5,8 +5,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.inspector.parts import INLINE
-from sessions_app.inspector.tabs.layers import LayersTab
+from sessions_app.inspector.part_views import INLINE
+from sessions_app.inspector.tabs.layers_tab import LayersTab
 from sessions_app.models import Session
 from tests.factories import answered, finish, make_exchange, make_history, make_run, play_flight, text_chunk
 from tests.inspector.reading import read
@@ -107,7 +107,7 @@ def test_a_file_is_a_chip_and_not_its_bytes(session: Session) -> None:
 def test_old_turns_of_a_long_history_are_closed_and_read_when_opened(
     client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sessions_app.inspector.tabs.layers.OPEN", 2)
+    monkeypatch.setattr("sessions_app.inspector.tabs.layers_tab.OPEN_ITEMS", 2)
     exchange = make_history(session, 4)[-1]
     buffered = LayersTab().context(exchange, raw=False)[2].items
     assert [item.is_closed for item in buffered] == [True, True, True, True, False, False]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sessions_app.inspector.manifests import carriers
+from sessions_app.inspector.signature_tracers import manifest_sources
 from sessions_app.models import Exchange, Session
 from tests.factories import answered, make_exchange, make_run, play_flight
 
@@ -18,14 +18,14 @@ def exchanges(session: Session) -> list[Exchange]:
 
 
 def test_the_sources_are_those_of_the_manifest(exchanges: list[Exchange]) -> None:
-    told = [(one.number, list(one.sources)) for one in carriers(Exchange.objects.all())]
+    told = [(one.number, list(one.sources)) for one in manifest_sources(Exchange.objects.all())]
     assert told == [
         (one.number, [entry.source for entry in one.stored_manifest.entries]) for one in exchanges
     ]
 
 
 def test_the_place_among_the_contents_is_that_of_the_manifest(exchanges: list[Exchange]) -> None:
-    for carrier, exchange in zip(carriers(Exchange.objects.all()), exchanges, strict=True):
+    for carrier, exchange in zip(manifest_sources(Exchange.objects.all()), exchanges, strict=True):
         for entry in exchange.stored_manifest.entries:
             first = next(one for one in exchange.stored_manifest.entries if one.source == entry.source)
             assert carrier.content_of(entry.source) == first.content

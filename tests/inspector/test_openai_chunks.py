@@ -7,12 +7,12 @@ import orjson
 import pytest
 from django.test import Client
 
-from sessions_app.inspector.tabs.response import ResponseTab
-from sessions_app.inspector.tabs.signatures import SignaturesTab
-from sessions_app.inspector.tabs.stream import StreamTab
-from sessions_app.inspector.tabs.wire import WireTab
+from sessions_app.inspector.tabs.response_tab import ResponseTab
+from sessions_app.inspector.tabs.signatures_tab import SignaturesTab
+from sessions_app.inspector.tabs.stream_tab import StreamTab
+from sessions_app.inspector.tabs.wire_tab import WireTab
 from sessions_app.models import Exchange, Session
-from sessions_app.prompt.renditions.chunks import OBJECT
+from sessions_app.prompt.dialects.openai_chunks import OBJECT
 from tests.factories import answer_calls, make_exchange, make_run
 from tests.inspector.reading import read
 
@@ -33,13 +33,13 @@ def chunk(delta: dict[str, Any], finish: str = "", **more: Any) -> bytes:
 
 @pytest.fixture
 def played(session: Session) -> tuple[Exchange, Exchange]:
-    """One round of tools through the OpenAI-compatible door."""
+    """One round of tools through the OpenAI-compatible endpoint."""
     run = make_run(session)
     thought = {"content": "<thought>Look it up.", "extra_content": {"google": {"thought": True}}}
     calling = {"content": "</thought>", "tool_calls": [CALL]}
-    first = make_exchange(run, [chunk(thought), chunk(calling, "tool_calls", usage=USAGE)])
+    first = make_exchange(run, [chunk(thought), chunk(calling, "tool_calls", usage=USAGE)], dialect="openai")
     answer_calls(run, {"status": "delayed"})
-    return first, make_exchange(run, [chunk({"content": "It is late."}, "stop")], step=2)
+    return first, make_exchange(run, [chunk({"content": "It is late."}, "stop")], step=2, dialect="openai")
 
 
 def test_the_reply_is_folded(played: tuple[Exchange, Exchange]) -> None:
@@ -48,7 +48,7 @@ def test_the_reply_is_folded(played: tuple[Exchange, Exchange]) -> None:
     assert [(call.name, call.args) for call in reply.calls] == [("check_flight", {"flight": "AA100"})]
 
 
-def test_the_signature_has_a_passport_and_went_back_equal(played: tuple[Exchange, Exchange]) -> None:
+def test_the_signature_is_traced_and_equal(played: tuple[Exchange, Exchange]) -> None:
     (received,) = SignaturesTab().read(played[0], {}).received
     (sent,) = SignaturesTab().read(played[1], {}).sent
     assert not received.state.is_alarm and not sent.state.is_alarm

@@ -5,10 +5,10 @@ from django.test import Client
 from django.urls import reverse
 
 from sessions_app.inspector.stages import stages_of
-from sessions_app.inspector.tabs.pipeline import ShownPipeline
+from sessions_app.inspector.tabs.pipeline_tab import ShownPipeline
 from sessions_app.models import Exchange, Run, Session
 from tests.factories import answered, make_history, make_run
-from tests.inspector.reading import read
+from tests.inspector.reading import read, read_list
 
 STAGES = [
     {"name": "build_trigger", "status": "ok", "came_in": "user_text", "came_out": "a task", "ms": 1.0},
@@ -31,10 +31,6 @@ def refused(session: Session) -> Run:
 
 def address(run: Run) -> str:
     return reverse("refused-run", args=[run.session.public, run.public])
-
-
-def list_of(client: Client, session: Session, **asked: str) -> str:
-    return client.get(reverse("exchanges", args=[session.public]), asked).content.decode()
 
 
 def test_a_stage_takes_its_share_of_the_time() -> None:
@@ -77,28 +73,28 @@ def test_a_refused_run_has_a_page_with_its_stages(client: Client, refused: Run) 
 
 
 def test_the_list_leads_to_it(client: Client, session: Session, refused: Run) -> None:
-    page = list_of(client, session)
+    page = read_list(client, session)
     assert address(refused) in page and "Refused, nothing was sent." in page
-    assert address(refused) not in list_of(client, session, end="error")
+    assert address(refused) not in read_list(client, session, end="error")
 
 
 def test_a_refusal_stands_where_it_happened(client: Client, session: Session, refused: Run) -> None:
     Run.objects.filter(pk=refused.pk).update(ended_at=refused.started_at)
     later = answered(session, "Hello", "Hi")
-    page = list_of(client, session)
+    page = read_list(client, session)
     assert page.index(later.get_absolute_url()) < page.index(address(refused))
 
 
 def test_a_refusal_is_on_one_page_of_a_long_list(
     client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sessions_app.inspector.listing.PAGE", 2)
+    monkeypatch.setattr("sessions_app.inspector.exchange_list.PAGE_SIZE", 2)
     make_history(session, 2)
     run = make_run(session, "Refused")
     run.end(Run.Status.FAILED)
     Run.objects.filter(pk=run.pk).update(stages=BLOCKED)
     make_history(session, 2)
-    found = [address(run) in list_of(client, session, page=page) for page in ("1", "2")]
+    found = [address(run) in read_list(client, session, page=page) for page in ("1", "2")]
     assert sorted(found) == [False, True]
 
 

@@ -6,9 +6,9 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from sessions_app.inspector.tabs.renditions import RenditionsTab, renditions_of
+from sessions_app.inspector.tabs.renditions_tab import RenditionsTab, renditions_of
 from sessions_app.models import Dialect, Exchange, Session
-from sessions_app.prompt.renditions import openai
+from sessions_app.prompt.dialects.openai import openai_request
 from tests.factories import answered, make_exchange, make_history, make_run, play_flight
 from tests.inspector.reading import read
 
@@ -42,13 +42,13 @@ def test_as_sent_is_what_was_sent(session: Session) -> None:
     assert written(exchange, "Gemini, as sent") == exchange.request_body()
 
 
-def test_an_exchange_through_the_other_door_shows_what_travelled(session: Session) -> None:
+def test_an_exchange_in_the_other_dialect_shows_what_travelled(session: Session) -> None:
     exchange = answered(session, "Hello", "Hi")
     exchange.dialect = Dialect.OPENAI
     exchange.save()
     assert titles(exchange)[:2] == ["Gemini, prepared", "OpenAI-compatible, as sent"]
     travelled = written(exchange, "OpenAI-compatible, as sent")
-    assert travelled == openai.request_of(exchange.model, exchange.request_body())
+    assert travelled == openai_request(exchange.model, exchange.request_body())
 
 
 @pytest.mark.parametrize("title", FOREIGN)

@@ -45,7 +45,7 @@ def test_a_chunk_that_is_not_json_does_not_hide_the_rest(client: Client, session
     exchange = make_exchange(make_run(session), [text_chunk("Whole")])
     RawChunk.objects.create(exchange=exchange, seq=9, ms=9, body=b"{broken")
     page = read(client, exchange, "response")
-    assert "1 chunk could not be read as JSON" in page
+    assert "1 chunk could not be read: no JSON" in page
     assert "Whole" in page
 
 

@@ -24,16 +24,14 @@ def hostile(session: Session) -> Exchange:
     make_exchange(run, bodies)
     answer_calls(run, {HOSTILE: HOSTILE})
     exchange = make_exchange(run, [*bodies, text_chunk(HOSTILE)], step=2, fingerprint="f" * 64)
-    CacheEntry.objects.create(fingerprint="f" * 64, model="m", route="r", reason=HOSTILE)
+    CacheEntry.objects.create(fingerprint="f" * 64, model="m", route="r", reason="provider", said=HOSTILE)
     error = dict.fromkeys(("kind", "message", "hint", "code"), HOSTILE)
     note = dict.fromkeys(("turn", "action", "reason", "code", "words"), HOSTILE)
-    names = dict.fromkeys(
-        ("served_model", "provider", "cache_reason", "verdict_words", "response_id"), HOSTILE
-    )
-    usage = {HOSTILE: HOSTILE}
-    Exchange.objects.filter(pk=exchange.pk).update(
-        error=error, notes=[note], usage=usage, verdict=HOSTILE[:20], outcome=HOSTILE[:24], **names
-    )
+    names = dict.fromkeys(("served_model", "provider", "response_id"), HOSTILE)
+    words = dict.fromkeys(("verdict", "cache_plan", "strategy", "budget"), HOSTILE)
+    told = {"usage": {HOSTILE: HOSTILE}, "verdict_figures": {}, "earlier_wording": words}
+    codes = {"verdict": HOSTILE[:20], "outcome": HOSTILE[:24]}
+    Exchange.objects.filter(pk=exchange.pk).update(error=error, notes=[note], **codes, **told, **names)
     return Exchange.objects.get(pk=exchange.pk)
 
 

@@ -2,13 +2,13 @@ import orjson
 import pytest
 from django.test import Client
 
-from sessions_app.inspector.tabs.stream import ShownStream, StreamTab
+from sessions_app.inspector.tabs.stream_tab import StreamTab, StreamTimeline
 from sessions_app.models import Exchange, RawChunk, Session
 from tests.factories import USAGE, call_chunk, chunk, make_exchange, make_run, text_chunk
 from tests.inspector.reading import read
 
 
-def stream(exchange: Exchange) -> ShownStream:
+def stream(exchange: Exchange) -> StreamTimeline:
     return StreamTab().context(exchange, raw=False)
 
 

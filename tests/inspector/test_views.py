@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from sessions_app.inspector.listing import PAGE
+from sessions_app.inspector.exchange_list import PAGE_SIZE
 from sessions_app.inspector.tabs import TABS
 from sessions_app.models import Exchange, Run, Session
 from tests.factories import answered, make_exchange, make_history, make_run, make_session, play_flight
@@ -45,7 +45,7 @@ def test_the_list_costs_the_same_however_long(
 
 
 def test_the_list_comes_in_pages(client: Client, session: Session) -> None:
-    make_history(session, PAGE + 1)
+    make_history(session, PAGE_SIZE + 1)
     second = client.get(list_of(session), {"page": "2"}).content.decode()
     assert "Page 2 of 2" in second
     assert second.count('class="ordinal"') == 1
@@ -122,7 +122,7 @@ def test_a_session_of_mine_does_not_open_an_exchange_of_another(
 
 
 def test_a_deleted_session_is_gone(client: Client, session: Session) -> None:
-    session.hide()
+    session.soft_delete()
     assert client.get(list_of(session)).status_code == 404
     assert client.get(reverse("exchanges", args=[uuid4()])).status_code == 404
 

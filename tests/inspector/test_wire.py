@@ -5,9 +5,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.inspector.tabs.wire import CHUNKS, WireTab
+from sessions_app.inspector.tabs.wire_tab import CHUNKS, WireTab
 from sessions_app.models import Dialect, Exchange, Session, Source
-from sessions_app.prompt.renditions import openai
+from sessions_app.prompt.dialects.openai import openai_request
 from tests.factories import answered, make_exchange, make_run, play_flight, text_chunk
 from tests.inspector.reading import read
 
@@ -65,10 +65,10 @@ def test_an_exchange_without_an_answer_has_no_chunks(client: Client, session: Se
 
 @pytest.fixture
 def translated(session: Session) -> Exchange:
-    """An exchange that went through the OpenAI-compatible door."""
+    """An exchange that went through the OpenAI-compatible endpoint."""
     exchange = answered(session, "Hello", "Hi")
     exchange.dialect = Dialect.OPENAI
-    travelled = openai.request_of(exchange.model, exchange.request_body())
+    travelled = openai_request(exchange.model, exchange.request_body())
     exchange.sent_sha256 = hashlib.sha256(travelled).hexdigest()
     exchange.save()
     return exchange

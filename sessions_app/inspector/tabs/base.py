@@ -1,4 +1,4 @@
-"""What a tab is: one reading of one exchange, made from rows only."""
+"""The base class of the tabs of an exchange."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -15,22 +15,19 @@ class Tab:
     id: ClassVar[str]
     title: ClassVar[str]
     has_raw: ClassVar[bool] = False
-    """Whether the tab also has a view of the bytes as they were."""
-    follows: ClassVar[Literal["always", "end", "never"]] = "end"
-    """When an open page shows it anew: while the answer comes, at its end, or never. What a reader has
-    opened closes when it is shown anew."""
+    """Whether the tab has a raw view too."""
+    refresh: ClassVar[Literal["always", "end", "never"]] = "end"
+    """When an open page reloads the tab: at every poll, at the end of the exchange, or never. A reload closes
+    what the reader has opened."""
 
     @property
     def template(self) -> str:
         return f"inspector/tabs/{self.id}.html"
 
-    def read(self, exchange: Exchange, asked: Mapping[str, str]) -> Any:
-        """The value the template knows as `shown`; `asked` are the parameters of the address.
-
-        Raises Http404 for a parameter that names nothing.
-        """
-        return self.context(exchange, raw=asked.get("view") == "raw")
+    def read(self, exchange: Exchange, params: Mapping[str, str]) -> Any:
+        """The template's `shown`, from the GET parameters. Raises Http404 for an unknown value of one."""
+        return self.context(exchange, raw=params.get("view") == "raw")
 
     def context(self, exchange: Exchange, *, raw: bool) -> Any:
-        """What a tab without parameters of its own shows."""
+        """`shown` for a tab without parameters of its own."""
         raise NotImplementedError

@@ -1,0 +1,131 @@
+"""Capabilities of models, from the code and from rows that override it, and their prices."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from sessions_app.admin.base import FilteredAdmin
+from sessions_app.context.model_lookup import facts_of, model_names
+from sessions_app.gemini.model_capabilities import Capabilities, capabilities_of
+from sessions_app.models import ModelFacts, Price
+
+COLUMNS = (
+    ("served by", "family"),
+    ("explicit from", "explicit_minimum"),
+    ("implicit from", "implicit_minimum"),
+    ("thinking", "thinking"),
+    ("levels", "levels"),
+    ("signatures", "signatures_required"),
+    ("sampling", "sampling"),
+    ("input", "input_limit"),
+    ("output", "output_limit"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """`value` is in force; `code` is the value in the code, where it differs."""
+
+    value: str
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactsRow:
+    """One model: cells in the order of `COLUMNS`, and the URLs of its form and its prices."""
+
+    model: str
+    cells: tuple[Cell, ...]
+    edit: str
+    prices: str
+    checked_at: datetime | None = None
+    note: str = ""
+
+
+@admin.register(ModelFacts)
+class ModelFactsAdmin(FilteredAdmin):
+    """An empty field keeps the value of the code; `manage.py conform --live --save` fills in others."""
+
+    list_display = ("model", "is_family", "note", "checked_at", "updated_at")
+    search_fields = ("model", "note")
+    search_help_text = "Model or note"
+    readonly_fields = ("updated_at",)
+    fieldsets = (
+        (None, {"fields": (("model", "is_family"), "served_by", "note", ("checked_at", "updated_at"))}),
+        ("Caches", {"fields": ("has_explicit_caches", ("explicit_minimum", "implicit_minimum"))}),
+        ("Thinking", {"fields": (("thinking", "levels"), "signatures_required", "sampling")}),
+        ("Limits", {"fields": (("input_limit", "output_limit"),)}),
+    )
+    change_list_template = "admin/facts.html"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        shown = {"columns": [title for title, _ in COLUMNS], "table": table()}
+        return super().changelist_view(request, (extra_context or {}) | shown)
+
+
+def table() -> list[FactsRow]:
+    """All known models, newest first: one query."""
+    rows = {row.model: row for row in ModelFacts.objects.filter(is_family=False)}
+    return [_row(model, rows.get(model)) for model in model_names()]
+
+
+def _row(model: str, row: ModelFacts | None) -> FactsRow:
+    facts, code = facts_of(model), capabilities_of(model)
+    if row is None:
+        edit = f"{reverse('admin:sessions_app_modelfacts_add')}?{urlencode({'model': model})}"
+    else:
+        edit = reverse("admin:sessions_app_modelfacts_change", args=[row.pk])
+    return FactsRow(
+        model,
+        tuple(_cell(field, facts, code) for _, field in COLUMNS),
+        edit,
+        f"{reverse('admin:sessions_app_price_changelist')}?{urlencode({'q': facts.family})}",
+        row.checked_at if row else None,
+        row.note if row else "",
+    )
+
+
+def _cell(field: str, facts: Capabilities, code: Capabilities) -> Cell:
+    value, default = getattr(facts, field), getattr(code, field)
+    return Cell(_text(value), "" if value == default else _text(default))
+
+
+def _text(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case None:
+            return "none"
+        case int():
+            return f"{value:,}"
+        case tuple():
+            return ", ".join(value) or "none"
+    return str(value)
+
+
+@admin.register(Price)
+class PriceAdmin(FilteredAdmin):
+    """A price that exchanges were charged at is kept: enter the new one from its day on."""
+
+    list_display = ("model", "valid_from", "input", "cached", "output", "above", "storage", "source")
+    list_filter = ("valid_from",)
+    search_fields = ("model",)
+    search_help_text = "Model"
+    fieldsets = (
+        (None, {"fields": ("model", "valid_from", "source")}),
+        ("US dollars per million tokens", {"fields": ("input", "cached", "output", "storage")}),
+        (
+            "For long prompts",
+            {"fields": ("above", "input_above", "cached_above", "output_above"), "classes": ("collapse",)},
+        ),
+    )
+
+    def has_delete_permission(self, request: HttpRequest, obj: Price | None = None) -> bool:
+        return False

@@ -1,0 +1,190 @@
+"""Prompt texts and assistants, with a preview."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import URLPattern, path
+from django.utils import timezone
+from pydantic import ValidationError
+
+from sessions_app.admin.base import FilteredAdmin
+from sessions_app.context.arguments import arguments_of, message_of
+from sessions_app.context.session_texts import SessionText, render_session_texts
+from sessions_app.fields import UnchangedTextsForm, VerbatimTextField
+from sessions_app.models import Assistant, PromptText, Session
+from sessions_app.models.library import VARIABLES
+from sessions_app.panels import available_tools
+from sessions_app.prompt import arguments
+
+SESSIONS = 20
+"""The admin's newest sessions, offered for the preview."""
+
+
+class VariablesField(forms.CharField):
+    """Variables with defaults, one per line: `name = default`. A default may be JSON."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"widget": forms.Textarea(attrs={"rows": 4}), **kwargs})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(map(_line_of, value)) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        """Raises ValidationError with the number of an invalid line."""
+        found = []
+        for number, line in enumerate(str(value or "").splitlines(), 1):
+            name, _, default = (piece.strip() for piece in line.partition("="))
+            if name or default:
+                found.append(_variable(number, name, default))
+        return found
+
+
+class PromptTextForm(UnchangedTextsForm):
+    variables = VariablesField(
+        required=False,
+        help_text="One a line: name = default. Arguments of the session come before these. A default may be "
+        "a JSON list or object; a dot in the name makes a level.",
+    )
+
+
+class AssistantForm(UnchangedTextsForm):
+    tools = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="A session with this assistant can use these at most.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["tools"].choices = [(tool.name, tool.title) for tool in available_tools()]  # type: ignore[attr-defined]
+        if self.instance.tools is None:
+            self.initial["tools"] = list(available_tools().names)
+
+    def clean_tools(self) -> list[str] | None:
+        """None when all are chosen, so that tools added later are allowed too."""
+        chosen: list[str] = self.cleaned_data["tools"]
+        return None if set(chosen) == set(available_tools().names) else sorted(chosen)
+
+
+class PreviewAdmin(FilteredAdmin):
+    """A form with a live preview of the rendered text."""
+
+    change_form_template = "admin/previewed_form.html"
+    formfield_overrides = {models.TextField: {"form_class": VerbatimTextField}}
+    show_full_result_count = False
+
+    class Media:
+        css = {"all": ["css/admin-preview.css"]}
+
+    def get_urls(self) -> list[URLPattern]:
+        name = f"{self.opts.app_label}_{self.opts.model_name}_preview"
+        return [path("preview/", self.admin_site.admin_view(self.preview), name=name), *super().get_urls()]
+
+    def preview(self, request: HttpRequest) -> HttpResponse:
+        """POST: the text of the form, rendered with sample arguments or with those of one's session."""
+        if not (self.has_change_permission(request) or self.has_add_permission(request)):
+            raise PermissionDenied
+        values = _values(request)
+        try:
+            texts = [self.typed_text(request)]
+            (written,) = render_session_texts(texts, values, owner=request.user.pk or 0)
+        except forms.ValidationError as error:
+            return render(request, "admin/text_preview.html", {"problem": error.messages[0]})
+        return render(request, "admin/text_preview.html", {"written": written})
+
+    def typed_text(self, request: HttpRequest) -> SessionText:
+        raise NotImplementedError
+
+    def render_change_form(
+        self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        context["own_sessions"] = Session.objects.of(request.user).only("public", "title")[:SESSIONS]
+        context["preview_url"] = f"admin:{self.opts.app_label}_{self.opts.model_name}_preview"
+        return super().render_change_form(request, context, *args, **kwargs)
+
+
+@admin.register(PromptText)
+class PromptTextAdmin(PreviewAdmin):
+    form = PromptTextForm
+    list_display = ("name", "kind", "layer", "summary", "updated_at")
+    list_filter = ("kind", "layer")
+    search_fields = ("name", "summary")
+    fields = (("kind", "name", "layer"), "summary", "body", "variables", "updated_at")
+    readonly_fields = ("updated_at",)
+
+    def typed_text(self, request: HttpRequest) -> SessionText:
+        typed = request.POST
+        defaults = {
+            each["name"]: each["default"] for each in VariablesField().to_python(typed.get("variables"))
+        }
+        kind = typed.get("kind") or "text"
+        return SessionText(
+            source="typed",
+            kind=kind,
+            name=typed.get("name", ""),
+            body=typed.get("body", ""),
+            defaults=arguments.parse_json_texts(defaults),
+            is_dynamic=typed.get("layer") == PromptText.Layer.DYNAMIC or kind in ("command", "skill"),
+        )
+
+
+@admin.register(Assistant)
+class AssistantAdmin(PreviewAdmin):
+    form = AssistantForm
+    list_display = ("name", "language", "procedure", "updated_at")
+    list_select_related = ("procedure",)
+    search_fields = ("name", "description")
+    fields = (("name", "language"), "description", "roles", "procedure", "tools", "updated_at")
+    filter_horizontal = ("roles",)
+    readonly_fields = ("updated_at",)
+
+    def typed_text(self, request: HttpRequest) -> SessionText:
+        return SessionText("typed", "description", "", request.POST.get("description", ""))
+
+
+def _values(request: HttpRequest) -> dict[str, Any]:
+    """The arguments of the chosen session, else sample arguments."""
+    chosen = request.POST.get("preview_session", "")
+    sessions = Session.objects.of(request.user).select_related("assistant")
+    # Compared as text, so that an invalid id is ignored.
+    session = next((each for each in sessions[:SESSIONS] if str(each.public) == chosen), None)
+    if session is not None:
+        newest = session.runs.select_related("trigger").order_by("-pk").first()
+        return arguments_of(session, message_of(newest), timezone.now()).values
+    now = timezone.now()
+    return arguments.build_arguments(
+        now,
+        arguments.AssistantArguments("Guide", "1", "English", "Helps with questions."),
+        arguments.ConversationArguments(
+            "1", "00000000-0000-4000-8000-000000000000", created=now, updated=now
+        ),
+        arguments.MessageArguments("Where is my order?", "en-GB"),
+        {},
+    ).values
+
+
+def _line_of(variable: Any) -> str:
+    default = variable.get("default", "")
+    is_plain = isinstance(default, str) and default == default.strip() and "\n" not in default
+    return f"{variable.get('name', '')} = {default if is_plain else json.dumps(default, ensure_ascii=False)}"
+
+
+def _variable(number: int, name: str, default: str) -> dict[str, Any]:
+    value: Any = default
+    if default[:1] in ("[", "{", '"'):
+        try:
+            value = json.loads(default)
+        except ValueError:
+            value = default
+    try:
+        return VARIABLES.validate_python([{"name": name, "default": value}])[0].model_dump()
+    except ValidationError as error:
+        raise forms.ValidationError(
+            f"Line {number}: “{name}” is no name; use letters, digits, _ and dots, as in customer.city."
+        ) from error

@@ -1,0 +1,132 @@
+"""Users and groups, allowances and spending. Deleting a user erases their sessions and blobs first."""
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.db.models import F, QuerySet, Sum
+from django.http import HttpRequest, HttpResponse
+
+from sessions_app.admin.base import FilteredAdmin, RecordAdmin, percent
+from sessions_app.admin.limits import LimitsInline, limits_table
+from sessions_app.admin.sessions import Deleted, count_parts
+from sessions_app.models import Allowance, Blob, Session, Spending
+from sessions_app.prompt.pricing import dollars
+
+if TYPE_CHECKING:
+    BaseUserAdmin = UserAdmin[User]
+else:
+    # Generic only in the stubs.
+    BaseUserAdmin = UserAdmin
+
+admin.site.unregister([User, Group])
+
+
+@admin.register(User)
+class ErasingUserAdmin(FilteredAdmin, BaseUserAdmin):
+    show_full_result_count = False
+    fieldsets = (*(UserAdmin.fieldsets or ()), ("Limits", {"fields": ("limits_now",)}))
+    readonly_fields = ("limits_now",)
+
+    @admin.display(description="used, and allowed")
+    def limits_now(self, person: User) -> str:
+        return limits_table(person)
+
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> tuple[type[LimitsInline], ...]:
+        return (LimitsInline,) if obj else ()
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Deleted:
+        """Counts instead of a list, as for sessions."""
+        people = list(objs)
+        sessions = Session.objects.filter(owner__in=people)
+        lines = [f"User {person.get_username()}, with everything they wrote" for person in people]
+        counts = {"users": len(people), "sessions": sessions.count(), **count_parts(sessions)}
+        return lines, counts, set(), []
+
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        erase_user(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        for person in queryset:
+            erase_user(person)
+
+
+@admin.register(Group)
+class PermissionGroupAdmin(FilteredAdmin, GroupAdmin):
+    inlines = (LimitsInline,)
+
+
+@transaction.atomic
+def erase_user(person: User) -> None:
+    """Erases the sessions and blobs of a user, then deletes the user."""
+    for session in Session.objects.filter(owner=person):
+        session.erase()
+    Blob.objects.delete_unreferenced(person.pk)
+    person.delete()
+
+
+@admin.register(Allowance)
+class AllowanceAdmin(FilteredAdmin):
+    list_display = ("owner", "usd_per_day", "usd_per_month", "warn_percent")
+    autocomplete_fields = ("owner",)
+    search_fields = ("owner__username",)
+    search_help_text = "Owner"
+
+
+@admin.register(Spending)
+class SpendingAdmin(RecordAdmin):
+    """Spending by person, day and model, with the sums by person of the listed rows."""
+
+    list_display = (
+        "owner",
+        "day",
+        "model",
+        "exchanges",
+        "unpriced",
+        "cached",
+        "answers",
+        "caches_cost",
+        "sum",
+    )
+    list_filter = ("day", "model")
+    list_select_related = ("owner",)
+    date_hierarchy = "day"
+    search_fields = ("owner__username", "model")
+    search_help_text = "Owner or model"
+    change_list_template = "admin/spending.html"
+
+    @admin.display(description="cached share")
+    def cached(self, row: Spending) -> str:
+        return percent(row.cached_tokens, row.prompt_tokens)
+
+    @admin.display(ordering="usd", description="answers")
+    def answers(self, row: Spending) -> str:
+        return dollars(row.usd)
+
+    @admin.display(description="caches")
+    def caches_cost(self, row: Spending) -> str:
+        return dollars(row.cache_usd + row.storage_usd)
+
+    @admin.display(description="sum")
+    def sum(self, row: Spending) -> str:
+        return dollars(row.total)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        response = super().changelist_view(request, extra_context)
+        listed = getattr(response, "context_data", None) or {}
+        if "cl" in listed:
+            listed["totals"] = totals_of(listed["cl"].queryset)
+        return response
+
+
+def totals_of(rows: QuerySet[Spending]) -> list[tuple[str, int, Decimal]]:
+    """(owner, exchanges, sum) of the hundred largest sums."""
+    amount = Sum(F("usd") + F("cache_usd") + F("storage_usd"))
+    people = rows.order_by().values("owner__username").annotate(count=Sum("exchanges"), amount=amount)
+    top = people.order_by("-amount")[:100]
+    return [(one["owner__username"], one["count"], one["amount"]) for one in top]

@@ -1,0 +1,107 @@
+"""The header of an exchange's page, and the badges of its verdict and its end."""
+
+from dataclasses import dataclass
+
+from sessions_app.inspector import formatting
+from sessions_app.inspector.formatting import thousands
+from sessions_app.inspector.stages import ShownRemark, notes_of
+from sessions_app.models import Exchange
+from sessions_app.prompt.caching import VerdictCode
+from sessions_app.prompt.chunks import Usage
+from sessions_app.prompt.reply import Outcome
+from sessions_app.prompt.verdict import MEANINGS
+from sessions_app.ribbon import Ribbon, ribbon_of
+from sessions_app.wording import outcomes, resends, verdicts
+from sessions_app.wording.refusals import stored_error_texts
+
+
+@dataclass(frozen=True, slots=True)
+class BadgeView:
+    """`tone` is a CSS class; `meaning` is the sentence behind the label."""
+
+    label: str
+    tone: str
+    meaning: str
+
+
+def verdict_of(exchange: Exchange) -> BadgeView | None:
+    if not exchange.verdict:
+        return None
+    meaning = verdicts.sentence(exchange.found_verdict, exchange.earlier("verdict"))
+    tone = MEANINGS[VerdictCode(exchange.verdict)].tone
+    return BadgeView(verdicts.label(exchange.verdict), tone, formatting.visible(meaning))
+
+
+def end_of(exchange: Exchange) -> BadgeView:
+    """The error of the exchange, else its outcome, else whether it is still open."""
+    if exchange.error:
+        code = exchange.error.get("code")
+        label = f"error {code}" if code else "error"
+        return BadgeView(label, "bad", formatting.visible(stored_error_texts(exchange.error)[0]))
+    if exchange.outcome:
+        return outcome_of(exchange.outcome)
+    if exchange.is_open:
+        return BadgeView("waiting", "accent", "No answer has come yet.")
+    return BadgeView("ended", "", "")
+
+
+def outcome_of(value: str) -> BadgeView:
+    label = value.replace("_", " ")
+    try:
+        outcome = Outcome(value)
+    except ValueError:
+        # Written by a version with other outcomes.
+        return BadgeView(label, "warn", "")
+    tone = "good" if outcome in (Outcome.COMPLETE, Outcome.CALLS, Outcome.CONTINUES) else "warn"
+    return BadgeView(label, tone, outcomes.sentence(outcome))
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    ribbon: Ribbon
+    verdict: BadgeView | None
+    end: BadgeView
+    hint: str
+    """What to do about an error."""
+    equation: str
+    previous: int | None
+    """The number of the exchange before this one; None for the first."""
+    following: int | None
+    resent: str
+    """Why the request repeats an earlier one; empty where it does not."""
+    notes: tuple[ShownRemark, ...]
+    is_live: bool
+    """Its run is active, so the page will change."""
+
+
+def header_of(exchange: Exchange) -> Header:
+    """Read with a fixed number of queries."""
+    number = exchange.number
+    neighbours = Exchange.objects.filter(session=exchange.session_id, number__in=(number - 1, number + 1))
+    numbers = set(neighbours.values_list("number", flat=True))
+    failed = exchange.resend_of
+    return Header(
+        ribbon_of(exchange),
+        verdict_of(exchange),
+        end_of(exchange),
+        formatting.visible(stored_error_texts(exchange.error)[1]),
+        equation_of(exchange),
+        number - 1 if number - 1 in numbers else None,
+        number + 1 if number + 1 in numbers else None,
+        resends.reason(failed.error, failed.number) if failed else "",
+        notes_of(exchange),
+        exchange.is_open or exchange.run.is_active,
+    )
+
+
+def equation_of(exchange: Exchange) -> str:
+    """The usage, as in "1,204 prompt = 180 new + 1,024 cached; 96 output + 40 thoughts"."""
+    if exchange.prompt_tokens is None:
+        return "The provider reported no usage."
+    cached = exchange.cached_tokens or 0
+    prompt = f"{thousands(exchange.prompt_tokens)} prompt = {thousands(exchange.prompt_tokens - cached)} new"
+    tools = Usage.of(exchange.usage).tool_use
+    output, thoughts = exchange.output_tokens or 0, exchange.thought_tokens or 0
+    answer = f"{thousands(output)} output + {thousands(thoughts)} thoughts"
+    tool_use = f" + {thousands(tools)} tool use" if tools else ""
+    return f"{prompt} + {thousands(cached)} cached; {answer}{tool_use}"

@@ -1,0 +1,171 @@
+"""The diff tab: what changed since another request, by layer, item and word."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from django.http import Http404
+
+from sessions_app.inspector.item_diff import ItemBodies, ItemChange
+from sessions_app.inspector.request_diff import ItemPair, SettingChange, pairs_of, settings_of
+from sessions_app.inspector.tabs.base import Tab
+from sessions_app.inspector.tabs.layers_tab import name_of
+from sessions_app.models import Exchange
+from sessions_app.prompt.layers import Layer
+from sessions_app.wording import verdicts
+
+INLINE_BYTES = 40_000
+"""Bytes of changed items that a page compares at once; others are compared when they are opened."""
+
+CHOICES_EACH_SIDE = 100
+"""Exchanges on both sides that the list offers."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairView:
+    """`change` is None for an item that is compared when it is opened."""
+
+    pair: ItemPair
+    name: str
+    change: ItemChange | None = None
+
+    @property
+    def mark(self) -> str:
+        if self.pair.status == "same":
+            return "↕" if self.pair.reordered else "→" if self.pair.moved_from else "="
+        return {"changed": "±", "new": "+", "gone": "−"}[self.pair.status]
+
+    @property
+    def place(self) -> str:
+        """Its part of the URL: positions in the old and the new request, `x` for none."""
+        sides = (self.pair.old, self.pair.new)
+        return "-".join("x" if side is None else str(side.position) for side in sides)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerDiff:
+    name: str
+    pairs: list[PairView]
+
+    @property
+    def groups(self) -> list[tuple[bool, list[PairView]]]:
+        """Consecutive items that are unchanged, or not: (are unchanged, items)."""
+        found = groupby(self.pairs, key=lambda one: is_unchanged(one.pair))
+        return [(is_same, list(pairs)) for is_same, pairs in found]
+
+    @property
+    def summary(self) -> str:
+        """“3 same, 1 changed, 2 new, 1 reordered”."""
+        statuses = [one.pair.status for one in self.pairs]
+        known = [(statuses.count(status), status) for status in ("same", "changed", "new", "gone")]
+        counts = [*known, (sum(one.pair.reordered for one in self.pairs), "reordered")]
+        return ", ".join(f"{count} {word}" for count, word in counts if count) or "empty in both"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDiff:
+    """`other` is the exchange it is compared with, if any."""
+
+    other: Exchange | None
+    choices: list[tuple[int, str]]
+    layers: list[LayerDiff]
+    settings: list[SettingChange]
+    previous: int
+    cache: str
+    """A note when only one of them named a cache, which is no difference."""
+
+    @property
+    def is_same(self) -> bool:
+        return not self.settings and all(
+            is_unchanged(one.pair) for layer in self.layers for one in layer.pairs
+        )
+
+
+class DiffTab(Tab):
+    id = "diff"
+    title = "Diff"
+    refresh = "never"
+
+    def read(self, exchange: Exchange, params: Mapping[str, str]) -> ShownDiff:
+        previous = previous_number(exchange)
+        other = other_of(exchange, params.get("with", ""), previous)
+        choices = choices_near(exchange)
+        if other is None:
+            return ShownDiff(None, choices, [], [], previous, "")
+        return ShownDiff(
+            other=other,
+            choices=choices,
+            layers=shown_layers(pairs_of(other, exchange)),
+            settings=settings_of(other, exchange),
+            previous=previous,
+            cache=cache_note(other, exchange),
+        )
+
+
+def previous_number(exchange: Exchange) -> int:
+    """Of the exchange before it on its branch, else of the one before it in the session."""
+    return exchange.previous.number if exchange.previous else exchange.number - 1
+
+
+def other_of(exchange: Exchange, wanted: str, previous: int) -> Exchange | None:
+    """The exchange with the wanted number, else the previous one. Raises Http404 for an unknown number."""
+    number = int(wanted) if wanted.isdecimal() and len(wanted) < 10 else previous
+    other = Exchange.objects.filter(session=exchange.session_id, number=number).first()
+    if other is None and wanted:
+        raise Http404
+    return other
+
+
+def choices_near(exchange: Exchange) -> list[tuple[int, str]]:
+    """(number, verdict or model) of the exchanges around this one, without it."""
+    number = exchange.number
+    near = Exchange.objects.filter(
+        session=exchange.session_id, number__range=(number - CHOICES_EACH_SIDE, number + CHOICES_EACH_SIDE)
+    )
+    rows = near.exclude(number=number).order_by("number").values_list("number", "verdict", "model")
+    return [(one, verdicts.label(verdict) or model) for one, verdict, model in rows]
+
+
+def cache_note(old: Exchange, new: Exchange) -> str:
+    if bool(old.cache_name) == bool(new.cache_name):
+        return ""
+    named, sent = (new, old) if new.cache_name else (old, new)
+    return (
+        f"Exchange {named.number} names a cache where exchange {sent.number} sends the static layer: "
+        "the model reads the same either way, so this is no change."
+    )
+
+
+def is_unchanged(pair: ItemPair) -> bool:
+    return pair.status == "same" and not pair.reordered and not pair.moved_from
+
+
+def shown_layers(pairs: list[ItemPair]) -> list[LayerDiff]:
+    opened = compared_at_once(pairs)
+    bodies = ItemBodies(opened)
+    shown = [
+        PairView(pair, name_of(pair.shown.name), bodies.change(pair) if pair in opened else None)
+        for pair in pairs
+    ]
+    return [LayerDiff(layer, [one for one in shown if one.pair.shown.layer == layer]) for layer in Layer]
+
+
+def compared_at_once(pairs: list[ItemPair]) -> set[ItemPair]:
+    """The changed items, up to `INLINE_BYTES`."""
+    room, found = INLINE_BYTES, set()
+    for pair in pairs:
+        size = sum(side.size for side in (pair.old, pair.new) if side)
+        if pair.status != "same" and size <= room:
+            room -= size
+            found.add(pair)
+    return found
+
+
+def change_at(old: Exchange, new: Exchange, place: str) -> PairView:
+    """One item in full. Raises Http404 for an unknown place."""
+    pairs = pairs_of(old, new)
+    shown = {one.place: one for one in (PairView(pair, name_of(pair.shown.name)) for pair in pairs)}
+    if place not in shown:
+        raise Http404
+    pair = shown[place].pair
+    return PairView(pair, shown[place].name, ItemBodies([pair]).change(pair, whole=True))

@@ -1,0 +1,100 @@
+"""The response tab: the folded reply, its outcome and its usage."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sessions_app.inspector import formatting
+from sessions_app.inspector.part_views import PartReader, ShownPart
+from sessions_app.inspector.tabs.base import Tab
+from sessions_app.models import Exchange
+from sessions_app.prompt.chunks import ChunkReader
+from sessions_app.prompt.outcomes import is_unknown
+from sessions_app.prompt.reply import Folder, Reply
+
+NEWS_LENGTH = 400
+"""Characters shown of a value; the wire tab has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResponse:
+    """`usage` is what the provider reported last, field by field, nested fields as JSON."""
+
+    reply: Reply
+    chunks: int
+    unreadable: int
+    """Chunks that are not JSON; the wire tab shows them."""
+    parts: tuple[ShownPart, ...]
+    usage: list[tuple[str, str]]
+    error: str
+    outcome: str
+    """That of the answer, which earlier hops have begun."""
+    is_news: bool
+    """The finish reason is not known to this version."""
+    news: list[tuple[str, str]]
+    """Keys beside the parts that this version does not know, with the first value of each."""
+
+    @property
+    def rest(self) -> int:
+        return sum(part.rest for part in self.parts)
+
+
+class ResponseTab(Tab):
+    id = "response"
+    title = "Response"
+    has_raw = True
+    refresh = "always"
+
+    def context(self, exchange: Exchange, *, raw: bool) -> ShownResponse:
+        return show_reply(exchange, PartReader(), raw=raw)
+
+
+def show_reply(exchange: Exchange, reader: PartReader, *, raw: bool) -> ShownResponse:
+    bodies = [bytes(body) for body in exchange.chunks.values_list("body", flat=True)]
+    reply, unreadable = fold_readable(bodies, exchange.dialect)
+    news = unknown_keys(bodies, exchange.dialect)
+    return ShownResponse(
+        reply=reply,
+        chunks=len(bodies),
+        unreadable=unreadable,
+        parts=show_content(reply.wire, reader, raw=raw),
+        usage=[(key, value_text(value)) for key, value in exchange.usage.items()],
+        error=formatting.indented(reply.error) if reply.error else "",
+        outcome=exchange.outcome or reply.outcome.value,
+        is_news=is_unknown(reply.finish_reason),
+        news=[(formatting.visible(key), value_text(value)[:NEWS_LENGTH]) for key, value in news.items()],
+    )
+
+
+def unknown_keys(bodies: Iterable[bytes], dialect: str) -> dict[str, Any]:
+    """What the chunks have beside the parts that this version does not know: the first value of each."""
+    found: dict[str, Any] = {}
+    for body in bodies:
+        with suppress(ValueError):
+            chunk = ChunkReader(dialect).read(body)
+            found = (chunk.unknown if chunk else {}) | found
+    return found
+
+
+def fold_readable(bodies: Iterable[bytes], dialect: str) -> tuple[Reply, int]:
+    """The reply of the chunks that are JSON, and the number of those that are not."""
+    folder, unreadable = Folder(dialect), 0
+    for body in bodies:
+        try:
+            folder.add(body)
+        except ValueError:
+            unreadable += 1
+    return folder.reply(), unreadable
+
+
+def show_content(content: bytes | None, reader: PartReader, *, raw: bool) -> tuple[ShownPart, ...]:
+    if content is None:
+        return ()
+    return (reader.part("raw", "", formatting.decoded(content)),) if raw else reader.content(content)
+
+
+def value_text(value: Any) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return formatting.visible(value) if isinstance(value, str) else formatting.indented(value)

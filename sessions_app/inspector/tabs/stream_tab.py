@@ -1,0 +1,159 @@
+"""The stream tab: when each chunk arrived and what it held."""
+
+from dataclasses import dataclass
+
+from sessions_app.inspector import formatting
+from sessions_app.inspector.signature_trace import read_chunk
+from sessions_app.inspector.tabs.base import Tab
+from sessions_app.models import Exchange
+from sessions_app.prompt.parts import RawPart, call_of, is_thought, signature_of
+
+KINDS = ("thought", "text", "call", "signature", "usage", "end", "other")
+"""What a chunk can hold; each has a lane and a shape on the strip."""
+
+STALL = 1000.0
+"""Milliseconds without a chunk from which a gap is marked."""
+
+LANE_HEIGHT = 24
+"""Pixels; the lane names beside the strip have the same height in inspector.css."""
+
+TABLE_ROWS = 500
+"""Chunks in the table; the strip has all."""
+
+GLIMPSE = 90
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineMark:
+    """One shape on the strip. `x` is percent of the time axis, `lane` counts from the top."""
+
+    kind: str
+    x: float
+    lane: int
+
+    @property
+    def y(self) -> float:
+        """Pixels from the top."""
+        return LANE_HEIGHT * (self.lane + 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkArrival:
+    """One chunk: `ms` since the request was sent, `gap` since the chunk before."""
+
+    seq: int
+    ms: float
+    gap: float
+    size: int
+    kinds: tuple[str, ...]
+    glimpse: str
+
+    @property
+    def is_stall(self) -> bool:
+        return self.gap >= STALL
+
+
+@dataclass(frozen=True, slots=True)
+class StreamTimeline:
+    arrivals: list[ChunkArrival]
+    marks: list[TimelineMark]
+    lanes: list[str]
+    ticks: list[tuple[float, float]]
+    """(percent, milliseconds) along the axis."""
+    total: float
+
+    @property
+    def height(self) -> int:
+        return LANE_HEIGHT * len(self.lanes)
+
+    @property
+    def lane_centres(self) -> list[float]:
+        return [LANE_HEIGHT * (lane + 0.5) for lane in range(len(self.lanes))]
+
+    @property
+    def rows(self) -> list[ChunkArrival]:
+        return self.arrivals[:TABLE_ROWS]
+
+    @property
+    def stalls(self) -> list[ChunkArrival]:
+        return [arrival for arrival in self.arrivals if arrival.is_stall]
+
+    @property
+    def longest_gap(self) -> float:
+        return max((arrival.gap for arrival in self.arrivals[1:]), default=0.0)
+
+    @property
+    def summary(self) -> str:
+        counts = {lane: sum(lane in arrival.kinds for arrival in self.arrivals) for lane in self.lanes}
+        brought = ", ".join(f"{count} with {lane}" for lane, count in counts.items())
+        return (
+            f"{len(self.arrivals)} chunks in {self.total:.0f} ms: {brought}" if self.arrivals else "No chunks"
+        )
+
+
+class StreamTab(Tab):
+    id = "stream"
+    title = "Stream"
+    refresh = "always"
+
+    def context(self, exchange: Exchange, *, raw: bool) -> StreamTimeline:
+        arrivals = arrivals_of(exchange)
+        total = max(exchange.total_ms or 0.0, arrivals[-1].ms if arrivals else 0.0)
+        lanes = [kind for kind in KINDS if any(kind in arrival.kinds for arrival in arrivals)]
+        return StreamTimeline(arrivals, marks_of(arrivals, lanes, total), lanes, ticks_of(total), total)
+
+
+def arrivals_of(exchange: Exchange) -> list[ChunkArrival]:
+    chunks = list(exchange.chunks.all())
+    found, before = [], 0.0
+    for chunk in chunks:
+        body = bytes(chunk.body)
+        kinds, glimpse = read(exchange, body, is_last=chunk is chunks[-1])
+        found.append(ChunkArrival(chunk.seq, chunk.ms, chunk.ms - before, len(body), kinds, glimpse))
+        before = chunk.ms
+    return found
+
+
+def read(exchange: Exchange, body: bytes, *, is_last: bool) -> tuple[tuple[str, ...], str]:
+    """The kinds of a chunk and the beginning of its text. All chunks repeat usage; the last one counts."""
+    chunk = read_chunk(exchange, body)
+    if chunk is None:
+        return ("other",), formatting.decoded(body[:GLIMPSE])
+    kinds = {kind for part in chunk.parts for kind in kinds_of(part)}
+    kinds |= {"usage"} if is_last and chunk.usage else set()
+    kinds |= {"end"} if chunk.is_last else set()
+    ordered = tuple(kind for kind in KINDS if kind in kinds) or ("other",)
+    return ordered, formatting.visible(glimpse_of(chunk.parts)[:GLIMPSE])
+
+
+def kinds_of(part: RawPart) -> set[str]:
+    kinds = {"signature"} if signature_of(part) else set()
+    if call_of(part) is not None:
+        return kinds | {"call"}
+    if part.get("text"):
+        return kinds | {"thought" if is_thought(part) else "text"}
+    return kinds if "text" in part else kinds | {"other"}
+
+
+def glimpse_of(parts: list[RawPart]) -> str:
+    """The text of a chunk, or the names of what it calls."""
+    called = (call for part in parts if (call := call_of(part)) is not None)
+    names = "".join(f"{call.get('name', '…')}()" for call in called)
+    return names + "".join(str(part["text"]) for part in parts if part.get("text"))
+
+
+def marks_of(arrivals: list[ChunkArrival], lanes: list[str], total: float) -> list[TimelineMark]:
+    return [
+        TimelineMark(kind, percent(arrival.ms, total), lanes.index(kind))
+        for arrival in arrivals
+        for kind in arrival.kinds
+    ]
+
+
+def ticks_of(total: float) -> list[tuple[float, float]]:
+    """(percent, ms) at the quarters of the axis."""
+    return [(25.0 * step, total * step / 4) for step in range(5)] if total else []
+
+
+def percent(ms: float, total: float) -> float:
+    return round(100 * ms / total, 2) if total else 0.0

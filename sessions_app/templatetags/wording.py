@@ -1,0 +1,33 @@
+"""Template filters for the wording of codes and values."""
+
+from typing import Any
+
+from django import template
+
+from sessions_app.body_limits import FILE_LIMITS
+from sessions_app.media import COUNT_LIMIT
+from sessions_app.models import CacheEntry
+from sessions_app.wording import cache_plans, costs, outcomes, remarks, uploads
+from sessions_app.workspace import UPLOAD_LIMIT
+
+register = template.Library()
+register.filter("equation", costs.equation)
+register.filter("budget_name", costs.budget_name)
+register.filter("budget_state", costs.budget_state)
+register.filter("budget_remedy", costs.budget_remedy)
+register.filter("failure_reason", remarks.failure_reason)
+register.filter("how_often", remarks.how_often)
+register.filter("outcome_sentence", outcomes.sentence)
+register.filter("outcome_hint", outcomes.hint)
+
+
+@register.filter
+def entry_reason(entry: CacheEntry) -> str:
+    return cache_plans.entry_reason(entry.reason, entry.said)
+
+
+@register.inclusion_tag("chat/file_limits.html")
+def file_limits() -> dict[str, Any]:
+    """The limits of files, and what a page says when it refuses one."""
+    texts = {**uploads.FILES, **{f"hint {kind}": hint for kind, hint in uploads.HINTS.items()}}
+    return {"limits": FILE_LIMITS, "text_limit": UPLOAD_LIMIT, "count_limit": COUNT_LIMIT, "texts": texts}

@@ -1,0 +1,127 @@
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from sessions_app.inspector.exchange_list import ExchangeList, list_exchanges, span_text
+from sessions_app.models import Exchange, Session
+from tests.factories import answered, make_history
+from tests.inspector.reading import read_list
+
+
+def listing(session: Session, **asked: str) -> ExchangeList:
+    return list_exchanges(session, asked)
+
+
+def numbers(session: Session, **asked: str) -> list[int]:
+    return [row.exchange.number for row in listing(session, **asked).rows]
+
+
+def change(number: int, **fields: Any) -> None:
+    Exchange.objects.filter(number=number).update(**fields)
+
+
+@pytest.fixture
+def various(session: Session) -> Session:
+    """Four exchanges, each with something of its own."""
+    make_history(session, 4)
+    change(1, verdict="provider_miss", cached_tokens=0, usd=Decimal("1.5"), total_ms=9000.0)
+    change(2, model="gemini-2.5-pro", error={"code": 429, "message": "Too many."}, outcome="")
+    change(3, cached_tokens=100, usd=Decimal("0.001"), first_chunk_ms=4000.0)
+    change(4, ended_at=None, outcome="", prompt_tokens=None, cached_tokens=None, usd=None)
+    return session
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"model": "gemini-2.5-pro"}, [2]),
+        ({"verdict": "provider_miss"}, [1]),
+        ({"end": "error"}, [2]),
+        ({"end": "answered"}, [3, 1]),
+        ({"end": "open"}, [4]),
+        ({"cached": "none"}, [1]),
+        ({"cached": "low"}, [3]),
+        ({"cached": "high"}, [2]),
+        ({"usd": "0.01"}, [1]),
+        ({"seconds": "5"}, [1]),
+        ({"wait": "2"}, [3]),
+        ({"seconds": "5", "end": "error"}, []),
+    ],
+)
+def test_a_filter_lets_pass(various: Session, asked: dict[str, str], found: list[int]) -> None:
+    assert numbers(various, **asked) == found
+
+
+@pytest.mark.parametrize(
+    ("sort", "first"), [("newest", 4), ("oldest", 1), ("cost", 1), ("slow", 1), ("first", 3), ("share", 1)]
+)
+def test_an_order_puts_first(various: Session, sort: str, first: int) -> None:
+    assert numbers(various, sort=sort)[0] == first
+
+
+def test_what_means_nothing_is_left_out_and_said(client: Client, various: Session) -> None:
+    assert numbers(various, usd="dear", verdict="maybe", sort="colour") == [4, 3, 2, 1]
+    assert "Enter a number." in read_list(client, various, usd="dear")
+
+
+def test_each_filter_can_be_taken_out_alone(client: Client, various: Session) -> None:
+    shown = read_list(client, various, end="error", model="gemini-2.5-pro", sort="oldest")
+    assert 'href="?end=error&amp;sort=oldest"' in shown
+    assert 'href="?model=gemini-2.5-pro&amp;sort=oldest"' in shown
+    assert 'aria-label="Take out: end: error"' in shown
+
+
+def test_pages_keep_the_filters(client: Client, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sessions_app.inspector.exchange_list.PAGE_SIZE", 2)
+    make_history(session, 3)
+    assert 'href="?end=answered&amp;page=2"' in read_list(client, session, end="answered")
+
+
+def test_nothing_that_passes_says_so(client: Client, various: Session) -> None:
+    shown = read_list(client, various, model="gemini-2.5-pro", end="open")
+    assert "No exchange passes these filters" in shown
+
+
+def test_the_sums_are_of_what_is_listed(client: Client, various: Session) -> None:
+    assert "2 requests" in read_list(client, various, end="answered")
+    assert "$1.50 for the 2 whose price is known" in read_list(client, various)
+
+
+def test_cost_and_first_chunk_have_columns(client: Client, various: Session) -> None:
+    shown = read_list(client, various)
+    assert '<td data-label="Cost" class="number">$1.50</td>' in shown
+    assert '<td data-label="First chunk" class="number">4.00 s</td>' in shown
+
+
+def test_a_pause_that_may_cost_the_cache_is_marked(client: Client, session: Session) -> None:
+    make_history(session, 3)
+    began = Exchange.objects.get(number=2).started_at
+    change(1, ended_at=began - timedelta(minutes=7))
+    change(2, ended_at=Exchange.objects.get(number=3).started_at - timedelta(minutes=4))
+    assert [row.pause_label for row in listing(session).rows] == ["", "7 min idle before it", ""]
+    assert "7 min idle before it" in read_list(client, session)
+
+
+def test_the_first_of_a_page_knows_the_pause_before_it(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions_app.inspector.exchange_list.PAGE_SIZE", 1)
+    make_history(session, 2)
+    change(1, ended_at=Exchange.objects.get(number=2).started_at - timedelta(hours=2))
+    assert listing(session).rows[0].pause_label == "2 h idle before it"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words"), [(6, "6 min"), (60, "1 h"), (125, "2 h 5 min"), (60 * 72, "3 days")]
+)
+def test_a_span_is_told_as_people_say_it(minutes: int, words: str) -> None:
+    assert span_text(timedelta(minutes=minutes)) == words
+
+
+def test_an_address_is_escaped(client: Client, session: Session) -> None:
+    answered(session, "Hello", "Hi")
+    shown = read_list(client, session, q='"><img src=x>', model="<b>")
+    assert "<img" not in shown and "<b>" not in shown.replace("<b>{", "")
