@@ -1,4 +1,4 @@
-// Speaks to screen readers in whole sentences; the streaming text itself stays silent.
+// Announces events to screen readers in complete sentences; streaming text is not announced.
 
 const AGAIN = 10_000;
 

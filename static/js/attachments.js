@@ -1,6 +1,8 @@
-// Files for the message that is being written: chosen, dropped or pasted; each is uploaded at once and
-// waits on the server, so that it is still there after a reload.
+// Files for the message being written: chosen, dropped or pasted. Each is uploaded immediately, so it
+// survives a reload.
 
+import { countLimit, refusalOf, tooLarge, tooMany } from "./limits.js";
+import { csrfHeaders } from "./fragments.js";
 import { clone } from "./live.js";
 
 const DROP_WORDS = "Drop files here to attach them";
@@ -11,12 +13,15 @@ export class Attachments {
   #coming = new Set();
   #isExpected = false;
 
-  // `place` is where files may be dropped; `changed()` is called when there is more or less to send.
-  // `elsewhere(files)`, where there is no session yet, takes the files instead.
+  // `place` is the drop target; `changed()` is called when files are added or removed.
+  // `elsewhere(files)` takes the files while there is no session yet.
   constructor(form, place, { changed, elsewhere }) {
     this.#list = form.querySelector(".chips");
     this.#changed = changed;
-    const take = (files) => (elsewhere ? elsewhere(files) : this.add(files));
+    const take = (files) => {
+      const accepted = this.#accept(files);
+      if (accepted.length) (elsewhere ?? ((found) => this.add(found)))(accepted);
+    };
     const chooser = form.querySelector("input[type=file]");
     chooser.addEventListener("change", () => {
       take([...chooser.files]);
@@ -32,7 +37,7 @@ export class Attachments {
     mountDropping(place, take);
   }
 
-  // Where the files go from now on.
+  // Sets the upload URL.
   set url(url) {
     this.#list.dataset.url = url;
   }
@@ -41,13 +46,13 @@ export class Attachments {
     for (const file of files) this.#upload(file);
   }
 
-  // Says of each file why it is not attached.
+  // Shows why each file is not attached.
   refuse(files, words) {
     for (const file of files) showRefusal(this.#show(file), words);
     this.#changed();
   }
 
-  // The ids of what goes with the message now.
+  // The ids of the attachments of the message.
   get ids() {
     return [...this.#list.querySelectorAll("[data-attachment]")].map((chip) => chip.dataset.attachment);
   }
@@ -60,7 +65,7 @@ export class Attachments {
     return this.#coming.size > 0;
   }
 
-  // Their message is on its way: answers what stands in its bubble meanwhile.
+  // Clears the chips when the message is sent; returns their copies for its bubble.
   give() {
     const chips = [...this.#list.querySelectorAll("[data-attachment], [data-reference]")];
     const shown = chips.filter((chip) => chip.dataset.attachment).map(withoutButtons);
@@ -69,7 +74,7 @@ export class Attachments {
     return shown;
   }
 
-  // A message that waits is being taken back, and has files.
+  // A queued message with files is being withdrawn.
   expectBack() {
     this.#isExpected = true;
   }
@@ -80,7 +85,7 @@ export class Attachments {
     this.fetchBack();
   }
 
-  // What the server still holds for this message: after a refusal, or when it was taken back.
+  // Reloads the stored chips after a refusal or a withdrawal.
   async fetchBack() {
     const response = await fetch(`${this.#list.dataset.url}waiting/`);
     if (!response.ok) return;
@@ -88,6 +93,18 @@ export class Attachments {
     for (const chip of this.#list.querySelectorAll("[data-attachment]")) chip.remove();
     this.#list.prepend(...kept.querySelectorAll("li"));
     this.#changed();
+  }
+
+  // The files within the limits; the others are shown with the reason.
+  #accept(files) {
+    const accepted = [];
+    for (const file of files) {
+      const isFull = this.ids.length + this.#coming.size + accepted.length >= countLimit();
+      const words = refusalOf(file, "attach") || (isFull && tooMany(file));
+      if (words) this.refuse([file], words);
+      else accepted.push(file);
+    }
+    return accepted;
   }
 
   #show(file) {
@@ -108,11 +125,11 @@ export class Attachments {
     });
     request.addEventListener("loadend", () => {
       this.#coming.delete(chip);
-      this.#arrived(chip, request);
+      this.#arrived(chip, request, file);
       this.#changed();
     });
     request.open("POST", this.#list.dataset.url);
-    for (const [name, value] of Object.entries(JSON.parse(document.body.getAttribute("hx-headers")))) {
+    for (const [name, value] of Object.entries(csrfHeaders())) {
       request.setRequestHeader(name, value);
     }
     const body = new FormData();
@@ -120,14 +137,14 @@ export class Attachments {
     request.send(body);
   }
 
-  #arrived(chip, request) {
+  #arrived(chip, request, file) {
     if (request.status === 200) {
       const page = new DOMParser().parseFromString(request.responseText, "text/html");
       chip.replaceWith(...page.querySelectorAll("li"));
       if (page.querySelector("[data-reference]")) document.body.dispatchEvent(new CustomEvent("session-changed"));
       return;
     }
-    showRefusal(chip, wordsOf(request));
+    showRefusal(chip, wordsOf(request, file));
   }
 
   async #press(target) {
@@ -139,8 +156,7 @@ export class Attachments {
     }
     const button = target.closest("[data-detach]");
     if (!button) return;
-    const headers = JSON.parse(document.body.getAttribute("hx-headers"));
-    const response = await fetch(button.dataset.detach, { method: "POST", headers });
+    const response = await fetch(button.dataset.detach, { method: "POST", headers: csrfHeaders() });
     if (response.ok || response.status === 404) chip.remove();
     this.#changed();
   }
@@ -182,10 +198,12 @@ function withoutButtons(chip) {
   return copy;
 }
 
-function wordsOf(request) {
-  if (request.status === 409) {
+function wordsOf(request, file) {
+  if ([409, 429, 507].includes(request.status)) {
     const { message, hint } = JSON.parse(request.responseText);
     return `${message} ${hint}`;
   }
-  return request.status === 413 ? "The file is too large for this server." : "It did not arrive. Attach it again.";
+  if (request.status === 413) return tooLarge(file, "attach");
+  const isText = request.getResponseHeader("Content-Type")?.startsWith("text/plain");
+  return isText ? request.responseText : "It did not arrive. Attach it again.";
 }

@@ -1,4 +1,4 @@
-// Other branches of the conversation: switching between siblings, other words for an answer.
+// Branches of the conversation: switching between siblings, correcting an answer.
 
 import { fetchText, post } from "./fragments.js";
 import { rewordInPlace } from "./rewording.js";
@@ -49,7 +49,7 @@ export class Branches {
     });
   }
 
-  // Puts the new transcript in; what the person clicked stays where it was on the screen.
+  // Replaces the transcript; the clicked element keeps its position on the screen.
   #show(page, clicked, find) {
     const { follower, frame, transcript } = this.#parts;
     const article = clicked.closest(".run");

@@ -1,4 +1,4 @@
-// The chat page: what the person does becomes commands; what comes back goes to the listener.
+// The chat page: user input becomes commands; events go to the listener.
 
 import { Announcer } from "./announcer.js";
 import { Attachments } from "./attachments.js";
@@ -19,6 +19,7 @@ const CARRY_ON = "Please go on from where you stopped.";
 export class Chat {
   #parts;
   #listener;
+  #last = ""; // The id of the last command for an answer.
 
   constructor(root) {
     const { session, runUrl } = root.dataset;
@@ -41,16 +42,18 @@ export class Chat {
         files,
         send: (text) => this.#send(text, files.ids),
         stop: () => this.#stop(),
+        unsent: () => this.#parts.outbox.texts,
         recall: () => [...list.querySelectorAll("[data-edit]")].at(-1)?.click(),
       }),
       socket: new Socket(`/ws/s/${session}/`, {
         event: (event) => this.#listener.receive(event),
-        link: (state) => frame.warn(state),
+        link: (state) => this.#listener.link(state),
       }),
     };
     this.#listener = new Listener(this.#parts);
     frame.listen({
-      retry: (run, turn) => this.#retry(run, turn),
+      retry: (run, turn) => this.#askAgain({ type: "retry", run, turn: turn || null }),
+      resume: (run, turn, repeat) => this.#askAgain({ type: "resume", run, turn, repeat }),
       edit: (turn, text) => this.#edit(turn, text),
       carryOn: () => this.#send(CARRY_ON),
       stop: () => this.#stop(),
@@ -58,10 +61,10 @@ export class Chat {
     new Branches(root, location.pathname, this.#parts);
     markDrafts(root);
     this.#showTarget();
-    this.#begin(takeOver());
+    this.#begin(takeOver(session));
   }
 
-  // An address may name a turn; the page then opens there and not at its end.
+  // A URL fragment names a turn; the page then opens there and not at its end.
   #showTarget() {
     const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     if (!target) return;
@@ -72,40 +75,47 @@ export class Chat {
   #begin(first) {
     this.#parts.socket.connect();
     this.#parts.composer.focusGently();
-    if (first) this.#send(first);
+    if (first && first === this.#parts.composer.text) this.#parts.composer.send();
   }
 
   #send(text, attachments = []) {
-    const { outbox, transcript, composer, socket, frame, files } = this.#parts;
+    const { outbox, transcript, composer, socket, frame, files, waiting } = this.#parts;
     const command = outbox.put({ type: "send", text, language: navigator.language, attachments });
     const chips = attachments.length ? files.give() : [];
     frame.forgetRefusals();
     if (composer.state === "idle") {
       transcript.propose(command.client_id, text, chips);
       this.#dispatch(command);
-    } else socket.send(command); // It waits on the server and comes back in a queue event.
+    } else {
+      waiting.propose(command);
+      socket.send(command);
+    }
   }
 
-  #retry(run, turn) {
+  #askAgain(command) {
     const { outbox, composer, frame } = this.#parts;
     if (composer.state !== "idle") return;
     frame.forgetRefusals();
-    this.#dispatch(outbox.put({ type: "retry", run, turn: turn || null }));
+    this.#dispatch(outbox.put(command));
   }
 
-  // Answers whether the new wording is on its way.
+  // Returns whether the edit was sent.
   #edit(turn, text) {
-    const { outbox, composer, frame } = this.#parts;
+    const { outbox, composer, frame, transcript } = this.#parts;
     frame.forgetRefusals();
     if (composer.state !== "idle") {
       frame.explain({ message: "This session is answering.", hint: "Wait for the answer or stop it first." });
       return false;
     }
-    this.#dispatch(outbox.put({ type: "edit", turn, text }));
+    const command = outbox.put({ type: "edit", turn, text });
+    transcript.propose(command.client_id, text);
+    this.#dispatch(command);
+    composer.save();
     return true;
   }
 
   #dispatch(command) {
+    this.#last = command.client_id;
     this.#parts.composer.setState("busy");
     this.#parts.follower.follow();
     this.#parts.socket.send(command);
@@ -114,12 +124,13 @@ export class Chat {
   #stop() {
     if (this.#parts.composer.state !== "busy") return;
     this.#parts.composer.setState("stopping");
-    this.#listener.stop();
+    this.#listener.stop(this.#last);
   }
 
   #withdraw(client, text, count) {
+    this.#parts.outbox.take(client);
     if (count) this.#parts.files.expectBack();
-    this.#parts.socket.send({ type: "withdraw", client_id: client });
+    this.#listener.withdraw(client);
     this.#parts.waiting.drop(client);
     if (text) this.#parts.composer.give(text);
   }

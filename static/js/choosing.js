@@ -1,4 +1,4 @@
-// Several sessions at once: boxes appear, and what is done with the chosen ones.
+// Selection of several sessions for one action.
 
 export function mountChoosing(root) {
   root.addEventListener("click", ({ target }) => {

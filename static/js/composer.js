@@ -1,6 +1,7 @@
-// The place where a message is written: keys, growth, drafts, Send and Stop in one button.
+// The message input: keys, auto-size, drafts, and one button for Send and Stop.
 
 import { keepDraft, readDraft } from "./drafts.js";
+import { tellExcess } from "./excess.js";
 
 const SAVE_AFTER = 250;
 const TALLEST = 0.4; // Of the window's height.
@@ -10,27 +11,30 @@ export class Composer {
   #box;
   #button;
   #later;
+  #excess;
+  #isTooLong = false;
   #key;
   #actions;
   #saving = 0;
-  #unconfirmed = "";
 
-  // `actions` has send(text) and stop(), and `files` of the message; `key` names the draft in this browser.
+  // `actions` has send(text), stop() and unsent(), the texts that were sent and are not acknowledged, and
+  // `files` of the message; `key` names the draft in this browser.
   constructor(form, key, actions) {
     this.#form = form;
     this.#box = form.querySelector("textarea");
     this.#button = form.querySelector(".send");
     this.#later = form.querySelector(".later");
+    this.#excess = form.parentElement.querySelector(".too-long");
     this.#key = key;
     this.#actions = actions;
     this.#box.value ||= readDraft(this.#key);
     form.addEventListener("submit", (event) => this.#submit(event));
     this.#box.addEventListener("keydown", (event) => this.#press(event));
     this.#box.addEventListener("input", () => this.#changed());
-    this.#later?.addEventListener("click", () => this.#send());
-    addEventListener("pagehide", () => this.#save());
-    this.setState("idle");
+    this.#later?.addEventListener("click", () => this.send());
+    addEventListener("pagehide", () => this.save());
     this.#grow();
+    this.setState("idle");
   }
 
   // "idle", "busy" or "stopping".
@@ -41,18 +45,18 @@ export class Composer {
     const words = { idle, busy: "Stop (Esc)", stopping: "Stopping…" }[state];
     this.#button.title = words;
     this.#button.setAttribute("aria-label", words);
-    const isEmpty = isComing || (!this.text.trim() && !this.#actions.files?.ids.length);
-    this.#button.disabled = state === "stopping" || (state === "idle" && isEmpty);
-    if (this.#later) this.#later.hidden = state === "idle" || isEmpty;
+    const canSend = !isComing && this.#canSend;
+    this.#button.disabled = state === "stopping" || (state === "idle" && !canSend);
+    if (this.#later) this.#later.hidden = state === "idle" || !canSend;
   }
 
-  // The draft has gone elsewhere.
+  // Clears the draft, which was taken over by another page.
   clear() {
     this.#box.value = "";
-    this.#save();
+    this.save();
   }
 
-  // What there is to send has changed.
+  // Updates the button when text or files change.
   refresh() {
     this.setState(this.state);
   }
@@ -65,41 +69,42 @@ export class Composer {
     return this.#box.value;
   }
 
-  // Gives text back to the person, before what was typed in the meantime.
+  get #canSend() {
+    return !this.#isTooLong && Boolean(this.text.trim() || this.#actions.files?.ids.length);
+  }
+
+  // Inserts text before what was typed in the meantime.
   give(text) {
-    this.#unconfirmed = "";
-    this.#box.value = join(text, this.text);
+    this.#box.value = join([text, this.text]);
     this.#changed();
     this.#box.focus();
   }
 
-  // Not on a touch screen, where the keyboard would cover half of the page.
+  // Not on touch screens, where the keyboard would cover half of the page.
   focusGently() {
     if (matchMedia("(pointer: fine)").matches) this.#box.focus();
   }
 
-  // The message has arrived: the copy that was kept for a failure is not needed any more.
-  confirm() {
-    this.#unconfirmed = "";
-    this.#save();
+  // The draft is what was sent without an acknowledgement, and what is typed.
+  save() {
+    keepDraft(this.#key, join([...this.#actions.unsent(), this.text]));
   }
 
   #submit(event) {
     event.preventDefault();
     if (this.state === "busy") this.#actions.stop();
-    else this.#send();
+    else this.send();
   }
 
-  #send() {
+  send() {
     const text = this.text.trim();
     const { files } = this.#actions;
-    if (files?.isUploading || (!text && !files?.ids.length)) return;
+    if (files?.isUploading || !this.#canSend) return;
     clearTimeout(this.#saving);
-    this.#unconfirmed = join(this.#unconfirmed, text);
     this.#box.value = "";
     this.#grow();
-    this.#save();
     this.#actions.send(text);
+    this.save();
     this.setState(this.state);
   }
 
@@ -109,30 +114,27 @@ export class Composer {
       this.#actions.recall?.();
       return;
     }
-    // While a word is being composed, Enter belongs to the input method (229: Safari).
+    // During IME composition, Enter belongs to the input method (229: Safari).
     if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
     const always = event.ctrlKey || event.metaKey;
     const isTouch = matchMedia("(pointer: coarse)").matches;
     if (!always && (event.shiftKey || event.altKey || isTouch)) return;
     event.preventDefault();
-    this.#send();
+    this.send();
   }
 
   #changed() {
     this.#grow();
     this.setState(this.state);
     clearTimeout(this.#saving);
-    this.#saving = setTimeout(() => this.#save(), SAVE_AFTER);
-  }
-
-  #save() {
-    keepDraft(this.#key, join(this.#unconfirmed, this.text));
+    this.#saving = setTimeout(() => this.save(), SAVE_AFTER);
   }
 
   #grow() {
     this.#box.style.height = "auto";
     this.#box.style.height = `${Math.min(this.#box.scrollHeight + 2, innerHeight * TALLEST)}px`;
+    this.#isTooLong = tellExcess(this.#box, this.#excess);
   }
 }
 
-const join = (first, second) => [first, second].filter(Boolean).join("\n\n");
+const join = (texts) => texts.filter(Boolean).join("\n\n");

@@ -1,4 +1,4 @@
-// Copy buttons: a block of code, an answer as Markdown, or what data-copy points at.
+// Copy buttons: a code block, an answer as Markdown, or the target of data-copy.
 
 const SHOWN = 1_600;
 
@@ -36,7 +36,7 @@ function textFor(button) {
   return source?.textContent ?? null;
 }
 
-// The clipboard API needs https or localhost; a server in the house has neither.
+// The clipboard API needs https or localhost; fall back for http in a local network.
 function copyTheOldWay(text) {
   const box = document.createElement("textarea");
   box.value = text;

@@ -1,4 +1,4 @@
-// Dialogs and drawers: opened and closed by attributes, never by inline handlers.
+// Dialogs and drawers, opened and closed by data attributes.
 
 const OPENERS = "[data-opens-dialog], [data-closes-dialog], [data-opens], [data-closes]";
 

@@ -1,4 +1,6 @@
-// Texts that are not sent yet, kept in this browser. Where storage is refused they last for the page.
+// Unsent texts in localStorage, or in memory if storage is not available.
+
+const CHANGED = "draft-changed";
 
 export function readDraft(key) {
   try {
@@ -8,19 +10,28 @@ export function readDraft(key) {
   }
 }
 
-// Says in a list which sessions have a text that is not sent.
-export function markDrafts(root) {
-  for (const entry of root.querySelectorAll("[data-draft]")) {
-    const badge = entry.querySelector(".draft");
-    if (badge) badge.hidden = !readDraft(entry.dataset.draft).trim();
-  }
-}
-
+// Returns whether the storage has it.
 export function keepDraft(key, text) {
   try {
     if (text) localStorage.setItem(`draft:${key}`, text);
     else localStorage.removeItem(`draft:${key}`);
   } catch {
-    return;
+    return false;
   }
+  document.dispatchEvent(new Event(CHANGED));
+  return true;
+}
+
+// Marks the sessions of a list that have a draft, now and when a draft or the list changes.
+export function markDrafts(root) {
+  const mark = () => {
+    for (const entry of root.querySelectorAll("[data-draft]")) {
+      const badge = entry.querySelector(".draft");
+      if (badge) badge.hidden = !readDraft(entry.dataset.draft).trim();
+    }
+  };
+  mark();
+  document.addEventListener(CHANGED, mark);
+  addEventListener("storage", mark); // Another tab.
+  root.addEventListener("htmx:afterSettle", mark);
 }

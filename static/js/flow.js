@@ -1,9 +1,9 @@
-// Text of one kind in one step: closed blocks as HTML, the open rest as plain text behind them.
+// Streaming text of one step: closed blocks as HTML, followed by the open rest as plain text.
 
 export class Flow {
   #tail;
 
-  // `element` holds a .tail, in front of which the blocks go.
+  // `element` contains a .tail, before which blocks are inserted.
   constructor(element) {
     this.#tail = element.querySelector(".tail").appendChild(document.createTextNode(""));
   }
@@ -12,7 +12,7 @@ export class Flow {
     this.#tail.appendData(text);
   }
 
-  // The sanitiser on the server made this HTML; a template keeps it inert until it is in place.
+  // HTML from the sanitiser of the server; a template keeps it inert until it is inserted.
   close(html, characters) {
     const template = document.createElement("template");
     template.innerHTML = html;

@@ -1,4 +1,4 @@
-// What the server renders, fetched as elements.
+// Fetches HTML fragments as elements.
 
 export async function fetchRun(url) {
   const page = await fetchPage(url);
@@ -17,11 +17,13 @@ export async function fetchText(url) {
   return response.text();
 }
 
-// Sends a form. Answers the page that came back; throws what the server refused, as {message, hint}.
+// The headers of a POST (CSRF), from the attribute that htmx reads.
+export const csrfHeaders = () => JSON.parse(document.body.getAttribute("hx-headers"));
+
+// Posts a form and returns the page; throws a refusal as {message, hint}.
 export async function post(url, fields = {}) {
-  const headers = JSON.parse(document.body.getAttribute("hx-headers"));
-  const response = await fetch(url, { method: "POST", headers, body: new URLSearchParams(fields) });
-  if (response.status === 409) throw new Refusal(await response.json());
+  const response = await fetch(url, { method: "POST", headers: csrfHeaders(), body: new URLSearchParams(fields) });
+  if ([409, 429, 507].includes(response.status)) throw new Refusal(await response.json());
   if (!response.ok) throw new Refusal({ message: "That did not work.", hint: "Reload the page and try again." });
   return parse(await response.text());
 }
@@ -30,6 +32,10 @@ export class Refusal extends Error {
   constructor({ message, hint }) {
     super(message);
     this.hint = hint;
+  }
+
+  get text() {
+    return `${this.message} ${this.hint}`.trim();
   }
 }
 

@@ -1,10 +1,11 @@
-// What stands around the talk: the banner, the titles, the keys that act from everywhere.
+// The frame of the chat: banner, titles, global keys.
 
 import { clone } from "./live.js";
 import { leaveRewording, rewordInPlace } from "./rewording.js";
 
 const WARNINGS = {
-  down: "Reconnecting… An answer in progress is still being written.",
+  down: "Reconnecting… What you send now goes out as soon as the line is back.",
+  full: "Not connected: no more of your chat pages may be open.",
   gone: "This session no longer exists. Reload the page, or sign in again.",
   unfetched: "The answer is complete, but its final form could not be fetched. Reload the page.",
 };
@@ -16,11 +17,13 @@ export class Frame {
     this.#root = root;
   }
 
-  // `actions` has retry(run, turn), edit(turn, text), carryOn() and stop().
-  listen({ retry, edit, carryOn, stop }) {
+  // `actions` has retry(run, turn), resume(run, turn, repeat), edit(turn, text), carryOn() and stop().
+  listen({ retry, resume, edit, carryOn, stop }) {
     this.#root.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-retry]");
       if (button) retry(button.dataset.retry, button.closest(".run").dataset.turn);
+      const again = target.closest("[data-resume]");
+      if (again) resume(again.dataset.resume, again.dataset.from, "repeats" in again.dataset);
       const pencil = target.closest("[data-edit]");
       if (pencil) this.#reword(pencil, edit);
       if (target.closest("[data-continue]")) carryOn();
@@ -45,14 +48,15 @@ export class Frame {
     });
   }
 
-  // What the reader has to know about the connection: a key of WARNINGS, or "up".
+  // The state of the connection: a key of WARNINGS, "out" (signed out) or "up".
   warn(state) {
     const banner = this.#root.querySelector("p.banner");
-    banner.textContent = WARNINGS[state] ?? "";
-    banner.hidden = !(state in WARNINGS);
+    if (state === "out") banner.replaceChildren(...clone("live-signed-out").childNodes);
+    else banner.textContent = WARNINGS[state] ?? "";
+    banner.hidden = state !== "out" && !(state in WARNINGS);
   }
 
-  // Why a command was not carried out, until the next one.
+  // Shows why a command was refused, until the next command.
   explain({ message, hint }) {
     const card = clone("live-refusal");
     card.querySelector(".title").textContent = message;
@@ -74,7 +78,7 @@ export class Frame {
     if (entry) entry.textContent = title;
   }
 
-  // What stands beside the talk (panels, gauge, estimate) is read again: an answer ended, or another branch is in view.
+  // Reloads panels, gauge and forecast after an answer or a branch switch.
   announceChange() {
     document.body.dispatchEvent(new CustomEvent("session-changed"));
   }

@@ -1,13 +1,18 @@
-// A first message written before its session exists, carried to the page of the session.
+// Carries the first message from the start page to the page of its new session, which has it as its draft.
 
-const KEY = "handover";
+import { keepDraft } from "./drafts.js";
 
-export function handOver(text) {
-  sessionStorage.setItem(KEY, text);
+const keyOf = (session) => `handover:${session}`;
+
+// Throws if the storage has no room for it.
+export function handOver(session, text) {
+  if (!keepDraft(session, text)) throw new Error("No draft can be kept.");
+  sessionStorage.setItem(keyOf(session), text);
 }
 
-export function takeOver() {
-  const text = sessionStorage.getItem(KEY) ?? "";
-  sessionStorage.removeItem(KEY);
+// The message to be sent, once. It is in the draft, which may have been changed since.
+export function takeOver(session) {
+  const text = sessionStorage.getItem(keyOf(session)) ?? "";
+  sessionStorage.removeItem(keyOf(session));
   return text;
 }

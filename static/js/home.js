@@ -1,18 +1,25 @@
-// The first page: the first message makes the session and goes with the person to its page.
+// The start page: the first message creates the session and is sent on its page.
 
 import { Attachments } from "./attachments.js";
 import { mountChoosing } from "./choosing.js";
 import { Composer } from "./composer.js";
 import { keepDraft, markDrafts } from "./drafts.js";
+import { Refusal } from "./fragments.js";
 import { handOver } from "./handover.js";
 
 export class Home {
   #form;
+  #unsent;
+  #unsentWords;
   #session = "";
   #making = null;
+  #isLeaving = false;
+  #leaving = ""; // A typed text that no session has yet.
 
   constructor(root) {
     this.#form = root.querySelector("form.composer");
+    this.#unsent = root.querySelector(".unsent");
+    this.#unsentWords = this.#unsent.textContent;
     const files = new Attachments(this.#form, root.querySelector(".start"), {
       changed: () => {
         composer.refresh();
@@ -20,32 +27,29 @@ export class Home {
       },
       elsewhere: (chosen) => this.#begin(files, chosen),
     });
-    const composer = new Composer(this.#form, "home", {
+    const composer = new Composer(this.#form, `home:${root.dataset.person}`, {
       files,
-      send: (text) => {
-        composer.confirm();
-        this.#leave(text);
-      },
+      send: (text) => this.#leave(composer, text),
       stop: () => {},
+      unsent: () => [this.#leaving],
     });
     composer.focusGently();
     mountChoosing(root);
     markDrafts(root);
-    root.addEventListener("htmx:afterSettle", () => markDrafts(root));
     root.addEventListener("click", (event) => {
       const sample = event.target.closest("[data-sample]");
-      if (sample) this.#leave(sample.dataset.text, sample.dataset.sample);
+      if (sample) this.#leave(composer, sample.dataset.text, sample.dataset.sample);
     });
   }
 
-  // Files belong to a session: the first ones make it.
+  // Files belong to a session, so the first file creates it.
   async #begin(files, chosen) {
     this.#making ??= this.#make();
     try {
       this.#session = await this.#making;
-    } catch {
+    } catch (error) {
       this.#making = null; // The next choice tries again.
-      return files.refuse(chosen, "No session could be made for it. Attach it again.");
+      return files.refuse(chosen, error instanceof Refusal ? error.text : "No session could be made for it. Attach it again.");
     }
     files.url = `${this.#session}attachments/`;
     files.add(chosen);
@@ -53,20 +57,44 @@ export class Home {
 
   async #make() {
     const response = await fetch(this.#form.action, { method: "POST", body: new FormData(this.#form) });
-    if (!response.ok || !response.redirected) throw new Error(`${response.status}`);
-    return new URL(response.url).pathname;
+    if (response.status === 429) throw new Refusal(await response.json());
+    const { pathname } = new URL(response.url);
+    // Without a sign-in the response is the sign-in page.
+    if (!response.ok || !pathname.startsWith("/s/")) throw new Error(`${response.status}`);
+    return pathname;
   }
 
-  // What was typed goes along as the draft of the new session.
+  // The typed text becomes the draft of the new session.
   #follow(composer) {
-    keepDraft(this.#session.split("/")[2], composer.text);
+    keepDraft(idOf(this.#session), composer.text);
     composer.clear();
     location.assign(this.#session);
   }
 
-  #leave(text, sample = "") {
-    handOver(text);
+  // The message is handed over only if the session exists.
+  async #leave(composer, text, sample = "") {
+    if (this.#isLeaving) {
+      if (!sample) composer.give(text);
+      return;
+    }
+    this.#isLeaving = true;
+    this.#leaving = sample ? "" : text;
+    this.#unsent.hidden = true;
     this.#form.elements.sample.value = sample;
-    this.#form.submit();
+    try {
+      const session = await this.#make();
+      handOver(idOf(session), text);
+      this.#leaving = "";
+      composer.save();
+      location.assign(session);
+    } catch (error) {
+      this.#unsent.textContent = error instanceof Refusal ? error.text : this.#unsentWords;
+      this.#unsent.hidden = false;
+      this.#leaving = "";
+      if (!sample) composer.give(text);
+    }
+    this.#isLeaving = false;
   }
 }
+
+const idOf = (session) => session.split("/")[2];

@@ -1,10 +1,10 @@
-// Single keys act only while nobody types, and only as long as the person wants them (WCAG 2.1.4). The
-// choice is one for the chat and the inspector, kept in this browser.
+// Single-key shortcuts, inactive while typing, can be switched off (WCAG 2.1.4). One setting in
+// localStorage for chat and inspector.
 
 const SWITCH = "pipeweb.keys";
 const TYPED_IN = "input, textarea, select, [contenteditable], dialog[open]";
 
-// Whether the event is a key without a modifier that may act.
+// Whether the event is an allowed key without a modifier.
 export function isSingleKey(event) {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return false;
   return singleKeysAreOn() && !event.target.closest?.(TYPED_IN);

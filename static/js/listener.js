@@ -1,12 +1,15 @@
-// What the server says, and what it changes on the page.
+// Applies the events of the server to the page.
 
 const ACKNOWLEDGE_EVERY = 64; // Events; the server pauses when it is a few hundred ahead.
 
 export class Listener {
   #parts;
   #run = null;
-  #wantsStop = false;
+  #stopping = null; // The run that was asked to stop.
+  #unwanted = new Set(); // Messages whose runs are stopped when they begin.
+  #withdrawn = new Set();
   #isBack = false;
+  #isFull = false;
 
   constructor(parts) {
     this.#parts = parts;
@@ -25,23 +28,45 @@ export class Listener {
     else this.#join(event.run);
   }
 
-  // Ends the run in view; one that has no name yet as soon as it has one.
-  stop() {
-    this.#wantsStop = this.#run === null;
-    if (this.#run === null) return;
-    this.#parts.transcript.live(this.#run)?.describe("Stopping…");
-    this.#parts.socket.send({ type: "stop", run: this.#run });
+  // The state of the connection (`Socket`). A page that is signed out takes back what it could not send.
+  link(state) {
+    const { frame, outbox } = this.#parts;
+    frame.warn(state);
+    if (state === "up" && this.#isFull) frame.forgetRefusals();
+    this.#isFull = state === "full";
+    if (state === "out") for (const { client_id: client } of outbox) this.#takeBack(client);
   }
 
-  async #resume({ active_run: active, moves = 0 }) {
+  // Stops the run in view; without one, the runs of the commands sent so far. `client` is the last of them.
+  stop(client) {
+    if (this.#run !== null) return this.#halt(this.#run);
+    this.#unwanted.add(client);
+    for (const { client_id: sent } of this.#parts.outbox) this.#unwanted.add(sent);
+  }
+
+  // Takes a queued message back, again whenever the server still names it.
+  withdraw(client) {
+    this.#withdrawn.add(client);
+    this.#unwanted.add(client);
+    this.#parts.socket.send({ type: "withdraw", client_id: client });
+  }
+
+  #halt(run) {
+    this.#stopping = run;
+    this.#parts.transcript.live(run)?.describe("Stopping…");
+    this.#parts.socket.send({ type: "stop", run });
+  }
+
+  async #resume({ active_run: active, head_version: headVersion = 0 }) {
     const { transcript, waiting, outbox, socket } = this.#parts;
+    if (active && active === this.#stopping) this.#halt(active);
     waiting.show([]);
-    await this.#moved({ moves });
+    await this.#moved({ head_version: headVersion });
     const isBehind = active ? !transcript.knows(active) : transcript.isWriting;
     if (isBehind || this.#isBack) (await transcript.catchUp()).forEach((client) => this.#confirm(client));
     this.#isBack = true;
     if (active) {
-      this.#follow(active);
+      this.#follow(active, transcript.clientOf(active));
       this.#join(active);
     } else {
       this.#run = null;
@@ -59,10 +84,10 @@ export class Listener {
     if (seq % ACKNOWLEDGE_EVERY === 0) this.#parts.socket.send({ type: "ack", run, seq });
   }
 
-  // A page that shows the branch already, or a newer one, has moved by itself.
-  async #moved({ moves }) {
+  // The page already shows this branch or a newer one.
+  async #moved({ head_version: headVersion }) {
     const { transcript, frame } = this.#parts;
-    if (moves <= transcript.moves) return;
+    if (headVersion <= transcript.headVersion) return;
     try {
       await transcript.refetch();
       frame.announceChange();
@@ -72,9 +97,14 @@ export class Listener {
   }
 
   #queued(messages) {
+    const isBack = ({ client_id: client }) => this.#withdrawn.has(client);
     for (const { client_id: client } of messages) this.#confirm(client);
-    this.#parts.waiting.show(messages);
-    this.#parts.files.cameBack();
+    for (const message of messages) {
+      if (isBack(message)) this.withdraw(message.client_id);
+      else this.#unwanted.delete(message.client_id);
+    }
+    this.#parts.waiting.show(messages.filter((message) => !isBack(message)));
+    if (!messages.some(isBack)) this.#parts.files.cameBack();
   }
 
   #started(event) {
@@ -82,20 +112,21 @@ export class Listener {
     this.#parts.waiting.drop(event.client_id);
     this.#parts.transcript.start(event);
     this.#parts.frame.entitle(event.title);
-    this.#follow(event.run);
+    this.#follow(event.run, event.client_id);
   }
 
-  // The server has it: nothing has to be said again or given back.
+  // The server has the message: it needs neither a resend nor a restore.
   #confirm(client) {
-    if (this.#parts.outbox.take(client)) this.#parts.composer.confirm();
+    if (this.#parts.outbox.take(client)) this.#parts.composer.save();
   }
 
-  #follow(run) {
+  #follow(run, client) {
     if (this.#run === run) return;
     this.#run = run;
     this.#parts.announcer.started();
-    this.#parts.composer.setState(this.#wantsStop ? "stopping" : "busy");
-    if (this.#wantsStop) this.stop();
+    const isUnwanted = this.#unwanted.has(client);
+    this.#parts.composer.setState(isUnwanted ? "stopping" : "busy");
+    if (isUnwanted) this.#halt(run);
   }
 
   async #finished({ run, status, words }) {
@@ -114,14 +145,20 @@ export class Listener {
 
   #rest() {
     const { outbox, composer } = this.#parts;
-    this.#wantsStop &&= !outbox.isEmpty;
     if (this.#run === null && outbox.isEmpty) composer.setState("idle");
   }
 
   #refused(event) {
-    const command = this.#parts.outbox.take(event.client_id);
-    this.#parts.transcript.withdraw(event.client_id);
+    if (!event.client_id) this.#parts.frame.forgetRefusals();
     this.#parts.frame.explain(event);
+    this.#takeBack(event.client_id);
+  }
+
+  // What the message says is in the composer again.
+  #takeBack(client) {
+    const command = this.#parts.outbox.take(client);
+    this.#parts.transcript.withdraw(client);
+    this.#parts.waiting.drop(client);
     this.#rest();
     if (command?.text) this.#parts.composer.give(command.text);
     if (command?.attachments?.length) this.#parts.files.fetchBack();

@@ -1,4 +1,4 @@
-// One run while it is being written: text as it comes, blocks as they close, cards as they fill.
+// A run in progress: streaming text, closed blocks, tool cards.
 
 import { Flow } from "./flow.js";
 
@@ -10,6 +10,19 @@ export class LiveRun {
 
   constructor(element = clone("live-run")) {
     this.element = element;
+    // Step 0 is the last one of the run that this one resumes.
+    const last = element.querySelector(".steps > .step:last-child");
+    if (last) this.#steps.set(0, last);
+  }
+
+  // Takes over the article of the run that `run` resumes; its steps stay, but not a cut answer.
+  static resume(article, run) {
+    for (const old of article.querySelectorAll(".ending, .step[data-cut]")) old.remove();
+    article.querySelector(".foot").replaceWith(clone("live-run").querySelector(".foot"));
+    article.setAttribute("aria-busy", "true");
+    const live = new LiveRun(article);
+    live.bind(run);
+    return live;
   }
 
   get words() {
@@ -21,7 +34,7 @@ export class LiveRun {
     return this;
   }
 
-  // The chips of the composer, until the server shows the files.
+  // Shows the chips of the composer until the server renders the files.
   attach(chips) {
     const list = document.createElement("ul");
     list.className = "media";
@@ -30,14 +43,14 @@ export class LiveRun {
     return this;
   }
 
-  // Nobody wrote this message: the session goes on by itself.
+  // The session continues automatically; no person wrote this message.
   markOwn() {
     this.element.classList.add("own");
     this.#find("h2").textContent = "Pipeweb";
     this.#find(".bubble").before(clone("live-own"));
   }
 
-  // Rendered by the server; a template keeps it inert until it is in place.
+  // Rendered by the server; a template keeps it inert until it is inserted.
   attachHtml(html) {
     const template = document.createElement("template");
     template.innerHTML = html;

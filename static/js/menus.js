@@ -1,9 +1,9 @@
-// Menus are details elements: a choice, a click elsewhere or Esc closes them.
+// Menus are details elements, closed by a choice, a click outside or Esc.
 
 const ROOM = 320; // Pixels that an open menu may need above its button.
 
 export function mountMenus(root) {
-  // A details element tells of its opening itself, and only to those who listen on the way down.
+  // The toggle event does not bubble: listen in the capture phase.
   root.addEventListener("toggle", ({ target: menu }) => {
     if (!menu.matches("details.menu[open]")) return;
     const above = menu.closest(".scroller")?.getBoundingClientRect().top ?? 0;

@@ -1,20 +1,25 @@
-// Commands the server has not answered yet. After a break they are sent again under the same id.
+// Unacknowledged commands, sent again under the same id after a reconnect.
 
 export class Outbox {
   #commands = new Map();
 
-  // Answers the command, with an id of its own.
+  // Returns the command with a new id.
   put(command) {
     const kept = { ...command, client_id: newId() };
     this.#commands.set(kept.client_id, kept);
     return kept;
   }
 
-  // The command that was answered, or undefined when it is not ours.
+  // Removes and returns the acknowledged command, or undefined for an unknown id.
   take(client) {
     const command = this.#commands.get(client);
     this.#commands.delete(client);
     return command;
+  }
+
+  // What the commands say.
+  get texts() {
+    return [...this].map((command) => command.text).filter(Boolean);
   }
 
   get isEmpty() {

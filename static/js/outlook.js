@@ -1,4 +1,4 @@
-// Counts on from the estimate below the composer: the draft grows, the cache cools. The words are the page's.
+// Updates the cost forecast below the composer for the growing draft and the expiring cache.
 
 const BYTES_PER_TOKEN = 3.3; // As sessions_app/prompt/tokens.py counts.
 const MILLION = 1_000_000;
@@ -6,7 +6,7 @@ const MILLION = 1_000_000;
 let line = null;
 let cools = 0;
 
-// The line is replaced after every answer; what is left is told in seconds, since clocks differ.
+// The line is replaced after every answer; it has the remaining seconds, since clocks differ.
 function current() {
   const found = document.querySelector("#outlook .estimate");
   if (found !== line) {
@@ -45,7 +45,7 @@ function draftTokens() {
   return Math.ceil(new TextEncoder().encode(text).length / BYTES_PER_TOKEN);
 }
 
-// Two significant digits, as chat/estimate.py rounds.
+// Two significant digits, as in chat/cost_forecast.py.
 function roughly(usd) {
   if (usd >= 1) return `$${usd.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
   return usd < 0.000001 ? "<$0.000001" : `$${usd.toPrecision(2)}`;

@@ -1,4 +1,4 @@
-// The palette: sessions and messages that the server finds, actions that stand in the page.
+// The command palette: search results of the server, actions of the page.
 
 const AFTER = 120; // Milliseconds without a key before the server is asked.
 
@@ -42,7 +42,7 @@ class Palette {
     const turn = (this.#newest += 1);
     const url = `${this.#box.dataset.search}?q=${encodeURIComponent(this.#box.value.trim())}`;
     const response = await fetch(url).catch(() => null);
-    // An answer to what was typed before must not replace a newer one.
+    // Ignore outdated responses.
     if (!response?.ok || turn !== this.#newest) return;
     const template = document.createElement("template");
     template.innerHTML = await response.text();
@@ -52,7 +52,7 @@ class Palette {
     this.#settle(chosen);
   }
 
-  // `chosen` is the id of what the person had reached before the list was made anew.
+  // `chosen` is the id of the selected option before the list was replaced.
   #settle(chosen) {
     const options = this.#options;
     this.#dialog.querySelector(".nothing").hidden = options.length > 0;

@@ -18,7 +18,7 @@ export class Panels {
     root.addEventListener("htmx:beforeSwap", ({ detail }) => this.#hold(detail));
     root.addEventListener("htmx:afterSwap", () => this.#restore());
     root.addEventListener("focusout", () => this.#isStale && this.#expect(0));
-    for (const name of FAILURES) root.addEventListener(name, ({ detail }) => this.#explain(detail.elt));
+    for (const name of FAILURES) root.addEventListener(name, ({ detail }) => this.#explain(detail));
   }
 
   #expect(delay) {
@@ -59,11 +59,13 @@ export class Panels {
   }
 
   // The page goes back to what the server has; texts stay where they were typed.
-  #explain(element) {
+  #explain({ elt: element, xhr }) {
     if (element.type === "checkbox") element.checked = element.defaultChecked;
     for (const option of element.matches("select") ? element.options : []) option.selected = option.defaultSelected;
     const words = element.matches("[hx-post]") ? "That could not be saved." : "The panels could not be read.";
-    this.#root.querySelector("#panels-said").textContent = `${words} Nothing is lost: please try again.`;
+    const { message, hint } = [429, 507].includes(xhr?.status) ? JSON.parse(xhr.responseText) : {};
+    this.#root.querySelector("#panels-said").textContent =
+      message ? `${message} ${hint}` : `${words} Nothing is lost: please try again.`;
   }
 }
 

@@ -1,14 +1,16 @@
-// A form in the place of a text: Ctrl/Cmd+Enter saves, Esc cancels. One at a time on a page.
+// An inline form that replaces a text: Ctrl/Cmd+Enter saves, Esc cancels. One at a time.
 
+import { tellExcess } from "./excess.js";
 import { clone } from "./live.js";
 
 let leave = () => {};
 
-// `save(text)` answers whether the form may go; `note` says what becomes of the old wording.
+// `save(text)` returns whether the form may close; `note` explains what happens to the old text.
 export function rewordInPlace(place, { text, verb, note, save }) {
   leave();
   const form = clone("live-edit");
   const box = form.querySelector("textarea");
+  const notice = form.querySelector(".too-long");
   box.value = text;
   form.querySelector(".stays").textContent = note;
   form.querySelector(".primary").textContent = verb;
@@ -22,6 +24,7 @@ export function rewordInPlace(place, { text, verb, note, save }) {
   leave = close;
   const submit = async () => {
     const wording = box.value.trim();
+    if (tellExcess(box, notice)) return;
     if (!wording || wording === text.trim()) close();
     else if (await save(wording)) close();
   };
@@ -34,7 +37,10 @@ export function rewordInPlace(place, { text, verb, note, save }) {
     event.preventDefault();
     submit();
   });
-  box.addEventListener("input", () => grow(box));
+  box.addEventListener("input", () => {
+    grow(box);
+    tellExcess(box, notice);
+  });
   form.querySelector("[data-cancels]").addEventListener("click", close);
   place.hidden = true;
   place.after(form);
@@ -43,7 +49,7 @@ export function rewordInPlace(place, { text, verb, note, save }) {
   box.setSelectionRange(box.value.length, box.value.length);
 }
 
-// Answers whether there was a form to leave: Esc then does nothing else.
+// Closes the form; returns whether there was one, so that Esc does nothing else.
 export function leaveRewording() {
   const wasOpen = document.querySelector(".rewording") !== null;
   leave();

@@ -1,4 +1,4 @@
-// A finger has no hover: the first tap on a ribbon tells what it shows, the second follows its link.
+// Touch has no hover: the first tap on a ribbon shows its tooltip, the second follows its link.
 
 document.addEventListener("click", (event) => {
   const ribbon = event.target.closest("a .ribbon");

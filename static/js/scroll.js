@@ -1,4 +1,4 @@
-// Follows the end of the conversation, and lets go as soon as the reader wants to read.
+// Scrolls with the end of the conversation until the reader scrolls away.
 
 const NEAR = 64;
 const UPWARD = new Set(["ArrowUp", "PageUp", "Home"]);
@@ -30,12 +30,12 @@ export class Follower {
     this.#box.scrollTop = this.#box.scrollHeight;
   }
 
-  // The reader looks at something else than the end from now on.
+  // Stops following the end.
   release() {
     this.#pinned = false;
   }
 
-  // Moves the text under the reader's eyes, without following or letting go.
+  // Scrolls without changing whether the end is followed.
   shift(distance) {
     this.#box.scrollTop += distance;
     this.#top = this.#box.scrollTop;
@@ -49,7 +49,7 @@ export class Follower {
   #scrolled() {
     const wentUp = this.#box.scrollTop < this.#top;
     this.#top = this.#box.scrollTop;
-    // Also what no event announces: the scroll bar, find in page.
+    // Also scroll bar and find in page, which fire no other event.
     if (wentUp && this.#distance > NEAR) this.#letGo();
     if (!wentUp && this.#distance <= NEAR) {
       this.#pinned = true;

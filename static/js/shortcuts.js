@@ -1,4 +1,4 @@
-// Keys that act from everywhere, and the list of them.
+// Global keyboard shortcuts and their list.
 
 import { mountDialogs } from "./dialogs.js";
 import { isSingleKey, singleKeysAreOn, switchSingleKeys } from "./keys.js";
@@ -49,7 +49,7 @@ function write() {
   document.getElementById("message")?.focus();
 }
 
-// Beside the chat the list hides; in a narrow window it comes as a drawer.
+// The sidebar collapses in a wide window and is a drawer in a narrow one.
 function toggleSide() {
   const drawer = document.querySelector("[data-opens=side]");
   if (drawer?.offsetParent) drawer.click();

@@ -1,9 +1,11 @@
-// A socket that comes back. What has to be said again after a break is the caller's business.
+// A reconnecting WebSocket. The caller resends what is needed after a reconnect.
 
 const FIRST_WAIT = 500;
-const LONGEST_WAIT = 15_000;
+const LONGEST_WAIT = 5_000;
 const QUIET = 2_000; // Shorter breaks are nobody's concern.
+const SIGNED_OUT = 4401;
 const GONE = 4404;
+const TOO_MANY = 4429;
 
 export class Socket {
   #url;
@@ -12,8 +14,9 @@ export class Socket {
   #tries = 0;
   #retry = 0;
   #alarm = 0;
+  #isSignedOut = false;
 
-  // `listener` has event(object) and link("up" | "down" | "gone").
+  // `listener` has event(object) and link("up" | "down" | "full" | "out" | "gone").
   constructor(path, listener) {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     this.#url = `${scheme}://${location.host}${path}`;
@@ -30,8 +33,9 @@ export class Socket {
     this.#socket.onclose = (close) => this.#lost(close.code);
   }
 
-  // False when there is no connection now; the caller keeps the command.
+  // Returns false without a connection; the caller keeps the command.
   send(command) {
+    if (this.#isSignedOut) this.#hurry(); // Perhaps signed in again, in another tab.
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(command));
     return true;
@@ -44,24 +48,41 @@ export class Socket {
 
   #restored() {
     this.#tries = 0;
-    clearTimeout(this.#alarm);
-    this.#alarm = 0;
+    this.#isSignedOut = false;
+    this.#silence();
     this.#listener.link("up");
   }
 
+  #silence() {
+    clearTimeout(this.#alarm);
+    this.#alarm = 0;
+  }
+
   #lost(code) {
-    if (code === GONE) {
-      clearTimeout(this.#alarm);
-      this.#listener.link("gone");
-      return;
-    }
-    this.#alarm ||= setTimeout(() => this.#listener.link("down"), QUIET);
+    if (code === GONE) return this.#end("gone");
+    if (code === SIGNED_OUT) return this.#signedOut();
+    if (code === TOO_MANY) {
+      this.#tries = Infinity; // The longest wait.
+      this.#end("full");
+    } else this.#alarm ||= setTimeout(() => this.#listener.link("down"), QUIET);
     const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** this.#tries++);
-    // Jitter, so that a restarted server does not meet all its pages at once.
+    // Jitter, so that not all pages reconnect to a restarted server at once.
     this.#retry = setTimeout(() => this.connect(), wait * (0.5 + Math.random() / 2));
   }
 
-  // Woken or back online: no reason to sit out the wait.
+  #end(state) {
+    this.#silence();
+    this.#listener.link(state);
+  }
+
+  // Once more at once: after a change of the password the browser has another cookie, which is valid.
+  #signedOut() {
+    if (this.#isSignedOut) return this.#end("out");
+    this.#isSignedOut = true;
+    this.#retry = setTimeout(() => this.connect());
+  }
+
+  // After a wake-up or back online: reconnect immediately.
   #hurry() {
     if (this.#socket?.readyState === WebSocket.CLOSED && this.#retry) this.connect();
   }

@@ -27,7 +27,7 @@
     try {
       localStorage.setItem("theme", next);
     } catch {
-      // The choice then lasts for this page only.
+      // Without storage the choice lasts for this page only.
     }
     apply(next);
     describe(button, next);

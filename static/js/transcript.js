@@ -1,4 +1,4 @@
-// The list of runs on the page: bubbles at once, live articles, final fragments in their place.
+// The list of runs: optimistic bubbles, live articles, then final fragments.
 
 import { fetchPage, fetchRun } from "./fragments.js";
 import { LiveRun } from "./live.js";
@@ -15,22 +15,28 @@ export class Transcript {
     this.#runUrl = runUrl;
   }
 
-  // Shows a message before the server knows it.
+  // Shows a message before the server confirms it.
   propose(client, text, chips = []) {
     const live = new LiveRun().say(text).attach(chips);
     this.#pending.set(client, live);
     this.#append(live.element);
   }
 
-  // Takes a proposed message back.
+  // Removes an unconfirmed message.
   withdraw(client) {
     this.#pending.get(client)?.element.remove();
     this.#pending.delete(client);
   }
 
-  start({ run, client_id: client, text, files, continuation, retry_of: earlier, replaces }) {
+  start({ run, client_id: client, text, files, continuation, retry_of: earlier, replaces, resumes }) {
     if (this.#lives.has(run)) return;
-    // The server's words: a command of the library stands there in full.
+    const resumed = resumes && (this.#article(run) ?? this.#article(resumes));
+    if (resumed) {
+      this.#cutAfter(resumed);
+      this.#lives.set(run, LiveRun.resume(resumed, run));
+      return;
+    }
+    // The text of the server, with commands of the library expanded.
     const live = (this.#pending.get(client) ?? new LiveRun()).say(text);
     this.#pending.delete(client);
     this.#article(run)?.remove();
@@ -43,14 +49,14 @@ export class Transcript {
     this.#lives.set(run, live);
   }
 
-  // The article of a run that is being written; undefined when the page has none.
+  // The article of a run in progress, or undefined.
   live(run) {
     const article = this.#lives.has(run) ? null : this.#article(run);
     if (article?.hasAttribute("aria-busy")) this.#lives.set(run, new LiveRun(article));
     return this.#lives.get(run);
   }
 
-  // False when events are missing in between: the caller joins again.
+  // Returns false if events are missing; the caller joins again.
   show(event) {
     const live = this.live(event.run);
     if (!live || event.seq <= live.seq) return true;
@@ -63,18 +69,23 @@ export class Transcript {
     return this.#article(run) !== null;
   }
 
+  // The id of the message that the run answers.
+  clientOf(run) {
+    return this.#article(run)?.dataset.client;
+  }
+
   get isWriting() {
     return this.#root.querySelector(".run[data-run][aria-busy]") !== null;
   }
 
-  // The final rendering takes the place of the live one. Answers the title the session has now.
+  // Replaces the live article by the final one. Returns the current title of the session.
   async finish(run) {
     const article = await fetchRun(this.#runUrl(run));
     this.#replace(run, article);
     return article.dataset.title;
   }
 
-  // After a break: takes over what the server has and the page has not. Answers the client ids it met.
+  // After a reconnect: adds missing runs of the server. Returns the client ids found.
   async catchUp() {
     const page = await fetchPage(location.pathname);
     const articles = [...page.querySelectorAll(".run[data-run]")];
@@ -82,20 +93,21 @@ export class Transcript {
     return articles.map((article) => article.dataset.client);
   }
 
-  // How often another branch had come into view when this one was fetched.
-  get moves() {
-    return Number(this.#root.dataset.moves);
+  // The version of the head when this branch was fetched.
+  get headVersion() {
+    return Number(this.#root.dataset.headVersion);
   }
 
-  // Another branch: its articles take the place of these. One that is being written here goes on.
+  // Replaces the articles by those of another branch; a run in progress and unconfirmed messages are kept.
   reload(page) {
     const fresh = page.querySelector(".transcript");
     for (const article of fresh.querySelectorAll(".run[aria-busy]")) {
       const live = this.#lives.get(article.dataset.run);
       if (live) article.replaceWith(live.element);
     }
-    this.#root.dataset.moves = fresh.dataset.moves;
-    this.#root.replaceChildren(...fresh.childNodes);
+    this.#root.dataset.headVersion = fresh.dataset.headVersion;
+    for (const article of fresh.querySelectorAll(".run[data-client]")) this.withdraw(article.dataset.client);
+    this.#root.replaceChildren(...fresh.childNodes, ...[...this.#pending.values()].map((live) => live.element));
     htmx.process(this.#root);
   }
 
@@ -106,13 +118,15 @@ export class Transcript {
   #take(article) {
     const present = this.#article(article.dataset.run);
     this.withdraw(article.dataset.client);
-    if (!present) this.#append(article);
+    const stale = present ? null : this.#answerOf(article.dataset.turn);
+    if (stale) stale.replaceWith(article);
+    else if (!present) this.#append(article);
     else if (present.hasAttribute("aria-busy") && !article.hasAttribute("aria-busy")) {
       this.#replace(article.dataset.run, article);
     }
   }
 
-  // What the reader has opened stays open.
+  // Opened details stay open.
   #replace(run, article) {
     const old = this.#article(run);
     const open = [...(old?.querySelectorAll("details") ?? [])].map((fold) => fold.open);
@@ -124,12 +138,21 @@ export class Transcript {
   }
 
   #cutFrom(article) {
-    while (article?.nextElementSibling) article.nextElementSibling.remove();
+    this.#cutAfter(article);
     article?.remove();
+  }
+
+  #cutAfter(article) {
+    while (article?.nextElementSibling) article.nextElementSibling.remove();
   }
 
   #article(run) {
     return this.#root.querySelector(`.run[data-run="${CSS.escape(run)}"]`);
+  }
+
+  // The article of an earlier run for the same message.
+  #answerOf(turn) {
+    return turn ? this.#root.querySelector(`.run[data-turn="${CSS.escape(turn)}"]`) : null;
   }
 
   #append(element) {

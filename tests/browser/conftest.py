@@ -9,10 +9,21 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, async_playwright
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Playwright,
+    async_playwright,
+    expect,
+)
 
 from tests.conftest import CHROMIUM
 from tests.server import Server
+
+# Until a busy machine shows what is expected.
+expect.set_options(timeout=60_000)
 
 FLAGS = [
     "--no-sandbox",
@@ -73,15 +84,18 @@ def complaints() -> list[str]:
 async def visitor(new_context: Callable[..., Any], complaints: list[str]) -> AsyncIterator[BrowserContext]:
     """A browser window in which nobody is signed in."""
     context: BrowserContext = await new_context()
+    collect_complaints(context, complaints)
+    yield context
+    assert complaints == []
 
+
+def collect_complaints(context: BrowserContext, complaints: list[str]) -> None:
     def listen(message: ConsoleMessage) -> None:
         if message.type == "error":
             complaints.append(message.text)
 
     context.on("console", listen)
     context.on("weberror", lambda error: complaints.append(str(error.error)))
-    yield context
-    assert complaints == []
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 Pair = tuple[str, str]
 """What a person asked, what the model answered."""
@@ -19,11 +19,22 @@ async def open_talk(page: Page, pairs: Sequence[Pair], **settings: Any) -> None:
 
 async def bring_in(page: Page, export: dict[str, Any]) -> None:
     await page.goto("/")
-    file = {"name": "session.json", "mimeType": "application/json", "buffer": json.dumps(export).encode()}
+    await import_file(page, json.dumps(export).encode())
+
+
+async def import_file(page: Page, body: bytes) -> None:
+    """Imports the file on the page of the list and opens the session."""
+    name = f"{uuid.uuid4()}.json"
+    file = {"name": name, "mimeType": "application/json", "buffer": body}
     await page.get_by_label("More for the list").click()
-    await page.get_by_text("Import a session…").click()
+    await page.get_by_role("button", name="Import a session").click()
     await page.get_by_label("File", exact=True).set_input_files(file)  # type: ignore[arg-type]
     await page.get_by_role("button", name="Import", exact=True).click()
+    # An import of more than a second is shown in the list, with a link at its end.
+    link = page.locator("#imports .import", has_text=name).get_by_role("link")
+    await expect(page.locator("main.talk").or_(link)).to_be_visible(timeout=30_000)
+    if await link.count():
+        await link.click()
     await page.wait_for_url(re.compile("/s/"))
 
 

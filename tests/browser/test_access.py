@@ -15,7 +15,7 @@ from tests.server import Server
 
 TABS = ("layers", "wire", "response", "stream", "signatures", "cache", "diff", "pipeline", "renditions")
 LISTS = (
-    *("session", "turn", "run", "exchange", "rawchunk", "cacheentry", "cachelesson", "price", "allowance"),
+    *("session", "turn", "run", "exchange", "rawchunk", "cacheentry", "cacherefusal", "price", "allowance"),
     *("spending", "modelfacts", "prompttext", "assistant", "allowedcommand", "memory", "reading"),
 )
 PAGES = ["/", "/?archive", "/?q=weather", "/?q=nowhereatall", "/new", "/key", "/spending/", "/admin/"]

@@ -1,14 +1,17 @@
 """Files with a message, as a person attaches them; pictures, code and formulas of an answer; the gauge."""
 
 import base64
+from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.async_api import Locator, Page, expect
 
-from sessions_app.emulator.drawings import drawing
+from sessions_app.emulator.sample_content import sample_image
+from sessions_app.media import COUNT_LIMIT, FILE_LIMIT
 from tests.browser.test_chat import finished, open_session, send
 
-PNG = base64.b64decode(drawing()["inlineData"]["data"])
+PNG = base64.b64decode(sample_image()["inlineData"]["data"])
 PICTURE = {"name": "sunset.png", "mimeType": "image/png", "buffer": PNG}
 PAPER = {"name": "paper.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7 " + b"x" * 1000}
 GIVE = """(place, [kind, data]) => {
@@ -108,6 +111,66 @@ async def test_text_goes_into_the_context_and_what_nobody_reads_says_so(
     await page.locator(".chip.refused").get_by_role("button", name="Remove").click()
     await expect(page.get_by_role("alert")).to_have_count(0)
     complaints[:] = [words for words in complaints if "409" not in words]
+
+
+def large_file(folder: Path, name: str, size: int) -> Path:
+    """A sparse file: its size is all that matters."""
+    path = folder / name
+    with path.open("wb") as file:
+        file.truncate(size)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "words"),
+    [
+        (
+            "photo.png",
+            126_000_000,
+            "“photo.png” has 126 MB; a file may have 50 MB. Attach a smaller version of it.",
+        ),
+        (
+            "scan.pdf",
+            FILE_LIMIT + 1,
+            "“scan.pdf” has 50.1 MB; a file may have 50 MB. Attach fewer pages of it.",
+        ),
+        (
+            "log.txt",
+            7_000_000,
+            "“log.txt” has 7 MB; a file may have 5 MB. Attach the part of it that matters.",
+        ),
+    ],
+)
+async def test_a_file_that_is_too_large_is_not_sent(
+    page: Page, tmp_path: Path, name: str, size: int, words: str
+) -> None:
+    await page.goto("/")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method))
+    await choose(page, large_file(tmp_path, name, size))
+    await expect(page.get_by_role("alert")).to_have_text(words)
+    assert "POST" not in sent
+
+
+async def test_a_message_takes_so_many_files(page: Page) -> None:
+    await open_session(page)
+    await choose(page, *[PICTURE | {"name": f"{number}.png"} for number in range(COUNT_LIMIT + 1)])
+    await expect(page.get_by_role("alert")).to_contain_text(
+        f"may have {COUNT_LIMIT} files; “{COUNT_LIMIT}.png”"
+    )
+    await expect(page.locator("[data-attachment]")).to_have_count(COUNT_LIMIT)
+
+
+async def test_a_file_that_is_too_large_is_not_imported(page: Page, tmp_path: Path) -> None:
+    await page.goto("/")
+    await page.get_by_label("More for the list").click()
+    await page.get_by_role("button", name="Import a session").click()
+    field = page.get_by_label("File", exact=True)
+    await field.set_input_files(large_file(tmp_path, "all.json", 60_000_000))
+    problem = await field.evaluate("(field) => field.validationMessage")
+    assert problem.startswith("“all.json” has 60 MB; a file may have 52.4 MB.")
+    await page.get_by_role("dialog").get_by_role("button", name="Import").click()
+    await expect(page.get_by_role("dialog")).to_be_visible()
 
 
 async def test_a_message_that_waits_is_taken_back_with_its_files(page: Page) -> None:

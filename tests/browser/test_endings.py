@@ -10,7 +10,7 @@ from playwright.async_api import Locator, Page, expect
 from tests.browser.talks import bring_in
 from tests.browser.test_chat import finished, open_session, send
 
-LATER = 20_000
+LATER = 60_000
 
 ENDINGS = {
     "/safety": "The model stopped because of a safety rule.",
@@ -58,6 +58,20 @@ async def test_a_rate_limit_counts_down_and_stop_ends_the_wait(page: Page) -> No
     await expect(page.get_by_role("button", name="Send (Enter)")).to_be_visible()
 
 
+async def test_refused_signatures_cost_one_request_and_the_answer_says_so(page: Page) -> None:
+    await open_session(page)
+    await finished(await send(page, "Hello"))
+    run = await send(page, "/corrupted And now?")
+    await finished(run)
+    note = run.get_by_text("The provider refused the thought signatures of earlier answers")
+    await expect(note).to_be_visible()
+    await expect(run.locator(".ending")).to_have_count(0)
+    await page.reload()
+    await expect(note).to_be_visible()
+    await run.get_by_role("link", name="Inspect request 2").click()
+    await expect(page.get_by_text("that the provider refused in exchange 2").first).to_be_visible()
+
+
 async def test_a_guard_rail_names_itself_and_what_was_kept(page: Page) -> None:
     await page.goto("/new")
     await page.get_by_text("Going on, limits, budget").click()
@@ -76,7 +90,10 @@ async def refused(page: Page) -> Locator:
     await finished(await send(page, "What time is it?"))
     export = json.loads(await (await page.request.get(f"{page.url}export.json")).text())
     response = next(turn for turn in export["turns"] if turn["kind"] == "tool_response")
-    export["session"] |= {"settings": {"history_policy": "strict"}, "head": response["key"]}
+    below = {"key": str(uuid.uuid4()), "parent": response["key"], "kind": "user_task"}
+    below["content"] = json.dumps({"role": "user", "parts": [{"text": "Never answered"}]})
+    export["turns"].append(below)
+    export["session"] |= {"settings": {"history_policy": "strict"}, "head": below["key"]}
     for turn in export["turns"]:
         turn["run"] = None
     export |= {"runs": [], "exchanges": []}

@@ -4,7 +4,7 @@ from playwright.async_api import BrowserContext, Page, expect
 
 from tests.browser.test_chat import DONE, finished, open_session, send
 
-LATER = 20_000
+LATER = 60_000
 
 
 async def test_the_answer_is_written_to_its_end_while_nobody_looks(

@@ -7,6 +7,7 @@ from pathlib import Path
 from playwright.async_api import BrowserContext, Page, expect
 
 from tests.browser.access import assert_accessible
+from tests.browser.talks import import_file
 from tests.browser.test_chat import finished, open_session, send
 
 
@@ -135,11 +136,7 @@ async def test_a_session_leaves_as_a_file_and_comes_back(page: Page, tmp_path: P
         await more(page, "Travelling words", "Export as JSON")
     file = tmp_path / "session.json"
     await (await download.value).save_as(file)
-    await page.get_by_label("More for the list").click()
-    await page.get_by_text("Import a session…").click()
-    await page.get_by_label("File", exact=True).set_input_files(file)
-    await page.get_by_role("button", name="Import", exact=True).click()
-    await page.wait_for_url("**/s/**")
+    await import_file(page, file.read_bytes())
     await expect(page.locator(".bubble")).to_have_text("Travelling words")
     await finished(await send(page, "And on"))
 

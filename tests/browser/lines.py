@@ -1,0 +1,29 @@
+"""The socket of a page, which a test can cut."""
+
+import re
+
+from playwright.async_api import Page, WebSocketRoute
+
+
+class Line:
+    """The socket of a page, which the test can hold: what is sent meanwhile does not arrive."""
+
+    def __init__(self) -> None:
+        self.is_cut = False
+        self._routes: list[WebSocketRoute] = []
+
+    async def lay(self, page: Page) -> None:
+        await page.route_web_socket(re.compile("/ws/"), self._connect)
+
+    async def cut(self) -> None:
+        self.is_cut = True
+        for route in self._routes:
+            await route.close(code=1001)
+        self._routes.clear()
+
+    async def _connect(self, route: WebSocketRoute) -> None:
+        if self.is_cut:
+            await route.close(code=1001)
+            return
+        route.connect_to_server()
+        self._routes.append(route)
