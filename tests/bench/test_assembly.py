@@ -2,11 +2,11 @@
 
 import pytest
 
-from sessions_app.bench.assembly import Assembled, assemble
+from tests.bench.assembly import RequestTimes, aims, assemble
 
 
-def row(way: str, ms: float, body: int) -> Assembled:
-    return Assembled(
+def row(way: str, ms: float, body: int) -> RequestTimes:
+    return RequestTimes(
         way, 100, [ms] * 3, 20.0, {"check": 1.0, "plan_cache": 2.0}, 9_000, body, 2, [ms / 2] * 3, 12.5
     )
 
@@ -22,6 +22,11 @@ def test_the_slowest_stages_are_named_and_what_is_left_is_the_recording() -> Non
 
 def test_a_chunk_costs_what_the_request_that_froze_it_took_longer() -> None:
     assert row("detached", 5, 1).chunk_cpu == 5.0
+
+
+def test_the_aims_are_of_the_slowest_way_and_the_dearest_chunk() -> None:
+    rows = [row("detached", 5, 1), row("detached, cached", 16, 1)]
+    assert [(aim.value, aim.verdict) for aim in aims(rows)] == [(16, "NOT MET"), (5, "met")]
 
 
 @pytest.mark.slow

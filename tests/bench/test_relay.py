@@ -1,15 +1,18 @@
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from django.core.management import call_command
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sessions_app.bench import relay
-from sessions_app.bench.load import Load, Sample
-from sessions_app.bench.relay import Options, capacity, compare, listed, rotated
-from sessions_app.bench.systems import System
 from sessions_app.errors import PipewebError
+from tests.bench import relay
+from tests.bench.command import Command
+from tests.bench.relay import Options, System, capacity, compare, highest, rotated
+from tests.bench.relay_load import Load, LoadResult
 
 
 class Fake:
@@ -20,12 +23,12 @@ class Fake:
         self.holds = holds
         self.journal = journal
 
-    def measure(self, load: Load) -> Sample:
+    def measure(self, load: Load) -> LoadResult:
         self.journal.append(self.name)
         if load.streams > 2 * self.holds:
             raise PipewebError("stuck")
         late = 99.9 * load.streams / self.holds
-        return Sample([late] * load.streams, [1.0], cpu=0.1, rss=10**6, faults=[])
+        return LoadResult([late] * load.streams, [1.0], cpu=0.1, rss=10**6, faults=[])
 
 
 def silent(line: str) -> None:
@@ -55,18 +58,8 @@ def test_what_is_asked_for_wins_over_quick(capacity: bool, seconds: float) -> No
     assert (options.streams, options.repeats, options.capacity_seconds) == ((2,), 5, seconds)
 
 
-def test_a_list_is_read_from_commas() -> None:
-    assert listed(int)("1,20,100") == (1, 20, 100)
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "inf", "nan", "many", "", "20,,100"])
-def test_a_load_is_never_empty(text: str) -> None:
-    with pytest.raises(ValueError):
-        listed(float)(text)
-
-
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
-    with pytest.raises(PipewebError, match="no folder"):
+    with pytest.raises(PipewebError, match="missing"):
         relay.run({"json": str(tmp_path / "missing" / "figures.json")}, silent)
 
 
@@ -97,6 +90,39 @@ def test_a_near_miss_tries_again_and_a_stuck_load_does_not() -> None:
     assert journal == ["a", "a", "b"]
 
 
+def below(limit: int, tried: list[int] | None = None) -> Callable[[int], bool]:
+    def passes(number: int) -> bool:
+        if tried is not None:
+            tried.append(number)
+        return number <= limit
+
+    return passes
+
+
+@given(st.integers(20, 900), st.integers(1, 30))
+def test_the_highest_number_is_found_within_the_tolerance(limit: int, tolerance: int) -> None:
+    found = highest(below(limit), 20, 800, tolerance)
+    assert found <= limit
+    assert min(limit, 800) - found <= tolerance
+
+
+def test_what_fails_at_the_lowest_number_is_tried_once() -> None:
+    tried: list[int] = []
+    assert highest(below(5, tried), 20, 800, 10) == 0
+    assert tried == [20]
+
+
+def test_a_search_never_tries_more_than_twice_what_passed() -> None:
+    tried: list[int] = []
+    highest(below(90, tried), 20, 800, 10)
+    assert max(tried) <= 2 * 90
+
+
+def test_out_of_time_the_best_that_passed_counts() -> None:
+    tried: list[int] = []
+    assert highest(below(800, tried), 20, 800, 1, lambda: len(tried) < 2) == 40
+
+
 def test_a_system_that_gets_stuck_does_not_hold() -> None:
     assert capacity(Fake("a", 3, []), Options(), 20, silent).streams == 0
 
@@ -110,7 +136,7 @@ def test_a_small_relay_runs_from_end_to_end_and_leaves_nothing(
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     figures = tmp_path / "figures.json"
     small = ("--streams", "2", "--pace", "20", "--chunks", "10", "--repeats", "1", "--no-capacity")
-    call_command("bench", "relay", *small, "--json", str(figures))
+    call_command(Command(), "relay", *small, "--json", str(figures))
     rows = orjson.loads(figures.read_bytes())["rows"]
     assert [row["system"] for row in rows] == ["raw socket", "SDK alone", "Pipeweb"]
     assert all(row["figures"]["faults"] == 0 and 0 < row["figures"]["relay99"] < 5_000 for row in rows)

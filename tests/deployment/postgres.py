@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import uuid
 from pathlib import Path
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import sql
@@ -13,6 +14,11 @@ from psycopg import sql
 from tests.deployment.programs import Program, found, free_port
 
 ADMIN = "postgres"
+
+TERMINATE = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
 
 
 def server_url() -> str:
@@ -93,6 +99,14 @@ class Database:
         self._run("DROP DATABASE IF EXISTS {} WITH (FORCE)")
         if self._cluster is not None:
             self._cluster.end()
+
+    def rows(self, statement: LiteralString, *values: object) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            return connection.execute(statement, values).fetchall()
+
+    def terminate_connections(self) -> int:
+        """Ends all connections to the database, as a restart does; how many there were."""
+        return len(self.rows(TERMINATE))
 
     def _run(self, statement: str) -> None:
         with psycopg.connect(self._server, autocommit=True) as connection:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-START_LIMIT = 60.0
+START_LIMIT = 240.0
 """Seconds a program may take to answer on a busy machine."""
 
 STOP_LIMIT = 20.0

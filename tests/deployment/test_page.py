@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sessions_app.instruments import REGISTRY
+from sessions_app.metrics import REGISTRY
 from tests.conftest import ROOT
 from tests.deployment.site import FILES, Site
 

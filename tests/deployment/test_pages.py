@@ -1,6 +1,7 @@
 """What nginx serves itself, what it passes on, and what it keeps to itself."""
 
 import re
+import time
 
 import httpx2
 
@@ -42,8 +43,15 @@ def test_nginx_serves_nothing_else_of_the_data_folder(visitor: Visitor) -> None:
 
 def test_both_processes_say_they_are_healthy(site: Site) -> None:
     for process in site.processes:
-        facts = httpx2.get(f"http://127.0.0.1:{process.port}/healthz").json()
-        assert (facts["status"], facts["database"], facts["redis"]) == ("ok", "ok", "ok")
+        address = f"http://127.0.0.1:{process.port}"
+        # Their first probe may not have come back.
+        for _ in range(500):
+            if httpx2.get(f"{address}/readyz").status_code == 200:
+                break
+            time.sleep(0.1)
+        for path in ("/healthz", "/readyz"):
+            facts = httpx2.get(f"{address}{path}").json()
+            assert (facts["status"], facts["database"], facts["redis"]) == ("ok", "ok", "ok")
 
 
 def test_figures_are_for_this_machine_and_not_for_who_comes_through_nginx(site: Site) -> None:

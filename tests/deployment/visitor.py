@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.deployment.site import Site
 
-PATIENCE = 20.0
+PATIENCE = 90.0
 """Seconds until a reader that hears nothing new gives up."""
 
 
@@ -22,7 +22,7 @@ class Visitor:
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        self.client = httpx2.Client(base_url=site.url, verify=site.trust, timeout=30)
+        self.client = httpx2.Client(base_url=site.url, verify=site.trust, timeout=90)
 
     def get(self, path: str) -> httpx2.Response:
         return self.client.get(path)
@@ -52,7 +52,10 @@ class Visitor:
         cookie = f"pipeweb_session={self.client.cookies.get('pipeweb_session')}"
         if process is None:
             return Reader(self.site.url, session, cookie, ssl=self.site.trust)
-        return Reader(f"http://127.0.0.1:{self.site.processes[process].port}", session, cookie)
+        port = self.site.processes[process].port
+        # The origin is that of a page over https, which is what cookies of a deployment demand.
+        origin = f"https://127.0.0.1:{port}"
+        return Reader(f"http://127.0.0.1:{port}", session, cookie, origin=origin)
 
 
 class Reader:

@@ -92,7 +92,7 @@ def test_nothing_to_list_is_said(tell: Tell) -> None:
 def test_ours_are_deleted_and_others_stay(tell: Tell, emulator: Emulator) -> None:
     entry, other = known(emulator), keep(emulator, "somebody else's")
     assert names(tell("delete", "--all-ours")) == [entry.name]
-    assert [cache.name for cache in emulator._caches.everybody()] == [other]
+    assert [cache.name for cache in emulator.caches.all()] == [other]
     entry.refresh_from_db()
     assert entry.state == CacheEntry.State.GONE
 
@@ -102,7 +102,7 @@ def test_the_cache_of_others_cannot_be_named(tell: Tell, emulator: Emulator) -> 
     for action in ("delete", "extend"):
         with pytest.raises(CommandError, match="is not a cache of this deployment"):
             tell(action, other)
-    assert len(emulator._caches.everybody()) == 1
+    assert len(emulator.caches.all()) == 1
 
 
 def test_one_of_ours_is_extended(tell: Tell, emulator: Emulator) -> None:
@@ -119,7 +119,7 @@ def test_a_name_is_needed(tell: Tell) -> None:
 
 def test_what_no_row_knows_is_tidied_away(tell: Tell, emulator: Emulator) -> None:
     keep(emulator, display_name(deployment(), "b" * 64))
-    assert "1 deleted" in tell("tidy") and not emulator._caches.everybody()
+    assert "1 deleted" in tell("tidy") and not emulator.caches.all()
 
 
 def test_without_a_key_it_says_where_the_caches_are(settings: Any) -> None:

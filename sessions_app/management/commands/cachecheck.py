@@ -1,4 +1,4 @@
-"""`manage.py cachecheck`: would today's code and prompts still send what stored sessions sent?"""
+"""`manage.py cachecheck`: whether the current code and prompts still send what stored sessions sent."""
 
 import json
 import sys
@@ -9,8 +9,9 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from sessions_app.models import Session
-from sessions_app.runs.cachecheck import Finding, check
-from sessions_app.tools import TOOLBOX
+from sessions_app.panels import available_tools
+from sessions_app.runs.cachecheck import PrefixCheck, check_session
+from sessions_app.wording.break_lines import change, place, source_name
 
 
 class Command(BaseCommand):
@@ -30,9 +31,10 @@ class Command(BaseCommand):
         chosen = every_session() if options["all"] else [find(name) for name in sessions]
         if not chosen and not options["all"]:
             raise CommandError("Name a session, or say --all.", returncode=2)
-        findings = [check(session, TOOLBOX, strict=options["strict"]) for session in chosen]
+        findings = [check_session(session, available_tools(), strict=options["strict"]) for session in chosen]
         if options["json"]:
-            self.stdout.write(json.dumps([finding.stored() for finding in findings], indent=2))
+            found = [finding.stored() | {"sentences": lines_of(finding)} for finding in findings]
+            self.stdout.write(json.dumps(found, indent=2))
         else:
             self.stdout.write("\n".join(line for finding in findings for line in lines_of(finding)))
         if any(finding.is_changed for finding in findings):
@@ -53,12 +55,12 @@ def find(name: str) -> Session:
     return found
 
 
-def lines_of(finding: Finding) -> list[str]:
-    """One line for a session that is the same, and the place and both sides for one that is not."""
+def lines_of(finding: PrefixCheck) -> list[str]:
+    """One line for an unchanged session, and the place and both sides for a changed one."""
     name = f"{finding.session}  “{finding.title}”"
     if not finding.exchange:
         return [f"same     {name}: nothing was sent yet"]
-    moved = f"; moved on: {', '.join(finding.moved_on)}" if finding.moved_on else ""
+    moved = f"; moved on: {', '.join(map(source_name, finding.moved_on))}" if finding.moved_on else ""
     if not finding.is_changed:
         return [f"same     {name}: exchange {finding.exchange}, about {finding.tokens:,} tokens{moved}"]
     if finding.problem:
@@ -68,12 +70,12 @@ def lines_of(finding: Finding) -> list[str]:
     return [f"CHANGED  {name}: exchange {finding.exchange}: {static}, {warm}{moved}", *_sides(finding)]
 
 
-def _sides(finding: Finding) -> list[str]:
+def _sides(finding: PrefixCheck) -> list[str]:
     broken = finding.broken
     if broken is None:
         return []
     return [
-        f"         at {broken.place}: {broken.words}",
+        f"         at {place(broken)}: {change(broken)}",
         f"         then  {broken.before}[-{broken.was}-]",
         f"         now   {broken.before}[+{broken.now}+]",
     ]

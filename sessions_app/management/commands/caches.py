@@ -1,4 +1,4 @@
-"""`manage.py caches`: what we keep at the provider; prolongs and deletes ours, and only ours."""
+"""`manage.py caches`: lists the caches at the provider; extends and deletes those of this deployment."""
 
 import asyncio
 from argparse import ArgumentParser
@@ -6,20 +6,20 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Count
 from django.utils import timezone
 
-from sessions_app.context.capabilities import facts_of
+from sessions_app.context.model_lookup import facts_of
+from sessions_app.database import database_sync_to_async
 from sessions_app.errors import PipewebError
-from sessions_app.gemini.answers import CacheListed
 from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.gemini.provider_resources import CacheListed
 from sessions_app.models import CacheEntry, Price
-from sessions_app.prompt.pricing import dollars, storage
-from sessions_app.runs.caretaking import bury, ours, take_inventory
-from sessions_app.runs.keeping import delete, prolong
+from sessions_app.prompt.pricing import dollars, storage_cost
+from sessions_app.runs.cache_janitor import owned_caches, reconcile, record_deletion
+from sessions_app.runs.cache_lifecycle import delete_cache, extend_cache
 
 NO_KEY = (
     "The built-in emulator keeps its caches inside the server’s process, where this command cannot reach. "
@@ -57,7 +57,7 @@ class Command(BaseCommand):
                 return
             listed = await gateway.list_caches()
             if action == "list":
-                for line in await sync_to_async(table)(listed, timezone.now()):
+                for line in await database_sync_to_async(table)(listed, timezone.now()):
                     self.stdout.write(line)
                 return
             chosen = choose(listed, names, all_ours=options["all_ours"])
@@ -67,9 +67,9 @@ class Command(BaseCommand):
             await gateway.aclose()
 
     async def _tidy(self, gateway: Gateway) -> None:
-        found = await take_inventory(gateway)
+        found = await reconcile(gateway)
         self.stdout.write(
-            f"{len(found.adopted)} adopted, {len(found.strays)} deleted, {found.lost} rows without a cache."
+            f"{len(found.adopted)} adopted, {len(found.unknown)} deleted, {found.lost} rows without a cache."
         )
 
     async def _each(self, names: Sequence[str], action: str, act: Callable[[str], Awaitable[bool]]) -> None:
@@ -81,35 +81,37 @@ class Command(BaseCommand):
             raise CommandError(f"{len(names) - len(done)} of {len(names)} could not be reached. Try again.")
 
     async def _one(self, gateway: Gateway, action: str, name: str, lifetime: timedelta) -> bool:
-        entry = await CacheEntry.objects.filter(name=name).afirst()
+        entry = await database_sync_to_async(CacheEntry.objects.filter(name=name).first)()
         if action == "extend":
-            return await prolong(gateway, name, lifetime)
-        if not await delete(gateway, name):
+            return await extend_cache(gateway, name, lifetime)
+        if not await delete_cache(gateway, name):
             return False
         if entry is not None:
-            await sync_to_async(bury)(entry)
+            await database_sync_to_async(record_deletion)(entry)
         return True
 
 
 def choose(listed: Sequence[CacheListed], names: Sequence[str], *, all_ours: bool) -> list[str]:
-    """The names to act on. Raises PipewebError for what is not ours: somebody else pays for that."""
-    mine = [cache.name for cache in ours(listed)]
+    """The names to act on. Raises PipewebError for a cache of another deployment."""
+    mine = [cache.name for cache in owned_caches(listed)]
     if all_ours:
         return mine
     if not names:
         raise PipewebError("No cache was named.", hint="Name some, or say --all-ours.")
-    strangers = [name for name in names if name not in mine]
-    if strangers:
+    foreign = [name for name in names if name not in mine]
+    if foreign:
         raise PipewebError(
-            f"{strangers[0]} is not a cache of this deployment.",
+            f"{foreign[0]} is not a cache of this deployment.",
             hint="Nothing was done. “caches” lists ours.",
         )
     return list(names)
 
 
 def table(listed: Sequence[CacheListed], now: datetime) -> list[str]:
-    """Ours in full, newest end first; of others only how many there are."""
-    mine = sorted(ours(listed), key=lambda cache: (cache.expires is None, cache.expires), reverse=True)
+    """Our caches, latest expiry first, and the number of others."""
+    mine = sorted(
+        owned_caches(listed), key=lambda cache: (cache.expires is None, cache.expires), reverse=True
+    )
     names = [cache.name for cache in mine]
     entries = {
         entry.name: entry
@@ -136,7 +138,7 @@ def _stored(entry: CacheEntry | None, now: datetime) -> str:
     price = Price.objects.of(entry.model, now.date(), family=facts_of(entry.model).family)
     if price is None:
         return "–"
-    return dollars(storage(entry.tokens, entry.kept_hours(now), price.rates(entry.tokens)))
+    return dollars(storage_cost(entry.tokens, entry.stored_hours(now), price.rates(entry.tokens)))
 
 
 def _span(span: timedelta | None) -> str:

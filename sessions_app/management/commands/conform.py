@@ -1,4 +1,4 @@
-"""`manage.py conform`: whether the provider, or the emulator, does what we assume."""
+"""`manage.py conform`: checks our assumptions against the provider or the emulator."""
 
 import asyncio
 from argparse import ArgumentParser
@@ -11,10 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from django.utils import timezone
 
-from sessions_app.conform.bench import DEAREST, Bench
-from sessions_app.conform.probes import conform
-from sessions_app.conform.report import Report, Row
-from sessions_app.context.capabilities import facts_of
+from sessions_app.conform.probe_context import DEAREST, ProbeContext
+from sessions_app.conform.probes import ConformanceReport, ProbeResult, conform
+from sessions_app.context.model_lookup import facts_of
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.errors import PipewebError, SettingsError
 from sessions_app.gemini.gateway import GOOGLE, Gateway
@@ -61,23 +60,23 @@ class Command(BaseCommand):
                 "The database is not ready. Run manage.py migrate, or manage.py up."
             ) from error
         self.stdout.write(report.lines()[-1])
-        self.stdout.write(f"Kept in {keep(report, settings.PIPEWEB_DATA / 'conform')}")
+        self.stdout.write(f"Kept in {write_report(report, settings.PIPEWEB_DATA / 'conform')}")
         if save:
-            self.stdout.write(f"The capability table now says of {model}: {learn(report) or 'checked'}")
+            self.stdout.write(f"The capability table now says of {model}: {save_facts(report) or 'checked'}")
         if report.differs:
             count = len(report.differs)
             words = "1 assumption differs" if count == 1 else f"{count} assumptions differ"
             raise CommandError(f"{words} from what was found.", returncode=2)
 
-    async def _conform(self, door: Gateway, model: str, budget: float) -> Report:
-        """Raises GatewayError where nothing can be asked at all."""
+    async def _conform(self, gateway: Gateway, model: str, budget: float) -> ConformanceReport:
+        """Raises GatewayError when no request gets through."""
         try:
-            bench = await asyncio.to_thread(bench_of, door, model)
-            return await conform(bench, budget, self._show)
+            context = await asyncio.to_thread(context_of, gateway, model)
+            return await conform(context, budget, self._show)
         finally:
-            await door.aclose()
+            await gateway.aclose()
 
-    def _show(self, row: Row) -> None:
+    def _show(self, row: ProbeResult) -> None:
         self.stdout.write(row.line)
         self.stdout.flush()
 
@@ -94,15 +93,15 @@ def gateway(live: bool) -> Gateway:
     return Gateway(api_key=settings.GEMINI_API_KEY, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
 
 
-def bench_of(door: Gateway, model: str) -> Bench:
-    """Priced as today; the dearest price where nobody has entered one."""
+def context_of(gateway: Gateway, model: str) -> ProbeContext:
+    """With today's price, or the highest known one where none is entered."""
     facts = facts_of(model)
     price = Price.objects.of(model, timezone.now().date(), family=facts.family)
-    return Bench(door, facts, price.rates(0) if price else DEAREST)
+    return ProbeContext(gateway, facts, price.rates(0) if price else DEAREST)
 
 
-def keep(report: Report, folder: Path) -> Path:
-    """Writes the report beside earlier ones; the name says when, where and of which model."""
+def write_report(report: ConformanceReport, folder: Path) -> Path:
+    """Writes the report to a file named by time, place and model."""
     folder.mkdir(parents=True, exist_ok=True)
     where = "emulator" if report.is_emulator else "live"
     path = folder / f"{report.began:%Y%m%dT%H%M%S}-{where}-{report.model.replace('/', '_')}.json"
@@ -110,8 +109,8 @@ def keep(report: Report, folder: Path) -> Path:
     return path
 
 
-def learn(report: Report) -> str:
-    """Puts what was found into the model's row; answers what, in words."""
+def save_facts(report: ConformanceReport) -> str:
+    """Stores the findings in the model's row; returns them as text."""
     learned = report.learned()
     ModelFacts.objects.update_or_create(
         model=report.model, is_family=False, defaults=learned | {"checked_at": report.began}

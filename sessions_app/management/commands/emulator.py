@@ -1,4 +1,4 @@
-"""`manage.py emulator`: the Gemini emulator as a server of its own."""
+"""`manage.py emulator`: serves the Gemini emulator."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -9,11 +9,10 @@ from daphne.endpoints import build_endpoint_description_strings
 from daphne.server import Server
 from django.core.management.base import BaseCommand, CommandError
 
+from sessions_app.emulator.api_errors import ApiError
 from sessions_app.emulator.asgi import EmulatorApplication
-from sessions_app.emulator.core import Emulator
-from sessions_app.emulator.faults import parse_faults
-from sessions_app.emulator.markers import MARKERS
-from sessions_app.emulator.refusals import Refusal
+from sessions_app.emulator.service import Emulator
+from sessions_app.emulator.slash_commands import SLASH_COMMANDS, parse_faults
 
 
 class Command(BaseCommand):
@@ -21,7 +20,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        words = ", ".join(f"{marker.example} ({marker.meaning})" for marker in MARKERS.values())
+        words = ", ".join(f"{command.example} ({command.meaning})" for command in SLASH_COMMANDS.values())
         parser.epilog = f"Words in a message that change the answer: {words}."
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8085, help="0 takes a free port")
@@ -30,7 +29,7 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="'WORDS; p=0.3; seed=7'",
-            help="a marker's words without the slash, for every request or by chance; may be repeated",
+            help="a command's words without the slash, for every request or by chance; may be repeated",
         )
         parser.add_argument("--replay", type=Path, metavar="FOLDER", help="recordings to serve again")
         parser.add_argument("--delay", type=float, default=20.0, help="milliseconds before each chunk")
@@ -41,12 +40,12 @@ class Command(BaseCommand):
             emulator, break_off=lambda scope, is_clean: break_off(server, scope, is_clean)
         )
         endpoints = build_endpoint_description_strings(host=host, port=port)
-        server: Any = Server(application, endpoints, ready_callable=lambda: self._greet(server))
+        server: Any = Server(application, endpoints, ready_callable=lambda: self._print_address(server))
         server.run()
         if server.abort_start:
             raise CommandError(f"Port {port} on {host} is not free. Try another: --port 0")
 
-    def _greet(self, server: Any) -> None:
+    def _print_address(self, server: Any) -> None:
         host, port = server.listening_addresses[0]
         shown = f"[{host}]" if ":" in host else host
         base = f"http://{shown}:{port}"
@@ -56,13 +55,13 @@ class Command(BaseCommand):
 
 
 def build(delay: float, faults: list[str], recordings: Path | None) -> Emulator:
-    """Raises CommandError for a fault that is not known and a folder that holds no recordings."""
+    """Raises CommandError for an unknown fault or a folder without recordings."""
     if recordings and not recordings.is_dir():
         raise CommandError(f"{recordings} is not a folder")
     try:
         found = parse_faults(",".join(faults))
-    except Refusal as refusal:
-        raise CommandError(refusal.message) from None
+    except ApiError as error:
+        raise CommandError(error.message) from None
     try:
         return Emulator(delay=delay, faults=found, recordings=recordings)
     except ValueError as error:
@@ -70,7 +69,7 @@ def build(delay: float, faults: list[str], recordings: Path | None) -> Emulator:
 
 
 def break_off(server: Any, scope: Mapping[str, Any], is_clean: bool) -> None:
-    """Closes or resets the connection of a request; Daphne keeps it alive after a short answer."""
+    """Closes or resets the connection of a request, which Daphne would keep alive."""
     for request, details in server.connections.items():
         if request.client_addr == scope["client"] and "disconnected" not in details:
             channel = request.channel

@@ -1,4 +1,4 @@
-"""`manage.py link`: another sign-in link."""
+"""`manage.py link`: prints a sign-in link."""
 
 from argparse import ArgumentParser
 from typing import Any

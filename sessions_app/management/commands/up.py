@@ -1,9 +1,11 @@
-"""`manage.py up`: from the files on the disk to a page in the browser."""
+"""`manage.py up`: prepares the database and serves Pipeweb."""
 
 import gc
 import ipaddress
 import socket
 from argparse import ArgumentParser
+from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from daphne.endpoints import build_endpoint_description_strings
@@ -12,16 +14,19 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.urls import reverse
 
+from pipeweb.private_files import make_private
 from sessions_app.accounts.owner import has_password, local_owner
 from sessions_app.models import CacheEntry, SignInLink
+from sessions_app.prompt.caching import EntryReason
 
 
 class Command(BaseCommand):
     help = "Prepare the database, then serve Pipeweb and print where. Ctrl-C ends it."
-    # The tests run the checks; here they would only delay the page.
+    # The tests run the checks; here they would delay the start.
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -31,8 +36,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
-        # Before anything slow, so that a taken port is said at once.
+        # First, so that a taken port is reported at once.
         listener = listen(host, port)
+        make_private(data_paths())
         call_command("migrate", verbosity=0, interactive=False, skip_checks=True)
         if not is_loopback(host) and not has_password():
             raise CommandError(
@@ -46,32 +52,31 @@ class Command(BaseCommand):
     def serve(self, listener: socket.socket, owner: User, host: str) -> None:
         from pipeweb.asgi import application, gateway
         from pipeweb.composition import build_emulator, build_runner
-        from sessions_app.runs import demo
+        from sessions_app.runs import demo_session
 
         gc.enable()
-        # DEBUG keeps the last 9,000 statements with their values, which a server must not, for days.
-        BaseDatabaseWrapper.queries_limit = 1
+        log_no_statements()
         if gateway.is_emulator:
-            CacheEntry.objects.forget(gateway.route, "The emulator keeps caches only while it runs.")
-        demo.ensure(owner, lambda: build_runner(build_emulator()))
+            CacheEntry.objects.forget(gateway.route, EntryReason.EMULATOR_RESTARTED)
+        demo_session.ensure_demo_session(owner, lambda: build_runner(build_emulator()))
         base = address_of(listener)
         # Daphne owns the descriptor from here and closes it at the end.
         endpoints = build_endpoint_description_strings(file_descriptor=listener.detach())
-        # No access log: it would hold sign-in tokens and who reads what.
-        server = Server(application, endpoints, ready_callable=lambda: self.greet(base, owner, host))
+        # No access log: it would contain sign-in tokens.
+        server = Server(application, endpoints, ready_callable=lambda: self.print_address(base, owner, host))
         server.run()
 
-    def greet(self, base: str, owner: User, host: str) -> None:
+    def print_address(self, base: str, owner: User, host: str) -> None:
         if is_loopback(host):
             link = base + reverse("sign-in-link", args=[SignInLink.issue(owner)])
             self.stdout.write(f"Pipeweb is up: {link}\n  (signs you in once, within ten minutes)")
         else:
             self.stdout.write(f"Pipeweb is up: {base}")
-            self.warn_about(host)
+            self.print_warnings(host)
         self.stdout.write(f"Answers come from {provider()}. Ctrl-C ends it.")
         self.stdout.flush()
 
-    def warn_about(self, host: str) -> None:
+    def print_warnings(self, host: str) -> None:
         names = ", ".join(settings.ALLOWED_HOSTS)
         self.stdout.write(f"  It answers to these names only (ALLOWED_HOSTS): {names}")
         if settings.DEBUG:
@@ -80,8 +85,22 @@ class Command(BaseCommand):
             )
 
 
+def log_no_statements() -> None:
+    """With DEBUG Django writes out every statement with its parameters, files included, and keeps 9,000."""
+    setattr(BaseDatabaseWrapper, "queries_logged", property(attrgetter("force_debug_cursor")))  # noqa: B010
+
+
+def data_paths() -> list[Path]:
+    """The folders with data, and an SQLite database with its files, wherever it lies."""
+    paths = [Path(settings.PIPEWEB_DATA), Path(settings.PIPEWEB_WORKSPACES)]
+    if connection.vendor == "sqlite":
+        database = Path(settings.DATABASES["default"]["NAME"])
+        paths += [database.with_name(database.name + suffix) for suffix in ("", "-wal", "-shm")]
+    return paths
+
+
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket. Raises CommandError with one line when the address cannot be had."""
+    """A listening socket. Raises CommandError when the address is not available."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)

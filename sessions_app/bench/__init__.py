@@ -1,1 +1,0 @@
-"""What `manage.py bench` runs: measurements over the product's public door, on loopback only."""

@@ -1,0 +1,25 @@
+"""What `up` does to its process."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
+
+from sessions_app.management.commands.up import log_no_statements
+
+
+@pytest.mark.django_db
+def test_no_statement_is_written_out_or_kept(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BaseDatabaseWrapper, "queries_logged", BaseDatabaseWrapper.queries_logged)
+    settings.DEBUG = True
+    before = len(connection.queries_log)
+    User.objects.count()
+    assert len(connection.queries_log) == before + 1
+    log_no_statements()
+    User.objects.count()
+    assert len(connection.queries_log) == before + 1
+    with CaptureQueriesContext(connection) as seen:
+        User.objects.count()
+    assert len(seen) == 1
