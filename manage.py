@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The command line of Pipeweb: `up`, `test`, `link`, and every command of Django.
+"""The command line of Pipeweb: `up`, `test`, `bench`, `link`, and every command of Django.
 
-Works on a bare machine: the bootstrap makes `.venv` first and goes on inside it.
+Works on a bare machine: the bootstrap makes `.venv` first and continues inside it.
 """
 
 import gc
@@ -15,51 +15,69 @@ if os.name == "nt":
 
 
 def main(arguments: list[str]) -> int:
-    from pipeweb.bootstrap import Refusal, enter, say
+    from pipeweb.bootstrap import BootstrapError, enter_environment, print_error
 
     try:
-        enter(arguments)
+        enter_environment(arguments)
         return run_tests(arguments[1:]) if arguments[:1] == ["test"] else run_command(arguments)
-    except Refusal as refusal:
-        return say(str(refusal), code=refusal.code)
+    except BootstrapError as error:
+        return print_error(str(error), code=error.code)
     except KeyboardInterrupt:
         return 130
 
 
 def run_tests(arguments: list[str]) -> int:
-    """Arguments go to pytest; without any the whole suite runs, three processes for two cores."""
+    """Run pytest: everything without arguments, `fast` for the fast tier, else the arguments as they are.
+
+    Whole tiers run in three processes for two cores. The fast tier leaves out what starts browsers,
+    servers or other processes; what follows `fast` goes to pytest.
+    """
     import pytest
 
     os.chdir(os.path.dirname(os.path.abspath(__file__)))
-    everything = [
-        "-n",
-        str(-(-(os.cpu_count() or 1) * 3 // 2)),
-        "--dist",
-        "loadfile",
-        "--no-loadscope-reorder",
-    ]
-    return int(pytest.main(arguments or everything))
+    workers = -(-(os.cpu_count() or 1) * 3 // 2)
+    parallel = ["-n", str(workers), "--dist", "loadfile", "--no-loadscope-reorder"]
+    if arguments[:1] == ["fast"]:
+        arguments = ["-m", "not (browser or deployment or slow)", *parallel, *arguments[1:]]
+    return int(pytest.main(arguments or parallel))
+
+
+def execute(argv: list[str]) -> None:
+    """A command of Django or of Pipeweb; `bench` stands beside the tests, outside of the app."""
+    if argv[1:2] == ["bench"]:
+        from tests.bench.command import main as run_bench
+
+        run_bench(argv)
+    else:
+        from django.core.management import execute_from_command_line
+
+        execute_from_command_line(argv)
 
 
 def run_command(arguments: list[str]) -> int:
+    from pipeweb.private_files import PRIVATE
+
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pipeweb.settings")
     if arguments[:1] == ["up"]:
+        # Before the settings make the first folder.
+        os.umask(PRIVATE)
         # Collecting between imports finds nothing and takes a fifth of the start; `up` turns it on again.
         gc.disable()
-    from django.core.management import execute_from_command_line
     from django.db import DatabaseError
 
-    from pipeweb.bootstrap import say
+    from pipeweb.bootstrap import print_error
     from sessions_app.errors import SettingsError
 
     try:
-        execute_from_command_line([__file__, *arguments])
+        execute([__file__, *arguments])
     except SettingsError as error:
-        return say(f"{error} {error.hint}".strip(), code=2)
+        return print_error(f"{error} {error.hint}".strip(), code=2)
     except DatabaseError as error:
         if "--traceback" in arguments:
             raise
-        return say(f"the database: {error}. If it is new or of an older version: python3 manage.py migrate")
+        return print_error(
+            f"the database: {error}. If it is new or of an older version: python3 manage.py migrate"
+        )
     return 0
 
 

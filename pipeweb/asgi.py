@@ -1,5 +1,6 @@
-"""The composition root: HTTP to Django, the socket to the chat, one runner behind both."""
+"""The ASGI application: HTTP to Django, the socket to the chat, one runner for both."""
 
+import asyncio
 import gc
 import os
 import sys
@@ -8,49 +9,70 @@ from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "pipeweb.settings")
 
-from django.core.asgi import get_asgi_application
+import django
 
-http = get_asgi_application()
+django.setup(set_prefix=False)
 
-from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 from django.urls import path
 
+from pipeweb.bodies import BodyGuard, BodyHandler
 from pipeweb.composition import build_gateway, build_runner
+from sessions_app.accounts.origins import SameOriginOnly
 from sessions_app.chat.consumers import ChatConsumer
-from sessions_app.instruments import FLUSH_LAG
-from sessions_app.runs.caretaking import Caretaker
-from sessions_app.runs.watch import Watch
+from sessions_app.chat.importer import Importer
+from sessions_app.chat.sockets import Sockets
+from sessions_app.health.probe import HealthProbe
+from sessions_app.metrics import FLUSH_LAG, HEARTBEAT_AGE
+from sessions_app.rendering.renderer import renderer
+from sessions_app.runs.cache_janitor import CacheJanitor
+from sessions_app.runs.run_poller import RunPoller
 
 gateway = build_gateway()
 runner = build_runner(gateway)
-watch = Watch(runner)
-caretaker = Caretaker(gateway)
+sockets = Sockets()
+poller = RunPoller(runner)
+janitor = CacheJanitor(gateway)
+importer = Importer()
+probe = HealthProbe(poll_age=lambda: poller.poll_age, heartbeat_age=lambda: poller.heartbeat_age)
+http = BodyHandler()
 FLUSH_LAG.set_function(lambda: runner.lag)
+HEARTBEAT_AGE.set_function(lambda: poller.heartbeat_age)
+
+FAREWELL_SECONDS = 0.3
 
 
-def wake_up() -> None:
-    watch.start()
-    caretaker.start()
+def start_background() -> None:
+    renderer().start()
+    poller.start()
+    sockets.start()
+    janitor.start()
+    importer.start()
+    probe.start()
 
 
 async def shut_down() -> None:
-    """Ends every run in order, then the connections to the provider."""
-    await watch.stop()
-    await caretaker.stop()
+    """Ends all runs, then the connections to the provider."""
+    await poller.stop()
+    await sockets.stop()
+    await janitor.stop()
+    await importer.stop()
+    await probe.stop()
     await runner.shutdown()
+    if runner.streams:
+        # The pages are told how their runs ended before their sockets close.
+        await asyncio.sleep(FAREWELL_SECONDS)
     await gateway.aclose()
 
 
 async def lifespan(
     scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
 ) -> None:
-    """For servers that speak ASGI lifespan; Daphne does not and gets a reactor trigger below."""
+    """For servers with ASGI lifespan; Daphne has none and gets a reactor trigger below."""
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
-            wake_up()
+            start_background()
         else:
             await shut_down()
         await send({"type": f"{message['type']}.complete"})
@@ -59,33 +81,35 @@ async def lifespan(
 
 
 async def http_with_runner(scope: Any, receive: Any, send: Any) -> None:
-    """Pages that start a run or ask the model find the process's runner in their scope."""
-    await http({**scope, "runner": runner}, receive, send)
+    """Puts runner and importer into the scope for views, the probe for the health middleware."""
+    await http({**scope, "runner": runner, "importer": importer, "probe": probe}, receive, send)
 
 
-chat: Any = ChatConsumer.as_asgi(runner=runner)
+chat: Any = ChatConsumer.as_asgi(runner=runner, sockets=sockets)
 route: Any = path("ws/s/<uuid:public>/", chat)
 
 application = ProtocolTypeRouter(
     {
-        "http": http_with_runner,
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter([route]))),
+        "http": BodyGuard(http_with_runner),
+        "websocket": SameOriginOnly(URLRouter([route])),
         "lifespan": lifespan,
     }
 )
 
 if "twisted.internet.reactor" in sys.modules:
-    import asyncio
-
     from twisted.internet.defer import Deferred
 
+    from pipeweb import daphne_bodies, daphne_sockets
+
+    daphne_bodies.install()
+    daphne_sockets.install()
     reactor: Any = sys.modules["twisted.internet.reactor"]
-    # Later, not when running: the loop must be inside its first turn.
-    reactor.callLater(0, wake_up)
+    # Not `callWhenRunning`: the event loop must be running already.
+    reactor.callLater(0, start_background)
     reactor.addSystemEventTrigger(
         "before", "shutdown", lambda: Deferred.fromFuture(asyncio.ensure_future(shut_down()))
     )
 
-# A full collection walks Django and the SDK for 100 ms and stops every stream meanwhile (performance §3).
+# A full collection over Django and the SDK would stop every stream for 100 ms (performance §3).
 gc.collect()
 gc.freeze()

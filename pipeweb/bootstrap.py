@@ -1,8 +1,6 @@
-"""From a bare machine to a process inside `.venv`, with nothing but the standard library.
+"""Creates or updates `.venv` and restarts the process inside it, with the standard library only.
 
-`manage.py` calls `enter` first. It returns at once when the process already runs in an up-to-date
-`.venv`; otherwise it makes or updates `.venv` and replaces the process by the same command inside
-it. Replacing (exec) rather than starting a child leaves no server behind when a parent is killed.
+`manage.py` calls `enter_environment` first. exec, not a child process: no server survives a killed parent.
 """
 
 import fcntl
@@ -23,20 +21,20 @@ TEST = "requirements-dev.txt"
 """Holds every line of requirements.txt too."""
 
 
-class Refusal(Exception):
-    """Why the command cannot start, as one line for the person."""
+class BootstrapError(Exception):
+    """The command cannot start; the message is one line."""
 
     def __init__(self, line: str, code: int = 1) -> None:
         super().__init__(line)
         self.code = code
 
 
-def enter(arguments: Sequence[str], root: Path = ROOT) -> None:
-    """Returns inside an up-to-date `.venv` only. Raises Refusal when there can be none."""
+def enter_environment(arguments: Sequence[str], root: Path = ROOT) -> None:
+    """Returns only when the process runs in an up-to-date `.venv`. Raises BootstrapError."""
     venv = VirtualEnvironment(root)
     wanted = [TEST, RUN] if arguments[:1] == ["test"] else [RUN]
     if not venv.holds(wanted):
-        with interruptible(), only_one(root):
+        with interruptible(), install_lock(root):
             # Another start may have done the work while this one waited.
             if not venv.holds(wanted):
                 venv.prepare(wanted)
@@ -44,8 +42,8 @@ def enter(arguments: Sequence[str], root: Path = ROOT) -> None:
         os.execv(venv.python, [str(venv.python), *sys.orig_argv[1:]])
 
 
-def say(line: str, code: int = 1) -> int:
-    """Prints why the command ends; returns the exit code."""
+def print_error(line: str, code: int = 1) -> int:
+    """Prints one line and returns the exit code."""
     print(f"pipeweb: {line}", file=sys.stderr)
     return code
 
@@ -53,7 +51,7 @@ def say(line: str, code: int = 1) -> int:
 class VirtualEnvironment:
     """`.venv` and its stamp: the sha256 of each requirement file that is installed in full.
 
-    The stamp is written last and removed first, so a half-made `.venv` has none and is made anew.
+    The stamp is written last and removed first, so an incomplete `.venv` has none and is created again.
     """
 
     def __init__(self, root: Path) -> None:
@@ -72,9 +70,9 @@ class VirtualEnvironment:
         return {hashlib.sha256((self.root / file).read_bytes()).hexdigest() for file in files}
 
     def prepare(self, files: Sequence[str]) -> None:
-        """Installs the first file, which holds the others. Raises Refusal."""
+        """Installs the first file, which includes the others. Raises BootstrapError."""
         if not os.access(self.root, os.W_OK):
-            raise Refusal(f"the folder {self.root} cannot be written to; .venv belongs there.")
+            raise BootstrapError(f"the folder {self.root} cannot be written to; .venv belongs there.")
         print("pipeweb: installing packages into .venv; this takes a minute and happens once.", flush=True)
         uv = shutil.which("uv")
         if not (self.python.exists() and self.stamp.exists()):
@@ -85,7 +83,9 @@ class VirtualEnvironment:
 
     def make(self, *, with_pip: bool) -> None:
         if find_spec("venv") is None or (with_pip and find_spec("ensurepip") is None):
-            raise Refusal("this Python cannot make .venv; on Debian and Ubuntu: apt install python3-venv")
+            raise BootstrapError(
+                "this Python cannot make .venv; on Debian and Ubuntu: apt install python3-venv"
+            )
         shutil.rmtree(self.folder, ignore_errors=True)
         run([sys.executable, "-m", "venv", *([] if with_pip else ["--without-pip"]), str(self.folder)])
 
@@ -100,19 +100,19 @@ class VirtualEnvironment:
 
 
 def run(command: list[str]) -> None:
-    """Runs a step of the installation; its own words appear only in the refusal."""
+    """Runs a step of the installation. Raises BootstrapError that explains its output."""
     # Behind a proxy that opens TLS, uv must trust what the system trusts.
     environment = {**os.environ, "UV_SYSTEM_CERTS": "1"}
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     except OSError as error:
-        raise Refusal(f"{command[0]} cannot be run: {error.strerror}.") from error
+        raise BootstrapError(f"{command[0]} cannot be run: {error.strerror}.") from error
     if done.returncode:
-        raise Refusal(explain(done.stderr + done.stdout))
+        raise BootstrapError(explain(done.stderr + done.stdout))
 
 
 def explain(output: str) -> str:
-    """One line out of what venv, pip or uv said when it failed."""
+    """One line from the output of venv, pip or uv."""
     lowered = output.lower()
     if "ensurepip" in lowered:
         return "this Python cannot make .venv; on Debian and Ubuntu: apt install python3-venv"
@@ -128,8 +128,8 @@ def explain(output: str) -> str:
 
 
 @contextmanager
-def only_one(root: Path) -> Iterator[None]:
-    """One installation per folder at a time; the others wait. Leaves no file behind."""
+def install_lock(root: Path) -> Iterator[None]:
+    """Waits until no other process installs into this folder; the lock is on the folder itself."""
     descriptor = os.open(root, os.O_RDONLY)
     try:
         wait_for(descriptor)
@@ -148,11 +148,11 @@ def wait_for(descriptor: int) -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the installer too and say so in one line."""
+    """Turns Ctrl-C and SIGTERM into BootstrapError with exit code 130."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     except KeyboardInterrupt:
-        raise Refusal("interrupted; the next start begins again.", code=130) from None
+        raise BootstrapError("interrupted; the next start begins again.", code=130) from None
     finally:
         signal.signal(signal.SIGTERM, before)

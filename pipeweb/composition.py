@@ -1,32 +1,33 @@
-"""Where the parts are put together: which gateway, which tools, one runner per process."""
+"""Builds the gateway and the runner of a process from the settings."""
 
 from functools import cache
 
 from django.conf import settings
 
+from sessions_app.chat.turn_files import render_files
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import GOOGLE, Gateway
 from sessions_app.gemini.openai_gateway import OpenAIGateway
-from sessions_app.runs.bell import Bell
-from sessions_app.runs.engine import Engine
-from sessions_app.runs.patience import Patience
-from sessions_app.runs.presence import Presence
+from sessions_app.panels import TOOLBOX
+from sessions_app.runs.engine import Engine, RetryPolicy
+from sessions_app.runs.processes import Notifier, ProcessLock
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.writer import Writer
-from sessions_app.tools import TOOLBOX
 
 
 def build_gateway() -> Gateway:
     """Google's API when there is a key, else the emulator behind the same client; in the set dialect."""
     if settings.GEMINI_API_KEY:
-        door = gateway_class()
-        return door(api_key=settings.GEMINI_API_KEY, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
+        gateway_type = gateway_class()
+        return gateway_type(
+            api_key=settings.GEMINI_API_KEY, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
+        )
     return build_emulator()
 
 
 def build_emulator(emulator: Emulator | None = None) -> Gateway:
-    """A client before an emulator, by default the one that this process keeps."""
-    return gateway_class().to_emulator(EmulatorTransport(emulator or own_emulator()))
+    """A gateway to an emulator, by default the one of this process."""
+    return gateway_class().to_emulator(EmulatorTransport(emulator or process_emulator()))
 
 
 def gateway_class() -> type[Gateway]:
@@ -34,14 +35,15 @@ def gateway_class() -> type[Gateway]:
 
 
 @cache
-def own_emulator() -> Emulator:
-    """One per process: what one client caches there, the other finds."""
+def process_emulator() -> Emulator:
+    """One per process, so that its clients share files and caches."""
     return Emulator(delay=settings.PIPEWEB_EMULATOR_DELAY, recordings=settings.PIPEWEB_REPLAY)
 
 
-def build_runner(gateway: Gateway, patience: Patience | None = None) -> Runner:
+def build_runner(gateway: Gateway, retry_policy: RetryPolicy | None = None) -> Runner:
     """One per process; it holds the process's lock file until it is shut down."""
-    bell = Bell()
-    writer = Writer(after_commit=bell.ring)
-    engine = Engine(gateway, TOOLBOX, writer, patience or Patience())
-    return Runner(engine, writer, bell, Presence(settings.PIPEWEB_DATA / "processes"))
+    notifier = Notifier()
+    writer = Writer(after_commit=notifier.notify)
+    toolbox = TOOLBOX.served_by(emulator=gateway.is_emulator)
+    engine = Engine(gateway, toolbox, writer, retry_policy or RetryPolicy(), render_files)
+    return Runner(engine, writer, notifier, ProcessLock(settings.PIPEWEB_DATA / "processes"))

@@ -1,20 +1,18 @@
-"""Reading settings from the environment: typed, and refused loudly when wrong.
+"""Typed reading of environment variables.
 
-Every error is a `SettingsError` that names the variable, what it holds and what it may hold.
-Values of secrets are never part of an error.
+Every error is a `SettingsError` that names the variable and what it may hold, never the value of a secret.
 """
 
 import os
 import re
 import secrets
+from ast import literal_eval
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
-from urllib.parse import urlsplit
-
-from environ import Env
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from sessions_app.errors import SettingsError
 
@@ -29,14 +27,14 @@ SQLITE_OPTIONS = {
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA cache_size=-4000;"
     ),
 }
-"""Without WAL and IMMEDIATE four writers see "database is locked" (measured: stack D).
+"""Without WAL and IMMEDIATE four writers get "database is locked" (measured: stack D).
 
-Every thread has a connection, and each would map the file and keep pages of its own: a large cache or
-a memory map is paid once per connection.
+The cache is small because every thread has a connection with a cache of its own.
 """
 
 POSTGRES = "django.db.backends.postgresql"
 SQLITE = "django.db.backends.sqlite3"
+ENGINES = {"sqlite": SQLITE, "postgres": POSTGRES, "postgresql": POSTGRES}
 
 
 class Environment:
@@ -91,7 +89,7 @@ class Environment:
         """A folder that exists and takes files; made when missing."""
         path = Path(self.text(name, str(default))).expanduser().absolute()
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            path.mkdir(0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise SettingsError(f"{name}: the folder {path} cannot be made ({error.strerror}).") from error
         if not os.access(path, os.W_OK | os.X_OK):
@@ -109,16 +107,19 @@ class Environment:
         return path
 
     def database(self, name: str, default: Path) -> dict[str, Any]:
-        """One entry of DATABASES. Connections stay open: opening one costs more than most queries."""
+        """One entry of DATABASES. Connections stay open: opening one costs more than most queries.
+
+        Before each piece of work they are asked whether the server still has them (`sessions_app.database`).
+        """
         value = self.text(name, f"sqlite:///{default}")
-        config = parse_database(name, value)
+        config = {"CONN_HEALTH_CHECKS": True} | parse_database(name, value)
         config["CONN_MAX_AGE"] = None
         if config["ENGINE"] == SQLITE:
-            config["OPTIONS"] = SQLITE_OPTIONS | config.get("OPTIONS", {})
+            config["OPTIONS"] = SQLITE_OPTIONS | config["OPTIONS"]
         return config
 
     def refuse_unknown(self, prefix: str, known: Collection[str]) -> None:
-        """A misspelt variable would silently leave its default in force."""
+        """Raises SettingsError for a misspelt variable, which would otherwise be ignored."""
         for name in sorted(self.variables):
             if name.startswith(prefix) and name not in known:
                 raise SettingsError(f"{name} is not a setting.", hint=f"Known: {', '.join(sorted(known))}.")
@@ -133,21 +134,53 @@ def is_url(value: str, schemes: Collection[str]) -> bool:
 
 
 def parse_database(name: str, value: str) -> dict[str, Any]:
-    scheme = value.partition(":")[0]
-    if scheme not in {"sqlite", "postgres", "postgresql"}:
-        raise SettingsError(f"{name} must start with sqlite:/// or postgres://.")
+    """The parts of a database URL as an entry of DATABASES.
+
+    In its query, names in capitals are settings of Django (CONN_HEALTH_CHECKS), the others OPTIONS.
+    Raises SettingsError. The value may hold a password, so no error repeats it.
+    """
     try:
-        config: dict[str, Any] = Env.db_url_config(value, engine=SQLITE if scheme == "sqlite" else POSTGRES)
-    except Exception as error:
-        # The value may hold a password, so neither it nor the parser's words are repeated.
+        parts = urlsplit(value.replace("#", "%23"))  # a password may hold one, a database has no fragment
+        host, port = _address(parts)
+    except ValueError as error:
         raise SettingsError(f"{name} is not a database URL that can be read.") from error
-    if not config["NAME"] or config["NAME"] == ":memory:":
+    if parts.scheme not in ENGINES:
+        raise SettingsError(f"{name} must start with sqlite:/// or postgres://.")
+    database = unquote(parts.path.removeprefix("/"))
+    if not database or database == ":memory:":
         raise SettingsError(f"{name} must name a database, for example sqlite:////srv/pipeweb.sqlite3.")
-    return config
+    query = {key: _literal(text) for key, text in parse_qsl(parts.query)}
+    return {
+        "ENGINE": ENGINES[parts.scheme],
+        "NAME": database,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": host,
+        "PORT": port,
+        "OPTIONS": {key: text for key, text in query.items() if not key.isupper()},
+        **{key: text for key, text in query.items() if key.isupper()},
+    }
+
+
+def _address(parts: SplitResult) -> tuple[str, str | int]:
+    """Host and port; several of each, comma-separated, for servers that stand in for one another."""
+    address = parts.netloc.rpartition("@")[2]
+    if "," not in address:
+        return unquote(parts.hostname or ""), parts.port or ""
+    pairs = [entry.partition(":") for entry in address.split(",")]
+    return ",".join(host for host, _, _ in pairs), ",".join(port for _, _, port in pairs)
+
+
+def _literal(text: str) -> Any:
+    """A number or a constant of Python as such, anything else as text."""
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def kept_secret(folder: Path) -> str:
-    """The secret of a local installation: made once, readable by its owner only."""
+    """The secret of a local installation: created once, readable by its owner only."""
     path = folder / "secret_key"
     if not path.exists():
         make_secret(path)
@@ -161,6 +194,6 @@ def make_secret(path: Path) -> None:
     with NamedTemporaryFile("w", dir=path.parent, encoding="ascii") as file:
         file.write(secrets.token_urlsafe(48))
         file.flush()
-        # Linking is all or nothing: of two first starts both read the secret of the first.
+        # Linking is atomic: of two first starts, both read the secret of the first.
         with suppress(FileExistsError):
             os.link(file.name, path)

@@ -1,9 +1,8 @@
 """Logging through structlog: lines for a person, or JSON when DEBUG is off.
 
-What people write and what models answer is never logged, and no key or sign-in token either. An
-error's own words may quote any of these (a refused row, a value that would not parse), so a line
-tells the class of an error and where it was raised, never its message. Statements to the database
-carry their values and stay silent on every level.
+Messages, answers, keys and sign-in tokens are never logged. The message of an error may quote any of
+them, so a line has the class of an error and where it was raised, never its message. Statements to the
+database contain values and are not logged at any level.
 """
 
 import logging
@@ -13,34 +12,34 @@ from collections.abc import Iterator
 from typing import Any
 
 SIGN_IN = re.compile(r"(/sign-in/)[^\s/?'\"]+")
-OF_A_TASK = re.compile(r"exception=.*", re.S)
-"""asyncio writes a lost task into its message, the error's words included."""
+TASK_EXCEPTION = re.compile(r"exception=.*", re.S)
+"""asyncio writes an unretrieved exception of a task into its message."""
 
-WORDY = ("asyncio", "autobahn", "channels", "daphne", "google_genai", "httpcore2", "httpx2")
-"""At DEBUG or INFO these repeat headers with the key, paths with tokens, and addresses."""
+NOISY_LOGGERS = ("asyncio", "autobahn", "channels", "daphne", "google_genai", "httpcore2", "httpx2")
+"""At DEBUG or INFO these log headers with the key, paths with tokens, and addresses."""
 
 
 class Redaction(logging.Filter):
-    """Takes sign-in tokens and the words of errors out of the message and its arguments."""
+    """Removes sign-in tokens and messages of errors from the message and its arguments."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
-            record.args = tuple(_named(argument) for argument in record.args)
+            record.args = tuple(_class_name(argument) for argument in record.args)
         message = record.getMessage()
-        told = SIGN_IN.sub(r"\1…", message)
+        redacted = SIGN_IN.sub(r"\1…", message)
         if record.name == "asyncio":
-            told = OF_A_TASK.sub("exception=…", told)
-        if told != message:
-            record.msg, record.args = told, ()
+            redacted = TASK_EXCEPTION.sub("exception=…", redacted)
+        if redacted != message:
+            record.msg, record.args = redacted, ()
         return True
 
 
-def _named(argument: object) -> object:
+def _class_name(argument: object) -> object:
     return type(argument).__name__ if isinstance(argument, BaseException) else argument
 
 
 def frames(exc_info: Any) -> str:
-    """Classes and places of an exception and of what led to it, newest first."""
+    """Classes and tracebacks of an exception and its causes, newest first."""
     return "\n".join(_places(exc_info[1]))
 
 
@@ -67,13 +66,13 @@ def logging_config(level: str, *, json: bool) -> dict[str, Any]:
             # Django would print each line a second time through its own console handler.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.db.backends": {"level": "CRITICAL"},
-            **{name: {"level": calm} for name in WORDY},
+            **{name: {"level": calm} for name in NOISY_LOGGERS},
         },
     }
 
 
 def formatter(*, json: bool) -> logging.Formatter:
-    """Configures structlog as a side, since a process logs in one way only."""
+    """The formatter of the handler; also configures structlog for the process."""
     import structlog
 
     shared: list[structlog.typing.Processor] = [

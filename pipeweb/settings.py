@@ -11,6 +11,7 @@ from csp.constants import NONCE, NONE, SELF
 
 from pipeweb.environment import LEVELS, Environment, kept_secret
 from pipeweb.logs import logging_config
+from sessions_app.body_limits import FORM_LIMIT
 from sessions_app.errors import SettingsError
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -93,6 +94,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "sessions_app.health.middleware.health_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -103,8 +105,10 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "sessions_app.chat.zone.in_zone",
-    "sessions_app.chat.nowhere.Nowhere",
+    "sessions_app.chat.time_zone.time_zone_middleware",
+    "sessions_app.chat.not_found.NotFoundMiddleware",
+    "sessions_app.chat.full_storage.FullStorageMiddleware",
+    "sessions_app.chat.over_limit.OverLimitMiddleware",
 ]
 
 ROOT_URLCONF = "pipeweb.urls"
@@ -122,7 +126,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
-                "sessions_app.chat.pages.provider",
+                "sessions_app.chat.context_usage.provider_context",
             ],
         },
     },
@@ -150,6 +154,15 @@ USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 
+# Bodies that are being received lie here, in files without a name (`pipeweb.bodies`).
+FILE_UPLOAD_TEMP_DIR = PIPEWEB_DATA / "uploads"
+FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "pipeweb.bodies.NamelessFileUploadHandler",
+]
+DATA_UPLOAD_MAX_MEMORY_SIZE = FORM_LIMIT
+
 STATIC_URL = "/static/"
 STATIC_ROOT = PIPEWEB_DATA / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -158,7 +171,7 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "pipeweb.assets.HashedFiles"
+        else "pipeweb.storage.HashedFiles"
     },
 }
 

@@ -10,10 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asgiref.sync import SyncToAsync
 from django.contrib.auth.models import User
+from django.db import connection, connections
 from django.test import Client
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+from pytest_django import DjangoDbBlocker
 
-from sessions_app.context.prices import forget_prices
+from sessions_app.context.model_lookup import clear_caches
+from sessions_app.context.personal_limits import clear_limits
+from sessions_app.rendering.renderer import renderer
+from sessions_app.runs.background import repeats
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -21,6 +29,10 @@ CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-
 CHROMIUM = next(filter(None, map(shutil.which, CHROMIUMS)), None)
 SUMMARY = pytest.StashKey[str]()
 """The table of `tests/conformance`, printed at the end of the run."""
+
+# A busy machine is slow, and no test is about time.
+hypothesis_settings.register_profile("pipeweb", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("pipeweb")
 
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
@@ -69,6 +81,8 @@ def pytest_report_header() -> str:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     browser = [item for item in items if "tests/browser/" in item.nodeid]
+    for item in browser:
+        item.add_marker(pytest.mark.browser)
     if CHROMIUM or not browser:
         return
     if IN_CI:
@@ -107,10 +121,33 @@ def recordings() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Django asks SQLite once per connection whether it knows JSON; no test counts that query."""
+    with django_db_blocker.unblock():
+        assert connection.features.supports_json_field
+    yield
+    # The thread of `sync_to_async` keeps its connection, and PostgreSQL drops no database that is in use.
+    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def patient_renderer() -> None:
+    """A busy machine renders all the same; the limits have renderers of their own in their tests."""
+    renderer().seconds = 20.0
+
+
 @pytest.fixture(autouse=True)
 def fresh_prices() -> None:
-    """What a process remembers of prices is of rows that the test before took away."""
-    forget_prices()
+    """What a process remembers of prices and limits is of rows that the test before took away."""
+    clear_caches()
+    clear_limits()
+
+
+@pytest.fixture(autouse=True)
+def fresh_reports() -> None:
+    """What a process logged already is of the test before."""
+    repeats.clear()
 
 
 @pytest.fixture

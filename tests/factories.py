@@ -12,13 +12,15 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from sessions_app.models import Exchange, RawChunk, Run, Session, Turn
+from sessions_app.prompt.calls import CallResponse
 from sessions_app.prompt.layers import Layers, NamedText, StaticSources, build_layers
 from sessions_app.prompt.panels import Panel
 from sessions_app.prompt.payload import GenerationConfig, assemble
 from sessions_app.prompt.reply import Reply, fold
-from sessions_app.prompt.signatures import dress
-from sessions_app.prompt.turns import Answer, TurnKind, tool_response, user_task
+from sessions_app.prompt.signatures import prepare_signatures
 from sessions_app.prompt.turns import Turn as TurnValue
+from sessions_app.prompt.turns import TurnKind, tool_response, user_task
+from sessions_app.prompt.verdict import Verdict, VerdictReason
 
 MODEL = "gemini-3-flash-preview"
 ROUTE = "route-a"
@@ -31,6 +33,9 @@ USAGE = {
     "thoughtsTokenCount": 40,
     "totalTokenCount": 1340,
 }
+
+HIT = Verdict(VerdictReason.NAMED, None, cached=1024, prompt=1204)
+"""What `close` writes down where a test gives no verdict."""
 
 DECLARATIONS = [
     {
@@ -49,7 +54,7 @@ def make_run(session: Session, text: str = "Is AA100 late?") -> Run:
     """A run with its trigger: a user task at the session's head."""
     run = Run.objects.create(session=session, client_id=uuid.uuid4(), status=Run.Status.RUNNING, now=NOW)
     trigger = user_task(str(uuid.uuid4()), text)
-    run.trigger = Turn.grow(session, trigger, parent=session.head, run=run)
+    run.trigger = Turn.append(session, trigger, parent=session.head, run=run)
     run.save(update_fields=["trigger"])
     return run
 
@@ -61,7 +66,7 @@ def make_exchange(
 
     `facts` are columns of the exchange; `cache_name` also makes the payload name that cache.
     """
-    turns, notes = dress(
+    turns, notes = prepare_signatures(
         [turn.value for turn in Turn.objects.branch(run.session.head_id)], route=route, required=True
     )
     payload = assemble(
@@ -70,9 +75,7 @@ def make_exchange(
         model=MODEL,
         cached_content=facts.get("cache_name", ""),
     )
-    stored = [
-        {"turn": note.turn, "part": note.part, "action": note.action, "reason": note.reason} for note in notes
-    ]
+    stored = [note.stored() for note in notes]
     exchange = Exchange.objects.begin(run, step, payload, route=route, **{"notes": stored, **facts})
     receive(
         exchange, [text_chunk("It is on time.", finish="STOP", usage=USAGE)] if bodies is None else bodies
@@ -94,14 +97,14 @@ def receive(exchange: Exchange, bodies: Sequence[bytes]) -> Turn | None:
         RawChunk(exchange=exchange, seq=seq, ms=120.0 + 80 * seq, body=body)
         for seq, body in enumerate(bodies)
     )
-    reply = fold(bodies)
+    reply = fold(bodies, exchange.dialect)
     close(exchange, reply)
     if reply.wire is None:
         return None
     kind = TurnKind.FUNCTION_CALLING if reply.calls else TurnKind.MODEL_RESPONSE
     value = TurnValue(str(uuid.uuid4()), kind, reply.wire, exchange.route)
     session = exchange.run.session
-    return Turn.grow(session, value, parent=session.head, run=exchange.run, exchange=exchange)
+    return Turn.append(session, value, parent=session.head, run=exchange.run, exchange=exchange)
 
 
 def close(exchange: Exchange, reply: Reply) -> None:
@@ -117,7 +120,8 @@ def close(exchange: Exchange, reply: Reply) -> None:
     exchange.served_model, exchange.provider = MODEL, "Gemini emulator"
     exchange.ended_at = timezone.now()
     exchange.verdict = exchange.verdict or "hit"
-    exchange.verdict_words = exchange.verdict_words or "1024 of 1204 tokens came from the cache."
+    if not exchange.earlier_wording:
+        exchange.verdict_figures = exchange.verdict_figures or HIT.stored()
     exchange.save()
 
 
@@ -156,8 +160,8 @@ def answer_calls(run: Run, response: dict[str, Any]) -> Turn:
     head = run.session.head
     assert head is not None
     calls = fold([orjson.dumps({"candidates": [{"content": orjson.loads(head.wire)}]})]).calls
-    value = tool_response(str(uuid.uuid4()), [Answer(call, response) for call in calls])
-    return Turn.grow(run.session, value, parent=head, run=run)
+    value = tool_response(str(uuid.uuid4()), [CallResponse(call, response) for call in calls])
+    return Turn.append(run.session, value, parent=head, run=run)
 
 
 signatures = (bytes([18, n % 256, 251, 255]) * 30 for n in itertools.count())

@@ -1,4 +1,4 @@
-"""From a bare machine to a running server, and every way that can fail in one line."""
+"""The bootstrap of `.venv`, and the failures of a start as one line."""
 
 import ast
 import fcntl
@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from pipeweb import bootstrap
-from pipeweb.bootstrap import Refusal, VirtualEnvironment, enter, explain, only_one
+from pipeweb.bootstrap import BootstrapError, VirtualEnvironment, enter_environment, explain, install_lock
 from tests.conftest import ROOT
 from tests.server import Server, manage
 
@@ -22,7 +22,7 @@ Commands = list[list[str]]
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Path:
+def project(tmp_path: Path) -> Path:
     """A project folder with its two requirement files and nothing else."""
     (tmp_path / "requirements.txt").write_text("run\n")
     (tmp_path / "requirements-dev.txt").write_text("run\ntest\n")
@@ -30,16 +30,16 @@ def house(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def commands(house: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
+def commands(project: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
     """What the bootstrap would run on this machine, which has no uv; making `.venv` makes its python."""
     ran: Commands = []
 
     def record(command: list[str]) -> None:
         ran.append(command)
         if "venv" in command:
-            (house / ".venv/bin").mkdir(parents=True)
-            (house / ".venv/bin/python").touch()
-            (house / ".venv/lib/python3/site-packages/pip").mkdir(parents=True)
+            (project / ".venv/bin").mkdir(parents=True)
+            (project / ".venv/bin/python").touch()
+            (project / ".venv/lib/python3/site-packages/pip").mkdir(parents=True)
 
     monkeypatch.setattr(bootstrap, "run", record)
     monkeypatch.setattr("shutil.which", lambda name: None)
@@ -47,90 +47,90 @@ def commands(house: Path, monkeypatch: pytest.MonkeyPatch) -> Commands:
     return ran
 
 
-def test_a_bare_machine_makes_installs_and_goes_on_inside(house: Path, commands: Commands) -> None:
-    enter(["up"], house)
-    make, install, go_on = commands
-    assert make[1:] == ["-m", "venv", str(house / ".venv")]
-    assert "--require-hashes" in install and install[-1] == str(house / "requirements.txt")
-    assert go_on == ["exec", str(house / ".venv/bin/python")]
+def test_a_bare_machine_creates_venv_installs_and_restarts_inside(project: Path, commands: Commands) -> None:
+    enter_environment(["up"], project)
+    make, install, restart = commands
+    assert make[1:] == ["-m", "venv", str(project / ".venv")]
+    assert "--require-hashes" in install and install[-1] == str(project / "requirements.txt")
+    assert restart == ["exec", str(project / ".venv/bin/python")]
 
 
-def test_a_second_start_installs_nothing(house: Path, commands: Commands) -> None:
-    enter(["up"], house)
+def test_a_second_start_installs_nothing(project: Path, commands: Commands) -> None:
+    enter_environment(["up"], project)
     commands.clear()
-    enter(["up"], house)
+    enter_environment(["up"], project)
     assert [command[0] for command in commands] == ["exec"]
 
 
-def test_a_process_inside_goes_on_as_it_is(
-    house: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+def test_a_process_inside_is_not_restarted(
+    project: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    enter(["up"], house)
+    enter_environment(["up"], project)
     commands.clear()
-    monkeypatch.setattr(sys, "prefix", str(house / ".venv"))
-    enter(["up"], house)
+    monkeypatch.setattr(sys, "prefix", str(project / ".venv"))
+    enter_environment(["up"], project)
     assert commands == []
 
 
-def test_the_tests_bring_their_own_packages(house: Path, commands: Commands) -> None:
-    enter(["up"], house)
+def test_the_tests_install_their_own_packages(project: Path, commands: Commands) -> None:
+    enter_environment(["up"], project)
     commands.clear()
-    enter(["test", "-q"], house)
-    assert commands[0][-1] == str(house / "requirements-dev.txt")
+    enter_environment(["test", "-q"], project)
+    assert commands[0][-1] == str(project / "requirements-dev.txt")
     commands.clear()
-    enter(["up"], house)
+    enter_environment(["up"], project)
     assert [command[0] for command in commands] == ["exec"]
 
 
-def test_new_requirements_are_installed_into_the_same_folder(house: Path, commands: Commands) -> None:
-    enter(["up"], house)
+def test_new_requirements_are_installed_into_the_same_folder(project: Path, commands: Commands) -> None:
+    enter_environment(["up"], project)
     commands.clear()
-    (house / "requirements.txt").write_text("run\nmore\n")
-    enter(["up"], house)
+    (project / "requirements.txt").write_text("run\nmore\n")
+    enter_environment(["up"], project)
     assert [command[2] for command in commands[:-1]] == ["pip"]
 
 
 def test_an_interrupted_installation_is_made_anew(
-    house: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+    project: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(VirtualEnvironment, "install", interrupt)
-        with pytest.raises(Refusal, match="interrupted") as caught:
-            enter(["up"], house)
+        with pytest.raises(BootstrapError, match="interrupted") as caught:
+            enter_environment(["up"], project)
     assert caught.value.code == 130
-    (house / ".venv/half").touch()
-    enter(["up"], house)
-    assert not (house / ".venv/half").exists()
+    (project / ".venv/half").touch()
+    enter_environment(["up"], project)
+    assert not (project / ".venv/half").exists()
 
 
 def test_uv_is_used_when_it_is_there(
-    house: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+    project: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/uv")
     monkeypatch.setattr(bootstrap, "find_spec", lambda name: None if name == "ensurepip" else object())
-    enter(["up"], house)
+    enter_environment(["up"], project)
     assert "--without-pip" in commands[0]
     assert commands[1][:3] == ["/usr/bin/uv", "pip", "install"] and "--require-hashes" in commands[1]
 
 
 def test_a_missing_ensurepip_names_the_debian_package(
-    house: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+    project: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bootstrap, "find_spec", lambda name: None if name == "ensurepip" else object())
-    with pytest.raises(Refusal, match="apt install python3-venv"):
-        enter(["up"], house)
+    with pytest.raises(BootstrapError, match="apt install python3-venv"):
+        enter_environment(["up"], project)
     assert commands == []
 
 
 def test_a_folder_that_cannot_be_written_to_is_named(
-    house: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+    project: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.access", lambda *_: False)
-    with pytest.raises(Refusal, match=f"{house} cannot be written to"):
-        enter(["up"], house)
+    with pytest.raises(BootstrapError, match=f"{project} cannot be written to"):
+        enter_environment(["up"], project)
     assert commands == []
 
 
@@ -150,10 +150,10 @@ def test_a_failed_installation_is_explained_in_one_line(output: str, line: str) 
     assert line in explain(output) and "\n" not in explain(output)
 
 
-def test_a_step_that_fails_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_that_fails_raises_a_bootstrap_error(monkeypatch: pytest.MonkeyPatch) -> None:
     failed = SimpleNamespace(returncode=1, stdout="", stderr="dns error")
     monkeypatch.setattr("subprocess.run", lambda *_, **__: failed)
-    with pytest.raises(Refusal, match="check the network"):
+    with pytest.raises(BootstrapError, match="check the network"):
         bootstrap.run(["pip"])
 
 
@@ -168,13 +168,13 @@ def test_a_second_start_waits_for_the_first(tmp_path: Path, capsys: pytest.Captu
         os.close(descriptor)
 
     threading.Timer(0.1, release).start()
-    with only_one(tmp_path):
+    with install_lock(tmp_path):
         assert released
     assert "waiting for it" in capsys.readouterr().out
 
 
 def test_the_lock_leaves_nothing_behind(tmp_path: Path) -> None:
-    with only_one(tmp_path):
+    with install_lock(tmp_path):
         assert list(tmp_path.iterdir()) == []
 
 
@@ -225,7 +225,7 @@ def test_up_answers_and_ends_cleanly(server: Server, signal_number: signal.Signa
     assert server.link.startswith(server.url + "/sign-in/")
     assert "emulator" in server.output
     server.process.send_signal(signal_number)
-    assert server.process.wait(timeout=10) == 0
+    assert server.process.wait(timeout=60) == 0
     # Its process group is empty: nothing that it started goes on.
     with pytest.raises(ProcessLookupError):
         os.killpg(server.process.pid, 0)

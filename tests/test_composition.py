@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from pipeweb.composition import build_emulator, build_gateway, own_emulator
-from sessions_app.emulator import tokens as emulated
+from pipeweb.composition import build_emulator, build_gateway, process_emulator
+from sessions_app.emulator import usage as emulated
 from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.prompt import tokens
 
@@ -43,7 +43,7 @@ def test_the_openai_dialect_is_a_setting(settings: Settings) -> None:
 
 @given(st.text(max_size=300))
 def test_the_emulator_counts_tokens_as_the_prompt_core_estimates_them(text: str) -> None:
-    assert emulated.estimate(text) == tokens.estimate(text)
+    assert emulated.estimate_tokens(text) == tokens.estimate(text)
 
 
 async def test_recordings_are_replayed_by_the_built_in_emulator(settings: Settings, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ async def test_recordings_are_replayed_by_the_built_in_emulator(settings: Settin
     recording = {"exchanges": [{**exchange, "response_chunks": [said]}]}
     (tmp_path / "one.json").write_bytes(orjson.dumps(recording))
     settings.PIPEWEB_REPLAY = tmp_path
-    own_emulator.cache_clear()
+    process_emulator.cache_clear()
     async with build_emulator().stream(MODEL, orjson.dumps(asked)) as chunks:
         assert [orjson.loads(chunk.body) async for chunk in chunks] == [said]
-    own_emulator.cache_clear()
+    process_emulator.cache_clear()

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from pipeweb.logs import WORDY, formatter, logging_config
+from pipeweb.logs import NOISY_LOGGERS, formatter, logging_config
 
 
 def record(message: str, *values: object) -> logging.LogRecord:
@@ -26,7 +26,7 @@ def test_a_person_reads_plain_lines() -> None:
 @pytest.mark.parametrize("level", ["DEBUG", "INFO", "WARNING"])
 def test_libraries_that_repeat_content_stay_calm(level: str) -> None:
     loggers = logging_config(level, json=True)["loggers"]
-    assert {loggers[name]["level"] for name in WORDY} == {"WARNING"}
+    assert {loggers[name]["level"] for name in NOISY_LOGGERS} == {"WARNING"}
 
 
 def test_a_stricter_level_holds_for_everybody() -> None:

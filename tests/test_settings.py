@@ -1,5 +1,6 @@
-"""Settings: typed, refused loudly, secrets kept."""
+"""Settings: types, errors, secrets, and their table in README.md."""
 
+import ast
 import os
 import re
 from pathlib import Path
@@ -8,7 +9,18 @@ import pytest
 
 from pipeweb.environment import POSTGRES, SQLITE, Environment, kept_secret, make_secret
 from sessions_app.errors import SettingsError
+from tests.conftest import ROOT
 from tests.server import Server, manage
+
+
+def test_the_readme_lists_the_variables_that_the_settings_read() -> None:
+    tree = ast.parse((ROOT / "pipeweb/settings.py").read_text())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    reads = [call for call in calls if ast.unparse(call.func).startswith("environment.")]
+    read = {ast.literal_eval(call.args[0]) for call in reads} - {"PIPEWEB_"}
+    listed = set(re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "README.md").read_text(), re.M))
+    assert read - listed == set(), "README.md lacks a row for these"
+    assert listed - read == set(), "pipeweb/settings.py does not read these"
 
 
 @pytest.mark.parametrize(("value", "expected"), [("1", True), ("On", True), ("no", False), ("FALSE", False)])
@@ -68,10 +80,42 @@ def test_postgres_keeps_its_connections() -> None:
     config = Environment({"DATABASE_URL": address}).database("DATABASE_URL", Path("unused"))
     assert (config["ENGINE"], config["HOST"], config["PORT"]) == (POSTGRES, "db.example", 5433)
     assert (config["PASSWORD"], config["CONN_MAX_AGE"]) == ("p@ss", None)
+    assert config["CONN_HEALTH_CHECKS"] is True
 
 
 @pytest.mark.parametrize(
-    "value", ["mysql://host/rows", "rows.sqlite3", "sqlite://", "postgres://user:secret@"]
+    ("address", "expected"),
+    [
+        ("postgresql:///rows", {"HOST": "", "PORT": "", "USER": "", "NAME": "rows"}),
+        ("postgres://u:p#s@h/rows", {"HOST": "h", "PASSWORD": "p#s", "NAME": "rows"}),
+        ("postgres://u@[::1]:5433/rows", {"HOST": "::1", "PORT": 5433}),
+        ("postgres://u:s@one:1,two:2/rows", {"HOST": "one,two", "PORT": "1,2", "PASSWORD": "s"}),
+        ("postgres://%2Fvar%2Frun%2Fpg/rows", {"HOST": "/var/run/pg"}),
+        (
+            "postgres://h/rows?sslmode=require&connect_timeout=5&DISABLE_SERVER_SIDE_CURSORS=True",
+            {
+                "OPTIONS": {"sslmode": "require", "connect_timeout": 5},
+                "DISABLE_SERVER_SIDE_CURSORS": True,
+            },
+        ),
+        ("sqlite:////srv/my%20rows.sqlite3", {"ENGINE": SQLITE, "NAME": "/srv/my rows.sqlite3"}),
+    ],
+)
+def test_a_database_url_is_taken_apart(address: str, expected: dict[str, object]) -> None:
+    config = Environment({"DATABASE_URL": address}).database("DATABASE_URL", Path("unused"))
+    assert {key: config[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "mysql://host/rows",
+        "rows.sqlite3",
+        "sqlite://",
+        "postgres://user:secret@",
+        "postgres://user:secret@host:port/rows",
+        "postgres://user:secret@[host/rows",
+    ],
 )
 def test_a_database_that_cannot_be_used_is_refused_without_its_password(value: str) -> None:
     with pytest.raises(SettingsError, match="DATABASE_URL") as caught:

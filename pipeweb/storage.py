@@ -1,13 +1,13 @@
-"""Static files of a deployment: hashed names, compressed, imports between modules rewritten."""
+"""Storage of the static files of a deployment: hashed, compressed, module imports rewritten."""
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 MODULES = "js/*.js"
-"""Our own modules. Those of packages import names that only their bundlers know."""
+"""Only our own modules; those of packages import names that only their bundlers know."""
 
 
 class HashedFiles(CompressedManifestStaticFilesStorage):
-    # A module would otherwise import its neighbour by a name without a hash, cached for ever once changed.
+    # Without this a module imports another by a name without a hash, which browsers may have cached.
     patterns = (
         *CompressedManifestStaticFilesStorage.patterns,
         (MODULES, CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1]),  # type: ignore[attr-defined]
