@@ -18,7 +18,7 @@ from django.urls import Resolver404, resolve
 
 from sessions_app.accounts.uploads import check_sender
 from sessions_app.body_limits import body_limit, takes_file
-from sessions_app.context.personal_limits import check_sessions
+from sessions_app.context.personal_limits import check_imports, check_sessions
 from sessions_app.context.storage import check_room
 from sessions_app.error_codes import BodyRefusal
 from sessions_app.errors import BodyRefused, OverLimit, StorageFull
@@ -207,6 +207,7 @@ def _check_person(scope: Any, route: str, size: int) -> int:
     with full_storage_raised():
         if route == "import":
             check_sessions(user)
+            check_imports(user)
         check_room(user, size)
     return user
 

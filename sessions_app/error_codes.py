@@ -50,6 +50,7 @@ class RefusalCode(StrEnum):
     UPLOAD_MB_PER_DAY = "upload_mb_per_day"
     STORAGE_MB = "storage_mb"
     SESSIONS = "sessions"
+    IMPORTS_AT_ONCE = "imports_at_once"
 
 
 class ImportProblem(StrEnum):
@@ -79,7 +80,6 @@ class ImportProblem(StrEnum):
     INTERRUPTED = "interrupted"
     NOT_WRITTEN = "not_written"
     BROKEN = "broken"
-    TOO_MANY_IMPORTS = "too_many_imports"
 
 
 class BodyRefusal(StrEnum):

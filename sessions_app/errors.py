@@ -200,7 +200,7 @@ class LimitReached(RequestRefused, RunError):
 
 
 class OverLimit(RequestRefused, RunError):
-    """`reason` is the name of the limit in `context.personal_limits.EffectiveLimits`."""
+    """A limit of `context.personal_limits` is reached."""
 
     def __init__(self, reason: RefusalCode, *, used: int, limit: int, seconds: int | None = None) -> None:
         super().__init__(reason, used=used, limit=limit, seconds=seconds)

@@ -14,7 +14,8 @@ from pipeweb import bodies
 from pipeweb.bodies import BodyHandler
 from sessions_app.body_limits import FORM_LIMIT
 from sessions_app.error_codes import RefusalCode
-from sessions_app.models import PersonalLimits, PersonalUsage
+from sessions_app.models import ImportJob, PersonalLimits, PersonalUsage
+from sessions_app.models.import_job import ACTIVE_LIMIT
 from sessions_app.wording.refusals import refusal_texts
 from tests.factories import make_session
 from tests.test_bodies import Server
@@ -70,6 +71,16 @@ async def test_a_file_over_a_limit_is_not_asked_for(
     assert 0 < int(headers[b"retry-after"]) <= 86_400
     usage = await PersonalUsage.objects.aget()
     assert (usage.uploaded, usage.stored) == (1_000_000, 1_000_000)
+
+
+async def test_an_import_beside_two_others_is_not_asked_for(alice: User, cookie: str) -> None:
+    for _ in range(ACTIVE_LIMIT):
+        await sync_to_async(ImportJob.objects.create)(owner=alice)
+    of_file = {"content_length": "9", "cookie": cookie}
+    server = await sync_to_async(LimitedServer)("import", alice, {}, **of_file)
+    assert (await server.run(), server.asked) == (429, 0)
+    figures = {"used": ACTIVE_LIMIT, "limit": ACTIVE_LIMIT}
+    assert refusal_texts(RefusalCode.IMPORTS_AT_ONCE, figures)[0] in server.text
 
 
 @pytest.mark.parametrize(("limit", "status"), [(1, 429), (2, 200)])

@@ -20,7 +20,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.body_limits import IMPORT_LIMIT
 from sessions_app.chat.imports import add_job, run_job, size_of
-from sessions_app.context.personal_limits import check_sessions
+from sessions_app.context.personal_limits import check_imports, check_sessions
 from sessions_app.context.storage import check_upload
 from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
@@ -78,11 +78,9 @@ def import_session(request: AuthenticatedRequest) -> HttpResponse:
         return _refuse(request, " ".join(map(str, form.errors["file"])))
     file = form.cleaned_data["file"]
     check_sessions(request.user.pk)
+    check_imports(request.user.pk)
     check_upload(request.user.pk, file.size)
-    try:
-        job = add_job(request.user, file.name, file.chunks())
-    except NotImportable as error:
-        return _refuse(request, " ".join(error_texts(error)))
+    job = add_job(request.user, file.name, file.chunks())
     _submit(request, job)
     ended = ImportJob.objects.exclude(pk__in=ImportJob.objects.active())
     over = ended.filter(pk=job.pk).select_related("session").first()

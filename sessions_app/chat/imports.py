@@ -24,7 +24,7 @@ from sessions_app.database import close_unusable_connections
 from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
 from sessions_app.models import Blob, ImportJob, Run, Session, Turn
-from sessions_app.models.import_job import ACTIVE_LIMIT, ATTEMPT_LIMIT
+from sessions_app.models.import_job import ATTEMPT_LIMIT
 from sessions_app.panels.row_transfer import TRANSFERRED
 from sessions_app.storage_errors import is_full, is_temporary
 
@@ -60,9 +60,7 @@ def folder() -> Path:
 
 
 def add_job(owner: User, name: str, chunks: Iterable[bytes]) -> ImportJob:
-    """Keeps the uploaded file and creates its job. Raises NotImportable."""
-    if ImportJob.objects.active().filter(owner=owner).count() >= ACTIVE_LIMIT:
-        raise NotImportable(ImportProblem.TOO_MANY_IMPORTS, limit=ACTIVE_LIMIT)
+    """Keeps the uploaded file and creates its job."""
     job = ImportJob(owner=owner, name=name[:120])
     with os.fdopen(os.open(file_of(job), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         for chunk in chunks:

@@ -21,7 +21,8 @@ from django.utils import timezone
 from sessions_app.context.model_lookup import TimedCache
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import OverLimit
-from sessions_app.models import PersonalLimits, QueuedMessage, Run, Session
+from sessions_app.models import ImportJob, PersonalLimits, QueuedMessage, Run, Session
+from sessions_app.models.import_job import ACTIVE_LIMIT
 
 WINDOW = timedelta(minutes=1)
 """The time over which messages are counted."""
@@ -145,3 +146,10 @@ def check_sessions(user_id: int) -> None:
     used = Session.objects.filter(owner_id=user_id, deleted_at=None).count()
     if used >= limit:
         raise OverLimit(RefusalCode.SESSIONS, used=used, limit=limit)
+
+
+def check_imports(user_id: int) -> None:
+    """Raises OverLimit when another import would be too many."""
+    active = ImportJob.objects.active().filter(owner_id=user_id).count()
+    if active >= ACTIVE_LIMIT:
+        raise OverLimit(RefusalCode.IMPORTS_AT_ONCE, used=active, limit=ACTIVE_LIMIT)

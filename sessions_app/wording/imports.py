@@ -22,7 +22,6 @@ SENTENCES: dict[str, str] = {
     ImportProblem.INTERRUPTED: "The server stopped {limit} times while it imported this file.",
     ImportProblem.NOT_WRITTEN: "The database did not take the session; nothing of it was kept.",
     ImportProblem.BROKEN: "Something went wrong on our side; nothing of the session was kept.",
-    ImportProblem.TOO_MANY_IMPORTS: "You are importing {limit} sessions already.",
 }
 
 EXPORT_AGAIN = "Choose a JSON file from “Export as JSON”."
@@ -43,7 +42,6 @@ HINTS: dict[str, str] = {
     ImportProblem.INTERRUPTED: TRY_AGAIN,
     ImportProblem.NOT_WRITTEN: "Choose the file again later.",
     ImportProblem.BROKEN: "The details are in the server log. Choosing the file again is safe.",
-    ImportProblem.TOO_MANY_IMPORTS: "Wait until one is done, or cancel it.",
 }
 
 

@@ -55,6 +55,7 @@ SENTENCES: dict[str, str] = {
     RefusalCode.UPLOAD_MB_PER_DAY: "Uploaded today: {used:,} MB. Your limit is {limit:,} MB a day.",
     RefusalCode.STORAGE_MB: "Stored for you: {used:,} MB. Your limit is {limit:,} MB.",
     RefusalCode.SESSIONS: "Sessions: {used:,}. Your limit is {limit:,}.",
+    RefusalCode.IMPORTS_AT_ONCE: "Imports under way: {used:,}. Your limit is {limit:,} at once.",
 }
 
 LIMIT_HINT = (
@@ -88,6 +89,7 @@ HINTS: dict[str, str] = {
     RefusalCode.UPLOAD_MB_PER_DAY: "{room}",
     RefusalCode.STORAGE_MB: "{room}",
     RefusalCode.SESSIONS: "{room}",
+    RefusalCode.IMPORTS_AT_ONCE: "{room}",
 }
 """What to do about it, for those where there is something to do."""
 
@@ -98,6 +100,7 @@ ROOM: dict[str, str] = {
     RefusalCode.UPLOAD_MB_PER_DAY: "The count begins anew at 00:00 UTC, in {hours} h {minutes} min.",
     RefusalCode.STORAGE_MB: "Remove files from your workspace, or ask an administrator for more.",
     RefusalCode.SESSIONS: "Delete one that you no longer need, or ask an administrator for more.",
+    RefusalCode.IMPORTS_AT_ONCE: "Wait until one of them is done, or cancel one.",
 }
 """How there is room again under a personal limit …"""
 

@@ -29,12 +29,10 @@ from sessions_app.chat.imports import (
 )
 from sessions_app.chat.transfer import export_session
 from sessions_app.error_codes import ImportProblem
-from sessions_app.errors import NotImportable
 from sessions_app.models import Blob, BlobSlice, ImportJob, Run, Session, Todo, Turn
 from sessions_app.models.blob_slice import SLICE
-from sessions_app.models.import_job import ACTIVE_LIMIT, ATTEMPT_LIMIT, LEASE
+from sessions_app.models.import_job import ATTEMPT_LIMIT, LEASE
 from sessions_app.search import find
-from sessions_app.wording.imports import error_texts
 from tests import factories
 from tests.chat.test_transfer import shape
 
@@ -219,15 +217,6 @@ def test_a_database_that_was_away_for_a_moment_leaves_the_job_to_the_next_attemp
     run_job(job.pk, "p")
     job.refresh_from_db()
     assert (job.state, rows_of(alice)["sessions"]) == (ImportJob.State.COMPLETED, 1)
-
-
-def test_a_person_imports_two_files_at_a_time(alice: User, bob: User) -> None:
-    for _ in range(ACTIVE_LIMIT):
-        add_job(alice, "x", [b"{}"])
-    with pytest.raises(NotImportable) as caught:
-        add_job(alice, "x", [b"{}"])
-    assert error_texts(caught.value)[0] == "You are importing 2 sessions already."
-    add_job(bob, "x", [b"{}"])
 
 
 def test_uploaded_files_are_readable_for_the_server_only(alice: User) -> None:

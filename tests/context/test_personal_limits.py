@@ -16,6 +16,7 @@ from sessions_app.context.personal_limits import (
     active_runs,
     activity_of,
     check_draft,
+    check_imports,
     check_runs,
     check_send,
     limits_of,
@@ -24,7 +25,7 @@ from sessions_app.context.personal_limits import (
 )
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import OverLimit
-from sessions_app.models import PersonalLimits, QueuedMessage, Run, Session
+from sessions_app.models import ImportJob, PersonalLimits, QueuedMessage, Run, Session
 from tests.factories import make_run, make_session
 
 pytestmark = pytest.mark.django_db
@@ -138,3 +139,13 @@ def test_deleting_a_session_makes_room_for_another(alice: User) -> None:
     with room_for_session(alice.pk):
         make_session(alice)
     assert Session.objects.of(alice).count() == 1
+
+
+def test_a_person_imports_two_files_at_a_time(alice: User, bob: User) -> None:
+    for state in reversed(ImportJob.State.values):
+        check_imports(alice.pk)
+        ImportJob.objects.create(owner=alice, state=state)
+    with pytest.raises(OverLimit) as refused:
+        check_imports(alice.pk)
+    assert refused.value.reason is RefusalCode.IMPORTS_AT_ONCE
+    check_imports(bob.pk)
