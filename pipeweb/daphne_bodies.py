@@ -15,6 +15,8 @@ import daphne.server
 from daphne.http_protocol import HTTPFactory, WebRequest
 from twisted.web.http import HTTPChannel
 
+from sessions_app.chat.handshake import session_key_in
+
 AHEAD = 256 * 1024
 """Bytes of a body that wait for the application before the connection is paused."""
 
@@ -62,6 +64,7 @@ class StreamedRequest(WebRequest):  # type: ignore[misc]
         self._is_streamed = False
         self._is_complete = False
         self._is_expected = False
+        self._upgrade_key: str | None = None  # of a handshake that waits
 
     def gotLength(self, length: int | None) -> None:
         """Called after the headers; `length` is None for a chunked body."""
@@ -79,6 +82,24 @@ class StreamedRequest(WebRequest):  # type: ignore[misc]
             self.basic_error(400, b"Bad Request", "An upgrade has no body.")
         else:
             self.process()
+
+    def process(self) -> None:
+        """Handshakes of sockets wait for their turn (`upgrade_queue`)."""
+        if not self.requestHeaders.hasHeader(b"Upgrade"):
+            super().process()
+            return
+        self._upgrade_key = session_key_in(b"; ".join(self.requestHeaders.getRawHeaders(b"Cookie", [])))
+        if not self.server.ws_factory.upgrades.add(self._upgrade_key, self._upgrade):
+            self.basic_error(503, b"Service Unavailable", "Too many sockets are being opened.")
+
+    def _upgrade(self) -> None:
+        self._upgrade_key = None
+        super().process()
+
+    def connectionLost(self, reason: Any) -> None:
+        if self._upgrade_key is not None:
+            self.server.ws_factory.upgrades.remove(self._upgrade_key, self._upgrade)
+        super().connectionLost(reason)
 
     def handleContentChunk(self, data: bytes) -> None:
         if self.application_queue is not None and not self.finished:

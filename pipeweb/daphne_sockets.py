@@ -7,6 +7,8 @@ from typing import Any
 import daphne.server
 from daphne.ws_protocol import WebSocketFactory
 
+from pipeweb.upgrade_queue import UpgradeQueue
+
 
 class SocketFactory(WebSocketFactory):  # type: ignore[misc]
     """Daphne's limit of a frame is a megabyte; beyond it the connection would be dropped without a word."""
@@ -15,6 +17,7 @@ class SocketFactory(WebSocketFactory):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         # What still arrives after the close is discarded, until the client has closed or for a second.
         self.setProtocolOptions(failByDrop=False)
+        self.upgrades = UpgradeQueue()
 
 
 def install() -> None:

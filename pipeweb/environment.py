@@ -107,13 +107,14 @@ class Environment:
         return path
 
     def database(self, name: str, default: Path) -> dict[str, Any]:
-        """One entry of DATABASES. Connections stay open: opening one costs more than most queries.
+        """One entry of DATABASES. A request has a thread of its own, so its connection ends with it.
 
-        Before each piece of work they are asked whether the server still has them (`sessions_app.database`).
+        Those of background tasks stay open, and are asked before each piece of work whether the server still
+        has them (`sessions_app.database`).
         """
         value = self.text(name, f"sqlite:///{default}")
         config = {"CONN_HEALTH_CHECKS": True} | parse_database(name, value)
-        config["CONN_MAX_AGE"] = None
+        config["CONN_MAX_AGE"] = 0
         if config["ENGINE"] == SQLITE:
             config["OPTIONS"] = SQLITE_OPTIONS | config["OPTIONS"]
         return config

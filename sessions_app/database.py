@@ -24,10 +24,11 @@ def close_unusable_connections() -> None:
     """Closes what the server or an error has ended; the next statement of this thread opens a new connection.
 
     With CONN_HEALTH_CHECKS the next statement also finds out about connections without an error so far. Does
-    nothing inside a transaction, where `close_old_connections` would end it.
+    nothing inside a transaction, where `close_old_connections` would end it. CONN_MAX_AGE is for requests.
     """
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
+            connection.close_at = None
             connection.close_if_unusable_or_obsolete()
 
 

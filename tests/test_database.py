@@ -53,6 +53,16 @@ def test_a_transaction_keeps_its_connection(alice: User) -> None:
     assert connection.connection is held and User.objects.get() == alice
 
 
+@pytest.mark.django_db(transaction=True)
+async def test_a_connection_that_works_is_kept_for_the_next_piece_of_work() -> None:
+    def connected() -> object:
+        connections["default"].ensure_connection()
+        return connections["default"].connection
+
+    first = await database_sync_to_async(connected)()
+    assert await database_sync_to_async(connected)() is first
+
+
 ASYNCHRONOUS = {
     name
     for owner in (QuerySet, Model)

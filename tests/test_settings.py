@@ -79,7 +79,7 @@ def test_postgres_keeps_its_connections() -> None:
     address = "postgres://user:p%40ss@db.example:5433/rows"
     config = Environment({"DATABASE_URL": address}).database("DATABASE_URL", Path("unused"))
     assert (config["ENGINE"], config["HOST"], config["PORT"]) == (POSTGRES, "db.example", 5433)
-    assert (config["PASSWORD"], config["CONN_MAX_AGE"]) == ("p@ss", None)
+    assert (config["PASSWORD"], config["CONN_MAX_AGE"]) == ("p@ss", 0)
     assert config["CONN_HEALTH_CHECKS"] is True
 
 

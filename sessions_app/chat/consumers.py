@@ -8,11 +8,9 @@ from typing import Any
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.conf import settings
-from django.http import parse_cookie
 from pydantic import ValidationError
 
-from sessions_app.chat.handshake import Admission
+from sessions_app.chat.handshake import Admission, session_key_in
 from sessions_app.chat.sockets import Sockets
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import OverLimit, PipewebError, StorageFull
@@ -90,10 +88,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         scope: Any = self.scope
-        key = _session_key(scope)
-        if key and not await self.sockets.handshakes.pace(key):
-            await self.close()
-            return
+        key = session_key_in(dict(scope.get("headers", [])).get(b"cookie", b""))
         # Accept first: browsers report a rejected handshake as a network error and keep retrying, and
         # Daphne ends one that takes five seconds.
         await self.accept()
@@ -231,11 +226,6 @@ def _client_id(text: str) -> UUID | None:
     """The message of a command that cannot be read, so that the page gives its text back."""
     found = _CLIENT_ID.search(text)
     return UUID(found[1]) if found else None
-
-
-def _session_key(scope: Any) -> str:
-    cookies = dict(scope.get("headers", [])).get(b"cookie", b"").decode("latin1")
-    return parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME, "")
 
 
 def _error_text(error: ValidationError) -> str:

@@ -9,25 +9,17 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connections
+from django.http import parse_cookie
 
 from sessions_app.accounts.sign_ins import signed_in_users
 from sessions_app.context.personal_limits import limits_of
 from sessions_app.database import close_unusable_connections
-from sessions_app.fairness import Rate
 from sessions_app.models import Run, Session
 
 WAITING_LIMIT = 1_000
 """Handshakes that may wait; the pages of the others try again after a pause."""
-
-BURST, PER_SECOND = 20, 4.0
-"""Handshakes of one sign-in."""
-
-PATIENCE = 4.0
-"""Seconds that a handshake waits when there are more; Daphne ends one after five."""
-
-KEYS_LIMIT = 10_000
-"""Sign-ins whose rate is kept, before those that have their burst again are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +41,6 @@ class Handshakes:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pipeweb-handshake")
         self._limit = waiting_limit
         self._waiting = 0
-        self._rates: dict[str, Rate] = {}
-
-    async def pace(self, session_key: str) -> bool:
-        """Waits for a place among the handshakes of this sign-in; False when there is none soon."""
-        if len(self._rates) > KEYS_LIMIT:
-            self._rates = {key: rate for key, rate in self._rates.items() if not rate.is_full}
-        rate = self._rates.setdefault(session_key, Rate(BURST, PER_SECOND))
-        delay = rate.delay()
-        has_place = delay <= PATIENCE
-        if has_place:
-            rate.take()
-        # A refusal waits too: it must not be quicker than a handshake.
-        await asyncio.sleep(min(delay, PATIENCE))
-        return has_place
 
     @property
     def is_full(self) -> bool:
@@ -80,6 +58,11 @@ class Handshakes:
     async def close(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, connections.close_all)
         self._thread.shutdown(wait=False)
+
+
+def session_key_in(cookies: bytes) -> str:
+    """The sign-in that a Cookie header names; empty when it names none."""
+    return parse_cookie(cookies.decode("latin1")).get(settings.SESSION_COOKIE_NAME, "")
 
 
 def read_admission(session_key: str, public: UUID) -> Admission | None:

@@ -13,7 +13,7 @@ from sessions_app.context.storage import count_stored, old_counts
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import RunError
 from sessions_app.models import QueuedMessage, Run, RunLog, Session
-from sessions_app.runs.background import isolated, readable, supervised
+from sessions_app.runs.background import detached, isolated, readable, supervised
 from sessions_app.runs.processes import abandoned_runs, end_abandoned_run, sessions_left_waiting
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.streams import RemoteRun, SessionStream
@@ -24,11 +24,8 @@ POLL_SECONDS = 1.0
 HEARTBEAT_POLLS = 4
 """Polls between two heartbeats, which renew leases and end the runs of dead processes."""
 
-REAP_LIMIT = 20
-"""Runs of dead processes that one heartbeat ends."""
-
-REAP_PAUSE = 0.03
-"""Seconds between two of them: other work of the database thread passes in between."""
+REAP_PAUSE = 0.1
+"""Seconds between the ends of two runs of dead processes: others hardly wait, however many there are."""
 
 ERASE_POLLS = 900
 """Polls between two deletions of abandoned temporary sessions."""
@@ -66,6 +63,7 @@ class RunPoller:
         self._runner = runner
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._reaper: asyncio.Task[None] | None = None
         self._polled_at = self._beat_at = monotonic()
 
     def start(self) -> None:
@@ -87,9 +85,10 @@ class RunPoller:
         return monotonic() - self._beat_at
 
     async def stop(self) -> None:
-        for task in self._tasks:
+        tasks = [*self._tasks, self._reaper] if self._reaper is not None else self._tasks
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def poll(self, *, is_heartbeat: bool = False) -> None:
         """Applies what other processes wrote: stop requests, runs, queues, the branch in view."""
@@ -98,6 +97,14 @@ class RunPoller:
         for pk in changes.to_stop:
             if (live := self._runner.live_runs.get(pk)) is not None:
                 self._runner.cancel(live)
+        self._show(snapshot, changes)
+        if changes.abandoned_runs and (self._reaper is None or self._reaper.done()):
+            self._reaper = detached(self._end_abandoned(changes.abandoned_runs))
+        for session_pk in changes.to_continue:
+            await self._continue(session_pk)
+
+    def _show(self, snapshot: Snapshot, changes: Changes) -> None:
+        """Passes on to the streams of this process what others wrote."""
         # Before new runs are added: a replaced remote run gets no more events, not even its end.
         for remote in (*snapshot.remotes, *changes.new_runs):
             with isolated("mirror_failed", run=str(remote.public)):
@@ -109,15 +116,22 @@ class RunPoller:
             if session_pk in changes.queues:
                 stream.set_queue(changes.queues[session_pk])
             stream.set_head_version(changes.head_version.get(session_pk, 0))
-        for session_pk in (*await _end_abandoned(changes.abandoned_runs), *changes.to_continue):
-            with isolated("continue_failed", session=session_pk):
-                await self._continue(session_pk)
+
+    async def _end_abandoned(self, runs: Sequence[int]) -> None:
+        """One by one, beside the polls."""
+        for pk in runs:
+            with isolated("reap_failed", run=pk):
+                session_pk = await database_sync_to_async(end_abandoned_run)(pk)
+                if session_pk is not None:
+                    await self._continue(session_pk)
+            await asyncio.sleep(REAP_PAUSE)
 
     async def _continue(self, session_pk: int) -> None:
-        try:
-            await self._runner.continue_with(session_pk)
-        except RunError as error:
-            log.warning("continue_failed", session=session_pk, reason=str(error))
+        with isolated("continue_failed", session=session_pk):
+            try:
+                await self._runner.continue_with(session_pk)
+            except RunError as error:
+                log.warning("continue_failed", session=session_pk, reason=str(error))
 
     async def _poll_forever(self) -> None:
         polls = 0
@@ -179,20 +193,9 @@ class RunPoller:
             Run.objects.filter(pk__in=snapshot.live_runs).update(heartbeat_at=timezone.now())
             self._beat_at = monotonic()
         with isolated("reap_failed"):
-            changes.abandoned_runs = abandoned_runs(self._runner.process_lock)[:REAP_LIMIT]
+            changes.abandoned_runs = abandoned_runs(self._runner.process_lock)
         with isolated("waiting_not_read"):
             changes.to_continue += sessions_left_waiting()
-
-
-async def _end_abandoned(runs: Sequence[int]) -> list[int]:
-    """Ends them one by one; returns the keys of their sessions."""
-    sessions = []
-    for pk in runs:
-        session_pk = await database_sync_to_async(end_abandoned_run)(pk)
-        if session_pk is not None:
-            sessions.append(session_pk)
-        await asyncio.sleep(REAP_PAUSE)
-    return sessions
 
 
 def erase_left_behind() -> None:

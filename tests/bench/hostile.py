@@ -2,7 +2,8 @@
 
 Twelve people chat and open pages, first alone and then beside the attack; the aims are their 95th
 percentiles beside those without it, and what has to come of the attack itself (`hostile_aims`). The
-attackers work on the same machine, so part of what they cost is theirs and not Pipeweb's.
+attackers work on the same machine, at a low priority (`hostile_attacks`); part of what they cost is still
+theirs and not Pipeweb's.
 """
 
 import time
@@ -20,7 +21,7 @@ from sessions_app.errors import PipewebError
 from tests.bench.base import Aim, Bench, Say, percentile, positive, ratio
 from tests.bench.hostile_aims import EXPECTED
 from tests.bench.hostile_attacks import ATTACK_PLAN, ATTACKS, AttackPlan
-from tests.bench.hostile_people import Crowd, gather_crowd
+from tests.bench.hostile_people import DURING, NORMAL, WARM_UP, Crowd, gather_crowd
 from tests.bench.hostile_victims import PATIENCE, READINGS, VICTIM_PLAN, Readings, VictimPlan
 from tests.bench.processes import (
     START_LIMIT,
@@ -123,8 +124,8 @@ def effects(database: str, attacks: Sequence[str], seconds: float) -> Iterator[E
     """Every attack meets a server of its own: what one leaves behind is not the next one's."""
     for attack in attacks:
         with temporary_folder() as folder, stage(folder, database) as scene:
-            scene.watch(WARM_UP_SECONDS)
-            yield scene.attack(attack, scene.watch(NORMAL_SECONDS), seconds)
+            scene.watch(WARM_UP, WARM_UP_SECONDS)
+            yield scene.attack(attack, scene.watch(NORMAL, NORMAL_SECONDS), seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +138,9 @@ class Scene:
     folder: Path
     variables: Mapping[str, str]
 
-    def watch(self, seconds: float) -> Readings:
+    def watch(self, phase: str, seconds: float) -> Readings:
         """What the victims see for so long."""
-        given = VICTIM_PLAN.dump_json(VictimPlan(self.server.port, self.crowd.victims, seconds))
+        given = VICTIM_PLAN.dump_json(VictimPlan(self.server.port, self.crowd.victims[phase], seconds))
         limit = seconds + START_LIMIT + 3 * PATIENCE
         return READINGS.validate_json(run_module("hostile_victims", given=given, limit=limit))
 
@@ -148,7 +149,7 @@ class Scene:
         before = highest = resident_bytes(self.server.pid)
         with ThreadPoolExecutor(2) as threads:
             attacker = threads.submit(self._attack, name, seconds)
-            victims = threads.submit(self.watch, seconds)
+            victims = threads.submit(self.watch, DURING, seconds)
             while not (attacker.done() and victims.done()):
                 highest = max(highest, resident_bytes(self.server.pid))
                 time.sleep(SAMPLE)

@@ -36,6 +36,7 @@ NOT_ALLOWED = "403"
 """Refused for who sent it: nothing of the request was looked at."""
 
 EXPECTED = {
+    "nothing": Expected(),
     **{f"template {name}": Expected(BEGUN) for name in BACKGROUNDS},
     "import turns": Expected(ACCEPTED),
     "import 42 MB": Expected(ACCEPTED),

@@ -1,10 +1,12 @@
 """The attacks of `bench hostile`.
 
 `python -m tests.bench.hostile_attacks NAME` reads an AttackPlan on stdin, attacks until its time is over,
-and writes how often what happened, as JSON. An attacker is one signed-in person.
+and writes how often what happened, as JSON. An attacker is one signed-in person, on a machine of their own
+as far as one machine can play two: their work takes what the server and the others leave of the processor.
 """
 
 import asyncio
+import os
 import secrets
 import sys
 import uuid
@@ -39,6 +41,7 @@ SOCKETS = 1_000
 HANDSHAKES = 200
 """At once."""
 
+NICENESS = 19
 PATIENCE = 120.0
 COUNT_INTERVAL = 0.5
 """Seconds."""
@@ -56,6 +59,11 @@ ATTACK_PLAN = TypeAdapter(AttackPlan)
 Outcomes = Counter[str]
 Attack = Callable[[AttackPlan, Outcomes], Awaitable[None]]
 """Attacks once, and counts what came of it; it is repeated until the time is over."""
+
+
+async def do_nothing(plan: AttackPlan, outcomes: Outcomes) -> None:
+    """The control: what differs then is the machine."""
+    await asyncio.sleep(plan.seconds)
 
 
 async def send_message(plan: AttackPlan, seat: Seat, text: str, outcomes: Outcomes) -> None:
@@ -168,10 +176,16 @@ async def storm(plan: AttackPlan, outcomes: Outcomes) -> None:
     """A thousand sockets that connect at once and leave again."""
     gate = asyncio.Semaphore(HANDSHAKES)
     seats: Sequence[Seat] = [plan.crowd.many[number % len(plan.crowd.many)] for number in range(SOCKETS)]
-    sockets = await asyncio.gather(*(_connected(plan.port, seat, gate) for seat in seats))
-    outcomes[CONNECTED] += sum(socket is not None for socket in sockets)
-    outcomes[REFUSED] += sum(socket is None for socket in sockets)
+    sockets = await asyncio.gather(*(_counted(plan.port, seat, gate, outcomes) for seat in seats))
     await asyncio.gather(*(socket.close() for socket in sockets if socket is not None))
+
+
+async def _counted(
+    port: int, seat: Seat, gate: asyncio.Semaphore, outcomes: Outcomes
+) -> ClientConnection | None:
+    socket = await _connected(port, seat, gate)
+    outcomes[REFUSED if socket is None else CONNECTED] += 1
+    return socket
 
 
 async def _connected(port: int, seat: Seat, gate: asyncio.Semaphore) -> ClientConnection | None:
@@ -201,6 +215,7 @@ async def poison_rows_and_wait(plan: AttackPlan, outcomes: Outcomes) -> None:
 
 
 ATTACKS: dict[str, Attack] = {
+    "nothing": do_nothing,
     "template map": template("map"),
     "template sort": template("sort"),
     "template loops": template("loops"),
@@ -241,6 +256,7 @@ async def attack_for(plan: AttackPlan, attack: Attack) -> Outcomes:
 
 def main(name: str) -> None:
     plan = ATTACK_PLAN.validate_json(sys.stdin.buffer.read())
+    os.nice(NICENESS)
     outcomes = asyncio.run(attack_for(plan, ATTACKS[name]))
     sys.stdout.buffer.write(orjson.dumps(outcomes))
 

@@ -18,6 +18,7 @@ from tests.bench.processes import START_LIMIT, run_module, set_up_django
 from tests.bench.relay_pipeweb import Seat, sign_in
 
 VICTIMS = 12
+WARM_UP, NORMAL, DURING = PHASES = ("warm-up", "normal", "during")
 MANY = 100
 """Sessions of the attacker who sends in all of them at once."""
 
@@ -43,9 +44,10 @@ TURNS_FILE, LONG_FILE = "turns.json", "long.json"
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """`victims` use Pipeweb as always; every attack has a person of its own: one seat, or many sessions."""
+    """`victims` use Pipeweb as always, in new sessions for each phase, since a longer one has slower pages.
+    Every attack has a person of its own: one seat, or many sessions."""
 
-    victims: list[Seat]
+    victims: dict[str, list[Seat]]
     templates: dict[str, Seat]
     attacker: Seat
     many: list[Seat]
@@ -68,18 +70,18 @@ def make_crowd() -> Crowd:
     for seat, background in zip(templates, BACKGROUNDS.values(), strict=True):
         Session.objects.filter(public=seat.session).update(background=background)
     return Crowd(
-        victims=victims,
+        victims={phase: [_more_sessions(seat, 1)[0] for seat in victims] for phase in PHASES},
         templates=dict(zip(BACKGROUNDS, templates, strict=True)),
         attacker=attacker,
-        many=_more_sessions(attacker),
+        many=_more_sessions(attacker, MANY),
     )
 
 
-def _more_sessions(seat: Seat) -> list[Seat]:
+def _more_sessions(seat: Seat, count: int) -> list[Seat]:
     from sessions_app.models import Session
 
     first = Session.objects.get(public=seat.session)
-    made = [Session.objects.create(owner_id=first.owner_id, model=first.model) for _ in range(MANY)]
+    made = [Session.objects.create(owner_id=first.owner_id, model=first.model) for _ in range(count)]
     return [Seat(seat.cookie, str(session.public)) for session in made]
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sessions_app.chat.handshake import BURST
+from pipeweb.upgrade_queue import BURST
 from tests.bench.processes import START_LIMIT, Server, run_module
 from tests.bench.relay_load import Load
 from tests.bench.relay_pipeweb import GREETING, MANAGE, SEATS, Plan
