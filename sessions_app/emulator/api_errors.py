@@ -3,8 +3,10 @@
 Sources: gemini-wire §5 and recorded-traffic "Error bodies"; the newest recording wins.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
+from sessions_app.emulator.decisions import Rule
 from sessions_app.errors import PipewebError
 
 _TYPE = "type.googleapis.com/google.rpc."
@@ -14,15 +16,24 @@ _QUOTA_METRIC = "generativelanguage.googleapis.com/generate_content_free_tier_re
 
 
 class ApiError(PipewebError):
-    """An error response. `code` is the HTTP status, `status` Google's name for it."""
+    """An error response. `code` is the HTTP status, `status` Google's name for it, `rule` what refused."""
 
     def __init__(
-        self, code: int, status: str, message: str, details: list[dict[str, Any]] | None = None
+        self,
+        code: int,
+        status: str,
+        message: str,
+        details: list[dict[str, Any]] | None = None,
+        *,
+        rule: Rule = Rule.VALUE_INVALID,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
         self.status = status
         self.details = details
+        self.rule = rule
+        self.headers = headers or {}
 
     def payload(self) -> dict[str, Any]:
         error: dict[str, Any] = {"code": self.code, "message": self.message, "status": self.status}
@@ -31,8 +42,10 @@ class ApiError(PipewebError):
         return {"error": error}
 
 
-def invalid(message: str, details: list[dict[str, Any]] | None = None) -> ApiError:
-    return ApiError(400, "INVALID_ARGUMENT", message, details)
+def invalid(
+    message: str, details: list[dict[str, Any]] | None = None, *, rule: Rule = Rule.VALUE_INVALID
+) -> ApiError:
+    return ApiError(400, "INVALID_ARGUMENT", message, details, rule=rule)
 
 
 def invalid_key() -> ApiError:
@@ -45,6 +58,7 @@ def invalid_key() -> ApiError:
             {"@type": _TYPE + "ErrorInfo", **reason},
             {"@type": _TYPE + "LocalizedMessage", "locale": "en-US", "message": message},
         ],
+        rule=Rule.KEY_INVALID,
     )
 
 
@@ -54,11 +68,12 @@ def missing_key() -> ApiError:
         "PERMISSION_DENIED",
         "Method doesn't allow unregistered callers (callers without established identity). "
         "Please use API Key or other form of API consumer identity to call this API.",
+        rule=Rule.KEY_MISSING,
     )
 
 
 def unknown_route(path: str) -> ApiError:
-    return ApiError(404, "NOT_FOUND", f"The emulator has no method at {path}.")
+    return ApiError(404, "NOT_FOUND", f"The emulator has no method at {path}.", rule=Rule.ROUTE_UNKNOWN)
 
 
 def unknown_model(name: str, version: str, method: str) -> ApiError:
@@ -67,6 +82,7 @@ def unknown_model(name: str, version: str, method: str) -> ApiError:
         "NOT_FOUND",
         f"models/{name} is not found for API version {version}, or is not supported for {method}. "
         "Call ModelService.ListModels to see the list of available models and their supported methods.",
+        rule=Rule.MODEL_UNKNOWN,
     )
 
 
@@ -75,7 +91,8 @@ def unknown_field(name: str, path: str) -> ApiError:
     where = f" at '{path}'" if path else ""
     message = f'Invalid JSON payload received. Unknown name "{name}"{where}: Cannot find field.'
     violation = {"field": path, "description": message} if path else {"description": message}
-    return invalid(message, [{"@type": _TYPE + "BadRequest", "fieldViolations": [violation]}])
+    details = [{"@type": _TYPE + "BadRequest", "fieldViolations": [violation]}]
+    return invalid(message, details, rule=Rule.FIELD_UNKNOWN)
 
 
 def missing_signature(name: str, position: int) -> ApiError:
@@ -83,69 +100,76 @@ def missing_signature(name: str, position: int) -> ApiError:
         "Function call is missing a thought_signature in functionCall parts. This is required for tools to "
         "work correctly, and missing thought_signature may lead to degraded model performance. Additional "
         f"data, function call `default_api:{name}` , position {position}. "
-        f"Please refer to {_SIGNATURE_DOCS} for more details."
+        f"Please refer to {_SIGNATURE_DOCS} for more details.",
+        rule=Rule.SIGNATURE_MISSING,
     )
 
 
 def corrupted_signature() -> ApiError:
-    return invalid("Corrupted thought signature.")
+    return invalid("Corrupted thought signature.", rule=Rule.SIGNATURE_REFUSED)
 
 
 def cache_gone() -> ApiError:
-    return ApiError(403, "PERMISSION_DENIED", "CachedContent not found (or permission denied)")
+    message = "CachedContent not found (or permission denied)"
+    return ApiError(403, "PERMISSION_DENIED", message, rule=Rule.CACHE_GONE)
 
 
 def cache_too_small(total: int, minimum: int) -> ApiError:
-    return invalid(f"Cached content is too small. total_token_count={total}, min_total_token_count={minimum}")
+    message = f"Cached content is too small. total_token_count={total}, min_total_token_count={minimum}"
+    return invalid(message, rule=Rule.CACHE_TOO_SMALL)
 
 
 def cache_beside_fields() -> ApiError:
     return invalid(
         "CachedContent can not be used with GenerateContent request setting system_instruction, tools or "
-        "tool_config.\n\nProposed fix: move those values to CachedContent from GenerateContent request."
+        "tool_config.\n\nProposed fix: move those values to CachedContent from GenerateContent request.",
+        rule=Rule.CACHE_BESIDE_FIELDS,
     )
 
 
 def cache_of_other_model(model: str, cached: str) -> ApiError:
     return invalid(
         f"Model used by GenerateContent request (models/{model}) and CachedContent (models/{cached}) "
-        "has to be the same."
+        "has to be the same.",
+        rule=Rule.CACHE_OF_OTHER_MODEL,
     )
 
 
 def free_storage(model: str, requested: int) -> ApiError:
     metric = "TotalCachedContentStorageTokensPerModelFreeTier"
     message = f"{metric} limit exceeded for model {model}: limit=0, requested={requested}"
-    return ApiError(429, "RESOURCE_EXHAUSTED", message)
+    return ApiError(429, "RESOURCE_EXHAUSTED", message, rule=Rule.CACHE_NOT_PAID)
 
 
 def file_gone(name: str) -> ApiError:
     message = f"You do not have permission to access the File {name} or it may not exist."
-    return ApiError(403, "PERMISSION_DENIED", message)
+    return ApiError(403, "PERMISSION_DENIED", message, rule=Rule.FILE_GONE)
 
 
 def file_not_ready(name: str) -> ApiError:
-    return ApiError(
-        400, "FAILED_PRECONDITION", f"The File {name} is not in an ACTIVE state and usage is not allowed."
-    )
+    message = f"The File {name} is not in an ACTIVE state and usage is not allowed."
+    return ApiError(400, "FAILED_PRECONDITION", message, rule=Rule.FILE_NOT_READY)
 
 
 def missing_bearer() -> ApiError:
     """The OpenAI-compatible API without a key."""
-    return invalid("Missing or invalid Authorization header.")
+    return invalid("Missing or invalid Authorization header.", rule=Rule.KEY_MISSING)
 
 
 def too_long(limit: int) -> ApiError:
-    return invalid(f"The input token count exceeds the maximum number of tokens allowed ({limit}).")
+    message = f"The input token count exceeds the maximum number of tokens allowed ({limit})."
+    return invalid(message, rule=Rule.PROMPT_TOO_LONG)
 
 
 def unsupported_location() -> ApiError:
-    return ApiError(400, "FAILED_PRECONDITION", "User location is not supported for the API use.")
+    message = "User location is not supported for the API use."
+    return ApiError(400, "FAILED_PRECONDITION", message, rule=Rule.FAULT)
 
 
-def exhausted() -> ApiError:
-    """429 of shared capacity: it names no quota and no delay (gemini-wire §5.4)."""
-    return ApiError(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota).")
+def exhausted(headers: Mapping[str, str] | None = None) -> ApiError:
+    """429 of shared capacity: its body names no quota and no delay (gemini-wire §5.4)."""
+    message = "Resource has been exhausted (e.g. check quota)."
+    return ApiError(429, "RESOURCE_EXHAUSTED", message, rule=Rule.FAULT, headers=headers)
 
 
 def quota(model: str, seconds: int = 2) -> ApiError:
@@ -172,6 +196,7 @@ def quota(model: str, seconds: int = 2) -> ApiError:
             {"@type": _TYPE + "QuotaFailure", "violations": [violation]},
             {"@type": _TYPE + "RetryInfo", "retryDelay": f"{seconds}s"},
         ],
+        rule=Rule.FAULT,
     )
 
 
@@ -181,6 +206,7 @@ def overloaded() -> ApiError:
         "UNAVAILABLE",
         "This model is currently experiencing high demand. Spikes in demand are usually temporary. "
         "Please try again later.",
+        rule=Rule.FAULT,
     )
 
 
@@ -190,4 +216,5 @@ def internal() -> ApiError:
         "INTERNAL",
         "An internal error has occurred. Please retry or report in "
         "https://developers.generativeai.google/guide/troubleshooting",
+        rule=Rule.FAULT,
     )

@@ -1,26 +1,21 @@
-"""Caches: `cachedContents` with expiry and a minimum size, and the implicit cache of prefixes.
+"""Explicit caches: `cachedContents` with expiry and a minimum size.
 
 Sources: gemini-wire §2, §5.3, §7.
 """
 
-import hashlib
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sessions_app.emulator.api_errors import cache_gone, cache_too_small, free_storage, invalid
 from sessions_app.emulator.catalogue import Model
-from sessions_app.emulator.gemini_requests import Content, PromptFields, ToolConfig, ToolDeclarations
+from sessions_app.emulator.decisions import CacheFinding, CacheState, Rule
+from sessions_app.emulator.gemini_requests import PromptFields, ToolConfig, ToolDeclarations
+from sessions_app.emulator.prefix_cache import PrefixBlock, chain_of
 from sessions_app.emulator.resource_store import Clock, ResourceStore, resource_name, timestamp
-from sessions_app.emulator.usage import (
-    count_tokens,
-    counted_bytes,
-    declaration_bytes,
-    estimate_tokens,
-    part_tokens,
-)
+from sessions_app.emulator.usage import count_tokens, scaled
 from sessions_app.emulator.validation import check_parts, check_tools
 from sessions_app.emulator.wire_model import JsonObject, WireModel
 
@@ -28,8 +23,7 @@ _DEFAULT_TTL = timedelta(hours=1)
 _TTL = re.compile(r"(\d+(?:\.\d{1,9})?)s")
 _PREFIX = "cachedContents/"
 
-_BLOCK = 1_024
-_BLOCKS_KEPT = 100_000
+_ENDED_KEPT = 1_000
 
 
 class CachedContentRequest(PromptFields):
@@ -48,7 +42,8 @@ class CacheUpdate(WireModel):
 @dataclass(frozen=True, slots=True)
 class CachedContent:
     """Only the tools and the calling mode of the content are used again; the rest is kept as token
-    `counts` by modality. `model` is a name without `models/`."""
+    `counts` by modality. `model` is a name without `models/`; `link` is that of a request's block with which
+    a request that begins with the content is past it."""
 
     name: str
     key: str
@@ -57,6 +52,7 @@ class CachedContent:
     tools: tuple[ToolDeclarations, ...]
     tool_config: ToolConfig | None
     counts: Counter[str]
+    link: bytes
     created: datetime
     updated: datetime
     expires: datetime
@@ -78,21 +74,24 @@ class CachedContent:
 
 
 class CacheStore(ResourceStore[CachedContent]):
-    """The explicit caches of every key."""
+    """The explicit caches of every key. Those that ended are remembered, for the journal only."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock, lambda _: cache_gone())
+        self._ended: OrderedDict[str, tuple[CachedContent, CacheState, datetime]] = OrderedDict()
 
     def find(self, name: str, key: str) -> CachedContent:
         """As in ResourceStore; the name may come without `cachedContents/`."""
-        return super().find(_PREFIX + name.removeprefix(_PREFIX), key)
+        return super().find(_full_name(name), key)
 
-    def create(self, request: CachedContentRequest, key: str, model: Model) -> CachedContent:
+    def create(
+        self, request: CachedContentRequest, key: str, model: Model, factor: float = 1.0
+    ) -> CachedContent:
         """Raises ApiError: 400 below the model's minimum or for a malformed request, 429 for a key that
-        contains `free`."""
+        contains `free`. `factor` is the provider's count divided by ours."""
         check_parts(request.contents, "CreateCachedContentRequest")
         check_tools(request.tools)
-        counts = count_tokens(request.all_contents, request.tools)
+        counts = scaled(count_tokens(request.all_contents, request.tools), factor)
         if counts.total() < (minimum := model.explicit_minimum or 0):
             raise cache_too_small(counts.total(), minimum)
         if "free" in key.lower():
@@ -109,6 +108,7 @@ class CacheStore(ResourceStore[CachedContent]):
             tools=tuple(request.tools),
             tool_config=request.tool_config,
             counts=counts,
+            link=chain_of(request.all_contents, request.tools)[-1].link,
             created=now,
             updated=now,
             expires=expires,
@@ -119,74 +119,77 @@ class CacheStore(ResourceStore[CachedContent]):
         cache, now = self.find(name, key), self.clock()
         expires = _expiry(change, now)
         if expires is None:
-            raise invalid("* UpdateCachedContentRequest: one of ttl and expire_time must be set\n")
+            message = "* UpdateCachedContentRequest: one of ttl and expire_time must be set\n"
+            raise invalid(message, rule=Rule.CACHE_EXPIRY_INVALID)
         return self._add(replace(cache, updated=now, expires=expires))
+
+    def vanish(self, name: str) -> None:
+        """The cache is gone before its expiry."""
+        cache = self._resources[name]
+        self._remove(cache)
+        self._ended[name] = cache, CacheState.VANISHED, self.clock()
+
+    def is_live(self, name: str) -> bool:
+        self._delete_expired()
+        return name in self._resources
+
+    def findings(
+        self, name: str, chain: Sequence[PrefixBlock], key: str, model: Model
+    ) -> tuple[CacheFinding, ...]:
+        """Caches that a request names or begins with, living or not, of every key and model."""
+        self._delete_expired()
+        named, links = _full_name(name), {block.link for block in chain}
+        known = [
+            *self._ended.values(),
+            *((cache, CacheState.LIVE, None) for cache in self._resources.values()),
+        ]
+        found = tuple(
+            CacheFinding(
+                name=cache.name,
+                state=state,
+                is_named=cache.name == named,
+                is_other_key=cache.key != key,
+                is_other_model=cache.model != model.name,
+                tokens=cache.tokens,
+                expires=cache.expires,
+                ended=ended,
+            )
+            for cache, state, ended in known
+            if cache.name == named or cache.link in links
+        )
+        if name and not any(finding.is_named for finding in found):
+            return (CacheFinding(named, CacheState.UNKNOWN, is_named=True), *found)
+        return found
+
+    def _remove(self, resource: CachedContent) -> None:
+        super()._remove(resource)
+        now = self.clock()
+        is_expired = resource.expires <= now
+        state, ended = (CacheState.EXPIRED, resource.expires) if is_expired else (CacheState.DELETED, now)
+        self._ended[resource.name] = resource, state, ended
+        if len(self._ended) > _ENDED_KEPT:
+            self._ended.popitem(last=False)
+
+
+def _full_name(name: str) -> str:
+    return _PREFIX + name.removeprefix(_PREFIX) if name else ""
 
 
 def _expiry(request: CachedContentRequest | CacheUpdate, now: datetime) -> datetime | None:
     ttl, expire_time = request.ttl, request.expire_time
     if ttl is not None and expire_time is not None:
-        raise invalid("Invalid value at 'cached_content' (oneof), oneof field 'expiration' is already set.")
+        message = "Invalid value at 'cached_content' (oneof), oneof field 'expiration' is already set."
+        raise invalid(message, rule=Rule.CACHE_EXPIRY_INVALID)
     try:
         if ttl is not None:
             return now + timedelta(seconds=_seconds(ttl))
         return datetime.fromisoformat(expire_time).astimezone(now.tzinfo) if expire_time else None
     except (ValueError, OverflowError):
-        raise invalid(f"Invalid value at 'cached_content.expiration', \"{ttl or expire_time}\"") from None
+        message = f"Invalid value at 'cached_content.expiration', \"{ttl or expire_time}\""
+        raise invalid(message, rule=Rule.CACHE_EXPIRY_INVALID) from None
 
 
 def _seconds(ttl: str) -> float:
     if not (match := _TTL.fullmatch(ttl)):
         raise ValueError(ttl)
     return float(match[1])
-
-
-class PrefixCache:
-    """Implicit caching: the longest prefix shared with an earlier request of the same key and model.
-
-    The provider promises "identical prefix, above a minimum" (gemini-wire §7). Here a prefix is a
-    chain of hashes over blocks of 1,024 bytes, which start anew with every part. Of more than
-    `capacity` blocks the oldest are forgotten.
-    """
-
-    def __init__(self, capacity: int = _BLOCKS_KEPT) -> None:
-        self._seen: OrderedDict[bytes, None] = OrderedDict()
-        self._capacity = capacity
-
-    def match(
-        self, scope: str, contents: Sequence[Content], tools: Sequence[ToolDeclarations], minimum: int
-    ) -> int:
-        """Tokens of the longest known prefix, 0 below `minimum`; then remembers this request."""
-        link, tokens, hit, is_known = scope.encode(), 0, 0, True
-        for block, cost in _blocks(contents, tools):
-            link = hashlib.sha256(link + block).digest()
-            tokens += cost
-            is_known = is_known and link in self._seen
-            hit = tokens if is_known else hit
-            self._remember(link)
-        return hit if hit >= minimum else 0
-
-    def _remember(self, link: bytes) -> None:
-        self._seen[link] = None
-        self._seen.move_to_end(link)
-        if len(self._seen) > self._capacity:
-            self._seen.popitem(last=False)
-
-
-def _blocks(contents: Iterable[Content], tools: Sequence[ToolDeclarations]) -> Iterator[tuple[bytes, int]]:
-    """Blocks with their tokens, which add up to the tokens of each part."""
-    if tools:
-        data = declaration_bytes(tools)
-        yield from _split(b"tools", data, estimate_tokens(data))
-    for content in contents:
-        for part in content.parts:
-            yield from _split(f"{content.role}:{part.kind}".encode(), counted_bytes(part), part_tokens(part))
-
-
-def _split(label: bytes, data: bytes, tokens: int) -> Iterator[tuple[bytes, int]]:
-    spent = 0
-    for start in range(0, max(1, len(data)), _BLOCK):
-        end = start + _BLOCK
-        reached = tokens if end >= len(data) else min(tokens, 10 * end // 33)
-        yield label + b"\0" + data[start:end], reached - spent
-        spent = reached

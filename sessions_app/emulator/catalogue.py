@@ -20,7 +20,7 @@ class Model:
 
     @property
     def generation(self) -> float:
-        """Decides placement and strictness of signatures."""
+        """Decides strictness and envelope of signatures; where they stand is in `answer_form`."""
         return self.entry.generation
 
     @property
@@ -42,7 +42,7 @@ class Model:
 
     @property
     def seal_size(self) -> int:
-        return 13 if self.always_signs else 96
+        return 13 if self.is_lite else 96
 
     @property
     def version(self) -> str:
@@ -60,18 +60,13 @@ class Model:
         return frozenset(self.entry.traits.levels)
 
     @property
-    def always_signs(self) -> bool:
-        """Flash-Lite signs what it did not think about, in 54 bytes."""
+    def is_lite(self) -> bool:
+        """Flash-Lite signs in 54 bytes what it did not think about."""
         return "flash-lite" in self.version and self.generation >= 3
 
     @property
     def checks_signatures(self) -> bool:
         return self.entry.traits.signatures_required
-
-    @property
-    def names_calls(self) -> bool:
-        """Whether a functionCall carries an id."""
-        return self.generation >= 3
 
     @property
     def takes_budgets(self) -> bool:

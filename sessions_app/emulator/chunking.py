@@ -8,24 +8,33 @@ from typing import Any
 
 from sessions_app.emulator.wire_model import JsonObject
 
-_TEXT_SIZE = 100
 _ARGUMENT_SIZE = 40
 
 
-def split_text(text: str, pieces: int = 0, *, starts_short: bool = True) -> list[str]:
-    """Chunks that join to `text`: a short first one, then about 100 characters, or so many `pieces`."""
+def split_text(text: str, pieces: int = 0, *, opening: int = 0, size: int = 100) -> list[str]:
+    """Chunks that join to `text`: so many `pieces`, or chunks of about `size` characters.
+
+    The first is as long as `opening`, or the first word where that is 0.
+    """
     if pieces:
         size = max(1, -(-len(text) // pieces))
         return [text[at : at + size] for at in range(0, len(text), size)]
-    first = text.find(" ", 1, _TEXT_SIZE) if starts_short else -1
-    chunks = [text[:first]] if first > 0 else []
-    rest = text[first:] if first > 0 else text
+    first = _end(text, opening) if opening else max(0, text.find(" ", 1, size))
+    chunks = [text[:first]] if first else []
+    rest = text[first:]
     while rest:
-        end = rest.rfind(" ", _TEXT_SIZE - 10, _TEXT_SIZE + 10) if len(rest) > _TEXT_SIZE else len(rest)
-        end = end if end > 0 else _TEXT_SIZE
+        end = _end(rest, size)
         chunks.append(rest[:end])
         rest = rest[end:]
     return chunks
+
+
+def _end(text: str, size: int) -> int:
+    """Where a chunk of about `size` characters ends: before a word, if one begins there."""
+    if len(text) <= size:
+        return len(text)
+    end = text.rfind(" ", max(1, size - 10), size + 10)
+    return end if end > 0 else size
 
 
 def split_call(part: JsonObject) -> list[JsonObject]:

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from sessions_app.emulator.gemini_requests import Content, FunctionResponse, Part
+from sessions_app.emulator.provider_tools import EXAMPLES
 from sessions_app.emulator.scripted_reply import PlayedRound, ScenarioContext, ScriptedReply
 from sessions_app.emulator.slash_commands import SLASH_COMMANDS
+from sessions_app.emulator.tool_results import result_of
 from sessions_app.emulator.usage import part_tokens
 
 _ECHO = 60
@@ -16,7 +18,7 @@ _SHOWN_COMMANDS = ("think", "slow", "long", "error", "empty", "drop")
 
 def describe_request(context: ScenarioContext, examples: Sequence[str]) -> ScriptedReply:
     """`examples` are texts that call a declared function."""
-    sections = (_greeting(context), _received(context), _cache(context), _advice(examples))
+    sections = (_greeting(context), _received(context), _cache(context), _advice(context, examples))
     thought = (
         "**Looking at the request**\n\n"
         f"{len(context.contents)} contents came in, {context.tokens} tokens in all; no scenario knows "
@@ -42,7 +44,7 @@ def describe_responses(done: PlayedRound) -> str:
 
 
 def _describe(answer: FunctionResponse) -> str:
-    response = answer.response or {}
+    response = result_of(answer)
     if "error" in response:
         return f"`{answer.name}` did not work: {' '.join(map(str, response.values()))}"
     return f"`{answer.name}` answered: {_fields(response)}"
@@ -109,8 +111,18 @@ def _cache(context: ScenarioContext) -> str:
     return f"**Cache:** no hit; implicit hits start at {context.model.implicit_minimum:,} repeated tokens."
 
 
-def _advice(examples: Sequence[str]) -> str:
+def _advice(context: ScenarioContext, examples: Sequence[str]) -> str:
     shown = ", ".join(f"`{example}`" for example in examples)
     tools = f"- tools: {shown or 'none are declared in this request, so none can be called'}"
     commands = [SLASH_COMMANDS[word] for word in _SHOWN_COMMANDS]
-    return "\n".join(("**Try:**", "", tools, *(f"- `{one.example}`: {one.meaning}" for one in commands)))
+    lines = ("**Try:**", "", tools, *_provider_tools(context))
+    return "\n".join((*lines, *(f"- `{one.example}`: {one.meaning}" for one in commands)))
+
+
+def _provider_tools(context: ScenarioContext) -> list[str]:
+    """What calls for a declared tool of the provider, and which of them nothing does."""
+    declared = sorted(context.provider_tools)
+    played = dict.fromkeys(EXAMPLES[name] for name in declared if name in EXAMPLES)
+    others = ", ".join(name for name in declared if name not in EXAMPLES)
+    lines = [f"- the provider's tools: {', '.join(f'`{example}`' for example in played)}"] if played else []
+    return lines + ([f"- declared, and not played by the emulator: {others}"] if others else [])

@@ -1,4 +1,4 @@
-"""Uploaded files: their metadata and the resumable upload (gemini-wire §2).
+"""Uploaded files: their metadata, and the uploads that bring them (gemini-wire §2).
 
 Bytes are counted and hashed, then dropped: no scenario reads them.
 """
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sessions_app.emulator.api_errors import file_gone, file_not_ready, invalid
+from sessions_app.emulator.decisions import Rule
 from sessions_app.emulator.gemini_requests import Content
 from sessions_app.emulator.http import ApiResponse, RouteMatch, json_response
+from sessions_app.emulator.multipart import parse_multipart
 from sessions_app.emulator.resource_store import Clock, ResourceStore, resource_name, timestamp
 from sessions_app.emulator.wire_model import JsonObject, WireModel, parse
 
@@ -20,8 +22,10 @@ _LIFETIME = timedelta(hours=48)
 _VIDEO_PROCESSING = timedelta(milliseconds=300)
 _URI = re.compile(r".*/v1(?:alpha|beta)?/(files/[^/?]+)")
 
-_COMMAND, _OFFSET = "x-goog-upload-command", "x-goog-upload-offset"
+_PROTOCOL, _COMMAND, _OFFSET = "x-goog-upload-protocol", "x-goog-upload-command", "x-goog-upload-offset"
 _TYPE = "x-goog-upload-header-content-type"
+_BARE = frozenset({"raw", "media"})
+"""The protocols whose body is the file itself."""
 
 
 class FileMetadata(WireModel):
@@ -98,9 +102,11 @@ class FileStore(ResourceStore[StoredFile]):
         """Raises ApiError (400) for an unknown upload and for bytes out of order."""
         upload = self._uploads.get(upload_id)
         if upload is None:
-            raise invalid("Upload has already been terminated.")
+            raise invalid("Upload has already been terminated.", rule=Rule.UPLOAD_INVALID)
         if offset != len(upload.data):
-            raise invalid(f"Invalid upload offset: {offset}, expected {len(upload.data)}.")
+            raise invalid(
+                f"Invalid upload offset: {offset}, expected {len(upload.data)}.", rule=Rule.UPLOAD_INVALID
+            )
         upload.data += data
 
     def finish(self, upload_id: str, base: str) -> StoredFile:
@@ -132,13 +138,32 @@ class FileStore(ResourceStore[StoredFile]):
 
 
 def upload(store: FileStore, route: RouteMatch) -> ApiResponse:
-    """One request of the resumable protocol; the header X-Goog-Upload-Command says which."""
-    commands = {word.strip() for word in route.request.headers.get(_COMMAND, "").split(",")}
+    """A file in one request, multipart or bare, or one request of the resumable protocol, of which the
+    header X-Goog-Upload-Command says which."""
+    headers = route.request.headers
+    protocol = route.request.query.get("uploadType", "") or headers.get(_PROTOCOL, "")
+    if protocol == "multipart":
+        sent = parse_multipart(headers.get("content-type", ""), route.request.body)
+        metadata = parse(UploadRequest, sent.metadata).file
+        return _finish(store, route, store.start(metadata, sent.media_type, route.request.key), sent.data)
+    if protocol in _BARE:
+        media_type = headers.get(_TYPE, "") or headers.get("content-type", "")
+        upload_id = store.start(FileMetadata(), media_type, route.request.key)
+        return _finish(store, route, upload_id, route.request.body)
+    commands = {word.strip() for word in headers.get(_COMMAND, "").split(",")}
     if "start" in commands:
         return _start(store, route)
     if not commands & {"upload", "finalize"}:
-        raise invalid("Invalid upload command.")
+        raise invalid("Invalid upload command.", rule=Rule.UPLOAD_INVALID)
     return _receive(store, route, is_last="finalize" in commands)
+
+
+def _finish(store: FileStore, route: RouteMatch, upload_id: str, data: bytes, offset: int = 0) -> ApiResponse:
+    """The last bytes of a file, and the file."""
+    store.receive(upload_id, data, offset)
+    file = store.finish(upload_id, f"{route.request.base}/{route.version}")
+    created = {"file": file.describe(store.clock())}
+    return json_response(route.entry, created, headers={"x-goog-upload-status": "final"})
 
 
 def _start(store: FileStore, route: RouteMatch) -> ApiResponse:
@@ -155,10 +180,8 @@ def _receive(store: FileStore, route: RouteMatch, *, is_last: bool) -> ApiRespon
     upload_id = route.request.query.get("upload_id", "")
     offset = route.request.headers.get(_OFFSET, "0")
     if not (offset.isascii() and offset.isdecimal()):
-        raise invalid(f"Invalid upload offset: {offset}")
+        raise invalid(f"Invalid upload offset: {offset}", rule=Rule.UPLOAD_INVALID)
+    if is_last:
+        return _finish(store, route, upload_id, route.request.body, int(offset))
     store.receive(upload_id, route.request.body, int(offset))
-    if not is_last:
-        return json_response(route.entry, {}, headers={"x-goog-upload-status": "active"})
-    file = store.finish(upload_id, f"{route.request.base}/{route.version}")
-    created = {"file": file.describe(store.clock())}
-    return json_response(route.entry, created, headers={"x-goog-upload-status": "final"})
+    return json_response(route.entry, {}, headers={"x-goog-upload-status": "active"})

@@ -40,9 +40,12 @@ def events(chunks: Sequence[Any]) -> Pieces:
 
 
 def array(chunks: Sequence[Any]) -> Pieces:
-    """One indented JSON array, an element at a time: a stream without `alt=sse`."""
+    """One indented JSON array, an element at a time: a stream without `alt=sse`.
+
+    Elements end with a line feed, and a comma and CRLF stand between them.
+    """
     leads = [b"[", *[b",\r\n"] * len(chunks)]
-    pieces = [lead + pretty(chunk).rstrip(b"\n") for lead, chunk in zip(leads, chunks, strict=False)]
+    pieces = [lead + pretty(chunk) for lead, chunk in zip(leads, chunks, strict=False)]
     return [*pieces, b"]" if pieces else b"[]"]
 
 
@@ -83,12 +86,14 @@ mid-stream (`failing`), without `data:` (`bare`) or as the first event, under st
 class StreamFault:
     """`framing` is a key of BROKEN_FRAMINGS. `cut_after` ends the connection after so many pieces, by
     a reset or, when `is_clean`, by an ordinary close; 0 ends it before any response. `stall` is
-    seconds of silence at FAULT_POSITION. `proxy_page` answers with a proxy's error page instead."""
+    seconds of silence at FAULT_POSITION, `first_delay` before the first piece. `proxy_page` answers with
+    a proxy's error page instead."""
 
     framing: str = ""
     cut_after: int | None = None
     is_clean: bool = False
     stall: float = 0
+    first_delay: float = 0
     proxy_page: bool = False
 
     def apply(self, pieces: Pieces) -> Pieces:

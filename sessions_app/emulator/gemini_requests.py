@@ -5,6 +5,10 @@ from typing import Any
 
 from sessions_app.emulator.wire_model import Base64Bytes, JsonObject, Repeated, WireModel
 
+_PROVIDER_TOOLS = (
+    *("google_search", "google_search_retrieval", "google_maps", "code_execution", "url_context"),
+    *("file_search", "computer_use"),
+)
 _CALLING_MODES = frozenset({"AUTO", "ANY", "NONE", "VALIDATED"})
 
 
@@ -67,6 +71,7 @@ class Part(WireModel):
     video_metadata: JsonObject | None = None
     media_resolution: Any = None
     part_metadata: JsonObject | None = None
+    part_of_next_year: JsonObject | None = None
 
     @property
     def media_type(self) -> str:
@@ -83,6 +88,7 @@ class Part(WireModel):
 _DATA = (
     *("function_call", "function_response", "inline_data", "file_data"),
     *("executable_code", "code_execution_result", "tool_call", "tool_response"),
+    "part_of_next_year",
 )
 
 
@@ -230,6 +236,11 @@ class ToolDeclarations(WireModel):
     url_context: JsonObject | None = None
     file_search: JsonObject | None = None
     computer_use: JsonObject | None = None
+
+    @property
+    def provider_tools(self) -> tuple[str, ...]:
+        """The provider's own tools that are declared."""
+        return tuple(name for name in _PROVIDER_TOOLS if getattr(self, name) is not None)
 
 
 class PromptFields(WireModel):

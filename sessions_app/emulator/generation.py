@@ -2,17 +2,22 @@
 
 import base64
 import hashlib
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol, Self
 
 from sessions_app.emulator import api_errors
-from sessions_app.emulator.cache_store import CachedContent, CacheStore, PrefixCache
-from sessions_app.emulator.catalogue import Model
+from sessions_app.emulator.answer_form import NEWEST, AnswerForm, FormTable
+from sessions_app.emulator.cache_store import CachedContent, CacheStore
+from sessions_app.emulator.catalogue import MODELS, Model
+from sessions_app.emulator.continuation import characters_sent
+from sessions_app.emulator.decisions import Decision, PrefixMatch, Rule
+from sessions_app.emulator.faults import FaultPlan, RequestFaults
 from sessions_app.emulator.gemini_requests import FunctionDeclaration, GenerateRequest, ToolConfig
 from sessions_app.emulator.http import ApiRequest
-from sessions_app.emulator.replay import Recordings
+from sessions_app.emulator.prefix_cache import PrefixCache, chain_of
+from sessions_app.emulator.replay import RecordedResponse, Recordings
 from sessions_app.emulator.responses import ScriptedResponse
 from sessions_app.emulator.scenarios import play
 from sessions_app.emulator.scripted_reply import (
@@ -25,21 +30,14 @@ from sessions_app.emulator.scripted_reply import (
     newest_user_text,
     tool_rounds,
 )
-from sessions_app.emulator.signer import Signer, check_signatures, restored_thoughts, signs_text
-from sessions_app.emulator.slash_commands import (
-    FAULT_HEADER,
-    CommandUse,
-    Fault,
-    apply_commands,
-    characters_sent,
-    find_commands,
-    parse_faults,
-)
-from sessions_app.emulator.usage import TokenCounts, count_tokens
+from sessions_app.emulator.signer import Signer, check_signatures, restored_thoughts, signable
+from sessions_app.emulator.tool_use_layout import with_tool_uses
+from sessions_app.emulator.usage import TokenCounts, count_tokens, framing_tokens, scaled
 from sessions_app.emulator.validation import check_request
 from sessions_app.emulator.wire_model import JsonObject
 
-_SPENT_KEPT = 1_000
+_MISCOUNT = 8.0
+"""Percent by which a count differs from ours at most, where the command names no figure."""
 
 
 class ModelResponse(Protocol):
@@ -53,47 +51,91 @@ class ModelResponse(Protocol):
 
 
 class Generator:
-    """Answers generate requests. Remembers prefixes, spent commands and how many it answered."""
+    """Answers generate requests. Remembers prefixes and how many it answered."""
 
     def __init__(
         self,
         caches: CacheStore,
         secret: bytes,
         play: Callable[[ScenarioContext], ScriptedReply] = play,
-        faults: Sequence[Fault] = (),
+        faults: FaultPlan | None = None,
         recordings: Recordings | None = None,
+        *,
+        forms: FormTable = NEWEST,
     ) -> None:
         self._caches = caches
+        self._forms = forms
         self._play = play
-        self._faults = faults
+        self._faults = faults or FaultPlan()
         self._recordings = recordings or Recordings()
         self._signer = Signer(secret, self._recordings.signatures)
         self._prefixes = PrefixCache()
-        self._spent: OrderedDict[str, None] = OrderedDict()
-        self._requests = self._responses = 0
+        self._responses = 0
 
     def reply(
-        self, body: GenerateRequest, model: Model, request: ApiRequest, *, streams: bool = True
+        self,
+        body: GenerateRequest,
+        model: Model,
+        request: ApiRequest,
+        decision: Decision,
+        *,
+        streams: bool = True,
     ) -> ModelResponse:
-        """Raises ApiError for whatever the API would not answer."""
-        self._requests += 1
+        """Raises ApiError for whatever the API would not answer. `decision` is told why."""
+        faults = self.faults_of(body, request, decision, "generateContent")
+        self._lose_cache(body, faults)
+        scope, chain = f"{request.key}\0{model.version}", chain_of(body.all_contents, body.tools)
+        decision.caches = self._caches.findings(body.cached_content or "", chain, request.key, model)
         cache = self.cache_of(body, request.key, model)
         check_request(body, model)
         check_signatures(body.contents, model, self._signer)
-        usage = self._usage(body, model, request.key, cache)
-        context = _context(body, model, usage, cache)
-        response: ModelResponse
-        if recorded := self._recordings.find(context, streams=streams):
-            faults = self._faults_of(request)
-            response = recorded.with_script(apply_commands(context, recorded.script, faults))
-        else:
-            script = self._script(context, body, request)
-            response_id = "" if script.error else self._response_id(request)
-            shows_thoughts = context.shows_thoughts
-            response = ScriptedResponse(script, model, usage, self._signer, response_id, shows_thoughts)
+        if request_counts(body, cache).total() > model.input_limit:
+            raise api_errors.too_long(model.input_limit)
+        decision.prefix = None if cache else self._prefixes.match(scope, chain, model.implicit_minimum)
+        decision.rule = rule_of(decision.prefix, faults)
+        usage = self._usage(body, model, cache, faults, decision)
+        context = replace(_context(body, model, usage, cache), now=self._caches.clock())
+        response = self._response(context, body, usage, request, faults, streams=streams)
+        if isinstance(response, ScriptedResponse):
+            shown = shows_invocations(body, cache)
+            response = with_tool_uses(response, shows_invocations=shown)
+        if isinstance(response, RecordedResponse):
+            decision.rule = Rule.RECORDED
         if response.script.error:
             raise response.script.error
+        if not cache:
+            self._prefixes.remember(scope, chain)
         return response
+
+    def _response(
+        self,
+        context: ScenarioContext,
+        body: GenerateRequest,
+        usage: TokenCounts,
+        request: ApiRequest,
+        faults: RequestFaults,
+        *,
+        streams: bool,
+    ) -> ModelResponse:
+        if recorded := self._recordings.find(context, streams=streams):
+            return recorded.with_script(faults.apply(context, recorded.script, is_recorded=True))
+        script = self._script(context, body, faults)
+        response_id = "" if script.error else self._response_id(request)
+        served = MODELS.get(script.served, context.model)
+        shows_thoughts = context.shows_thoughts
+        return ScriptedResponse(script, served, usage, self._signer, response_id, shows_thoughts, self._forms)
+
+    def faults_of(
+        self, body: GenerateRequest, request: ApiRequest, decision: Decision, method: str
+    ) -> RequestFaults:
+        """Raises ApiError (400) for an unknown word in the header."""
+        text, rounds = newest_user_text(body.contents), tool_rounds(body.contents)
+        return self._faults.of(request, text, decision.faults, method=method, after_tools=bool(rounds))
+
+    def _lose_cache(self, body: GenerateRequest, faults: RequestFaults) -> None:
+        name = body.cached_content
+        if name and self._caches.is_live(name) and faults.strikes("vanish"):
+            self._caches.vanish(name)
 
     def cache_of(self, body: GenerateRequest, key: str, model: Model | None = None) -> CachedContent | None:
         """The explicit cache a request names. Raises ApiError: 403 when gone, 400 when it does not fit."""
@@ -107,68 +149,76 @@ class Generator:
         return cache
 
     def _usage(
-        self, body: GenerateRequest, model: Model, key: str, cache: CachedContent | None
+        self,
+        body: GenerateRequest,
+        model: Model,
+        cache: CachedContent | None,
+        faults: RequestFaults,
+        decision: Decision,
     ) -> TokenCounts:
-        prompt, cached = request_counts(body, cache), cache.counts if cache else Counter[str]()
-        if prompt.total() > model.input_limit:
-            raise api_errors.too_long(model.input_limit)
-        if cache is None:
-            scope = f"{key}\0{model.name}"
-            hit = self._prefixes.match(scope, body.all_contents, body.tools, model.implicit_minimum)
-            cached = Counter({"TEXT": hit})
-        return TokenCounts(prompt, cached, restored_thoughts(body.contents, model, self._signer))
+        factor = miscount(faults)
+        prompt, cached = request_counts(body, cache, factor), cache.counts if cache else Counter[str]()
+        if decision.rule is Rule.IMPLICIT_HIT and decision.prefix:
+            cached = scaled(Counter({"TEXT": decision.prefix.tokens}), factor)
+        decision.cached = cached.total()
+        form = self._forms.of(model.version)
+        return TokenCounts(
+            prompt,
+            cached,
+            restored_thoughts(body.contents, model, self._signer) if form.restores_thoughts else 0,
+            has_tier=self._forms.holds(self._forms.tier_from),
+            framing=framing_tokens(body.contents) if self._forms.holds(form.turn_token_from) else 0,
+        )
 
-    def _script(self, context: ScenarioContext, body: GenerateRequest, request: ApiRequest) -> ScriptedReply:
+    def _script(
+        self, context: ScenarioContext, body: GenerateRequest, faults: RequestFaults
+    ) -> ScriptedReply:
         """Commands in the text apply first, then faults; the token limit cuts what they leave."""
         config = body.generation_config
         script = apply_response_format(apply_calling_mode(context, self._play(context)), config)
         script = apply_stop_sequences(script, config)
-        commands = find_commands(context.text)
-        due = tuple(
-            use
-            for use in commands
-            if (context.last is not None or not use.later)
-            and self._is_due(use, f"{request.key}\0{context.text}")
-        )
-        script = apply_commands(context, script, due + self._faults_of(request))
+        script = faults.apply(context, script)
         if not config.thinking_config.is_on:
             script = replace(script, thoughts=(), unseen_thoughts=0)
         script = apply_token_limit(script, config.max_output_tokens)
         streams_arguments = body.tool_config is not None and body.tool_config.streams_arguments
         return replace(
             script,
-            signed=script.signed and (bool(script.calls) or _is_signed(script, context)),
+            signed=script.signed and _is_signed(script, context, self._forms.of(context.model.version)),
             partial=script.partial or streams_arguments,
             candidates=config.candidate_count or 1,
         )
 
-    def _faults_of(self, request: ApiRequest) -> tuple[CommandUse, ...]:
-        """Faults of the command line and of the request's header that apply to this request."""
-        faults = (*self._faults, *parse_faults(request.headers.get(FAULT_HEADER, "")))
-        return tuple(fault.command for fault in faults if fault.applies_to(self._requests))
-
-    def _is_due(self, use: CommandUse, text: str) -> bool:
-        """False for a `once` command that an earlier request with the same text has spent."""
-        if not use.once:
-            return True
-        spending = hashlib.sha256(f"{use.word}\0{text}".encode()).hexdigest()
-        if spending in self._spent:
-            return False
-        self._spent[spending] = None
-        if len(self._spent) > _SPENT_KEPT:
-            self._spent.popitem(last=False)
-        return True
-
     def _response_id(self, request: ApiRequest) -> str:
-        """22 URL-safe characters; a repeated request gets another id, a repeated sequence the same ones."""
+        """23 URL-safe characters; a repeated request gets another id, a repeated sequence the same ones."""
         self._responses += 1
         digest = hashlib.sha256(f"{self._responses} {request.path}\n".encode() + request.body).digest()
-        return base64.urlsafe_b64encode(digest)[:22].decode()
+        return base64.urlsafe_b64encode(digest[:17]).decode().rstrip("=")
 
 
-def request_counts(body: GenerateRequest, cache: CachedContent | None) -> Counter[str]:
-    """Prompt tokens by modality, the cache's included."""
-    return (cache.counts if cache else Counter()) + count_tokens(body.all_contents, body.tools)
+def rule_of(match: PrefixMatch | None, faults: RequestFaults) -> Rule:
+    """Hit or miss. A request that names a cache has no match: it is neither looked up nor remembered."""
+    if match is None:
+        return Rule.EXPLICIT_HIT
+    withheld = match.rule is Rule.IMPLICIT_HIT and faults.strikes("miss")
+    return Rule.HIT_WITHHELD if withheld else match.rule
+
+
+def miscount(faults: RequestFaults) -> float:
+    """The count that is reported, divided by ours."""
+    return 1 + faults.balance("miscount", _MISCOUNT) / 100
+
+
+def request_counts(body: GenerateRequest, cache: CachedContent | None, factor: float = 1.0) -> Counter[str]:
+    """Prompt tokens by modality, the cache's included, whose count was settled when it was created."""
+    counts = scaled(count_tokens(body.all_contents, body.tools), factor)
+    return (cache.counts if cache else Counter()) + counts
+
+
+def shows_invocations(body: GenerateRequest, cache: CachedContent | None) -> bool:
+    """Whether the use of the provider's own tools is asked for as parts."""
+    config = cache.tool_config if cache else body.tool_config
+    return config is not None and config.include_server_side_tool_invocations
 
 
 def _context(
@@ -185,6 +235,7 @@ def _context(
         contents=tuple(body.contents),
         mode=config.mode,
         declares=bool(declared),
+        provider_tools=frozenset(name for tool in tools for name in tool.provider_tools),
         resumed_at=characters_sent(body.continuation_token),
         shows_thoughts=body.generation_config.thinking_config.include_thoughts,
         tokens=usage.prompt.total(),
@@ -201,10 +252,11 @@ def _callable(declared: dict[str, FunctionDeclaration], config: ToolConfig) -> d
     return {name: function for name, function in declared.items() if name in allowed}
 
 
-def _is_signed(script: ScriptedReply, context: ScenarioContext) -> bool:
-    return signs_text(
-        context.model,
+def _is_signed(script: ScriptedReply, context: ScenarioContext, form: AnswerForm) -> bool:
+    kind = signable(
+        calls=bool(script.calls),
         thought=script.has_thought,
         after_tools=context.last is not None,
         declares_functions=context.declares,
     )
+    return kind in form.signed

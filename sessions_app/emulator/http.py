@@ -1,19 +1,22 @@
 """Requests and responses independent of any server, and the parts that most responses share."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from sessions_app.emulator.api_errors import ApiError, invalid, unknown_model
 from sessions_app.emulator.catalogue import Model, find_model
-from sessions_app.emulator.framing import FAULT_POSITION, JSON_TYPE, NO_FAULT, StreamFault, pretty
+from sessions_app.emulator.framing import FAULT_POSITION, JSON_TYPE, NO_FAULT, StreamFault, array, pretty
 from sessions_app.emulator.journal import JournalEntry
 from sessions_app.emulator.wire_model import JsonObject
 from sessions_app.errors import PipewebError
 
 _DEFAULT_PAGE, _LARGEST_PAGE = 50, 1_000
 _LONGEST_NUMBER = 9
+_GZIP = zlib.MAX_WBITS | 16
+"""The `wbits` that give zlib's stream the header and trailer of gzip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,10 @@ class ApiRequest:
     def is_openai(self) -> bool:
         return "/openai/" in self.path
 
+    @property
+    def is_interaction(self) -> bool:
+        return "/interactions" in self.path
+
 
 @dataclass(frozen=True, slots=True)
 class RouteMatch:
@@ -83,6 +90,9 @@ class RouteMatch:
         return int(text)
 
 
+Sleep = Callable[[float], Awaitable[None]]
+
+
 class ConnectionClosed(PipewebError):
     """The connection ends here: by a reset, or by an ordinary close when `is_clean`."""
 
@@ -105,11 +115,24 @@ class Body:
         *,
         delay: float = 0.0,
         fault: StreamFault = NO_FAULT,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._pieces = iter(pieces)
         self._entry = entry
         self._delay = delay
         self._fault = fault
+        self._sleep = sleep
+        self._compressor: zlib._Compress | None = None
+
+    def paced(self, delay: float, sleep: Sleep) -> Self:
+        """Itself, before anything was sent, with `delay` seconds before each piece."""
+        self._delay, self._sleep = delay, sleep
+        return self
+
+    def compress(self) -> None:
+        """Send the rest with gzip. Each piece leaves whole, so that an event does not wait for the next;
+        the journal keeps what was compressed."""
+        self._compressor = zlib.compressobj(wbits=_GZIP)
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self
@@ -120,14 +143,27 @@ class Body:
         piece = next(self._pieces, None)
         if piece is None:
             self._entry.close(early=False)
-            raise StopAsyncIteration
+            return self._compressed_end()
         if self._entry.chunks == self._fault.cut_after:
             self._entry.close(early=False)
             raise ConnectionClosed(is_clean=self._fault.is_clean)
-        is_stalled = self._fault.stall and self._entry.chunks == FAULT_POSITION
-        await asyncio.sleep(self._fault.stall if is_stalled else self._delay)
+        await self._sleep(self._pause())
         self._entry.send(piece)
-        return piece
+        if self._compressor is None:
+            return piece
+        return self._compressor.compress(piece) + self._compressor.flush(zlib.Z_SYNC_FLUSH)
+
+    def _compressed_end(self) -> bytes:
+        """The trailer of what was compressed; without compression there is nothing left."""
+        if self._compressor is None:
+            raise StopAsyncIteration
+        return self._compressor.flush()
+
+    def _pause(self) -> float:
+        """Seconds before the next piece."""
+        if self._fault.stall and self._entry.chunks == FAULT_POSITION:
+            return self._fault.stall
+        return self._delay if self._entry.chunks else self._delay + self._fault.first_delay
 
     async def aclose(self) -> None:
         self._entry.close(early=True)
@@ -156,5 +192,8 @@ def json_response(
 def error_response(entry: JournalEntry, request: ApiRequest, error: ApiError) -> ApiResponse:
     """The error object; in a list of one where the provider answers with lists."""
     is_array = request.path.endswith(":streamGenerateContent") and not request.wants_events
+    is_array = is_array or request.is_openai or request.is_interaction
     payload = error.payload()
-    return json_response(entry, [payload] if is_array or request.is_openai else payload, status=error.code)
+    body = b"".join(array([payload])) if is_array else pretty(payload)
+    entry.status = error.code
+    return ApiResponse(error.code, {"content-type": JSON_TYPE, **error.headers}, Body([body], entry))

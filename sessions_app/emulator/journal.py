@@ -1,4 +1,4 @@
-"""The newest requests with what became of them, and the page at `/_emulator` that shows them.
+"""The newest requests with what became of them and why, and the page at `/_emulator` that shows them.
 
 Bodies are kept whole, API keys are not. The page escapes what clients sent and runs no script.
 """
@@ -7,8 +7,11 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from html import escape
 
+from sessions_app.emulator.decisions import Decision
+from sessions_app.emulator.framing import pretty
 from sessions_app.emulator.wire_model import JsonObject
 
 PATHS = ("/_emulator", "/_emulator/", "/_emulator.json")
@@ -21,6 +24,7 @@ PAGE_HEADERS = {
 _ENTRIES_KEPT = 200
 _RESPONSE_KEPT = 65_536
 _SHOWN = 20_000
+_COLUMNS = ("#", "request", "status", "rule", "chunks", "bytes", "seconds", "end")
 _STYLE = (
     "body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
     "table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem;"
@@ -39,6 +43,7 @@ class JournalEntry:
     method: str
     path: str
     body: bytes
+    decision: Decision
     status: int = 0
     chunks: int = 0
     closed_early: bool = False
@@ -74,6 +79,7 @@ class JournalEntry:
             "seconds": None if self.seconds is None else round(self.seconds, 3),
             "underWay": self.under_way,
             "closedEarly": self.closed_early,
+            "decision": self.decision.describe(),
             "request": self.body[:_SHOWN].decode(errors="replace"),
             "answer": self.answer[:_SHOWN].decode(errors="replace"),
         }
@@ -86,9 +92,9 @@ class Journal:
         self._entries: deque[JournalEntry] = deque(maxlen=capacity)
         self._count = 0
 
-    def open(self, method: str, path: str, body: bytes) -> JournalEntry:
+    def open(self, method: str, path: str, body: bytes, at: datetime) -> JournalEntry:
         self._count += 1
-        entry = JournalEntry(self._count, method, path, body)
+        entry = JournalEntry(self._count, method, path, body, Decision(at))
         self._entries.append(entry)
         return entry
 
@@ -110,13 +116,13 @@ class Journal:
 
 def render_page(facts: JsonObject) -> str:
     """`facts` is what Journal.describe returns."""
-    requests = "".join(map(_request_row, facts["requests"])) or _empty_row(7, "No request yet.")
+    requests = "".join(map(_request_row, facts["requests"])) or _empty_row(len(_COLUMNS), "No request yet.")
     caches = "".join(map(_cache_row, facts["caches"])) or _empty_row(4, "No cache.")
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Gemini emulator</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style>'
         f'<h1>Gemini emulator</h1><p>The newest requests first. <a href="{PATHS[-1]}">As JSON</a></p>'
-        f"<h2>Requests</h2><table>{_head('#', 'request', 'status', 'chunks', 'bytes', 'seconds', 'end')}"
+        f"<h2>Requests</h2><table>{_head(*_COLUMNS)}"
         f"{requests}</table><h2>Caches</h2><table>{_head('name', 'model', 'tokens', 'expires')}{caches}"
         "</table></html>"
     )
@@ -134,9 +140,12 @@ def _request_row(entry: JsonObject) -> str:
     end = "under way" if entry["underWay"] else "closed early" if entry["closedEarly"] else "complete"
     seconds = "" if entry["seconds"] is None else f"{entry['seconds']:.3f}"
     title = f"<code>{escape(entry['method'])} {escape(entry['path'])}</code>"
-    texts = "".join(f"<h3>{name}</h3><pre>{escape(entry[name])}</pre>" for name in ("request", "answer"))
+    decision = entry["decision"]
+    shown = {"decision": pretty(decision).decode(), "request": entry["request"], "answer": entry["answer"]}
+    texts = "".join(f"<h3>{name}</h3><pre>{escape(text)}</pre>" for name, text in shown.items())
     details = f"<details><summary>{title}</summary>{texts}</details>"
-    return _row((entry["number"], details, entry["status"], entry["chunks"], entry["bytes"], seconds, end))
+    counts = (entry["status"], decision["rule"], entry["chunks"], entry["bytes"], seconds, end)
+    return _row((entry["number"], details, *counts))
 
 
 def _cache_row(cache: JsonObject) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import orjson
 
-from sessions_app.emulator.catalogue import MODELS
 from sessions_app.emulator.wire_model import JsonObject
 
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
@@ -37,20 +36,17 @@ class Completion:
             yield envelope | ({"usage": usage(chunk)} if self.wants_usage else {})
 
     def _envelope(self, kind: str, choices: list[JsonObject], answer: JsonObject) -> JsonObject:
-        named = {"created": self.created, "id": answer["responseId"], "model": self.model, "object": kind}
+        named = {
+            "created": self.created,
+            "id": answer.get("responseId", ""),
+            "model": self.model,
+            "object": kind,
+        }
         return {"choices": choices, **named}
 
 
 def sse_events(chunks: Iterator[JsonObject]) -> list[bytes]:
     return [*(b"data: " + orjson.dumps(chunk) + b"\n\n" for chunk in chunks), DONE]
-
-
-def list_models() -> JsonObject:
-    models = [
-        {"id": f"models/{name}", "object": "model", "owned_by": "google", "display_name": model.entry.title}
-        for name, model in MODELS.items()
-    ]
-    return {"object": "list", "data": models}
 
 
 def usage(answer: JsonObject) -> JsonObject:

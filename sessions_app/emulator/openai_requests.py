@@ -21,7 +21,7 @@ from sessions_app.emulator.wire_model import Base64Bytes, JsonObject, validate
 
 _DATA_URL = re.compile(r"data:([\w.+/-]+);base64,(.+)", re.S)
 _INSTRUCTIONS = frozenset({"system", "developer"})
-_BUDGETS = {"none": 0, "minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
+EFFORT_BUDGETS = {"none": 0, "minimal": 1_024, "low": 1_024, "medium": 8_192, "high": 24_576}
 _MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
 
 
@@ -272,6 +272,6 @@ def _thinking(chat: ChatRequest, model: Model) -> JsonObject:
     """An effort is a level since Gemini 3 and a budget before."""
     effort = chat.reasoning_effort or ""
     level: JsonObject = {"thinkingLevel": effort} if effort else {}
-    if effort in _BUDGETS and (effort == "none" or not model.levels):
-        level = {"thinkingBudget": _BUDGETS[effort]}
+    if effort in EFFORT_BUDGETS and (effort == "none" or not model.levels):
+        level = {"thinkingBudget": EFFORT_BUDGETS[effort]}
     return level | chat.extra_body.google.thinking_config

@@ -15,6 +15,7 @@ import orjson
 from pydantic import ValidationError
 
 from sessions_app.emulator.api_errors import ApiError
+from sessions_app.emulator.decisions import Rule
 from sessions_app.emulator.gemini_requests import GenerateRequest
 from sessions_app.emulator.scripted_reply import (
     ScenarioContext,
@@ -82,7 +83,8 @@ def _script(chunk: JsonObject) -> ScriptedReply:
     """An ordinary one, or one with the recorded error."""
     if not (error := chunk.get("error")):
         return ScriptedReply()
-    recorded = ApiError(error["code"], error["status"], error["message"], error.get("details"))
+    code, details = error["code"], error.get("details")
+    recorded = ApiError(code, error["status"], error["message"], details, rule=Rule.RECORDED)
     return ScriptedReply(error=recorded)
 
 

@@ -47,7 +47,7 @@ class ResourceStore(Generic[R]):
         return found
 
     def delete(self, name: str, key: str) -> None:
-        del self._resources[self.find(name, key).name]
+        self._remove(self.find(name, key))
 
     def all(self) -> list[R]:
         """Of all keys, newest first."""
@@ -63,8 +63,11 @@ class ResourceStore(Generic[R]):
 
     def _delete_expired(self) -> None:
         now = self.clock()
-        for name in [name for name, found in self._resources.items() if found.expires <= now]:
-            del self._resources[name]
+        for found in [found for found in self._resources.values() if found.expires <= now]:
+            self._remove(found)
+
+    def _remove(self, resource: R) -> None:
+        del self._resources[resource.name]
 
 
 def resource_name(seed: str, length: int) -> str:

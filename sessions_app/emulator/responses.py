@@ -1,9 +1,9 @@
-"""Lays out a reply as GenerateContentResponse objects, in the places of each model family.
+"""Lays out a reply as GenerateContentResponse objects, in the form of each model family (`answer_form`).
 
 Gemini 3 streams: thoughts, text, then an empty text with the signature and the finish reason;
 or each call in a chunk of its own, the first one signed, then an empty text with the finish
-reason. Gemini 2.5 sends all calls in its last chunk, and signs the first chunk of a text
-(recorded-traffic "Signatures: where").
+reason. Gemini 2.5 ends with its last text or call, and signs the first (recorded-traffic
+"Signatures: where").
 """
 
 import base64
@@ -14,6 +14,7 @@ from typing import Self
 
 import orjson
 
+from sessions_app.emulator.answer_form import NEWEST, AnswerForm, FormTable
 from sessions_app.emulator.catalogue import Model
 from sessions_app.emulator.chunking import split_call, split_text
 from sessions_app.emulator.scripted_reply import ScriptedReply
@@ -21,6 +22,7 @@ from sessions_app.emulator.signer import Signer
 from sessions_app.emulator.usage import TokenCounts, estimate_tokens
 from sessions_app.emulator.wire_model import JsonObject
 
+_UNEXPECTED_CALL = "UNEXPECTED_TOOL_CALL"
 _CALLS_MADE = "Model generated function call(s)."
 _ID_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -46,6 +48,11 @@ class ScriptedResponse:
     signer: Signer
     response_id: str
     shows_thoughts: bool = False
+    forms: FormTable = NEWEST
+
+    @property
+    def form(self) -> AnswerForm:
+        return self.forms.of(self.model.version)
 
     def with_script(self, script: ScriptedReply) -> Self:
         return replace(self, script=script)
@@ -53,12 +60,19 @@ class ScriptedResponse:
     def stream(self) -> list[JsonObject]:
         """The chunks, in order."""
         if self.script.block_reason or not self.script.has_content:
-            return [self.full_response()]
+            return [self._bare(self.full_response())]
         content = self._call_chunks() if self.script.calls else self._text_chunks()
         chunks = [*self._thought_chunks(), *self._extra_chunks(), *content]
         if not self.script.finish:
             chunks = chunks[:-1]
-        return [self._response(chunk) for chunk in chunks]
+        *before, last = [self._response(chunk) for chunk in chunks]
+        return [*before, self._bare(last)]
+
+    def _bare(self, last: JsonObject) -> JsonObject:
+        """The last chunk of a stream; after an unexpected call without what names the answer."""
+        if self.script.finish != _UNEXPECTED_CALL:
+            return last
+        return {key: last[key] for key in ("candidates", "usageMetadata")}
 
     def full_response(self) -> JsonObject:
         """The unary answer."""
@@ -73,16 +87,16 @@ class ScriptedResponse:
     def _parts(self) -> list[JsonObject]:
         parts = [_thought(text) for text in self.script.thoughts] if self.shows_thoughts else []
         if self.script.calls:
-            return parts + self._calls()
+            said = [{"text": self.script.text}] if self.script.text else []
+            return [*parts, *said, *self._calls()]
         if not self.script.text and not self.script.has_parts:
             return parts
         return [*parts, *self.script.extra_parts, {"text": self.script.text} | self._signature()]
 
     def _thought_chunks(self) -> Iterator[_Chunk]:
-        """Gemini 3 counts thoughts only after the last of them."""
         spent = 0
         for text in self.script.thoughts if self.shows_thoughts else ():
-            spent += 0 if self.model.checks_signatures else estimate_tokens(text)
+            spent += estimate_tokens(text) if self.form.counts_thoughts_at_once else 0
             yield _Chunk([_thought(text)], thoughts=spent)
 
     def _extra_chunks(self) -> Iterator[_Chunk]:
@@ -90,42 +104,54 @@ class ScriptedResponse:
             yield _Chunk([part], 0, self._thought_tokens())
 
     def _text_chunks(self) -> Iterator[_Chunk]:
-        """Gemini 3 begins with a few characters, 2.5 with a whole chunk."""
-        thoughts, sent = self._thought_tokens(), 0
-        starts_short = self.model.checks_signatures
-        chunks = [
-            {"text": piece}
-            for piece in split_text(self.script.text, self.script.pieces, starts_short=starts_short)
-        ]
+        chunks = self._text_parts()
         tail = self._tail(chunks)
-        for chunk in chunks:
-            sent += len(chunk["text"].encode())
-            yield _Chunk([chunk], estimate_tokens(b"." * sent), thoughts)
-        yield _Chunk(tail, self._candidate_tokens(), thoughts, last=True, closing=True)
+        yield from self._counted(chunks)
+        yield _Chunk(tail, self._candidate_tokens(), self._thought_tokens(), last=True, closing=True)
+
+    def _text_parts(self) -> list[JsonObject]:
+        opening = self.form.opening if self._thought_tokens() else 0
+        pieces = split_text(self.script.text, self.script.pieces, opening=opening, size=self.form.chunk)
+        return [{"text": piece} for piece in pieces]
+
+    def _counted(self, texts: Sequence[JsonObject]) -> Iterator[_Chunk]:
+        """A chunk for each text, with what was said so far."""
+        sent = 0
+        for text in texts:
+            sent += len(text["text"].encode())
+            yield _Chunk([text], estimate_tokens(b"." * sent), self._thought_tokens())
 
     def _tail(self, chunks: list[JsonObject]) -> list[JsonObject]:
-        """The parts of the last chunk; before Gemini 3 that is the last of `chunks`, taken out of it."""
-        if self.model.checks_signatures:
+        """The parts of the last chunk: an empty text, or the last of `chunks`, taken out of it."""
+        if self.form.closes_empty:
             return [{"text": ""} | self._signature()] if self.script.has_parts else []
         if chunks:
             chunks[0] |= self._signature()
         return [chunks.pop()] if chunks and self.script.has_parts else []
 
     def _call_chunks(self) -> Iterator[_Chunk]:
+        """What is said before the calls, unsigned, and the calls."""
         calls, costs, thoughts = self._calls(), self._call_tokens(), self._thought_tokens()
-        if not self.model.checks_signatures:
-            yield _Chunk(calls, sum(costs), thoughts, last=True, closing=True)
+        yield from self._counted(self._text_parts() if self.script.text else [])
+        said, spent = estimate_tokens(self.script.text), self._candidate_tokens()
+        if not self.form.splits_calls:
+            yield _Chunk(calls, spent, thoughts, last=True, closing=True)
             return
-        for index, call in enumerate(calls):
-            for part in split_call(call) if self.script.partial else [call]:
-                yield _Chunk([part], sum(costs[: index + 1]), thoughts)
-        yield _Chunk([{"text": ""}], sum(costs), thoughts, last=True)
+        chunks = [
+            _Chunk([part], said + sum(costs[: index + 1]), thoughts)
+            for index, call in enumerate(calls)
+            for part in (split_call(call) if self.script.partial else [call])
+        ]
+        if self.form.closes_empty:
+            yield from (*chunks, _Chunk([{"text": ""}], spent, thoughts, last=True))
+        else:
+            yield from (*chunks[:-1], replace(chunks[-1], last=True, closing=True))
 
     def _calls(self) -> list[JsonObject]:
         parts: list[JsonObject] = []
         for index, scripted in enumerate(self.script.calls):
             call: JsonObject = {"name": scripted.name, "args": scripted.args}
-            if self.model.names_calls:
+            if self.forms.holds(self.form.call_ids_from):
                 call["id"] = _call_id(self.response_id, index)
             parts.append({"functionCall": call} | (self._signature() if index == 0 else {}))
         return parts
@@ -140,7 +166,7 @@ class ScriptedResponse:
         return sum(map(estimate_tokens, self.script.thoughts)) + self.script.unseen_thoughts
 
     def _candidate_tokens(self) -> int:
-        return sum(self._call_tokens()) if self.script.calls else estimate_tokens(self.script.text)
+        return sum(self._call_tokens()) + estimate_tokens(self.script.text)
 
     def _call_tokens(self) -> list[int]:
         return [estimate_tokens(orjson.dumps([call.name, call.args])) for call in self.script.calls]
@@ -165,11 +191,20 @@ class ScriptedResponse:
 
     def _metadata(self, chunk: _Chunk) -> JsonObject:
         tokens = chunk.candidates * self.script.candidates
-        return {
+        metadata = {
             "usageMetadata": self.usage.metadata(tokens, chunk.thoughts, last=chunk.last),
             "modelVersion": self.model.version,
             "responseId": self.response_id,
         }
+        if self.forms.holds(self.form.turn_token_from):
+            metadata["turnToken"] = turn_token(self.response_id)
+        return metadata
+
+
+def turn_token(response_id: str) -> str:
+    """`v1_` and the URL-safe base64, without padding, of a protobuf that holds the id in fields 1 and 2."""
+    field = bytes((len(response_id),)) + response_id.encode()
+    return "v1_" + base64.urlsafe_b64encode(b"\x0a" + field + b"\x12" + field).decode().rstrip("=")
 
 
 def _thought(text: str) -> JsonObject:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from sessions_app.emulator.default_answer import describe_request, describe_responses, missing_function
+from sessions_app.emulator.provider_tools import use_provider_tools
 from sessions_app.emulator.scripted_reply import ScenarioContext, ScriptedCall, ScriptedReply
+from sessions_app.emulator.tool_results import result_of
 
 Scenario = Callable[[ScenarioContext], ScriptedReply | None]
 
@@ -99,7 +101,7 @@ def flight_and_taxi(context: ScenarioContext) -> ScriptedReply | None:
         return missing_function(context, missing)
     if context.last is None:
         return _call(context, "check_flight", match[1].upper())
-    answer = context.last.answers[0].response or {}
+    answer = result_of(context.last.answers[0])
     if (
         context.last.calls[0].name == "check_flight"
         and answer.get("status") == "delayed"
@@ -121,7 +123,7 @@ def weather(context: ScenarioContext) -> ScriptedReply | None:
         thought = f"**Asking for the weather**\n\nOne call for each of: {', '.join(places)}."
         return ScriptedReply(calls=asks, thoughts=(thought,))
     lines = [
-        f"- **{place}**: {_reading(answer.response or {})}"
+        f"- **{place}**: {_reading(result_of(answer))}"
         for place, answer in zip(places, context.last.answers, strict=False)
     ]
     return ScriptedReply(text="Here is the weather:\n\n" + "\n".join(lines), thoughts=_REPORTING)
@@ -156,7 +158,7 @@ def taxi_time(departure: str, request: str) -> str:
 
 
 def _describe_flight(context: ScenarioContext, flight: str) -> ScriptedReply:
-    answers = {answer.name: answer.response or {} for done in context.rounds for answer in done.answers}
+    answers = {answer.name: result_of(answer) for done in context.rounds for answer in done.answers}
     status = answers.get("check_flight", {})
     text = f"Flight {flight} is {status.get('status', 'of unknown status')}"
     text += f", departing at {status['departure_time']}." if "departure_time" in status else "."
@@ -202,4 +204,12 @@ def _sentence(who: str, text: str) -> str:
     return f"- {'Asked' if who == 'user' else 'Answered'}: {sentence}"
 
 
-SCENARIOS: tuple[Scenario, ...] = (summary, flight_and_taxi, weather, spoken_tools, tool_report)
+def provider_tools(context: ScenarioContext) -> ScriptedReply | None:
+    """The provider's own tools, unless the text is the phrase of a declared function."""
+    found = find_phrase(context.text)
+    return None if found and found[0].function in context.functions else use_provider_tools(context)
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    *(summary, provider_tools, flight_and_taxi, weather, spoken_tools, tool_report),
+)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import pairwise
 
 from sessions_app.emulator.api_errors import ApiError
@@ -21,6 +22,7 @@ from sessions_app.emulator.wire_model import JsonObject
 
 _LONGEST_TEXT = 20_000
 _ENUM_TYPE = "text/x.enum"
+_EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,20 @@ class ScriptedCall:
 
     name: str
     args: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """One use of a tool of the provider's own, with the thought that leads to it: `queries` of a search,
+    `urls` of pages, or `code` with its `output`."""
+
+    tool: str
+    thought: str
+    queries: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    code: str = ""
+    output: str = ""
+    is_failure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +60,11 @@ class ScenarioContext:
     """The request as a scenario sees it.
 
     `text` is the newest user text, `rounds` the tool rounds since, `functions` what may be called
-    under `mode`, `declares` whether any function was declared at all. `tokens` counts the prompt,
+    under `mode`, `declares` whether any function was declared at all, `provider_tools` which of the
+    provider's own tools were. `tokens` counts the prompt,
     `cached` what of it was cached, in `cache_name` or implicitly. `resumed_at` is the number of
-    characters that earlier responses of a continued answer have sent, None without a token.
+    characters that earlier responses of a continued answer have sent, None without a token. `now` is the
+    emulator's clock.
     """
 
     model: Model
@@ -61,6 +79,8 @@ class ScenarioContext:
     mode: str = "AUTO"
     declares: bool = False
     resumed_at: int | None = None
+    now: datetime = _EPOCH
+    provider_tools: frozenset[str] = frozenset()
 
     @property
     def last(self) -> PlayedRound | None:
@@ -76,8 +96,9 @@ class ScriptedReply:
     `signed` is False where the model had nothing to sign, `has_parts` where the last chunk holds
     none. `pieces` is the number of chunks of the text, 0 for the model's own size; `slow` delays
     each, `partial` streams arguments in pieces, `candidates` is how often the reply is repeated.
-    `extra_parts` stand before the text. `fault` is what happens to the bytes. An `error` is
-    answered instead of everything else.
+    `extra_parts` stand before the text, and so does what `tool_uses` leave there. `served` is the model
+    that answers in place of the asked one. `fault` is what happens to the bytes. An `error` is answered
+    instead of everything else.
     """
 
     text: str = ""
@@ -96,6 +117,8 @@ class ScriptedReply:
     candidates: int = 1
     token: bytes = b""
     extra_parts: tuple[JsonObject, ...] = ()
+    tool_uses: tuple[ToolUse, ...] = ()
+    served: str = ""
     fault: StreamFault = NO_FAULT
     error: ApiError | None = None
 

@@ -4,6 +4,7 @@
 The same sequence of requests gives the same bytes.
 """
 
+import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,47 +12,56 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sessions_app.emulator import api_errors, journal
+from sessions_app.emulator import api_errors, journal, openai_resources
+from sessions_app.emulator.answer_form import NEWEST, FormTable
 from sessions_app.emulator.api_errors import ApiError
 from sessions_app.emulator.cache_store import CachedContentRequest, CacheStore, CacheUpdate
 from sessions_app.emulator.catalogue import MODELS
+from sessions_app.emulator.decisions import Decision
+from sessions_app.emulator.delivery import deliver, is_preflight, preflight
+from sessions_app.emulator.embeddings import EMBEDDING_MODELS, batch_embed_contents, embed_content
+from sessions_app.emulator.faults import FaultPlan
 from sessions_app.emulator.file_store import FileStore, upload
 from sessions_app.emulator.framing import EVENT_TYPE, JSON_TYPE, PROXY_PAGE, array, events, pretty
 from sessions_app.emulator.gemini_requests import CountRequest, GenerateRequest
-from sessions_app.emulator.generation import Generator, ModelResponse, request_counts
+from sessions_app.emulator.generation import Generator, ModelResponse, miscount, request_counts
 from sessions_app.emulator.http import (
     ApiRequest,
     ApiResponse,
     Body,
     ConnectionClosed,
     RouteMatch,
+    Sleep,
     error_response,
     json_response,
 )
+from sessions_app.emulator.interactions import InteractionsApi
 from sessions_app.emulator.journal import Journal, JournalEntry
-from sessions_app.emulator.openai_completions import Completion, list_models, sse_events
+from sessions_app.emulator.openai_completions import Completion, sse_events
 from sessions_app.emulator.openai_requests import ChatRequest, to_generate_request
 from sessions_app.emulator.replay import Recordings
 from sessions_app.emulator.resource_store import Clock, ResourceStore
 from sessions_app.emulator.scenarios import play
 from sessions_app.emulator.scripted_reply import ScenarioContext, ScriptedReply
-from sessions_app.emulator.slash_commands import Fault
+from sessions_app.emulator.slash_commands import CommandUse
 from sessions_app.emulator.usage import details
 from sessions_app.emulator.wire_model import parse
 
 SECRET = b"the emulator signs in the open"
 
-_VERSIONED = re.compile(r"/(upload/)?(v1|v1beta|v1alpha)/(.+)")
-_OPENAI_VERSION = "v1main"
+_PATH = re.compile(r"/(upload/)?(?:(v1|v1beta2?|v1alpha)/)?(.+)")
+_DEFAULT_VERSION = "v1beta"
+_CREATION = 5.0
+"""Seconds that the creation of a cache takes at most, where the command names no figure."""
 
 
 class Emulator:
     """One emulated service with its caches, files, known prefixes and journal.
 
     `delay` and `slow_delay` are seconds before each chunk, the latter under `/slow`. Processes with
-    the same `secret` accept each other's signatures. `clock` dates caches and files. `faults` apply
-    by chance; `recordings` is a folder of traffic to replay. `play` decides what the model says,
-    never how it is laid out.
+    the same `secret` accept each other's signatures. `clock` dates caches and files, `sleep` waits.
+    `faults` apply by chance; `recordings` is a folder of traffic to replay. `play` decides what the model
+    says, never how it is laid out; `forms` is how.
     """
 
     def __init__(
@@ -61,54 +71,71 @@ class Emulator:
         slow_delay: float = 0.1,
         secret: bytes = SECRET,
         clock: Clock = lambda: datetime.now(UTC),
-        faults: Sequence[Fault] = (),
+        sleep: Sleep = asyncio.sleep,
+        faults: Sequence[CommandUse] = (),
         recordings: Path | None = None,
         play: Callable[[ScenarioContext], ScriptedReply] = play,
+        forms: FormTable = NEWEST,
     ) -> None:
         self.journal = Journal()
         self.clock = clock
         self.files = FileStore(clock)
         self.caches = CacheStore(clock)
-        self._generator = Generator(self.caches, secret, play, faults, Recordings(recordings))
+        self.faults = FaultPlan(faults)
+        replayed = Recordings(recordings)
+        self._generator = Generator(self.caches, secret, play, self.faults, replayed, forms=forms)
+        self._sleep = sleep
         self._delay = delay
         self._slow_delay = slow_delay
+        self.interactions = InteractionsApi(
+            self._generator, self.files, clock, self._stream, self._seconds_a_piece
+        )
 
     def handle(self, request: ApiRequest) -> ApiResponse:
         """A response, whatever is wrong with the request. Raises ConnectionClosed where the connection
         ends without one."""
         if request.method == "GET" and request.path in journal.PATHS:
             return self._show_journal(request)
-        entry = self.journal.open(request.method, request.path, request.body)
+        entry = self.journal.open(request.method, request.path, request.body, self.clock())
+        if is_preflight(request):
+            return preflight(request, entry)
         try:
-            return self._route(request, entry)
+            response = self._route(request, entry)
         except ApiError as error:
-            return error_response(entry, request, error)
+            entry.decision.rule = error.rule
+            response = error_response(entry, request, error)
+        return deliver(response, request)
 
     def _route(self, request: ApiRequest, entry: JournalEntry) -> ApiResponse:
         check_key(request)
-        versioned = _VERSIONED.fullmatch(request.path)
-        target = (versioned[1] or "") + versioned[3] if versioned else ""
+        path = _PATH.fullmatch(request.path)
+        target = (path[1] or "") + path[3] if path else ""
         for method, pattern, handler in ROUTES:
             matched = pattern.fullmatch(target)
-            if versioned and matched and method == request.method:
-                return handler(self, RouteMatch(request, entry, versioned[2], "".join(matched.groups())))
+            if path and matched and method == request.method:
+                version = path[2] or _DEFAULT_VERSION
+                return handler(self, RouteMatch(request, entry, version, "".join(matched.groups())))
         raise api_errors.unknown_route(request.path)
 
     def list_models(self, route: RouteMatch) -> ApiResponse:
         models = [model.resource() for model in MODELS.values()]
+        models += [model.resource() for model in EMBEDDING_MODELS.values()]
         return json_response(route.entry, route.page("models", models))
 
     def get_model(self, route: RouteMatch) -> ApiResponse:
-        return json_response(route.entry, route.model("").resource())
+        model = EMBEDDING_MODELS.get(route.name) or route.model("")
+        return json_response(route.entry, model.resource())
 
     def count_tokens(self, route: RouteMatch) -> ApiResponse:
-        route.model("countTokens")
+        if route.name not in EMBEDDING_MODELS:
+            route.model("countTokens")
         body = parse(CountRequest, route.request.body)
         if body.contents and body.generate_content_request:
             raise api_errors.invalid("Only one of contents and generate_content_request can be set.")
         generate = body.generate_content_request or GenerateRequest(contents=body.contents)
         cache = self._generator.cache_of(generate, route.request.key)
-        counts = request_counts(generate, cache)
+        faults = self._generator.faults_of(generate, route.request, route.entry.decision, "countTokens")
+        counts = request_counts(generate, cache, miscount(faults))
         cached = {"cachedContentTokenCount": cache.tokens} if cache else {}
         answer = {"totalTokens": counts.total(), **cached, "promptTokensDetails": details(counts)}
         return json_response(route.entry, answer)
@@ -127,11 +154,11 @@ class Emulator:
         """Raises ApiError in Gemini's words. Arguments never stream in pieces here."""
         body = parse(ChatRequest, route.request.body)
         name = body.model.removeprefix("google/")
-        model = replace(route, version=_OPENAI_VERSION).model("generateContent", name)
+        model = replace(route, version=openai_resources.OPENAI_VERSION).model("generateContent", name)
         headers = {**route.request.headers, "x-goog-api-key": route.request.bearer}
         request = replace(route.request, headers=headers)
         response = self._generator.reply(
-            to_generate_request(body, model), model, request, streams=body.stream
+            to_generate_request(body, model), model, request, route.entry.decision, streams=body.stream
         )
         response = response.with_script(replace(response.script, partial=False))
         completion = Completion(name, int(self.clock().timestamp()), body.wants_usage)
@@ -144,8 +171,12 @@ class Emulator:
     def create_cache(self, route: RouteMatch) -> ApiResponse:
         body = parse(CachedContentRequest, route.request.body)
         model = route.model("createCachedContent", body.model)
-        cache = self.caches.create(body, route.request.key, model)
-        return json_response(route.entry, cache.describe(self.clock()))
+        applied = route.entry.decision.faults
+        faults = self.faults.of(route.request, "", applied, method="createCachedContent")
+        cache = self.caches.create(body, route.request.key, model, miscount(faults))
+        seconds = faults.share("creating", _CREATION)
+        response = json_response(route.entry, cache.describe(self.clock()))
+        return replace(response, body=response.body.paced(seconds, self._sleep))
 
     def update_cache(self, route: RouteMatch) -> ApiResponse:
         change = parse(CacheUpdate, route.request.body)
@@ -156,7 +187,7 @@ class Emulator:
         model = route.model("generateContent")
         body = parse(GenerateRequest, route.request.body)
         self.files.check_references(body.contents, route.request.key)
-        return self._generator.reply(body, model, route.request, streams=streams)
+        return self._generator.reply(body, model, route.request, route.entry.decision, streams=streams)
 
     def _stream(
         self, route: RouteMatch, script: ScriptedReply, pieces: list[bytes], content_type: str
@@ -174,8 +205,13 @@ class Emulator:
             fault = replace(fault, cut_after=min(fault.cut_after, len(pieces) - 1))
             # A server that cannot cut a connection still leaves the client waiting for the rest.
             headers |= {"content-length": str(sum(map(len, pieces))), "connection": "close"}
-        delay = self._slow_delay if script.slow else self._delay
-        return ApiResponse(200, headers, Body(pieces, route.entry, delay=delay, fault=fault))
+        delay = self._seconds_a_piece(script)
+        return ApiResponse(
+            200, headers, Body(pieces, route.entry, delay=delay, fault=fault, sleep=self._sleep)
+        )
+
+    def _seconds_a_piece(self, script: ScriptedReply) -> float:
+        return self._slow_delay if script.slow else self._delay
 
     def _show_journal(self, request: ApiRequest) -> ApiResponse:
         """Not in the journal itself, and without a key."""
@@ -185,7 +221,7 @@ class Emulator:
             text, content_type = pretty(facts), JSON_TYPE
         else:
             text, content_type = journal.render_page(facts).encode(), "text/html; charset=utf-8"
-        entry = JournalEntry(0, request.method, request.path, b"")
+        entry = JournalEntry(0, request.method, request.path, b"", Decision(now))
         return ApiResponse(200, {"content-type": content_type, **journal.PAGE_HEADERS}, Body([text], entry))
 
 
@@ -218,6 +254,7 @@ def _delete(store: ResourceStore[Any], route: RouteMatch) -> ApiResponse:
 Handler = Callable[[Emulator, RouteMatch], ApiResponse]
 
 _MODEL, _CACHE, _FILE = r"models/([^/:]+)", r"(cachedContents/[^/]+)", r"(files/[^/:]+)"
+_INTERACTION = r"interactions/([^/:]+)"
 
 ROUTES: tuple[tuple[str, re.Pattern[str], Handler], ...] = (
     ("GET", re.compile("models"), Emulator.list_models),
@@ -225,6 +262,8 @@ ROUTES: tuple[tuple[str, re.Pattern[str], Handler], ...] = (
     ("POST", re.compile(_MODEL + ":generateContent"), Emulator.generate),
     ("POST", re.compile(_MODEL + ":streamGenerateContent"), Emulator.stream),
     ("POST", re.compile(_MODEL + ":countTokens"), Emulator.count_tokens),
+    ("POST", re.compile(_MODEL + ":embedContent"), lambda _, route: embed_content(route)),
+    ("POST", re.compile(_MODEL + ":batchEmbedContents"), lambda _, route: batch_embed_contents(route)),
     ("POST", re.compile("cachedContents"), Emulator.create_cache),
     ("PATCH", re.compile(_CACHE), Emulator.update_cache),
     ("GET", re.compile("cachedContents"), lambda self, route: _list(self.caches, "cachedContents", route)),
@@ -234,6 +273,12 @@ ROUTES: tuple[tuple[str, re.Pattern[str], Handler], ...] = (
     ("GET", re.compile("files"), lambda self, route: _list(self.files, "files", route)),
     ("GET", re.compile(_FILE), lambda self, route: _get(self.files, route)),
     ("DELETE", re.compile(_FILE), lambda self, route: _delete(self.files, route)),
+    ("POST", re.compile("interactions"), lambda self, route: self.interactions.create(route)),
+    ("GET", re.compile(_INTERACTION), lambda self, route: self.interactions.get(route)),
+    ("POST", re.compile(_INTERACTION + "/cancel"), lambda self, route: self.interactions.cancel(route)),
+    ("DELETE", re.compile(_INTERACTION), lambda self, route: self.interactions.delete(route)),
     ("POST", re.compile("openai/chat/completions"), Emulator.complete_chat),
-    ("GET", re.compile("openai/models"), lambda _, route: json_response(route.entry, list_models())),
+    ("POST", re.compile("openai/embeddings"), lambda _, route: openai_resources.create_embeddings(route)),
+    ("GET", re.compile("openai/models"), lambda _, route: openai_resources.list_models(route)),
+    ("GET", re.compile("openai/(?:models/)+([^/]+)"), lambda _, route: openai_resources.get_model(route)),
 )

@@ -12,6 +12,7 @@ import hmac
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from sessions_app.emulator.answer_form import Signable
 from sessions_app.emulator.api_errors import corrupted_signature, missing_signature
 from sessions_app.emulator.catalogue import Model
 from sessions_app.emulator.gemini_requests import Content, Part, turn_start
@@ -86,26 +87,21 @@ def check_signatures(contents: Sequence[Content], model: Model, signer: Signer) 
 
 
 def restored_thoughts(contents: Sequence[Content], model: Model, signer: Signer) -> int:
-    """Thought tokens of the newest step's signature: billed as prompt, in the last chunk only.
-
-    Gemini 2.5 does not bill them (recorded: the same prompt count in every chunk).
-    """
-    if not model.checks_signatures or len(contents) < 2 or not contents[-1].answers:
+    """Thought tokens of the newest step's signature: billed as prompt, in the last chunk only."""
+    if len(contents) < 2 or not contents[-1].answers:
         return 0
     signed = [part.thought_signature for part in contents[-2].parts if part.thought_signature]
     claims = signer.open(model, signed[0]) if signed else None
     return claims.thoughts if claims else 0
 
 
-def signs_text(model: Model, *, thought: bool, after_tools: bool, declares_functions: bool) -> bool:
-    """Whether a text without calls is signed (recorded-traffic "Signatures: where").
-
-    Gemini 3 leaves a text without thoughts after a tool result unsigned, except Flash-Lite;
-    2.5 signs a text only when it thought and could have called a function.
-    """
-    if model.checks_signatures:
-        return thought or not after_tools or model.always_signs
-    return thought and declares_functions
+def signable(*, calls: bool, thought: bool, after_tools: bool, declares_functions: bool) -> Signable:
+    """What an answer is, where the question is whether it is signed."""
+    if calls:
+        return Signable.CALL if thought else Signable.CALL_UNTHOUGHT
+    if thought:
+        return Signable.TEXT_WITH_FUNCTIONS if declares_functions else Signable.TEXT
+    return Signable.RESULT_UNTHOUGHT if after_tools else Signable.TEXT_UNTHOUGHT
 
 
 def _check_step(content: Content, position: int, model: Model, signer: Signer) -> None:

@@ -4,9 +4,11 @@ Sources: gemini-wire §5.2, recorded-traffic "Error bodies", and the issue threa
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from sessions_app.emulator.api_errors import invalid
+from sessions_app.emulator.api_errors import ApiError, invalid
 from sessions_app.emulator.catalogue import Model
+from sessions_app.emulator.decisions import Rule
 from sessions_app.emulator.gemini_requests import (
     Content,
     GenerateRequest,
@@ -29,6 +31,10 @@ _CALL_OUT_OF_PLACE = (
     "Please ensure that function call turn comes immediately after a user turn or after a function "
     "response turn."
 )
+_TOOLS_BESIDE_FUNCTIONS = (
+    "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with "
+    "Function calling."
+)
 _LEVEL_TYPE = "type.googleapis.com/google.ai.generativelanguage.v1beta.ThinkingConfig.ThinkingLevel"
 _KNOWN_LEVELS = frozenset({"", "THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH"})
 _MOST_CANDIDATES = 8
@@ -36,7 +42,8 @@ _MOST_CANDIDATES = 8
 
 def check_request(request: GenerateRequest, model: Model) -> None:
     if not request.contents:
-        raise invalid("* GenerateContentRequest.contents: contents is not specified\n")
+        message = "* GenerateContentRequest.contents: contents is not specified\n"
+        raise invalid(message, rule=Rule.CONTENTS_MISSING)
     check_parts(request.contents)
     check_tools(request.tools)
     check_order(request.contents if model.generation >= 3 else joined_responses(request.contents))
@@ -49,34 +56,45 @@ def check_parts(contents: Sequence[Content], message: str = "GenerateContentRequ
     for index, content in enumerate(contents):
         where = f"* {message}.contents[{index}].parts"
         if content.role not in _ROLES:
-            raise invalid(f"Role '{content.role}' is not supported. Please use a valid role: {_KNOWN_ROLES}.")
+            reason = f"Role '{content.role}' is not supported. Please use a valid role: {_KNOWN_ROLES}."
+            raise invalid(reason, rule=Rule.ROLE_UNKNOWN)
         if not content.parts:
-            raise invalid(f"{where}: contents.parts must not be empty.\n")
+            raise invalid(f"{where}: contents.parts must not be empty.\n", rule=Rule.PARTS_MISSING)
         for position, part in enumerate(content.parts):
             if not part.kind and part.thought_signature is None:
-                raise invalid(
-                    f"{where}[{position}].data: required oneof field 'data' must have one initialized field\n"
-                )
+                reason = "required oneof field 'data' must have one initialized field"
+                raise invalid(f"{where}[{position}].data: {reason}\n", rule=Rule.PART_EMPTY)
 
 
 def check_tools(tools: Sequence[ToolDeclarations]) -> None:
     for index, tool in enumerate(tools):
         if not tool.model_dump(exclude_none=True, exclude_defaults=True):
             where = f"tools[{index}].tool_type"
-            raise invalid(f"{where}: required one_of 'tool_type' must have one initialized field")
+            message = f"{where}: required one_of 'tool_type' must have one initialized field"
+            raise invalid(message, rule=Rule.TOOL_EMPTY)
 
 
 def check_order(contents: Sequence[Content]) -> None:
-    """Every call turn follows a user or answer turn and is answered, whole, by the next content."""
-    for index, content in enumerate(contents):
-        before = contents[index - 1] if index else None
-        after = contents[index + 1] if index + 1 < len(contents) else None
-        if content.answers and not (before and before.calls):
-            raise invalid(_ANSWER_WITHOUT_CALL)
+    """Every call turn follows a user or answer turn and is answered, whole, by the next content.
+
+    Answers are checked before calls: of calls that a client sent as contents of their own, Google
+    says that the answers stand in the wrong place (googleapis/go-genai#692).
+    """
+    for before, content in pairwise((None, *contents)):
+        if content and content.answers:
+            _check_answers(content, before)
+    for before, content, after in zip((None, *contents), contents, (*contents[1:], None), strict=False):
         if content.calls and (before is None or before.role == "model"):
-            raise invalid(_CALL_OUT_OF_PLACE)
-        if content.calls and (after is None or len(after.answers) != len(content.calls)):
-            raise invalid(_COUNTS_DIFFER)
+            raise invalid(_CALL_OUT_OF_PLACE, rule=Rule.CALL_OUT_OF_PLACE)
+        if content.calls and (after is None or not after.answers):
+            raise invalid(_COUNTS_DIFFER, rule=Rule.CALLS_UNANSWERED)
+
+
+def _check_answers(content: Content, before: Content | None) -> None:
+    if not (before and before.calls):
+        raise invalid(_ANSWER_WITHOUT_CALL, rule=Rule.RESPONSE_WITHOUT_CALL)
+    if len(content.answers) != len(before.calls):
+        raise invalid(_COUNTS_DIFFER, rule=Rule.CALLS_UNANSWERED)
 
 
 def joined_responses(contents: Sequence[Content]) -> list[Content]:
@@ -93,33 +111,43 @@ def joined_responses(contents: Sequence[Content]) -> list[Content]:
 def check_thinking(thinking: ThinkingConfig, model: Model) -> None:
     budget = thinking.thinking_budget
     if thinking.thinking_level and budget is not None:
-        raise invalid("You can only set only one of thinking budget and thinking level.")
+        raise _no_thinking("You can only set only one of thinking budget and thinking level.")
     _check_level(thinking.thinking_level.upper(), model)
     if budget is not None and not model.takes_budgets:
-        raise invalid("Thinking budget is not supported for this model. Use thinking level instead.")
+        raise _no_thinking("Thinking budget is not supported for this model. Use thinking level instead.")
     if budget == 0 and model.must_think:
-        raise invalid("Budget 0 is invalid. This model only works in thinking mode.")
+        raise _no_thinking("Budget 0 is invalid. This model only works in thinking mode.")
 
 
 def check_sampling(config: GenerationOptions, model: Model) -> None:
     """Temperature and the number of candidates; Gemini 3 and later answer with one."""
     temperature, count = config.temperature, config.candidate_count or 1
     if temperature is not None and not 0 <= temperature <= 2:
-        raise invalid(_out_of_range("temperature", temperature, "0 (inclusive) to 2.0001 (exclusive)"))
+        raise _out_of_range("temperature", temperature, "0 (inclusive) to 2.0001 (exclusive)")
     if count > 1 and model.generation >= 3:
-        raise invalid("Multiple candidates is not enabled for this model")
+        message = "Multiple candidates is not enabled for this model"
+        raise invalid(message, rule=Rule.SAMPLING_UNSUPPORTED)
     if not 1 <= count <= _MOST_CANDIDATES:
-        raise invalid(_out_of_range("candidateCount", count, "1 (inclusive) to 9 (exclusive)"))
+        raise _out_of_range("candidateCount", count, "1 (inclusive) to 9 (exclusive)")
 
 
 def check_functions(request: GenerateRequest, model: Model) -> None:
-    """A calling mode needs functions; before Gemini 3, functions and JSON answers exclude each other."""
+    """A calling mode needs functions, functions beside the provider's own tools need consent; before
+    Gemini 3, functions and JSON answers exclude each other."""
     declared = any(tool.function_declarations for tool in request.tools)
+    if declared and any(tool.provider_tools for tool in request.tools) and not _shows_invocations(request):
+        raise invalid(_TOOLS_BESIDE_FUNCTIONS, rule=Rule.FUNCTIONS_UNSUPPORTED)
     if not declared and _governs_functions(request.tool_config):
-        raise invalid("Function calling config is set without function_declarations.")
+        message = "Function calling config is set without function_declarations."
+        raise invalid(message, rule=Rule.FUNCTIONS_UNSUPPORTED)
     kind = request.generation_config.response_mime_type
     if declared and kind == "application/json" and model.generation < 3:
-        raise invalid(f"Function calling with a response mime type: '{kind}' is unsupported")
+        message = f"Function calling with a response mime type: '{kind}' is unsupported"
+        raise invalid(message, rule=Rule.FUNCTIONS_UNSUPPORTED)
+
+
+def _shows_invocations(request: GenerateRequest) -> bool:
+    return request.tool_config is not None and request.tool_config.include_server_side_tool_invocations
 
 
 def _governs_functions(config: ToolConfig | None) -> bool:
@@ -132,15 +160,20 @@ def _governs_functions(config: ToolConfig | None) -> bool:
 def _check_level(level: str, model: Model) -> None:
     if level not in _KNOWN_LEVELS:
         where = "generation_config.thinking_config.thinking_level"
-        raise invalid(f"Invalid value at '{where}' ({_LEVEL_TYPE}), \"{level}\"")
+        raise _no_thinking(f"Invalid value at '{where}' ({_LEVEL_TYPE}), \"{level}\"")
     if level and not model.levels:
-        raise invalid("Thinking level is not supported for this model.")
+        raise _no_thinking("Thinking level is not supported for this model.")
     if level and level != "THINKING_LEVEL_UNSPECIFIED" and level not in model.levels:
-        raise invalid(f"Thinking level {level} is not supported for this model.")
+        raise _no_thinking(f"Thinking level {level} is not supported for this model.")
 
 
-def _out_of_range(name: str, value: float, span: str) -> str:
-    return (
+def _no_thinking(message: str) -> ApiError:
+    return invalid(message, rule=Rule.THINKING_UNSUPPORTED)
+
+
+def _out_of_range(name: str, value: float, span: str) -> ApiError:
+    return invalid(
         f"Unable to submit request because it has a {name} value of {value:g} but the supported range is "
-        f"from {span}. Update the value and try again."
+        f"from {span}. Update the value and try again.",
+        rule=Rule.SAMPLING_UNSUPPORTED,
     )

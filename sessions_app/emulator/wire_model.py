@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_camel, to_snake
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from sessions_app.emulator.api_errors import ApiError, invalid, unknown_field
+from sessions_app.emulator.decisions import Rule
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -57,9 +58,11 @@ def parse(model: type[M], body: bytes) -> M:
     try:
         value = orjson.loads(body) if body else {}
     except orjson.JSONDecodeError as error:
-        raise invalid(f"Invalid JSON payload received. {error.msg}.") from None
+        message = f"Invalid JSON payload received. {error.msg}."
+        raise invalid(message, rule=Rule.JSON_UNREADABLE) from None
     if not isinstance(value, dict):
-        raise invalid("Invalid JSON payload received. Root element must be a message.")
+        message = "Invalid JSON payload received. Root element must be a message."
+        raise invalid(message, rule=Rule.JSON_UNREADABLE)
     return validate(model, value)
 
 

@@ -83,9 +83,11 @@ def test_the_marker_asks_for_pieces_too(emulator: Emulator) -> None:
     assert any("partialArgs" in str(part) for chunk in stream(emulator, body) for part in parts(chunk))
 
 
-@given(st.text(max_size=2_000), st.sampled_from([0, 3, 100]))
-def test_chunks_join_to_the_text(text: str, pieces: int) -> None:
-    chunks = split_text(text, pieces)
+@given(
+    st.text(max_size=2_000), st.sampled_from([0, 3, 100]), st.sampled_from([0, 1, 75]), st.integers(1, 200)
+)
+def test_chunks_join_to_the_text(text: str, pieces: int, opening: int, size: int) -> None:
+    chunks = split_text(text, pieces, opening=opening, size=size)
     assert "".join(chunks) == text
     assert all(chunks) and (not pieces or len(chunks) <= pieces)
 
@@ -94,3 +96,9 @@ def test_a_long_text_is_cut_short_first_and_then_evenly() -> None:
     chunks = split_text("a few words " * 100)
     assert chunks[0] == "a"
     assert all(85 <= len(chunk) <= 110 for chunk in chunks[1:-1])
+
+
+def test_a_chunk_ends_before_a_word_and_is_as_long_as_it_should_be() -> None:
+    chunks = split_text("a few words " * 100, opening=75, size=130)
+    assert 65 <= len(chunks[0]) <= 85 and all(120 <= len(chunk) <= 140 for chunk in chunks[1:-1])
+    assert split_text("short", opening=75) == ["short"]

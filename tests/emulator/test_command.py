@@ -13,6 +13,8 @@ from django.core.management.base import CommandError
 from google import genai
 from google.genai import types
 
+from sessions_app.emulator.faults import unkind
+from sessions_app.emulator.slash_commands import parse_faults
 from sessions_app.management.commands.emulator import build
 from tests.emulator.helpers import FLASH, OPENING, user
 
@@ -72,6 +74,15 @@ async def test_faults_and_recordings_come_from_the_command_line(tmp_path: Path) 
 def test_what_the_command_line_gets_wrong_is_said(faults: list[str], folder: Path | None, named: str) -> None:
     with pytest.raises(CommandError, match=named):
         build(0, faults, folder)
+
+
+def test_unkind_takes_a_seed() -> None:
+    assert build(0, ["error 503"], None, "seed=4").faults.configured == (
+        *parse_faults("error 503"),
+        *unkind(4),
+    )
+    with pytest.raises(CommandError, match="seed=N"):
+        build(0, [], None, "seed=often")
 
 
 def test_a_file_that_is_no_recording_is_said(tmp_path: Path) -> None:

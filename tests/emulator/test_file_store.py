@@ -1,3 +1,5 @@
+import base64
+import hashlib
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
@@ -99,3 +101,55 @@ async def test_a_video_is_read_before_it_can_be_asked_about(sdk: AsyncClient, em
         await sdk.models.generate_content(model=FLASH, contents=["look", made])
     (file,) = emulator.files.owned_by("emulator")
     assert file.describe(file.created + timedelta(seconds=1))["state"] == "ACTIVE"
+
+
+MULTIPART = (
+    b'--edge\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n{"file": {"display_name": "notes"}}\r\n'
+    b"--edge\r\nContent-Type: text/plain\r\n\r\none\r\n--two\r\n\xff\r\n--edge--\r\n"
+)
+RELATED = {"content-type": "multipart/related; boundary=edge"}
+
+
+@pytest.mark.parametrize(
+    ("query", "headers"),
+    [("?uploadType=multipart", RELATED), ("", RELATED | {"X-Goog-Upload-Protocol": "multipart"})],
+)
+async def test_a_file_comes_in_one_multipart_request(
+    http: httpx2.AsyncClient, query: str, headers: dict[str, str]
+) -> None:
+    made = await http.post(f"/upload/v1beta/files{query}", content=MULTIPART, headers=headers)
+    file = made.json()["file"]
+    assert (file["displayName"], file["mimeType"], file["state"]) == ("notes", "text/plain", "ACTIVE")
+    data = b"one\r\n--two\r\n\xff"
+    digest = base64.b64encode(hashlib.sha256(data).hexdigest().encode()).decode()
+    assert (file["sizeBytes"], file["sha256Hash"]) == (str(len(data)), digest)
+    assert (await http.get(f"/v1beta/{file['name']}")).json() == file
+
+
+async def test_a_bare_body_is_a_file_too(http: httpx2.AsyncClient) -> None:
+    headers = {"X-Goog-Upload-Protocol": "raw", "content-type": "text/csv"}
+    file = (await http.post("/upload/v1beta/files", content=b"a,b", headers=headers)).json()["file"]
+    assert (file["mimeType"], file["sizeBytes"]) == ("text/csv", "3")
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body", "words"),
+    [
+        ("multipart/related", MULTIPART, "does not contain a boundary"),
+        ("application/json", b"{}", "does not contain a boundary"),
+        ("multipart/related; boundary=edge", MULTIPART[:-8], "Missing end boundary"),
+        ("multipart/related; boundary=edge", b"", "Missing end boundary"),
+        ("multipart/related; boundary=edge", b"--edge\r\n\r\n{}\r\n--edge--", "must have two"),
+        (
+            "multipart/related; boundary=edge",
+            b"--edge\r\n\r\nno\r\n--edge\r\n\r\na\r\n--edge--",
+            "Invalid JSON",
+        ),
+    ],
+)
+async def test_a_broken_multipart_body_is_refused(
+    http: httpx2.AsyncClient, content_type: str, body: bytes, words: str
+) -> None:
+    path, headers = "/upload/v1beta/files?uploadType=multipart", {"content-type": content_type}
+    response = await http.post(path, content=body, headers=headers)
+    assert response.status_code == 400 and words in response.json()["error"]["message"]

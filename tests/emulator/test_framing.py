@@ -39,6 +39,14 @@ def test_an_error_before_a_stream_is_a_plain_object_or_a_list_of_one(emulator: E
     events, array = send(emulator, "POST", PATH, {}, alt="sse"), send(emulator, "POST", PATH, {})
     assert events[0] == array[0] == 400
     assert [orjson.loads(events[1])] == orjson.loads(array[1])
+    assert array[1] == b"[" + events[1] + b"]"
+
+
+def test_an_array_is_framed_as_google_frames_it() -> None:
+    """The whole body: a line feed ends each element, and a comma and CRLF stand between them."""
+    assert b"".join(framing.array([{"a": 1}, {"b": "<"}])) == (
+        b'[{\n  "a": 1\n}\n,\r\n{\n  "b": "\\u003c"\n}\n]'
+    )
 
 
 def test_an_empty_array_is_still_an_array() -> None:

@@ -1,5 +1,6 @@
 """The emulator's answers beside recorded ones: same keys, same order, same framing."""
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import orjson
 import pytest
 
 from sessions_app.emulator import Emulator
+from sessions_app.emulator.answer_form import FormTable
 from sessions_app.emulator.framing import line, pretty
 from tests.emulator.helpers import FLASH, Wire, answers, declare, generate, model, parts, send, stream, user
 
@@ -24,6 +26,12 @@ UNARY = "mirascope__test-strict-mode-with-thinking-google-gemini-3-pro-preview"
 UNKNOWN = "pydantic-ai__test-model-name-suggestions-test-model-name-suggestion-google"
 BAD_KEY = "mirascope__test-authentication-error-stream-google-gemini-2-5-flash"
 CACHE = "openinference__google-genai-test-cache-create-instrumentation-test-create-cache"
+
+
+@pytest.fixture
+def emulator() -> Emulator:
+    """As of the day of the recordings of 3.5 Flash."""
+    return Emulator(delay=0, forms=FormTable(day=date(2026, 6, 4)))
 
 
 @pytest.fixture

@@ -18,6 +18,15 @@ from sessions_app.emulator.gemini_requests import (
     ToolConfig,
     ToolDeclarations,
 )
+from sessions_app.emulator.interactions_requests import (
+    InteractionConfig,
+    InteractionFormat,
+    InteractionRequest,
+    InteractionStep,
+    InteractionTool,
+    StepContent,
+    ToolChoice,
+)
 from sessions_app.emulator.openai_requests import (
     CalledFunction,
     ChatMessage,
@@ -51,6 +60,16 @@ CHATTED = (
     DeclaredFunction,
 )
 CHAT_NAMES = st.sampled_from(sorted({name for shape in CHATTED for name in shape.model_fields}))
+INTERACTED = (
+    InteractionRequest,
+    InteractionStep,
+    StepContent,
+    InteractionConfig,
+    InteractionFormat,
+    InteractionTool,
+    ToolChoice,
+)
+INTERACTION_NAMES = st.sampled_from(sorted({name for shape in INTERACTED for name in shape.model_fields}))
 WORDS = st.text(max_size=8).filter(lambda text: "/" not in text)
 KNOWN = st.sampled_from(
     ["user", "model", "tool", "ANY", "application/json", "text", "object", "required", "{}"]
@@ -103,6 +122,28 @@ def test_any_chat_is_answered_or_refused(body: dict[str, Any], messages: list[An
     bearer = {"authorization": "Bearer emulator"}
     status, answer = send(Emulator(delay=0), "POST", "openai/chat/completions", asked, headers=bearer)
     assert status == 200 or "error" in orjson.loads(answer)[0]
+
+
+STEP_TYPES = st.sampled_from(
+    ["user_input", "model_output", "thought", "function_call", "function_result", "google_search_result"]
+)
+STEPS = st.builds(
+    lambda kind, fields: fields | {"type": kind},
+    STEP_TYPES,
+    st.dictionaries(INTERACTION_NAMES, json_of(INTERACTION_NAMES), max_size=4),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    body=st.dictionaries(INTERACTION_NAMES, json_of(INTERACTION_NAMES), max_size=5),
+    asked=st.text() | st.lists(STEPS, max_size=3),
+)
+def test_any_interaction_is_answered_or_refused(body: dict[str, Any], asked: Any) -> None:
+    status, answer = send(
+        Emulator(delay=0), "POST", "interactions", body | {"model": FLASH, "input": asked, "stream": False}
+    )
+    assert status == 200 or {"message", "code"} == set(orjson.loads(answer)["error"])
 
 
 @given(token=st.text(), size=st.text())

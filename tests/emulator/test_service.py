@@ -5,6 +5,7 @@ from google.genai.client import AsyncClient
 
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.catalogue import MODELS
+from sessions_app.emulator.embeddings import EMBEDDING_MODELS
 from sessions_app.emulator.http import ApiRequest
 from tests.emulator.helpers import FLASH, generate, send, user
 
@@ -12,17 +13,21 @@ HELLO = orjson.dumps({"contents": [user("hello")]})
 GENERATE = f"models/{FLASH}:generateContent"
 
 
-@pytest.mark.parametrize("version", ["v1", "v1beta", "v1alpha"])
-def test_every_version_is_served(emulator: Emulator, version: str) -> None:
-    request = ApiRequest("POST", f"/{version}/{GENERATE}", {"key": "emulator"}, {}, HELLO)
+@pytest.mark.parametrize("version", ["/v1", "/v1beta", "/v1alpha", ""])
+def test_every_version_and_none_is_served(emulator: Emulator, version: str) -> None:
+    request = ApiRequest("POST", f"{version}/{GENERATE}", {"key": "emulator"}, {}, HELLO)
     assert emulator.handle(request).status == 200
+    listed = ApiRequest("GET", f"{version}/openai/models", {}, {"authorization": "Bearer emulator"})
+    assert emulator.handle(listed).status == 200
+    bare = ApiRequest("POST", f"/upload{version}/files", {"key": "emulator", "uploadType": "media"}, {}, b"a")
+    assert emulator.handle(bare).status == 200
 
 
 async def test_models_are_listed_and_described(sdk: AsyncClient) -> None:
     listed = [model.name async for model in await sdk.models.list()]
     argon = await sdk.models.get(model="gemini-4-argon")
     flash = await sdk.models.get(model=FLASH)
-    assert listed == [f"models/{name}" for name in MODELS]
+    assert listed == [f"models/{name}" for name in (*MODELS, *EMBEDDING_MODELS)]
     assert "createCachedContent" in (flash.supported_actions or [])
     assert "createCachedContent" not in (argon.supported_actions or [])
 
@@ -30,7 +35,7 @@ async def test_models_are_listed_and_described(sdk: AsyncClient) -> None:
 def test_models_come_in_pages(emulator: Emulator) -> None:
     first = orjson.loads(send(emulator, "GET", "models", pageSize="10")[1])
     second = orjson.loads(send(emulator, "GET", "models", pageSize="10", pageToken=first["nextPageToken"])[1])
-    assert len(first["models"]) + len(second["models"]) == len(MODELS)
+    assert len(first["models"]) + len(second["models"]) == len(MODELS) + len(EMBEDDING_MODELS)
     assert send(emulator, "GET", "models", pageSize="many")[0] == 400
 
 
@@ -62,7 +67,7 @@ def test_an_unknown_route_is_a_404(emulator: Emulator, method: str, path: str) -
     assert send(emulator, method, path)[0] == 404
 
 
-def test_a_path_without_a_version_is_a_404(emulator: Emulator) -> None:
+def test_the_root_is_a_404(emulator: Emulator) -> None:
     assert emulator.handle(ApiRequest("GET", "/", {"key": "emulator"})).status == 404
 
 

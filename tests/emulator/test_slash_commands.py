@@ -12,7 +12,6 @@ from sessions_app.emulator.sample_content import sample_image
 from sessions_app.emulator.slash_commands import (
     SLASH_COMMANDS,
     CommandUse,
-    Fault,
     find_commands,
     parse_faults,
 )
@@ -181,8 +180,8 @@ def statuses(emulator: Emulator, count: int = 40) -> list[int]:
 
 def test_a_fault_is_a_marker_with_a_chance() -> None:
     assert parse_faults("error 503; p=0.3; seed=7, /wire torn") == (
-        Fault(CommandUse("error", "503", False), 0.3, 7),
-        Fault(CommandUse("wire", "torn", False), 1.0, 0),
+        CommandUse("error", "503", probability=0.3, seed=7),
+        CommandUse("wire", "torn"),
     )
 
 

@@ -26,6 +26,10 @@ def test_no_contents_are_refused_in_the_recorded_words(emulator: Emulator) -> No
             [user("a"), model({"text": "b"}), model(SIGNED), DONE],
             "function call turn comes immediately after",
         ),
+        (
+            [user("a"), model(SIGNED), model(call("f")), model({"text": ""}), answers(("f", {}), ("f", {}))],
+            "function response turn comes immediately after a function call turn",
+        ),
         ([user("a"), model(SIGNED), answers(("f", {}), ("f", {}))], "number of function response parts"),
         ([user("a"), model(SIGNED), user("b")], "number of function response parts"),
         ([user("a"), model(SIGNED)], "number of function response parts"),
@@ -36,6 +40,15 @@ def test_no_contents_are_refused_in_the_recorded_words(emulator: Emulator) -> No
 )
 def test_a_broken_order_is_refused(emulator: Emulator, contents: list[Wire], words: str) -> None:
     assert words in refusal(emulator, {"contents": contents})
+
+
+def test_functions_beside_the_providers_tools_need_consent(emulator: Emulator) -> None:
+    body: Wire = {"contents": [user("a")], "tools": [*declare(f=[]), {"googleSearch": {}}]}
+    assert refusal(emulator, body) == (
+        "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with "
+        "Function calling."
+    )
+    assert not refusal(emulator, body | {"toolConfig": {"includeServerSideToolInvocations": True}})
 
 
 @pytest.mark.parametrize("role", ["user", "function", "tool"])

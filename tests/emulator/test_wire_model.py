@@ -1,4 +1,6 @@
 import base64
+import re
+from typing import Any
 
 import orjson
 import pytest
@@ -8,8 +10,9 @@ from hypothesis import strategies as st
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.api_errors import ApiError
 from sessions_app.emulator.gemini_requests import GenerateRequest
-from sessions_app.emulator.wire_model import decode_bytes, parse
-from tests.emulator.helpers import generate, send, user
+from sessions_app.emulator.signer import DUMMY_WORDS
+from sessions_app.emulator.wire_model import decode_bytes, parse, validate
+from tests.emulator.helpers import FLASH, declare, generate, refusal, send, text_of, user
 
 CAMEL = {
     "contents": [{"parts": [{"inlineData": {"mimeType": "image/png", "data": "+/8="}}]}],
@@ -62,3 +65,75 @@ def test_what_is_not_a_request_is_a_400(emulator: Emulator, body: bytes) -> None
     status, answer = send(emulator, "POST", "models/gemini-3-flash-preview:generateContent", body)
     assert status == 400
     assert orjson.loads(answer)["error"]["status"] == "INVALID_ARGUMENT"
+
+
+SIGNED = base64.b64encode(DUMMY_WORDS[0].encode()).decode()
+DECLARED = {
+    "name": "check_flight",
+    "parameters": {"type": "OBJECT", "properties": {"flight": {"type": "STRING", "minLength": 1}}},
+}
+ASKED = {"functionCall": {"name": "check_flight", "args": {"flight": "AA1"}}, "thoughtSignature": SIGNED}
+DONE = {"functionResponse": {"name": "check_flight", "response": {"status": "late"}, "willContinue": False}}
+WHOLE = {
+    "systemInstruction": {"parts": [{"text": "Be terse."}]},
+    "contents": [
+        {
+            "role": "user",
+            "parts": [{"inlineData": {"mimeType": "image/png", "data": "AA=="}}, {"text": "hi"}],
+        },
+        {"role": "model", "parts": [ASKED]},
+        {"role": "user", "parts": [DONE]},
+    ],
+    "tools": [{"functionDeclarations": [DECLARED]}],
+    "toolConfig": {
+        "functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["check_flight"]},
+        "includeServerSideToolInvocations": False,
+    },
+    "generationConfig": {
+        "maxOutputTokens": 400,
+        "stopSequences": ["END"],
+        "thinkingConfig": {"includeThoughts": True, "thinkingLevel": "LOW"},
+        "responseMimeType": "text/plain",
+    },
+    "safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
+}
+
+
+def test_a_request_in_snake_case_is_the_same_request(emulator: Emulator) -> None:
+    """Every key at every depth, as protobuf's JSON takes it; the caches of both hold the same tokens."""
+    assert validate(GenerateRequest, _snake(WHOLE)) == validate(GenerateRequest, WHOLE)
+    assert not refusal(emulator, _snake(WHOLE))
+
+
+def test_a_cache_and_what_names_it_come_in_snake_case(emulator: Emulator) -> None:
+    body = {
+        "model": f"models/{FLASH}",
+        "system_instruction": {"parts": [{"text": "a" * 4000}]},
+        "display_name": "long",
+    }
+    made = orjson.loads(send(emulator, "POST", "cachedContents", body)[1])
+    assert made["displayName"] == "long"
+    named = generate(emulator, {"contents": [user("hello")], "cached_content": made["name"]})
+    assert named["usageMetadata"]["cachedContentTokenCount"] == made["usageMetadata"]["totalTokenCount"]
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        {"role": "user", "parts": [{"text": "hello"}]},
+        {"role": "user", "parts": {"text": "hello"}},
+        [{"parts": {"text": "hello"}}],
+    ],
+)
+def test_a_request_with_one_object_for_a_list_is_answered(emulator: Emulator, contents: Any) -> None:
+    reply = generate(emulator, {"contents": contents, "tools": declare(f=[])[0]})
+    assert "hello" in text_of([reply])
+
+
+def _snake(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            re.sub("[A-Z]", lambda upper: "_" + upper[0].lower(), key): _snake(item)
+            for key, item in value.items()
+        }
+    return [_snake(item) for item in value] if isinstance(value, list) else value

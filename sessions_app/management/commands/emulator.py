@@ -11,8 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from sessions_app.emulator.api_errors import ApiError
 from sessions_app.emulator.asgi import EmulatorApplication
+from sessions_app.emulator.faults import UNKIND, unkind
 from sessions_app.emulator.service import Emulator
-from sessions_app.emulator.slash_commands import SLASH_COMMANDS, parse_faults
+from sessions_app.emulator.slash_commands import SLASH_COMMANDS, CommandUse, parse_faults
 
 
 class Command(BaseCommand):
@@ -31,11 +32,19 @@ class Command(BaseCommand):
             metavar="'WORDS; p=0.3; seed=7'",
             help="a command's words without the slash, for every request or by chance; may be repeated",
         )
+        parser.add_argument(
+            "--unkind",
+            nargs="?",
+            const="seed=0",
+            default="",
+            metavar="seed=N",
+            help=f"many faults at modest rates: {UNKIND}",
+        )
         parser.add_argument("--replay", type=Path, metavar="FOLDER", help="recordings to serve again")
         parser.add_argument("--delay", type=float, default=20.0, help="milliseconds before each chunk")
 
     def handle(self, *args: Any, host: str, port: int, delay: float, **options: Any) -> None:
-        emulator = build(delay / 1000, options["fault"], options["replay"])
+        emulator = build(delay / 1000, options["fault"], options["replay"], options["unkind"])
         application = EmulatorApplication(
             emulator, break_off=lambda scope, is_clean: break_off(server, scope, is_clean)
         )
@@ -54,18 +63,28 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-def build(delay: float, faults: list[str], recordings: Path | None) -> Emulator:
+def build(delay: float, faults: list[str], recordings: Path | None, unkindness: str = "") -> Emulator:
     """Raises CommandError for an unknown fault or a folder without recordings."""
     if recordings and not recordings.is_dir():
         raise CommandError(f"{recordings} is not a folder")
     try:
-        found = parse_faults(",".join(faults))
+        found = parse_faults(",".join(faults)) + _unkind(unkindness)
     except ApiError as error:
         raise CommandError(error.message) from None
     try:
         return Emulator(delay=delay, faults=found, recordings=recordings)
     except ValueError as error:
         raise CommandError(f"{recordings} holds a file that is no recording: {error}") from None
+
+
+def _unkind(text: str) -> tuple[CommandUse, ...]:
+    """The faults of `--unkind`, none without it."""
+    if not text:
+        return ()
+    number = text.removeprefix("seed=")
+    if not (number.isascii() and number.isdecimal()):
+        raise CommandError(f"--unkind takes seed=N, not {text}")
+    return unkind(int(number))
 
 
 def break_off(server: Any, scope: Mapping[str, Any], is_clean: bool) -> None:

@@ -1,0 +1,219 @@
+"""Embeddings: `embedContent` and `batchEmbedContents`.
+
+A vector is made of the words of a text, so that the same text always has the same vector and texts
+with words in common are closer than others. Nothing of its meaning is in it.
+"""
+
+import hashlib
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sessions_app.emulator.api_errors import invalid, unknown_model
+from sessions_app.emulator.gemini_requests import Content
+from sessions_app.emulator.http import ApiResponse, RouteMatch, json_response
+from sessions_app.emulator.usage import count_tokens, details, estimate_tokens
+from sessions_app.emulator.wire_model import JsonObject, Repeated, WireModel, parse
+
+MOST_REQUESTS = 100
+"""Contents that one batch may hold."""
+
+_DIMENSIONS = 3_072
+_PLACES_OF_A_WORD = 24
+_NOISE = 0.02
+"""Weight of a text's own digest: texts of the same words in another order differ a little."""
+_TASK_WEIGHT = 0.5
+_WORD = re.compile(r"\w+")
+_DIGITS = 8
+
+TaskType = Literal[
+    "",
+    "TASK_TYPE_UNSPECIFIED",
+    "RETRIEVAL_QUERY",
+    "RETRIEVAL_DOCUMENT",
+    "SEMANTIC_SIMILARITY",
+    "CLASSIFICATION",
+    "CLUSTERING",
+    "QUESTION_ANSWERING",
+    "FACT_VERIFICATION",
+    "CODE_RETRIEVAL_QUERY",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingModel:
+    """`scales_shortened`: a vector of fewer dimensions has length 1 again, as `gemini-embedding-2` does;
+    with `gemini-embedding-001` that is left to the client. `reads_media`: parts other than text count."""
+
+    name: str
+    title: str
+    input_limit: int
+    scales_shortened: bool = True
+    reads_media: bool = True
+
+    def resource(self) -> JsonObject:
+        return {
+            "name": f"models/{self.name}",
+            "version": "001",
+            "displayName": self.title,
+            "description": f"{self.title}, played by the Pipeweb emulator",
+            "inputTokenLimit": self.input_limit,
+            "outputTokenLimit": 1,
+            "supportedGenerationMethods": ["embedContent", "countTokens"],
+        }
+
+
+EMBEDDING_MODELS = {
+    model.name: model
+    for model in (
+        EmbeddingModel(
+            name="gemini-embedding-001",
+            title="Gemini Embedding 001",
+            input_limit=2_048,
+            scales_shortened=False,
+            reads_media=False,
+        ),
+        EmbeddingModel(name="gemini-embedding-2", title="Gemini Embedding 2", input_limit=8_192),
+    )
+}
+
+
+class EmbedContentConfig(WireModel):
+    """`auto_truncate`, `document_ocr` and `audio_track_extraction` are accepted and change nothing."""
+
+    task_type: TaskType = ""
+    title: str = ""
+    output_dimensionality: int | None = None
+    auto_truncate: bool | None = None
+    document_ocr: Any = None
+    audio_track_extraction: Any = None
+
+
+class EmbedContentRequest(WireModel):
+    """The options stand beside the content, or in `embedContentConfig`, which wins."""
+
+    model: str = ""
+    content: Content | None = None
+    task_type: TaskType = ""
+    title: str = ""
+    output_dimensionality: int | None = None
+    embed_content_config: EmbedContentConfig = EmbedContentConfig()
+
+    @property
+    def dimensions(self) -> int:
+        named = self.embed_content_config.output_dimensionality or self.output_dimensionality
+        return _DIMENSIONS if named is None else named
+
+    @property
+    def context(self) -> str:
+        """Task and title, which change the vector."""
+        config = self.embed_content_config
+        return f"{config.task_type or self.task_type}\n{config.title or self.title}".strip()
+
+
+class BatchEmbedContentsRequest(WireModel):
+    requests: Repeated[EmbedContentRequest] = []
+
+
+def embedding_model(name: str, version: str, method: str) -> EmbeddingModel:
+    """Raises ApiError (404) for a model that makes no embeddings."""
+    model = EMBEDDING_MODELS.get(name.removeprefix("models/"))
+    if model is None:
+        raise unknown_model(name.removeprefix("models/"), version, method)
+    return model
+
+
+def embed_content(route: RouteMatch) -> ApiResponse:
+    model = embedding_model(route.name, route.version, "embedContent")
+    request = parse(EmbedContentRequest, route.request.body)
+    return json_response(route.entry, {"embedding": {"values": embed(request, model)}} | _usage([request]))
+
+
+def batch_embed_contents(route: RouteMatch) -> ApiResponse:
+    model = embedding_model(route.name, route.version, "batchEmbedContents")
+    requests = parse(BatchEmbedContentsRequest, route.request.body).requests
+    check_batch_size(requests)
+    for index, request in enumerate(requests):
+        where = f"BatchEmbedContentsRequest.requests[{index}]"
+        if not request.model:
+            raise invalid(f"* {where}.model: model is not specified\n")
+        if request.model != f"models/{model.name}":
+            raise invalid(f"* {where}.model: unexpected model name format\n")
+    embeddings = [
+        {"values": embed(request, model, f"BatchEmbedContentsRequest.requests[{index}]")}
+        for index, request in enumerate(requests)
+    ]
+    return json_response(route.entry, {"embeddings": embeddings} | _usage(requests))
+
+
+def check_batch_size(requests: list[EmbedContentRequest]) -> None:
+    if not requests:
+        raise invalid("* BatchEmbedContentsRequest.requests: requests is not specified\n")
+    if len(requests) > MOST_REQUESTS:
+        raise invalid(
+            f"* BatchEmbedContentsRequest.requests: at most {MOST_REQUESTS} requests can be in one batch\n"
+        )
+
+
+def embed(
+    request: EmbedContentRequest, model: EmbeddingModel, where: str = "EmbedContentRequest"
+) -> list[float]:
+    """Raises ApiError (400) for a content without parts, an empty part, and a size there is not."""
+    content = request.content
+    if content is None or not content.parts:
+        raise invalid(f"* {where}.content: content is not specified\n")
+    for index, part in enumerate(content.parts):
+        if not part.kind:
+            place = f"{where}.content.parts[{index}].data"
+            raise invalid(f"* {place}: required oneof field 'data' must have one initialized field\n")
+        if part.text == "":
+            raise invalid("EmbedContentRequest.content contains an empty Part.")
+    if not 1 <= request.dimensions <= _DIMENSIONS:
+        raise invalid(f"* {where}.output_dimensionality: must be between 1 and {_DIMENSIONS}\n")
+    vector = _scaled(_vector(list(_features(content, model)), request.context))
+    shortened = vector[: request.dimensions]
+    chosen = _scaled(shortened) if model.scales_shortened else shortened
+    return [round(value, _DIGITS) for value in chosen]
+
+
+def _features(content: Content, model: EmbeddingModel) -> Iterator[str]:
+    """What the vector is made of: words, and media by their digest, up to the model's input limit."""
+    left = model.input_limit
+    for part in content.parts:
+        if part.text is None:
+            if model.reads_media:
+                yield hashlib.sha256(part.model_dump_json().encode()).hexdigest()
+            continue
+        for word in _WORD.findall(part.text.lower()):
+            if left <= 0:
+                return
+            left -= estimate_tokens(word)
+            yield word
+
+
+def _vector(features: list[str], context: str) -> list[float]:
+    """3,072 numbers: each feature adds to a few of them, the digest of the whole to all."""
+    seed = hashlib.sha256("\0".join((context, *features)).encode()).digest()
+    noise = hashlib.shake_256(seed).digest(_DIMENSIONS)
+    vector = [_NOISE * (byte / 127.5 - 1) for byte in noise]
+    weights = [(feature, 1.0) for feature in features] + [(f"\0{context}", _TASK_WEIGHT)]
+    for feature, weight in weights:
+        digest = hashlib.shake_256(feature.encode()).digest(2 * _PLACES_OF_A_WORD)
+        for high, low in zip(digest[::2], digest[1::2], strict=True):
+            place = (high << 8 | low) % _DIMENSIONS
+            vector[place] += weight if high & 0x80 else -weight
+    return vector
+
+
+def _scaled(vector: list[float]) -> list[float]:
+    length = math.hypot(*vector)
+    return [value / length for value in vector] if length else vector
+
+
+def _usage(requests: list[EmbedContentRequest]) -> JsonObject:
+    """`promptTokenDetails` is spelled so in embeddings only (recorded-traffic "Usage")."""
+    contents = [request.content for request in requests if request.content]
+    counts = count_tokens(contents)
+    return {"usageMetadata": {"promptTokenCount": counts.total(), "promptTokenDetails": details(counts)}}
