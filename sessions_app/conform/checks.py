@@ -4,27 +4,37 @@ Every check takes a ProbeContext, returns an Observation and raises GatewayError
 """
 
 import base64
-import re
 
 import orjson
 
 from sessions_app.conform.probe_context import (
-    CACHE_SECONDS,
     Observation,
     ProbeContext,
     observation,
     text_content,
     tool_declaration,
 )
-from sessions_app.errors import BadKey, BadRequest, CacheGone, CacheTooSmall, UnknownModel
-from sessions_app.gemini.model_capabilities import base_of
-from sessions_app.prompt.parts import call_part, content, response_part, with_signature
+from sessions_app.errors import BadRequest, UnknownModel
+from sessions_app.gemini.model_capabilities import Capabilities, base_of
+from sessions_app.prompt.parts import (
+    RawPart,
+    call_of,
+    call_part,
+    content,
+    raw_parts,
+    response_part,
+    signature_of,
+    with_signature,
+)
 from sessions_app.prompt.signatures import DUMMY
 
 SHORT = [text_content("Answer with the one word: yes")]
 FUNCTION = "get_weather"
+QUESTION = "What is the weather in Paris? Answer in three words."
 ALTERED = base64.b64encode(b"not a signature of anybody's " * 4).decode()
-_MINIMUM = re.compile(r"min_total_token_count=(\d+)")
+
+CALL_LIMIT = 512
+"""Tokens of the answer that calls a function, its thoughts included."""
 
 
 async def limits(context: ProbeContext) -> Observation:
@@ -36,12 +46,6 @@ async def limits(context: ProbeContext) -> Observation:
     same = (listed.input_limit, listed.output_limit) == (facts.input_limit, facts.output_limit)
     found = f"{listed.input_limit:,} in, {listed.output_limit:,} out"
     return Observation("same" if same else "differs", found, learned)
-
-
-async def offers_caches(context: ProbeContext) -> Observation:
-    listed = next((model for model in await context.gateway.models() if model.name == context.model), None)
-    has = listed is not None and "createCachedContent" in listed.methods
-    return observation(caches(has), same=has == context.facts.has_explicit_caches, has_explicit_caches=has)
 
 
 async def served_model(context: ProbeContext) -> Observation:
@@ -93,15 +97,11 @@ async def unknown_model(context: ProbeContext) -> Observation:
     return observation("answered" if error is None else str(error.code), same=error is not None)
 
 
-def caches(has: bool) -> str:
-    return "explicit caches" if has else "no explicit caches"
-
-
 async def signature_demanded(context: ProbeContext) -> Observation:
     """A call of the current turn without its signature."""
     error = await _send_call(context, "")
     return observation(
-        _refusal_words(error),
+        refusal_words(error),
         same=(error is not None) == context.facts.signatures_required,
         **_signatures_learned(error),
     )
@@ -110,79 +110,33 @@ async def signature_demanded(context: ProbeContext) -> Observation:
 async def dummy_signature(context: ProbeContext) -> Observation:
     """The documented dummy in the place of a lost signature."""
     error = await _send_call(context, DUMMY)
-    return observation(_refusal_words(error), same=error is None)
+    return observation(refusal_words(error), same=error is None)
 
 
 async def altered_signature(context: ProbeContext) -> Observation:
     """Bytes that no model made."""
     error = await _send_call(context, ALTERED)
-    return observation(_refusal_words(error), same=(error is not None) == context.facts.signatures_required)
+    return observation(refusal_words(error), same=(error is not None) == context.facts.signatures_required)
 
 
-async def cache_minimum(context: ProbeContext) -> Observation:
-    """What the provider names when a cache is too small: the refusal costs nothing."""
-    try:
-        await context.gateway.create_cache(
-            model=context.model,
-            contents_and_tools=orjson.dumps({"contents": SHORT}),
-            ttl_seconds=CACHE_SECONDS,
-            display_name=context.mark,
-        )
-    except CacheTooSmall as error:
-        found = _MINIMUM.search(error.message)
-        tokens = int(found[1]) if found else None
-        learned = {"explicit_minimum": tokens} if tokens else {}
-        return observation(f"{tokens} tokens", same=tokens == context.facts.explicit_minimum, **learned)
-    except BadKey:
-        raise
-    except BadRequest as error:
-        refused = not context.facts.has_explicit_caches
-        return observation(f"{error.code} {error.message[:80]}", same=refused)
-    return observation("a cache of a few tokens was made", same=False)
+async def signature_returned(context: ProbeContext) -> Observation:
+    """A call of the model sent back as it came."""
+    parts = await _called(context)
+    if not _signature(parts):
+        return Observation("open", "the call came without a signature")
+    error = await _send_parts(context, parts)
+    return observation(refusal_words(error), same=error is None)
 
 
-async def cache_life(context: ProbeContext) -> Observation:
-    """Created, listed under our name, extended, deleted, and gone for the next request."""
-    made = await context.shared_cache()
-    listed = {cache.name: cache.display_name for cache in await context.gateway.list_caches()}
-    longer = await context.gateway.extend_cache(made.name, 2 * CACHE_SECONDS)
-    await context.clean_up()
-    error = await context.refusal(SHORT, cachedContent=made.name)
-    steps = {
-        "created": made.tokens > 0,
-        "listed by name": listed.get(made.name) == context.mark,
-        "extended": bool(made.expires and longer.expires and longer.expires > made.expires),
-        "gone after": isinstance(error, CacheGone),
-    }
-    missing = [step for step, went in steps.items() if not went]
-    return observation(f"not {', not '.join(missing)}" if missing else ", ".join(steps), same=not missing)
-
-
-async def cache_hit(context: ProbeContext) -> Observation:
-    """A request that names a cache is billed with all of it as cached, and the prompt includes that."""
-    made = await context.shared_cache()
-    usage = (await context.ask(SHORT, cachedContent=made.name)).usage
-    found = f"{usage.cached} of {usage.prompt} cached, {made.tokens} kept"
-    return observation(found, same=usage.cached == made.tokens < usage.prompt)
-
-
-async def instruction_beside(context: ProbeContext) -> Observation:
-    """A system instruction beside a cache."""
-    made = await context.shared_cache()
-    rule = {"parts": [{"text": "Be brief."}]}
-    error = await context.refusal(SHORT, cachedContent=made.name, systemInstruction=rule)
-    return observation(
-        "answered" if error is None else f"{error.code} {error.message[:80]}", same=error is not None
-    )
-
-
-async def implicit_cache(context: ProbeContext) -> Observation:
-    """The same long prefix twice. The provider promises nothing, so a miss settles nothing."""
-    text = context.filler(context.facts.implicit_minimum * 2)
-    for question in ("One?", "Two?"):
-        reply = await context.ask([text_content(text), text_content(question)])
-    found = f"{reply.usage.cached:,} of {reply.usage.prompt:,} cached"
-    return Observation("same" if reply.usage.cached else "open", found)
+async def signature_tampered(context: ProbeContext) -> Observation:
+    """The same call with one character of its signature changed."""
+    parts = await _called(context)
+    signature = _signature(parts)
+    if not signature:
+        return Observation("open", "the call came without a signature")
+    changed = [with_signature(part, _tampered(signature)) if signature_of(part) else part for part in parts]
+    error = await _send_parts(context, changed)
+    return observation(refusal_words(error), same=(error is not None) == context.facts.signatures_required)
 
 
 async def _takes(context: ProbeContext, **thinking: object) -> bool:
@@ -192,17 +146,47 @@ async def _takes(context: ProbeContext, **thinking: object) -> bool:
 
 async def _send_call(context: ProbeContext, signature: str) -> BadRequest | None:
     call = call_part(FUNCTION, {"city": "Paris"})
-    if signature:
-        call = with_signature(call, signature)
-    contents = [
-        text_content("What is the weather in Paris? Answer in three words."),
-        content("model", [call]),
-        content("user", [response_part(FUNCTION, {"temp": "15C"})]),
+    return await _send_parts(context, [with_signature(call, signature) if signature else call])
+
+
+async def _send_parts(context: ProbeContext, parts: list[RawPart]) -> BadRequest | None:
+    """The refusal of a round whose function call turn has these parts."""
+    answers = [
+        response_part(call["name"], {"temp": "15C"}, call_id=str(call.get("id") or ""))
+        for call in filter(None, map(call_of, parts))
     ]
+    contents = [text_content(QUESTION), content("model", parts), content("user", answers)]
     return await context.refusal(contents, tools=[tool_declaration(FUNCTION)])
 
 
-def _refusal_words(error: BadRequest | None) -> str:
+async def _called(context: ProbeContext) -> list[RawPart]:
+    """The parts of an answer that calls the function; it is asked for once in a run."""
+    if context.call is None:
+        context.call = await context.ask(
+            [text_content(QUESTION)],
+            tools=[tool_declaration(FUNCTION)],
+            toolConfig={"functionCallingConfig": {"mode": "ANY"}},
+            generationConfig={"maxOutputTokens": CALL_LIMIT},
+        )
+    return raw_parts(context.call.wire or b"{}")
+
+
+def _signature(parts: list[RawPart]) -> str:
+    return next(filter(None, map(signature_of, parts)), "")
+
+
+def _tampered(signature: str) -> str:
+    middle = len(signature) // 2
+    other = "A" if signature[middle] != "A" else "B"
+    return signature[:middle] + other + signature[middle + 1 :]
+
+
+def prefix_tokens(facts: Capabilities) -> int:
+    """A quarter more than what the provider promises to cache."""
+    return facts.implicit_minimum * 5 // 4
+
+
+def refusal_words(error: BadRequest | None) -> str:
     return "answered" if error is None else f"{error.code} {error.message[:90]}"
 
 

@@ -3,23 +3,25 @@
 An assumption comes from the capability table where models differ in it, else from gemini-wire.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
-from sessions_app.conform import checks
-from sessions_app.conform.probe_context import Observation, ProbeContext
-from sessions_app.errors import BadKey, GatewayError, QuotaExceeded
+from sessions_app.conform import cache_checks, checks, wire_checks
+from sessions_app.conform.cost_plan import Cost
+from sessions_app.conform.probe_context import (
+    ANSWER_LIMIT,
+    CACHE_SECONDS,
+    Observation,
+    ProbeContext,
+    filler_tokens,
+)
+from sessions_app.errors import BadKey, GatewayError
 from sessions_app.gemini.model_capabilities import Capabilities
-
-Tokens = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """`expected` is a text. `tokens` may be sent and answered at most, for the estimate of its cost.
+    """`expected` is a text. `cost` is what may be sent and answered at most.
 
     `caches`: only for models that have explicit ones.
     """
@@ -27,136 +29,62 @@ class Probe:
     name: str
     expected: Callable[[Capabilities], str]
     run: Callable[[ProbeContext], Awaitable[Observation]]
-    tokens: Callable[[Capabilities], Tokens] = lambda facts: (0, 0)
+    cost: Callable[[Capabilities], Cost]
     caches: bool = False
 
-    def skip_reason(self, context: ProbeContext, budget: float) -> str:
-        """Why it is not run; empty when it can be."""
+    def skip_reason(self, context: ProbeContext) -> str:
+        """Why it cannot be run; empty when it can be."""
         if self.caches and not (context.facts.has_explicit_caches and context.gateway.has_explicit_caches):
             return "there are no explicit caches"
-        estimate = context.estimate(*self.tokens(context.facts))
-        if estimate and context.spent + estimate > budget:
-            return f"it may cost ${estimate:.4f}, and ${max(0.0, budget - context.spent):.4f} is left"
         return ""
 
-
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    """One probe's line. `usd` is what it cost, by the provider's counts and our rates."""
-
-    probe: str
-    expected: str
-    finding: Observation
-    usd: float
-    at: datetime
-
-    @property
-    def line(self) -> str:
-        finding = self.finding
-        return (
-            f"{self.at:%Y-%m-%d}  {finding.verdict:<8} {self.probe:<19} {self.expected:<34} {finding.found}"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class ConformanceReport:
-    """All of one run; holds no key and no text of a person."""
-
-    model: str
-    provider: str
-    is_emulator: bool
-    began: datetime
-    budget: float
-    rows: tuple[ProbeResult, ...]
-    left: str = ""
-    """A cache that could not be deleted; it expires in two minutes."""
-
-    @property
-    def usd(self) -> float:
-        return sum(row.usd for row in self.rows)
-
-    @property
-    def differs(self) -> tuple[ProbeResult, ...]:
-        return tuple(row for row in self.rows if row.finding.verdict == "differs")
-
-    def learned(self) -> dict[str, Any]:
-        """What the capability table should say of this model, by field."""
-        return {name: value for row in self.rows for name, value in row.finding.learned.items()}
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"usd": round(self.usd, 6), "learned": self.learned()}
-
-    def lines(self) -> list[str]:
-        """The table, one line a probe, and a line that sums it up."""
-        return [*(row.line for row in self.rows), self._sum()]
-
-    def _sum(self) -> str:
-        verdicts = [row.finding.verdict for row in self.rows]
-        counts: Sequence[str] = [f"{verdicts.count(one)} {one}" for one in dict.fromkeys(verdicts)]
-        return f"{self.model} at {self.provider}: {', '.join(counts)}; ${self.usd:.4f} of ${self.budget:.2f}"
-
-
-async def run_probes(context: ProbeContext, budget: float) -> AsyncGenerator[ProbeResult, None]:
-    """The rows, each as soon as its probe is done. Raises BadKey: with a wrong key nothing can be found."""
-    for probe in PROBES:
-        before, at = context.spent, datetime.now(UTC)
-        skip_reason = probe.skip_reason(context, budget)
-        finding = Observation("skipped", skip_reason) if skip_reason else await _run_probe(probe, context)
-        yield ProbeResult(probe.name, probe.expected(context.facts), finding, context.spent - before, at)
-
-
-async def conform(
-    context: ProbeContext, budget: float, show: Callable[[ProbeResult], None]
-) -> ConformanceReport:
-    """Runs every probe that the budget (US dollars) allows and leaves no cache behind. Raises BadKey."""
-    began, rows = datetime.now(UTC), []
-    try:
-        async with aclosing(run_probes(context, budget)) as found:
-            async for row in found:
-                show(row)
-                rows.append(row)
-    finally:
-        left = await context.clean_up()
-    gateway = context.gateway
-    return ConformanceReport(
-        context.model, gateway.label, gateway.is_emulator, began, budget, tuple(rows), left
-    )
-
-
-async def _run_probe(probe: Probe, context: ProbeContext) -> Observation:
-    try:
-        return await probe.run(context)
-    except BadKey:
-        raise
-    except QuotaExceeded as error:
-        return Observation("open", f"{error.code} {error.message[:80]}")
-    except GatewayError as error:
-        return Observation("failed", f"{error.code or 'no answer'} {error.message[:80]}")
+    def is_fatal(self, error: GatewayError) -> bool:
+        """Whether no other probe can get an answer either."""
+        return isinstance(error, BadKey)
 
 
 def _always(text: str) -> Callable[[Capabilities], str]:
     return lambda facts: text
 
 
-def _small(facts: Capabilities) -> Tokens:
-    return 50, 256
+def _free(requests: int) -> Callable[[Capabilities], Cost]:
+    return lambda facts: Cost(requests)
 
 
-def _levels(facts: Capabilities) -> Tokens:
-    return 200, 64
+def _small(requests: int, *, free: int = 0, limit: int = ANSWER_LIMIT) -> Callable[[Capabilities], Cost]:
+    """Requests of a sentence."""
+    return lambda facts: Cost(requests + free, sent=90 * requests, answered=limit * requests)
 
 
-def _tool_round(facts: Capabilities) -> Tokens:
-    return 300, 256
+def _tool_round(requests: int) -> Callable[[Capabilities], Cost]:
+    return lambda facts: Cost(requests, sent=400 * requests, answered=ANSWER_LIMIT * requests)
 
 
-def _one_cache(facts: Capabilities) -> Tokens:
-    """Kept once, or read once."""
-    return 2 * (facts.explicit_minimum or 0), 256
+def _call_returned(facts: Capabilities) -> Cost:
+    """The call is asked for once; its signature may be as long as the answer."""
+    sent = 400 + 700 + checks.CALL_LIMIT * 2
+    return Cost(2, sent=sent, answered=checks.CALL_LIMIT + ANSWER_LIMIT)
 
 
-def _long_prefix(facts: Capabilities) -> Tokens:
-    return 6 * facts.implicit_minimum, 512
+def _with_cache(requests: int, *, free: int, seconds: int = CACHE_SECONDS) -> Callable[[Capabilities], Cost]:
+    """One cache is made, unless an earlier probe did, and each request is billed with it."""
+
+    def cost(facts: Capabilities) -> Cost:
+        kept = filler_tokens((facts.explicit_minimum or 0) * 5 // 4) + 20
+        sent, answered = requests * (kept + 120), requests * ANSWER_LIMIT
+        cached = requests * kept
+        return Cost(requests + free + 1, sent, answered, cached, kept, seconds=2 * seconds)
+
+    return cost
+
+
+def _long_prefix(facts: Capabilities) -> Cost:
+    return Cost(2, sent=2 * filler_tokens(checks.prefix_tokens(facts)) + 200, answered=2 * ANSWER_LIMIT)
+
+
+def _provider_tool(facts: Capabilities) -> Cost:
+    """One of the two requests is refused, and a refusal costs nothing."""
+    return Cost(2, sent=400, answered=ANSWER_LIMIT, fee=wire_checks.provider_tool(facts)[1])
 
 
 def _signing(facts: Capabilities) -> str:
@@ -168,29 +96,82 @@ def _minimum(facts: Capabilities) -> str:
 
 
 PROBES: tuple[Probe, ...] = (
-    Probe("limits", lambda facts: f"{facts.input_limit:,} in, {facts.output_limit:,} out", checks.limits),
-    Probe("cache_method", lambda facts: checks.caches(facts.has_explicit_caches), checks.offers_caches),
-    Probe("unknown_model", _always("404"), checks.unknown_model),
-    Probe("served_model", lambda facts: facts.family, checks.served_model, _small),
-    Probe("usage_sum", _always("prompt + output + thoughts = total"), checks.usage_sum, _small),
-    Probe("count_tokens", _always("counted as billed"), checks.count_tokens, _small),
     Probe(
-        "thinking_level", lambda facts: ", ".join(facts.levels) or "refused", checks.thinking_level, _levels
+        "limits",
+        lambda facts: f"{facts.input_limit:,} in, {facts.output_limit:,} out",
+        checks.limits,
+        _free(1),
+    ),
+    Probe(
+        "cache_method",
+        lambda facts: cache_checks.caches(facts.has_explicit_caches),
+        cache_checks.offers_caches,
+        _free(1),
+    ),
+    Probe("unknown_model", _always("404"), checks.unknown_model, _free(1)),
+    Probe("served_model", lambda facts: facts.family, checks.served_model, _small(1)),
+    Probe("usage_sum", _always("prompt + output + thoughts = total"), checks.usage_sum, _small(1)),
+    Probe("count_tokens", _always("counted as billed"), checks.count_tokens, _small(1, free=1)),
+    Probe("token_estimate", _always("within 30 % of ours"), wire_checks.token_estimate, _free(5)),
+    Probe(
+        "thinking_level",
+        lambda facts: ", ".join(facts.levels) or "refused",
+        checks.thinking_level,
+        _small(4, limit=16),
     ),
     Probe(
         "thinking_budget",
         lambda facts: "taken" if facts.thinking == "budget" else "not sent by us",
         checks.thinking_budget,
-        _small,
+        _small(1),
     ),
-    Probe("signature_demanded", _signing, checks.signature_demanded, _tool_round),
-    Probe("dummy_signature", _always("answered"), checks.dummy_signature, _tool_round),
-    Probe("altered_signature", _signing, checks.altered_signature, _tool_round),
-    Probe("cache_minimum", _minimum, checks.cache_minimum),
-    Probe("cache_hit", _always("all of it cached"), checks.cache_hit, _one_cache, caches=True),
-    Probe("cache_beside", _always("refused"), checks.instruction_beside, _one_cache, caches=True),
+    Probe("signature_demanded", _signing, checks.signature_demanded, _tool_round(1)),
+    Probe("dummy_signature", _always("answered"), checks.dummy_signature, _tool_round(1)),
+    Probe("altered_signature", _signing, checks.altered_signature, _tool_round(1)),
+    Probe("signature_returned", _always("answered"), checks.signature_returned, _call_returned),
+    Probe("signature_tampered", _signing, checks.signature_tampered, _call_returned),
+    Probe("afc_order", _always("refused; in one content answered"), wire_checks.calls_apart, _tool_round(3)),
+    Probe("continuation_request", _always("the field is known"), wire_checks.continuation_request, _small(1)),
     Probe(
-        "cache_life", _always("made, named, extended, deleted"), checks.cache_life, _one_cache, caches=True
+        "builtin_with_functions",
+        _always("refused without the flag"),
+        wire_checks.builtin_with_functions,
+        _provider_tool,
     ),
-    Probe("implicit_prefix", _always("a hit the second time"), checks.implicit_cache, _long_prefix),
+    Probe("cache_minimum", _minimum, cache_checks.cache_minimum, _free(1)),
+    Probe(
+        "cache_hit",
+        _always("all of it cached"),
+        cache_checks.cache_hit,
+        _with_cache(1, free=0),
+        caches=True,
+    ),
+    Probe(
+        "cache_beside",
+        _always("refused"),
+        cache_checks.instruction_beside,
+        _with_cache(1, free=0),
+        caches=True,
+    ),
+    Probe(
+        "cache_life",
+        _always("made, named, extended, deleted"),
+        cache_checks.cache_life,
+        _with_cache(1, free=3),
+        caches=True,
+    ),
+    Probe(
+        "cache_expires",
+        _always("403 after its time"),
+        cache_checks.cache_expires,
+        _with_cache(2, free=0, seconds=cache_checks.SHORT_LIFE),
+        caches=True,
+    ),
+    Probe("implicit_prefix", _always("a hit the second time"), cache_checks.implicit_cache, _long_prefix),
+    Probe(
+        "usage_identities",
+        _always("sums hold; cached in prompt"),
+        wire_checks.usage_identities,
+        _small(1),
+    ),
 )

@@ -73,7 +73,7 @@ def test_one_part_a_chunk(emulator: Emulator) -> None:
 
 def test_keys_stand_in_the_recorded_order(emulator: Emulator) -> None:
     chunk = stream(emulator, HELLO, NEW)[-1]
-    assert list(chunk) == ["candidates", "usageMetadata", "modelVersion", "responseId"]
+    assert list(chunk) == ["candidates", "usageMetadata", "modelVersion", "responseId", "turnToken"]
     assert list(chunk["candidates"][0]) == ["content", "finishReason", "index"]
 
 
@@ -136,7 +136,13 @@ def test_what_was_not_produced_is_not_counted(emulator: Emulator) -> None:
 def test_a_blocked_prompt_is_a_200_without_candidates(emulator: Emulator) -> None:
     status, body = send(emulator, "POST", STREAM, {"contents": [user("/blocked")]}, alt="sse")
     (chunk,) = events(body)
-    assert status == 200 and list(chunk) == ["promptFeedback", "usageMetadata", "modelVersion", "responseId"]
+    assert status == 200 and list(chunk) == [
+        "promptFeedback",
+        "usageMetadata",
+        "modelVersion",
+        "responseId",
+        "turnToken",
+    ]
 
 
 def test_a_malformed_call_has_no_content(emulator: Emulator) -> None:

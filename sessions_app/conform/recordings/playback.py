@@ -12,75 +12,38 @@ from typing import Any
 
 import orjson
 
+from sessions_app.conform.recordings.recorded import ROUTES, RecordedExchange
+from sessions_app.conform.recordings.rules import Answer, Wire, kind_of, parts_of
 from sessions_app.emulator import Emulator
-from sessions_app.emulator.catalogue import MODELS
+from sessions_app.emulator.answer_form import NEWEST, FormTable
 from sessions_app.emulator.file_store import FileMetadata
 from sessions_app.emulator.http import ApiRequest
 from sessions_app.emulator.scripted_reply import ScenarioContext, ScriptedCall, ScriptedReply
 from sessions_app.emulator.signer import DUMMY_WORDS
-from tests.conformance.rules import Answer, Wire, kind_of, parts_of
-from tests.emulator.helpers import events
-
-ROUTES = {
-    "generateContent": ("POST", "models/{model}:generateContent"),
-    "streamGenerateContent": ("POST", "models/{model}:streamGenerateContent"),
-    "countTokens": ("POST", "models/{model}:countTokens"),
-    "cachedContents.post": ("POST", "cachedContents"),
-    "cachedContents.delete": ("DELETE", "{cache}"),
-}
-_PROVIDER_TOOLS = ("googleSearch", "codeExecution", "urlContext", "fileSearch", "google_search")
-_SPOKEN = frozenset({"text", "empty text", "thought", "functionCall"})
-
-
-def reason_to_skip(exchange: Wire) -> str:
-    """Why an exchange cannot be compared; "" when it can."""
-    tags, request = exchange["tags"], exchange["request"]
-    if not {"fidelity:wire", "fidelity:parsed"} & set(tags):
-        return "edited by hand or dumped by an SDK"
-    if "vertex" in tags:
-        return "another service, Vertex"
-    if "via-firebase-ai-logic-proxy" in tags and "http_404" in tags:
-        return "the proxy's own error"
-    if exchange["endpoint"] not in ROUTES or (request is None and "delete" not in exchange["endpoint"]):
-        return "no request recorded"
-    if exchange["status"] == 200 and (reason := _beyond(exchange)):
-        return reason
-    return ""
-
-
-def _beyond(exchange: Wire) -> str:
-    model = exchange["model_requested"]
-    if model and model not in MODELS:
-        return f"{model} is not served"
-    if any(tool in orjson.dumps(exchange["request"]).decode() for tool in _PROVIDER_TOOLS):
-        return "the provider's own tools"
-    kinds = {kind_of(part) for chunk in exchange["response_chunks"] for part in parts_of(chunk)}
-    return "" if kinds <= _SPOKEN else f"parts of kind {', '.join(sorted(kinds - _SPOKEN))}"
-
-
-def recorded(exchange: Wire) -> Answer:
-    keeps_order = "fidelity:wire" in exchange["tags"]
-    names_cache = "cachedContent" in (exchange["request"] or {})
-    return Answer(exchange["status"], tuple(exchange["response_chunks"]), keeps_order, names_cache)
 
 
 @dataclass(slots=True)
 class Playback:
-    """One emulator for the exchanges of one recording, in their order."""
+    """One emulator for the exchanges of one recording, in their order, with the forms of its day."""
 
+    forms: FormTable = NEWEST
     script: ScriptedReply = field(default_factory=ScriptedReply)
-    cache: str = "cachedContents/none"
+    cache: str = ""
     given: dict[str, str] = field(default_factory=dict)
     emulator: Emulator = field(init=False)
 
     def __post_init__(self) -> None:
-        self.emulator = Emulator(delay=0, play=self._play)
+        self.emulator = Emulator(delay=0, play=self._play, forms=self.forms)
 
-    def replay(self, exchange: Wire) -> Answer:
+    def lacks_cache(self, exchange: RecordedExchange) -> bool:
+        """Whether it needs a cache whose creation was not played."""
+        return exchange.status == 200 and not self.cache and "cachedContent" in (exchange.request or {})
+
+    def replay(self, exchange: RecordedExchange) -> Answer:
         """The emulator's answer to the recorded request."""
-        self.script = script_of(exchange["response_chunks"])
-        method, path = ROUTES[exchange["endpoint"]]
-        target = path.format(model=exchange["model_requested"], cache=self.cache)
+        self.script = script_of(exchange.response_chunks)
+        method, path = ROUTES[exchange.endpoint]
+        target = path.format(model=exchange.model_requested, cache=self._cache_name)
         request = ApiRequest(
             method,
             f"/v1beta/{target}",
@@ -96,13 +59,17 @@ class Playback:
     def _play(self, _: ScenarioContext) -> ScriptedReply:
         return self.script
 
-    def _body(self, exchange: Wire) -> bytes:
+    @property
+    def _cache_name(self) -> str:
+        return self.cache or "cachedContents/none"
+
+    def _body(self, exchange: RecordedExchange) -> bytes:
         """The request with our signatures and cache name; a foreign signature becomes a dummy."""
-        if exchange["request"] is None:
+        if exchange.request is None:
             return b""
-        body = _replaced(exchange["request"], self.given | {"file": self._uploaded()})
+        body = _replaced(exchange.request, self.given | {"file": self._uploaded()})
         if "cachedContent" in body:
-            body["cachedContent"] = self.cache
+            body["cachedContent"] = self._cache_name
         return orjson.dumps(body)
 
     def _uploaded(self) -> str:
@@ -111,11 +78,10 @@ class Playback:
         upload_id = files.start(FileMetadata(name="files/recorded"), "application/pdf", "conformance")
         return files.finish(upload_id, "https://emulator.test/v1beta").uri
 
-    def _remember(self, exchange: Wire, answer: Answer) -> None:
-        theirs = recorded(exchange)
-        if "name" in answer.chunks[0] and exchange["endpoint"] == "cachedContents.post":
+    def _remember(self, exchange: RecordedExchange, answer: Answer) -> None:
+        if "name" in answer.chunks[0] and exchange.endpoint == "cachedContents.post":
             self.cache = answer.chunks[0]["name"]
-        pairs = zip(_signatures(theirs), _signatures(answer), strict=False)
+        pairs = zip(_signatures(exchange.answer), _signatures(answer), strict=False)
         self.given |= {spelled(their): our for their, our in pairs}
 
 
@@ -126,12 +92,15 @@ def script_of(chunks: list[Wire]) -> ScriptedReply:
     shown = tuple(part["text"] for part in parts if kind_of(part) == "thought")
     calls = [part["functionCall"] for part in parts if "functionCall" in part]
     candidate = (last.get("candidates") or [{}])[0]
+    message = candidate.get("finishMessage", "")
     return ScriptedReply(
         text="".join(part["text"] for part in parts if kind_of(part) == "text"),
         calls=tuple(ScriptedCall(call["name"], call.get("args", {})) for call in calls),
         thoughts=shown,
         unseen_thoughts=0 if shown else last.get("usageMetadata", {}).get("thoughtsTokenCount", 0),
         finish=candidate.get("finishReason", "STOP"),
+        finish_message="" if calls else message,
+        has_content="candidates" not in last or "content" in candidate,
         has_parts=bool(parts) or "candidates" not in last,
     )
 
@@ -161,18 +130,20 @@ def _signatures(answer: Answer) -> Iterator[str]:
     return (part["thoughtSignature"] for part in answer.parts if "thoughtSignature" in part)
 
 
-def _query(exchange: Wire) -> dict[str, str]:
-    return {} if "json-array-stream" in exchange["tags"] else {"alt": "sse"}
+def _query(exchange: RecordedExchange) -> dict[str, str]:
+    is_array = exchange.raw.lstrip().startswith("[") or "json-array-stream" in exchange.tags
+    return {} if is_array else {"alt": "sse"}
 
 
-def _key(exchange: Wire) -> str:
-    is_refused = "API key not valid" in orjson.dumps(exchange["response_chunks"]).decode()
+def _key(exchange: RecordedExchange) -> str:
+    is_refused = "API key not valid" in orjson.dumps(exchange.response_chunks).decode()
     return "an-invalid-key" if is_refused else "conformance"
 
 
 def _chunks(body: bytes) -> tuple[Wire, ...]:
     if body.startswith(b"data:"):
-        return tuple(events(body))
+        frames = body.removesuffix(b"\r\n\r\n").split(b"\r\n\r\n")
+        return tuple(orjson.loads(frame.removeprefix(b"data: ")) for frame in frames)
     value = orjson.loads(body)
     return tuple(value) if isinstance(value, list) else (value,)
 

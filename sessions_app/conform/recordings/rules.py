@@ -5,6 +5,8 @@ comparable, or None where the rule says nothing about that answer. Two answers a
 when both give the same.
 """
 
+import base64
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -12,24 +14,28 @@ from typing import Any
 
 Wire = dict[str, Any]
 
-TOLERATED = frozenset({"serviceTier", "id", "avgLogprobs"})
-"""Keys that come and go by date or model: recorded-traffic "Usage" and naive-parser note 9."""
+TOLERATED = frozenset({"avgLogprobs"})
+"""Keys that 2.0 and older add by chance."""
+DATED = frozenset({"serviceTier", "id", "turnToken", "rawPromptTokenCount"})
+"""Keys that began on a day: nothing is said of them where the day of a recording is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """`chunks` are the events of a stream or the one object of a unary answer. `keeps_order` is
     False when whoever recorded it sorted the keys; `names_cache` when the request asked for an
-    explicit cache, since an implicit hit is luck."""
+    explicit cache, since an implicit hit is luck; `is_dated` when the day of the recording is known."""
 
     status: int
     chunks: tuple[Wire, ...]
     keeps_order: bool = True
     names_cache: bool = False
+    is_dated: bool = True
 
     @property
     def is_reply(self) -> bool:
-        return self.status == 200 and "usageMetadata" in self.chunks[-1] and "responseId" in self.chunks[-1]
+        last = self.chunks[-1]
+        return self.status == 200 and "usageMetadata" in last and not {"name", "error"} & last.keys()
 
     @property
     def parts(self) -> list[Wire]:
@@ -50,7 +56,8 @@ def kind_of(part: Wire) -> str:
 
 
 def keys_of(value: Wire, answer: Answer) -> tuple[str, ...]:
-    keys = [key for key in value if key not in TOLERATED]
+    ignored = TOLERATED if answer.is_dated else TOLERATED | DATED
+    keys = [key for key in value if key not in ignored]
     return tuple(keys if answer.keeps_order else sorted(keys))
 
 
@@ -150,23 +157,64 @@ _CACHED = frozenset({"cachedContentTokenCount", "cacheTokensDetails"})
 
 
 def usage_adds_up(answer: Answer) -> Any:
-    return all(_adds_up(chunk["usageMetadata"]) for chunk in answer.chunks) if answer.is_reply else None
+    if not answer.is_reply:
+        return None
+    return ["usageMetadata" in chunk and _adds_up(chunk["usageMetadata"]) for chunk in answer.chunks].count(
+        False
+    )
 
 
 def _adds_up(usage: Wire) -> bool:
     counted = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "toolUsePromptTokenCount")
-    return bool(usage["totalTokenCount"] == sum(usage.get(name, 0) for name in counted))
+    return bool(usage.get("totalTokenCount", 0) == sum(usage.get(name, 0) for name in counted))
 
 
-def one_response_id(answer: Answer) -> Any:
-    return len({chunk["responseId"] for chunk in answer.chunks}) == 1 if answer.is_reply else None
+def thoughts_counted(answer: Answer) -> Any:
+    """For each chunk with a thought, whether its usage counts thoughts."""
+    return [
+        "thoughtsTokenCount" in chunk.get("usageMetadata", {})
+        for chunk in answer.chunks[:-1]
+        if any(kind_of(part) == "thought" for part in parts_of(chunk))
+    ] or None
+
+
+def whole_numbers(answer: Answer) -> Any:
+    """Whether every figure of the usage and every index is a whole number."""
+    if not answer.is_reply:
+        return None
+    figures = [value for chunk in answer.chunks for value in chunk.get("usageMetadata", {}).values()]
+    figures += [each.get("index", 0) for chunk in answer.chunks for each in chunk.get("candidates", [])]
+    return all(type(value) is int for value in figures if not isinstance(value, str | list))
+
+
+def response_ids(answer: Answer) -> Any:
+    """How many there are, and whether each is 20 to 24 URL-safe characters."""
+    if not answer.is_reply or not (found := {chunk.get("responseId") for chunk in answer.chunks} - {None}):
+        return None
+    return len(found), all(re.fullmatch("[A-Za-z0-9_-]{20,24}", str(one)) for one in found)
+
+
+def turn_tokens(answer: Answer) -> Any:
+    """Whether each holds the id of its answer twice, as the last key."""
+    found = [chunk for chunk in answer.chunks if "turnToken" in chunk]
+    if not found:
+        return None
+    return all(list(chunk)[-1] == "turnToken" and _holds_id_twice(chunk) for chunk in found)
+
+
+def _holds_id_twice(chunk: Wire) -> bool:
+    version, _, text = str(chunk["turnToken"]).partition("_")
+    identity = str(chunk.get("responseId", "")).encode()
+    field = bytes((len(identity),)) + identity
+    wanted = base64.urlsafe_b64encode(b"\x0a" + field + b"\x12" + field).decode().rstrip("=")
+    return version == "v1" and text.rstrip("=") == wanted
 
 
 def prompt_jump(answer: Answer) -> Any:
     """Whether the prompt count grows in the last chunk: restored thoughts."""
     if not answer.is_reply or len(answer.chunks) < 2:
         return None
-    counts = [chunk["usageMetadata"]["promptTokenCount"] for chunk in answer.chunks]
+    counts = [chunk.get("usageMetadata", {}).get("promptTokenCount", 0) for chunk in answer.chunks]
     return counts[-1] > counts[0], len(set(counts[:-1])) == 1
 
 
@@ -184,6 +232,9 @@ RULES: dict[str, Callable[[Answer], Any]] = {
     "finish message": finish_message,
     "usage fields": usage_fields,
     "usage adds up": usage_adds_up,
-    "one response id": one_response_id,
+    "response ids": response_ids,
+    "turn tokens": turn_tokens,
+    "thoughts counted while thinking": thoughts_counted,
+    "whole numbers": whole_numbers,
     "prompt jumps in the last chunk": prompt_jump,
 }
