@@ -1,0 +1,36 @@
+// What the JavaScript programs share: the report of their steps, and the answers of the functions that are called.
+import { readFileSync } from "node:fs";
+
+export const FLIGHT = "Check flight status for AA100 and book a taxi 2 hours before if delayed.";
+export const WEATHER = "Check the weather in Paris and London.";
+export const FLASH = "gemini-3-flash-preview";
+
+export const ANSWERS = {
+  check_flight: () => ({ status: "delayed", departure_time: "12 PM" }),
+  book_taxi: () => ({ booking_status: "success" }),
+  get_current_temperature: ({ location }) => ({ temp: { Paris: "15C", London: "12C" }[location] }),
+};
+
+/** What the client throws. */
+export async function failureOf(action) {
+  try {
+    await action();
+  } catch (error) {
+    return { raised: error.constructor.name, code: error.status, message: error.message };
+  }
+  return { raised: "" };
+}
+
+/** Prints what each step found, by its name, as one JSON object; a step that fails stops no other. */
+export async function report(steps) {
+  const found = {};
+  for (const [name, step] of Object.entries(steps)) {
+    try {
+      found[name] = { result: await step() };
+    } catch (error) {
+      found[name] = { failure: error.stack };
+    }
+  }
+  const outside = readFileSync(process.env.OUTSIDE, "utf8").split("\n").filter(Boolean);
+  console.log(JSON.stringify({ steps: found, outside }));
+}
