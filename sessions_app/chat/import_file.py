@@ -1,17 +1,19 @@
-"""An exported file, read element by element: it is mapped into memory and never parsed as a whole."""
+"""A JSON file to import, read element by element: it is mapped into memory and never parsed as a whole."""
 
 import mmap
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from json import JSONDecodeError
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self, TypeVar
+from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
-from sessions_app.values import DEPTH_LIMIT, STRING
+from sessions_app.prompt import wire
+from sessions_app.values import DEPTH_LIMIT, STRING, ValueProblem, check_json, check_nesting, refused
 from sessions_app.wording.values import problem_of
 
 T = TypeVar("T")
@@ -26,12 +28,28 @@ _SCALAR = re.compile(rb'[^ \t\r\n,\[\]{}":]++')
 _TEXT = TypeAdapter(str)
 
 
+def _checked_value(body: bytes) -> Any:
+    check_nesting(body)
+    try:
+        return check_json(wire.loads(body), in_bytes=True)
+    except JSONDecodeError as error:
+        figures = {"line": error.lineno, "column": error.colno, "problem": error.msg}
+        raise refused(ValueProblem.NOT_JSON, **figures) from error
+
+
+_VALUE: TypeAdapter[Any] = TypeAdapter(Annotated[Any, BeforeValidator(_checked_value)])
+
+
 class Element(NamedTuple):
     """One value of the file; `where` is its path for the person (`turns.3`)."""
 
     where: str
     start: int
     end: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
 
 
 class ImportFile:
@@ -58,12 +76,15 @@ class ImportFile:
             self._data.close()
 
     def root(self) -> Element:
-        """The object that is the file."""
+        """The object or the list that is the file."""
         start = self._skip_space(0)
         end = self._end(start)
-        if self._data[start : start + 1] != b"{" or self._skip_space(end) != len(self._data):
+        if self._data[start : start + 1] not in (b"{", b"[") or self._skip_space(end) != len(self._data):
             raise _not_json(end)
         return Element("", start, end)
+
+    def is_object(self, element: Element) -> bool:
+        return self._data[element.start : element.start + 1] == b"{"
 
     def members(self, of: Element) -> Iterator[tuple[str, Element]]:
         """The names and values of an object."""
@@ -87,11 +108,18 @@ class ImportFile:
             yield element
             position, place = self._following(element, b"]"), place + 1
 
+    def value(self, element: Element) -> Any:
+        """The value as it is, within the limits of `sessions_app.values`."""
+        return self._validated(_VALUE.validate_python, element)
+
     def parse(self, kind: TypeAdapter[T], element: Element) -> T:
+        return self._validated(kind.validate_json, element)
+
+    def _validated(self, validate: Callable[[bytes], T], element: Element) -> T:
         body = self._data[element.start : element.end]
         self._release(len(body))
         try:
-            return kind.validate_json(body)
+            return validate(body)
         except ValidationError as error:
             steps = [element.where, *map(str, error.errors(include_url=False)[0]["loc"])]
             where = ".".join(step for step in steps if step)

@@ -9,8 +9,7 @@ from uuid import UUID, uuid4
 from django.db import IntegrityError, connection
 from django.utils import timezone
 
-from sessions_app.chat.import_check import RUN, SOURCES, TURN, CheckedFile, settings_of
-from sessions_app.chat.import_file import Element
+from sessions_app.chat.import_check import SOURCES, CheckedFile, Entry, settings_of
 from sessions_app.chat.import_slices import Slices
 from sessions_app.chat.transfer_format import ExportedRun, ExportedSession, ExportedTurn
 from sessions_app.error_codes import ImportProblem
@@ -56,13 +55,13 @@ class SessionWriter:
 
     def write(self) -> int | None:
         """Writes everything and returns the primary key of the head."""
-        for batch in self._slices.batches(self._checked.entries(self._checked.runs)):
-            runs = [self._checked.file.parse(RUN, element) for element in batch]
+        for batch in self._slices.batches(self._checked.runs()):
+            runs = [entry.read() for entry in batch]
             self._slices.commit(partial(self._write_runs, runs), len(runs))
-        for batch in self._slices.batches(self._checked.entries(self._checked.turns)):
-            self._add_turns(batch)
-        for key, rows in self._checked.panels:
-            self._write_panel(key, rows)
+        for turns in self._slices.batches(self._checked.turns()):
+            self._add_turns(turns)
+        for key in self._checked.panels:
+            self._write_panel(key)
         head = self._checked.session.head
         return self._turns[head][0] if head else None
 
@@ -86,8 +85,8 @@ class SessionWriter:
             if run.trigger:
                 self._triggered.setdefault(run.trigger, []).append(row.pk)
 
-    def _add_turns(self, batch: Sequence[Element]) -> None:
-        turns = [self._prepare(self._checked.file.parse(TURN, element)) for element in batch]
+    def _add_turns(self, batch: Sequence[Entry[ExportedTurn]]) -> None:
+        turns = [self._prepare(entry.read()) for entry in batch]
         self._slices.commit(partial(self._write_turns, turns), len(turns))
 
     def _prepare(self, exported: ExportedTurn) -> PreparedTurn:
@@ -144,13 +143,13 @@ class SessionWriter:
             **exported.model_dump(include=set(MARKS)),
         )
 
-    def _write_panel(self, key: str, panel: Element) -> None:
-        for batch in self._slices.batches(self._checked.entries(panel)):
-            rows = [self._checked.row(key, element) for element in batch]
+    def _write_panel(self, key: str) -> None:
+        for batch in self._slices.batches(self._checked.rows(key)):
+            rows = [entry.read() for entry in batch]
             try:
                 self._slices.commit(partial(add_rows, SOURCES[key], self._session, rows), len(rows))
             except IntegrityError as error:
-                raise NotImportable(ImportProblem.ROWS, where=panel.where) from error
+                raise NotImportable(ImportProblem.ROWS, where=f"panels.{key}") from error
 
 
 def create_session(owner_id: int, exported: ExportedSession) -> Session:

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from time import monotonic, sleep
+from typing import TypeVar
 
 from django.db import transaction
 
-from sessions_app.chat.import_file import Element
+from sessions_app.chat.import_check import Entry
 from sessions_app.chat.throttle import Throttle
 from sessions_app.database import close_unusable_connections
+
+T = TypeVar("T")
 
 TARGET_SECONDS = 0.015
 """What a transaction should take; it may take 0.05."""
@@ -60,17 +63,16 @@ class Slices:
             sleep(max(PAUSE_FACTOR * seconds, PAUSE_SECONDS))
         self._throttle = Throttle()
 
-    def batches(self, elements: Iterable[Element]) -> Iterator[Sequence[Element]]:
-        """The elements of a file in groups for one transaction each."""
-        batch: list[Element] = []
+    def batches(self, entries: Iterable[Entry[T]]) -> Iterator[Sequence[Entry[T]]]:
+        """The entries of a file in groups for one transaction each."""
+        batch: list[Entry[T]] = []
         weight = 0
-        for element in elements:
-            size = element.end - element.start
-            if batch and (len(batch) >= self._size or weight + size > WEIGHT_LIMIT):
+        for entry in entries:
+            if batch and (len(batch) >= self._size or weight + entry.size > WEIGHT_LIMIT):
                 yield batch
                 batch, weight = [], 0
-            batch.append(element)
-            weight += size
+            batch.append(entry)
+            weight += entry.size
         if batch:
             yield batch
 

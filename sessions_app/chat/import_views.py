@@ -25,7 +25,7 @@ from sessions_app.context.storage import check_upload
 from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
 from sessions_app.models import ImportJob, Session
-from sessions_app.wording.imports import error_texts, import_texts
+from sessions_app.wording.imports import error_texts, import_texts, note_text, recognised
 
 WAIT_SECONDS = 1.0
 """How long the upload waits for the import; most are done by then."""
@@ -49,12 +49,15 @@ class ImportView:
 
     job: ImportJob
     problem: str
+    remarks: tuple[str, ...] = ()
+    """What the file was recognised as, and what its owner should know."""
 
     @classmethod
     def of(cls, job: ImportJob) -> Self:
         error = job.error
         texts = import_texts(error.get("reason", ""), error.get("figures", {})) if error else ()
-        return cls(job, " ".join(texts).strip())
+        remarks = (recognised(job.format), *map(note_text, job.notes))
+        return cls(job, " ".join(texts).strip(), tuple(filter(None, remarks)))
 
 
 def imports_context(user: User | AnonymousUser) -> dict[str, Any]:
@@ -92,6 +95,8 @@ def _show_end(request: AuthenticatedRequest, job: ImportJob) -> HttpResponse:
     job.delete()
     if job.session is None:
         return _refuse(request, shown.problem)
+    for remark in shown.remarks:
+        messages.info(request, remark)
     if job.left_out:
         messages.warning(request, f"Not imported, because unknown here: {', '.join(job.left_out)}.")
     return _go_to(request, job.session)

@@ -15,8 +15,9 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from sessions_app.chat.import_check import CheckedFile, check_file
+from sessions_app.chat.import_check import CheckedFile
 from sessions_app.chat.import_file import ImportFile
+from sessions_app.chat.import_history import check_file
 from sessions_app.chat.import_rows import SessionWriter, create_session
 from sessions_app.chat.import_slices import Slices
 from sessions_app.chat.throttle import Throttle
@@ -158,7 +159,14 @@ class _Worker:
         left_out = [name[:80] for name in checked.left_out[:20]]
         with transaction.atomic():
             session = create_session(self._job.owner_id, checked.session)
-            self._renew(session=session, total=checked.total, done=0, left_out=left_out)
+            self._renew(
+                session=session,
+                total=checked.total,
+                done=0,
+                format=checked.format,
+                notes=list(checked.notes),
+                left_out=left_out,
+            )
         self._job.session = session
 
     def _complete(self, head: int | None) -> None:

@@ -84,6 +84,7 @@ class Exchange(models.Model):
     route = models.CharField(max_length=64, blank=True)
     dialect = models.CharField(max_length=12, choices=Dialect.choices, default=Dialect.GEMINI)
     provider = models.CharField(max_length=60, blank=True, help_text="Who answered, in words.")
+    base_url = models.CharField(max_length=255, blank=True, help_text="Empty in rows before version 0025.")
     manifest = models.JSONField(default=dict)
     request_sha256 = models.CharField(max_length=64)
     sent_sha256 = models.CharField(

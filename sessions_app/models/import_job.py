@@ -64,7 +64,11 @@ class ImportJob(models.Model):
     done = models.PositiveIntegerField(default=0, help_text="Entries of the file that are written.")
     total = models.PositiveIntegerField(default=0, help_text="Entries of the file; 0 until it was checked.")
     error = models.JSONField(default=dict, blank=True, help_text="reason (ImportProblem), figures.")
-    left_out = models.JSONField(default=list, blank=True, help_text="Keys of panels that are unknown here.")
+    format = models.CharField(max_length=12, blank=True, help_text="What the file is (ImportFormat).")
+    notes = models.JSONField(default=list, blank=True, help_text="ImportNotes: code, figures.")
+    left_out = models.JSONField(
+        default=list, blank=True, help_text="Names in the file that are unknown here."
+    )
     session = models.ForeignKey(
         "Session", null=True, on_delete=models.SET_NULL, related_name="+", help_text="What it writes."
     )

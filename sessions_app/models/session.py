@@ -186,9 +186,7 @@ class Session(Persona):
     def set_title_from(self, message: str) -> None:
         """Titles an untitled session from the first message."""
         if not self.title and not self.titled_by_hand:
-            words = plain(message).split()
-            more = "…" if len(words) > TITLE_WORDS else ""
-            self.title = (" ".join(words[:TITLE_WORDS])[: TITLE_LENGTH - 1]) + more
+            self.title = starting_words(message)
             self.save(update_fields=["title"])
 
     def advance(self, head: Any) -> None:
@@ -233,6 +231,13 @@ class Session(Persona):
             owner_id = self.owner_id
             self.delete()
             rows.Blob.objects.delete_unreferenced(owner_id)
+
+
+def starting_words(message: str) -> str:
+    """A title: the first words of a message."""
+    words = plain(message).split()
+    more = "…" if len(words) > TITLE_WORDS else ""
+    return (" ".join(words[:TITLE_WORDS])[: TITLE_LENGTH - 1]) + more
 
 
 def next_number(rows: "models.QuerySet[Any]", session_pk: int, field: str) -> int:

@@ -6,6 +6,7 @@ the first call of every step. Older turns are not validated.
 """
 
 import base64
+import binascii
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -22,7 +23,7 @@ from sessions_app.prompt.parts import (
     without_signature,
 )
 from sessions_app.prompt.remarks import Remark, RemarkCode
-from sessions_app.prompt.turns import FILLER, INSERTED, Turn, TurnKind
+from sessions_app.prompt.turns import FILLER, IMPORTED, INSERTED, Turn, TurnKind
 
 DUMMIES = (b"skip_thought_signature_validator", b"context_engineering_is_the_way_to_go")
 """The documented dummies (seed 2, FAQ 1); every route accepts the first."""
@@ -57,6 +58,8 @@ class Loss:
 
 _FOREIGN = Loss(RemarkCode.SIGNATURE_REMOVED, RemarkCode.SIGNATURE_PART_DROPPED, RemarkCode.SIGNATURE_FOREIGN)
 _REFUSED = Loss(RemarkCode.SIGNATURE_REFUSED, RemarkCode.REFUSED_PART_DROPPED, RemarkCode.REFUSED_CALL)
+_IMPORTED = Loss(RemarkCode.IMPORTED_SIGNATURE, RemarkCode.IMPORTED_PART_DROPPED, RemarkCode.IMPORTED_CALL)
+_UNSIGNED = replace(_IMPORTED, replaced=RemarkCode.IMPORTED_UNSIGNED)
 
 
 def signatures_of(wire_bytes: bytes) -> tuple[Signature, ...]:
@@ -65,6 +68,21 @@ def signatures_of(wire_bytes: bytes) -> tuple[Signature, ...]:
         return ()
     views = parts_of(wire_bytes)
     return tuple(_signature(view.index, view.signature) for view in views if view.signature is not None)
+
+
+def normalised(value: str) -> str | None:
+    """The signature in standard base64, with the same bytes; None for what is not base64.
+
+    Writers of proto JSON use the URL-safe alphabet. A dummy stays as it is spelled.
+    """
+    if value.encode(errors="replace") in DUMMIES:
+        return value
+    standard = value.translate(str.maketrans("-_", "+/")).rstrip("=")
+    try:
+        decoded = binascii.a2b_base64(standard + "=" * (-len(standard) % 4), strict_mode=True)
+    except ValueError:
+        return None
+    return base64.b64encode(decoded).decode() or None
 
 
 def current_turn_start(turns: Sequence[Turn]) -> int:
@@ -131,7 +149,7 @@ def check_signatures(turns: Sequence[Turn], *, required: bool) -> tuple[Remark, 
 def _loss_of(turn: Turn, route: str) -> Loss | None:
     """Why the turn's signatures cannot be sent to this route; None when they can."""
     if turn.route != route:
-        return _FOREIGN
+        return _IMPORTED if turn.route == IMPORTED else _FOREIGN
     return None if turn.refused_in is None else replace(_REFUSED, figures={"exchange": turn.refused_in})
 
 
@@ -141,12 +159,19 @@ def _prepared(turn: Turn, loss: Loss | None, *, demanded: bool) -> tuple[Turn, l
     parts: list[RawPart | None] = [*raw_parts(turn.wire)]
     remarks = _strip_signatures(turn.key, parts, loss) if loss else []
     if demanded:
-        remarks += _with_dummy(turn.key, parts, loss if remarks or loss is _FOREIGN else None)
+        remarks += _with_dummy(turn.key, parts, _loss_of_call(loss, is_signed=bool(remarks)))
     if not remarks:
         return turn, []
     kept = [part for part in parts if part is not None]
     # A turn without parts would be refused.
     return replace(turn, wire=with_parts(turn.wire, kept) if kept else FILLER), remarks
+
+
+def _loss_of_call(loss: Loss | None, *, is_signed: bool) -> Loss | None:
+    """Why a call has no signature of its own; `is_signed`: whether the turn had any that were removed."""
+    if loss is _IMPORTED and not is_signed:
+        return _UNSIGNED
+    return loss if is_signed or loss is _FOREIGN else None
 
 
 def _signature(part: int, value: bytes) -> Signature:

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from sessions_app.chat.imports import add_job, run_job
+from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
 from sessions_app.models import ImportJob, Session
 
@@ -16,6 +17,6 @@ def import_session(owner: User, body: bytes) -> Session:
     job = ImportJob.objects.select_related("session").get(pk=job.pk)
     if job.session is None:
         error: dict[str, Any] = job.error
-        raise NotImportable(error["reason"], **error["figures"])
+        raise NotImportable(ImportProblem(error["reason"]), **error["figures"])
     assert job.state == ImportJob.State.COMPLETED and not job.session.is_importing
     return Session.objects.of(owner).get(pk=job.session.pk)

@@ -18,7 +18,7 @@ def upload(client: Client, body: bytes, **headers: Any) -> Any:
 
 
 def test_a_failure_is_said_beside_the_field(client: Client) -> None:
-    answer = upload(client, b"[]", **{"HX-Request": "true"})
+    answer = upload(client, b"[{]", **{"HX-Request": "true"})
     assert "The file is not JSON, or damaged, at byte" in answer.content.decode()
     assert not ImportJob.objects.exists()
 
