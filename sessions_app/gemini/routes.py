@@ -23,6 +23,11 @@ def route_to(endpoint: str, family: str) -> str:
     return route if len(route) <= ROUTE_LENGTH else f"{endpoint}/{sha256(family.encode()).hexdigest()[:16]}"
 
 
+def endpoint_of(route: str) -> str:
+    """The endpoint of a route (`route_of`)."""
+    return route.partition("/")[0]
+
+
 def route_from(route: str, served: str) -> str:
     """The route of an answer to a request over `route`: the same endpoint, the model that answered."""
-    return route_to(route.partition("/")[0], base_of(served)) if served else route
+    return route_to(endpoint_of(route), base_of(served)) if served else route

@@ -43,6 +43,7 @@ class VerdictReason(Code):
     OTHER_TOOLS = "other_tools"
     HISTORY_REWRITTEN = "history_rewritten"
     LAYER_CHANGED = "layer_changed"
+    SERVED_BY_ANOTHER = "served_by_another"
     TIME_PASSED = "time_passed"
     CONTINUED = "continued"
     UNEXPLAINED = "unexplained"
@@ -68,6 +69,7 @@ CODES = {
     VerdictReason.OTHER_TOOLS: VerdictCode.CONFIG_CHANGED,
     VerdictReason.HISTORY_REWRITTEN: VerdictCode.SHORTENED,
     VerdictReason.LAYER_CHANGED: VerdictCode.LAYER_CHANGED,
+    VerdictReason.SERVED_BY_ANOTHER: VerdictCode.MODEL_CHANGED,
     VerdictReason.TIME_PASSED: VerdictCode.TTL_LIKELY,
     VerdictReason.CONTINUED: VerdictCode.CONTINUED,
     VerdictReason.UNEXPLAINED: VerdictCode.PROVIDER_MISS,
@@ -109,7 +111,8 @@ MEANINGS = {
 class Comparison:
     """This request beside the one before it on its branch, which has `number`. Tokens are estimates,
     `was_prompt` is the provider's count for the earlier one; `idle_seconds` is the time between the
-    earlier answer and this request.
+    earlier answer and this request. `same_model`: we asked for the same model; `same_served`: as far as the
+    answers say, one model served both.
     """
 
     number: int
@@ -118,6 +121,7 @@ class Comparison:
     was_prompt: int | None
     idle_seconds: float
     same_model: bool = True
+    same_served: bool = True
     same_config: bool = True
     broken: BreakLine | None = None
 
@@ -225,6 +229,8 @@ def _own_change(usage: Usage, seen: Comparison, minimum: int) -> VerdictReason |
 def _other_cause(seen: Comparison, minimum: int) -> VerdictReason:
     if seen.was_prompt is not None and seen.was_prompt < minimum:
         return VerdictReason.EARLIER_TOO_SHORT
+    if not seen.same_served:
+        return VerdictReason.SERVED_BY_ANOTHER
     if seen.idle_seconds > IMPLICIT_LIFE.total_seconds():
         return VerdictReason.TIME_PASSED
     return VerdictReason.UNEXPLAINED

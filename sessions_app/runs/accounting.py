@@ -9,7 +9,8 @@ from typing import Any
 from django.db.models import F
 
 from sessions_app.context.model_lookup import facts_of
-from sessions_app.gemini.model_capabilities import Capabilities
+from sessions_app.gemini.model_capabilities import Capabilities, base_of
+from sessions_app.gemini.routes import endpoint_of
 from sessions_app.models import Exchange, Price, Session, Source, Spending
 from sessions_app.models.price import SpendingKey as Booking
 from sessions_app.prompt import prefix_diff, pricing, wire
@@ -31,6 +32,7 @@ from sessions_app.prompt.verdict import Comparison, Verdict
 PREVIOUS_FIELDS = (
     "number",
     "model",
+    "served_model",
     "route",
     "manifest",
     "prompt_tokens",
@@ -74,8 +76,8 @@ def compare_with_previous(
     before, now = _previous(exchange), exchange.ledger_entries(items)
     old_keys = identities_of(before) if before else []
     prefix = prefix_diff.common_prefix(old_keys, [entry.identity for entry in now])
-    same_reader = before is not None and shares_cache(before, exchange)
-    totals = prefix_diff.ledger_of(old_keys if same_reader else [], now)
+    same_model = before is not None and asks_same_model(before, exchange)
+    totals = prefix_diff.ledger_of(old_keys if same_model else [], now)
     exchange.ledger = totals.stored()
     if before is None:
         return None
@@ -92,7 +94,8 @@ def compare_with_previous(
         tokens=totals.tokens,
         was_prompt=before.prompt_tokens,
         idle_seconds=max(0.0, idle.total_seconds()),
-        same_model=same_reader,
+        same_model=same_model,
+        same_served=served_by_one(before, exchange),
         same_config=settings_of(before) == settings_of(exchange),
         broken=broken,
     )
@@ -105,9 +108,21 @@ def _previous(exchange: Exchange) -> Exchange | None:
     return Exchange.objects.only(*PREVIOUS_FIELDS).get(pk=exchange.previous_id)
 
 
-def shares_cache(before: Exchange, exchange: Exchange) -> bool:
-    """Whether both exchanges used the same model and route."""
-    return (before.model, before.route) == (exchange.model, exchange.route)
+def asks_same_model(before: Exchange, exchange: Exchange) -> bool:
+    """Whether both asked one endpoint for one model, maybe by two names (an alias).
+
+    The whole route is not compared: its second half is what was known of the serving model beforehand.
+    """
+    if endpoint_of(before.route) != endpoint_of(exchange.route):
+        return False
+    served = base_of(exchange.served_model)
+    return before.model == exchange.model or (bool(served) and served == base_of(before.served_model))
+
+
+def served_by_one(before: Exchange, exchange: Exchange) -> bool:
+    """False when the answers name two models."""
+    names = {base_of(one.served_model) for one in (before, exchange) if one.served_model}
+    return len(names) < 2
 
 
 def identities_of(exchange: Exchange) -> list[int]:

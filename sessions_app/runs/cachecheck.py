@@ -12,14 +12,15 @@ from django.db import transaction
 
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.errors import PipewebError
-from sessions_app.gemini.routes import route_to
+from sessions_app.gemini.routes import endpoint_of, route_to
 from sessions_app.models import Exchange, SentItem, Session, Turn
 from sessions_app.prompt import prefix_diff
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.prefix_diff import BreakLine, ManifestPiece, common_prefix
-from sessions_app.runs.request.context import Endpoint, RequestContext, StageLog
+from sessions_app.runs.request.context import RequestContext, StageLog
+from sessions_app.runs.request.endpoint import Endpoint
 from sessions_app.runs.request.prepare import assemble_layers
 from sessions_app.runs.request.prepare import check as check_request
 from sessions_app.runs.request.stages import snapshot
@@ -85,7 +86,7 @@ def rebuild_items(last: Exchange, session: Session, toolbox: Toolbox) -> tuple[I
     run.session = session
     session.model, session.head_id = last.model, trigger_of(last)
     endpoint = Endpoint(
-        route=last.route.partition("/")[0],
+        route=endpoint_of(last.route),
         label=last.provider,
         dialect=last.dialect,
         has_explicit_caches=False,

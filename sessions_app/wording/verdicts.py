@@ -54,7 +54,8 @@ OURS = {
 READERS = {
     "same": "",
     "other_settings": ", with other generation settings",
-    "other_model": ", but another model answers",
+    "other_model": ", but another model is asked",
+    "other_served": ", but another model answers",
 }
 
 COUNTED = {"count": "The provider: {cached:,} of {prompt:,} tokens cached."}
@@ -79,6 +80,8 @@ REASONS = {
     VerdictReason.OTHER_TOOLS: "Tools stand before everything else.",
     VerdictReason.HISTORY_REWRITTEN: "The history was edited, rewound or branched.",
     VerdictReason.LAYER_CHANGED: "The {layer} layer changed.",
+    VerdictReason.SERVED_BY_ANOTHER: "The same model was asked for, but another one served exchange "
+    "{number}; whether the two share a cache is not known.",
     VerdictReason.TIME_PASSED: "{minutes:,} minutes lay between them: it has probably forgotten.",
     VerdictReason.CONTINUED: "The request went on with the answer of exchange {number} by its token; "
     "what the provider keeps for that it does not count.",
@@ -120,15 +123,22 @@ def sentence(verdict: Verdict | None, earlier: str = "") -> str:
 def _ours(seen: Comparison | None) -> str:
     if seen is None:
         return OURS["nothing"]
-    changed = "other_model" if not seen.same_model else "same" if seen.same_config else "other_settings"
     figures = {
         "number": seen.number,
         "prefix_tokens": seen.prefix_tokens,
-        "reader": READERS[changed],
+        "reader": READERS[_reader(seen)],
         "place": place(seen.broken) if seen.broken else "",
         "happened": change(seen.broken) if seen.broken else "",
     }
     return OURS["parted" if seen.broken else "same"].format_map(figures)
+
+
+def _reader(seen: Comparison) -> str:
+    if not seen.same_model:
+        return "other_model"
+    if not seen.same_served:
+        return "other_served"
+    return "same" if seen.same_config else "other_settings"
 
 
 def _count(verdict: Verdict) -> str:

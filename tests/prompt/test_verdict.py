@@ -78,6 +78,7 @@ def test_without_usage_nothing_is_claimed() -> None:
     [
         (None, VerdictReason.NOTHING_BEFORE),
         (replace(SAME, same_model=False), VerdictReason.OTHER_MODEL),
+        (replace(SAME, same_served=False), VerdictReason.SERVED_BY_ANOTHER),
         (replace(SAME, same_config=False), VerdictReason.OTHER_SETTINGS),
         (replace(AFTER_A_BREAK, broken=replace(EARLY, source="tools")), VerdictReason.OTHER_TOOLS),
         (AFTER_A_BREAK, VerdictReason.LAYER_CHANGED),

@@ -13,7 +13,7 @@ from django.db import connections
 
 from pipeweb.composition import build_emulator, build_runner
 from sessions_app.emulator import Emulator, EmulatorTransport
-from sessions_app.emulator.slash_commands import FAULT_HEADER
+from sessions_app.emulator.faults import FAULT_HEADER
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Run, Session
 from sessions_app.runs.engine import RetryPolicy

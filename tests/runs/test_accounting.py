@@ -7,6 +7,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
+from sessions_app.gemini.routes import endpoint_of
 from sessions_app.models import Exchange, Price, Session, Spending
 from sessions_app.prompt.prefix_diff import BreakLine, Ledger
 from sessions_app.prompt.pricing import Money
@@ -123,11 +124,35 @@ def test_from_a_miss_to_a_named_cache_is_no_change(alice: User) -> None:
 
 def test_another_model_reads_anew_though_the_bytes_are_the_same(alice: User) -> None:
     first, second = make_history(make_session(alice), 2)
-    second.previous, second.model = first, "gemini-2.5-flash"
+    second.previous, second.model, second.served_model = first, "gemini-2.5-flash", "gemini-2.5-flash"
     seen = compare_with_previous(second, None)
     sums = Ledger.restored(second.ledger)
     assert seen is not None and seen.prefix_tokens and not seen.same_model
     assert sums is not None and sums.hits == 0
+
+
+def test_a_request_after_an_answer_of_another_model_still_asks_the_same(alice: User) -> None:
+    first, second = make_history(make_session(alice), 2)
+    second.previous = first
+    first.served_model, second.served_model = "gemini-2.5-flash", "gemini-3-flash-preview"
+    second.route = f"{endpoint_of(first.route)}/gemini-2.5-flash"
+    seen = compare_with_previous(second, None)
+    assert seen is not None and seen.same_model and not seen.same_served
+
+
+def test_two_names_of_one_serving_model_are_the_same_model(alice: User) -> None:
+    first, second = make_history(make_session(alice), 2)
+    second.previous, second.model = first, "gemini-flash-latest"
+    first.served_model = second.served_model = "gemini-3-flash-preview"
+    seen = compare_with_previous(second, None)
+    assert seen is not None and seen.same_model and seen.same_served
+
+
+def test_another_endpoint_keeps_other_caches(alice: User) -> None:
+    first, second = make_history(make_session(alice), 2)
+    second.previous, second.route = first, "another/gemini-3-flash-preview"
+    seen = compare_with_previous(second, None)
+    assert seen is not None and not seen.same_model
 
 
 def test_comparing_costs_one_statement_and_two_more_for_a_break(

@@ -6,10 +6,8 @@ the person goes on in one of the ways that the page offers. Run one with `-k 'hi
 """
 
 import asyncio
-import itertools
 import threading
-import uuid
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Any
@@ -18,20 +16,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from sessions_app.models import QueuedMessage, Run, Session, Todo, Turn
+from sessions_app.models import Run
 from sessions_app.panels import TOOLBOX
-from sessions_app.prompt.turns import TurnKind
 from sessions_app.tools import Toolbox, ToolResult
 from tests.runs.mortal_process import PATIENCE, MortalProcess
 from tests.runs.running import end_abandoned_runs
+from tests.runs.session_owner import SessionOwner
 from tests.runs.unsteady_provider import FAULTS, UnsteadyProvider
 
 HISTORIES = 200
 QUICK = 12
 """Histories of the fast tier."""
-
-STATIC = "You keep lists for people, and you keep them well. " * 500
-"""Large enough for an explicit cache."""
 
 ORDINARY = [fault for fault in FAULTS if fault != "hang"]
 HARMLESS = ["", "refuse", "expire", "unknown", "continue"]
@@ -59,22 +54,15 @@ class WaitingToolbox(Toolbox):
         return await super().run(name, args, *rest, **options)
 
 
-class Person:
+class Person(SessionOwner):
     """One session and what its owner does."""
 
     def __init__(self, seed: int, owner: User, toolbox: WaitingToolbox) -> None:
-        self.rng = Random(seed)
-        self.provider = UnsteadyProvider(self.rng)
+        rng = Random(seed)
+        self.provider = UnsteadyProvider(rng)
+        super().__init__(rng, owner, self.provider)
         self.toolbox = toolbox
-        settings = {"cache_policy": self.rng.choice(["adaptive", "seed"])}
-        self.session = Session.objects.create(
-            owner=owner, model="gemini-3-flash-preview", background=STATIC, settings=settings
-        )
-        self.process = MortalProcess(self.provider)
         self.faults = ORDINARY
-        self.sent: list[str] = []
-        self.from_start: Counter[str] = Counter()
-        self._tasks = itertools.count(1)
 
     def live(self) -> None:
         for _ in range(self.rng.randint(2, 4)):
@@ -98,15 +86,6 @@ class Person:
     def arrange_faults(self) -> None:
         self.provider.faults.clear()
         self.provider.faults += self.rng.choices(self.faults, k=self.rng.randint(0, 4))
-
-    def send(self, rounds: int, calls: int, *, wait: bool = True) -> str:
-        task = f"t{next(self._tasks)}"
-        text = f"task={task} rounds={rounds} calls={calls}"
-        self.sent.append(text)
-        self.process.call(self.process.runner.send(self.session.pk, uuid.uuid4(), text))
-        if wait:
-            self.process.drain()
-        return task
 
     def interrupt(self, task: str, rounds: int, calls: int) -> None:
         """Waits for the end of the run, or stops it, or kills its process, in mid-answer or in a tool."""
@@ -147,29 +126,6 @@ class Person:
         self.process = MortalProcess(self.provider)
         end_abandoned_runs(self.process.runner.process_lock)
 
-    def go_on(self) -> None:
-        """What the person presses after a run that brought no answer, if anything."""
-        self.arrange_faults()
-        self.session.refresh_from_db()
-        run, head = self.session.runs.order_by("-pk").first(), self.session.head
-        if run is None or head is None or run.status == Run.Status.COMPLETED:
-            return
-        runner, client_id = self.process.runner, uuid.uuid4()
-        if head.kind == TurnKind.TOOL_RESPONSE and self.rng.random() < 0.7:
-            repeats = self.rng.random() < 0.5
-            work = runner.resume(self.session.pk, client_id, run.public, head.public, repeats=repeats)
-        elif self.rng.random() < 0.5:
-            self.count_from_start(run)
-            work = runner.retry(self.session.pk, client_id, run.public)
-        else:
-            return
-        self.process.call(work)
-        self.process.drain()
-
-    def count_from_start(self, run: Run) -> None:
-        if run.task is not None:
-            self.from_start[run.task.text.split()[0].removeprefix("task=")] += 1
-
     def chat(self) -> None:
         """Messages beside harmless faults only; every one is answered by itself."""
         self.faults = HARMLESS
@@ -187,19 +143,6 @@ class Person:
         self.check_messages()
         self.check_tools()
         self.check_sent()
-
-    def check_messages(self) -> None:
-        self.session.refresh_from_db()
-        assert not QueuedMessage.objects.filter(session=self.session).exists()
-        branch = Turn.objects.branch(self.session.head_id)
-        texts = [turn.text for turn in branch if turn.kind == TurnKind.USER_TASK]
-        assert Counter(texts) == Counter(self.sent)
-
-    def check_tools(self) -> None:
-        """Every todo was added once, and again only where the person began from the start."""
-        added = Counter(Todo.objects.filter(session=self.session).values_list("title", flat=True))
-        for title, times in added.items():
-            assert times <= 1 + self.from_start[title.split("-")[0]], title
 
     def check_sent(self) -> None:
         """Nothing was invented on the way: every text that was sent as the model's is a turn's."""

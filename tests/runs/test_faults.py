@@ -41,10 +41,10 @@ class Row:
 
 
 FAILURES = (
-    Row("drop", "Unreachable", "ReadError", chunks=2, keeps=True),
-    Row("close", "Unreachable", "RemoteProtocolError", chunks=2, keeps=True),
+    Row("drop", "Unreachable", "connection to the provider broke.", chunks=2, keeps=True),
+    Row("close", "Unreachable", "connection to the provider broke.", chunks=2, keeps=True),
     Row("stall 9", "Unreachable", "did not answer in time", chunks=2, keeps=True),
-    Row("hangup", "Unreachable", "RemoteProtocolError", requests=TRIES),
+    Row("hangup", "Unreachable", "connection to the provider broke.", requests=TRIES),
     Row("error 503", "ProviderDown", "high demand", requests=TRIES),
     Row("error 500", "ProviderDown", "internal error", requests=TRIES),
     Row("proxy", "ProviderDown", "502 Bad Gateway", requests=TRIES),

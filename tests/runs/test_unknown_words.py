@@ -137,14 +137,14 @@ async def test_unknown_keys_are_listed_once_as_news(
     session: Session, async_client: AsyncClient, dialect: Dialect
 ) -> None:
     said = [
-        dialect.event(text("a"), turnToken="first"),
-        dialect.event(text("a"), turnToken="second", beside={"mood": {"is": "good"}}),
+        dialect.event(text("a"), moodToken="first"),
+        dialect.event(text("a"), moodToken="second", beside={"mood": {"is": "good"}}),
         dialect.event(text("a"), reason="STOP"),
     ]
     run, _, _ = await answer(session, said, gateway=dialect.gateway)
     exchange = await Exchange.objects.select_related("session").aget(run=run)
     shown = await page_of(async_client, session, exchange.get_absolute_url(), tab="response")
-    assert shown.count("<code>turnToken</code>") == 1
+    assert shown.count("<code>moodToken</code>") == 1
     assert shown.count(f"<code>{dialect.key_place}mood</code>") == 1
     assert "first" in shown and "second" not in shown.partition("<h2>News</h2>")[2]
 

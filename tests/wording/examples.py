@@ -71,6 +71,7 @@ SEEN = (
     SAME,
     replace(SAME, same_config=False),
     replace(SAME, same_model=False),
+    replace(SAME, same_served=False),
     replace(SAME, broken=BREAK),
 )
 UNCOUNTED = (
@@ -222,6 +223,11 @@ def all_sentences() -> Iterator[str]:
 def _sentences_of_input() -> Iterator[str]:
     for problem, text in imports.SENTENCES.items():
         yield from imports.import_texts(problem, figures_of(text))
+    for expected in imports.EXPECTED:
+        yield from imports.import_texts("unexpected", {"where": "[0]", "expected": expected})
+    yield from map(imports.recognised, imports.FORMATS)
+    for code, text in imports.NOTES.items():
+        yield imports.note_text({"code": code, **figures_of(text)})
     for problem, text in values.SENTENCES.items():
         yield values.sentence(problem, figures_of(text))
 

@@ -12,6 +12,7 @@ import pytest
 
 from sessions_app.error_codes import BodyRefusal, ImportProblem, RefusalCode
 from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoAnswer, PipewebError
+from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
 from sessions_app.models import Notification
 from sessions_app.models.session_settings import GROUP_TITLES
 from sessions_app.prompt.history import HistoryRule
@@ -41,6 +42,9 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[str, Any]]] = {
     "breaches": (HistoryRule, refusals.BREACHES),
     "imports": (ImportProblem, imports.SENTENCES),
     "import hints": (ImportProblem, imports.HINTS),
+    "import formats": (ImportFormat, imports.FORMATS),
+    "import notes": (ImportNote, imports.NOTES),
+    "expected values": (ExpectedValue, imports.EXPECTED),
     "values": (ValueProblem, values.SENTENCES),
     "bodies": (BodyRefusal, uploads.BODIES),
     "outcomes": (Outcome, outcomes.SENTENCES),

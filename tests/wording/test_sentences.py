@@ -34,7 +34,7 @@ def test_a_verdict_on_unchanged_bytes_names_the_reader_that_changed() -> None:
     verdict = Verdict(VerdictReason.OTHER_MODEL, replace(SAME, same_model=False), cached=0, prompt=10_000)
     assert verdicts.sentence(verdict) == (
         "Our bytes: all that exchange 7 sent (about 9,000 tokens) stands first again, but another model "
-        "answers. The provider: 0 of 10,000 tokens cached. A cache belongs to one model."
+        "is asked. The provider: 0 of 10,000 tokens cached. A cache belongs to one model."
     )
 
 

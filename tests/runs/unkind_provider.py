@@ -1,0 +1,112 @@
+"""The emulator in an unkind mood, which plays tasks, and its journal beside the exchanges of a session."""
+
+import hashlib
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from sessions_app.emulator import Emulator, EmulatorTransport
+from sessions_app.emulator.decisions import Decision, Rule
+from sessions_app.emulator.faults import unkind
+from sessions_app.emulator.scenarios import play
+from sessions_app.emulator.scripted_reply import ScenarioContext, ScriptedCall, ScriptedReply
+from sessions_app.models import Exchange, Session
+from sessions_app.prompt.caching import VerdictCode
+from sessions_app.prompt.verdict import VerdictReason
+
+TASK = re.compile(r"task=(\w+) rounds=(\d+) calls=(\d+)")
+
+REFUSED = {VerdictCode.CACHE_EXPIRED: {Rule.CACHE_GONE}}
+HITS = {VerdictCode.HIT, VerdictCode.PARTIAL}
+
+SHORT = {Rule.BELOW_MINIMUM, Rule.NOTHING_HELD}
+REASONS = {
+    VerdictReason.NAMED: {Rule.EXPLICIT_HIT},
+    VerdictReason.WHOLE_PREFIX: {Rule.IMPLICIT_HIT},
+    VerdictReason.PART_OF_PREFIX: {Rule.IMPLICIT_HIT},
+    VerdictReason.ANOTHERS_PREFIX: {Rule.IMPLICIT_HIT},
+    VerdictReason.CACHE_GONE: {Rule.CACHE_GONE},
+    VerdictReason.NAMED_NOT_COUNTED: set[Rule](),
+    VerdictReason.NOTHING_BEFORE: SHORT,
+    VerdictReason.NEVER_CACHES: set[Rule](),
+    VerdictReason.TOO_SHORT: SHORT,
+    VerdictReason.EARLIER_TOO_SHORT: SHORT,
+    VerdictReason.OTHER_MODEL: SHORT,
+    VerdictReason.OTHER_SETTINGS: SHORT,
+    VerdictReason.OTHER_TOOLS: SHORT,
+    VerdictReason.HISTORY_REWRITTEN: SHORT,
+    VerdictReason.LAYER_CHANGED: SHORT,
+    VerdictReason.SERVED_BY_ANOTHER: {*SHORT, Rule.HIT_WITHHELD},
+    VerdictReason.TIME_PASSED: {Rule.HIT_WITHHELD},
+    VerdictReason.CONTINUED: {*SHORT, Rule.HIT_WITHHELD},
+    VerdictReason.UNEXPLAINED: {Rule.HIT_WITHHELD},
+}
+"""What the provider may have decided where the product gives that reason. The others claim nothing."""
+
+
+class UnkindProvider(EmulatorTransport):
+    """`skip` moves the provider's clock, which is ahead of ours from then on."""
+
+    def __init__(self, seed: int) -> None:
+        self.ahead = timedelta()
+        self.unkindness = unkind(seed)
+        super().__init__(
+            Emulator(
+                delay=0,
+                clock=lambda: datetime.now(UTC) + self.ahead,
+                sleep=at_once,
+                faults=self.unkindness,
+                play=play_tasks,
+            )
+        )
+
+    def be_kind(self, is_kind: bool) -> None:
+        self.emulator.faults.configured = () if is_kind else self.unkindness
+
+    def skip(self, seconds: int) -> None:
+        self.ahead += timedelta(seconds=seconds)
+
+    @property
+    def decisions(self) -> dict[str, deque[Decision]]:
+        """Why requests for an answer were answered so, by the hash of their bodies, oldest first."""
+        found: dict[str, deque[Decision]] = defaultdict(deque)
+        for entry in self.emulator.journal:
+            if "enerateContent" in entry.path:
+                found[hashlib.sha256(entry.body).hexdigest()].append(entry.decision)
+        return found
+
+    def contradictions(self, session: Session) -> Iterator[str]:
+        """Verdicts on which the journal has another opinion."""
+        decisions = self.decisions
+        for exchange in session.exchanges.order_by("number"):
+            decision = decisions[exchange.sent_sha256 or exchange.request_sha256].popleft()
+            if not agrees(exchange, decision):
+                yield f"exchange {exchange.number}: {exchange.found_verdict}, but {decision}"
+
+
+async def at_once(_: float) -> None:
+    """A sleep that is over."""
+
+
+def play_tasks(context: ScenarioContext) -> ScriptedReply:
+    """So many rounds of `add_todo`, each call with a title of its own, then an answer."""
+    found = TASK.search(context.text)
+    if found is None or "add_todo" not in context.functions:
+        return play(context)
+    task, rounds, calls = found[1], int(found[2]), int(found[3])
+    done = len(context.rounds)
+    if done >= rounds:
+        return ScriptedReply(f"This is the whole answer to {task}.", thoughts=("I know it.",))
+    titles = (f"{task}-{done}-{number}" for number in range(calls))
+    made = tuple(ScriptedCall("add_todo", {"title": title}) for title in titles)
+    return ScriptedReply(calls=made, thoughts=("I need tools.",))
+
+
+def agrees(exchange: Exchange, decision: Decision) -> bool:
+    verdict = exchange.found_verdict
+    if verdict is None or verdict.reason not in REASONS:
+        return True
+    if verdict.code in HITS and verdict.cached != decision.cached:
+        return False
+    return decision.rule in REASONS[verdict.reason]
