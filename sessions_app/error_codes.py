@@ -58,6 +58,11 @@ class ImportProblem(StrEnum):
 
     # byte.
     NOT_JSON = "not_json"
+    # No figures.
+    UNKNOWN_FORMAT = "unknown_format"
+    NO_MESSAGES = "no_messages"
+    # where, expected (`ExpectedValue`).
+    UNEXPECTED = "unexpected"
     # byte, limit.
     TOO_DEEP = "too_deep"
     # where, problem.

@@ -32,6 +32,7 @@
     ├── NotKept                what a person wrote in a panel cannot be kept
     ├── RowGone                an action names a row that the session does not have (any more)
     ├── NotImportable          a file that is no exported session, or a damaged one: a code with figures
+    ├── ReportUnreadable       a file that is no report of `manage.py conform`
     ├── BodyRefused            the body of a request is not read: a code (`wording.uploads`)
     └── WorkspaceError         a path outside the workspace, or a file that cannot be used
 
@@ -236,6 +237,10 @@ class NotImportable(PipewebError):
         super().__init__(f"{reason} {figures}" if figures else reason.value)
         self.reason = reason
         self.figures = figures
+
+
+class ReportUnreadable(PipewebError):
+    pass
 
 
 class BodyRefused(PipewebError):

@@ -22,13 +22,14 @@ from sessions_app.context.model_lookup import clear_caches
 from sessions_app.context.personal_limits import clear_limits
 from sessions_app.rendering.renderer import renderer
 from sessions_app.runs.background import repeats
+from tests.clients import environments as clients
 
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """The shell is Chromium without its windows, tabs and profiles: half the work for the same pages."""
 CHROMIUM = next(filter(None, map(shutil.which, CHROMIUMS)), None)
 SUMMARY = pytest.StashKey[str]()
-"""The table of `tests/conformance`, printed at the end of the run."""
+"""The table of `tests/conform/recordings`, printed at the end of the run."""
 
 # A busy machine is slow, and no test is about time.
 hypothesis_settings.register_profile("pipeweb", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -108,6 +109,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if table := config.stash.get(SUMMARY, ""):
         terminalreporter.section("the emulator beside the recordings")
         terminalreporter.write_line(table)
+    if absent := clients.missing():
+        names = ", ".join(absent)
+        terminalreporter.write_line(f"NOTICE: clients skipped, no environment for {names}: {clients.COMMAND}")
     if not CHROMIUM:
         terminalreporter.write_line("NOTICE: no Chromium found; browser tests skipped")
 

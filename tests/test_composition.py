@@ -28,7 +28,12 @@ def test_with_a_key_it_is_google(settings: Settings) -> None:
 
 def test_a_base_url_replaces_googles(settings: Settings) -> None:
     settings.GEMINI_API_KEY, settings.GOOGLE_GEMINI_BASE_URL = KEY, "http://127.0.0.1:9"
-    assert build_gateway().base_url == "http://127.0.0.1:9"
+    gateway = build_gateway()
+    assert (gateway.base_url, gateway.label) == ("http://127.0.0.1:9", "127.0.0.1:9")
+    settings.PIPEWEB_DIALECT = "openai"
+    assert build_gateway().label == "127.0.0.1:9 (OpenAI-compatible)"
+    settings.GOOGLE_GEMINI_BASE_URL = ""
+    assert build_gateway().label == "Gemini (OpenAI-compatible)"
 
 
 def test_keys_and_providers_have_routes_of_their_own(settings: Settings) -> None:

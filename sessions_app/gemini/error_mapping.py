@@ -35,6 +35,9 @@ from sessions_app.gemini.retry_delays import retry_delay
 from sessions_app.prompt.wire import well_formed
 
 MASK = "[API key]"
+SHORTEST_SECRET = 8
+CERTAIN_SECRET = 20
+"""Characters from which a key is masked inside a word too, since no word contains it by chance."""
 MESSAGE_LIMIT = 2_000
 """Characters of a provider's message that are kept; an HTML error page can be longer than an answer."""
 
@@ -61,6 +64,7 @@ BROKEN_OFF = (httpx2.ReadError, httpx2.WriteError, httpx2.CloseError, httpx2.Rem
 """What the transport raises for a connection that was established and then broke."""
 
 BROKEN_OFF_HINT = "What arrived is kept. Try again."
+UNREADABLE = "The answer could not be read."
 BROKEN_HINT = "The provider or something between broke the answer. Try again."
 REGION_HINT = "The provider asks for billing, or does not serve this place."
 REQUEST_HINT = "The request breaks a rule of the provider. The inspector shows what was sent."
@@ -171,10 +175,7 @@ def translate(error: Exception, secret: str = "") -> GatewayError:
         return error_of_answer(error.code, error.details, secret=secret, headers=headers)
     if isinstance(error, TRANSPORT_ERRORS):
         return _transport_error(error, secret)
-    return BrokenStream(
-        f"The answer could not be read: {_masked(_error_text(error), secret)}",
-        hint=BROKEN_HINT,
-    )
+    return BrokenStream(UNREADABLE, hint=f"{BROKEN_HINT} {_cause(error, secret)}")
 
 
 def error_of_answer(
@@ -216,19 +217,20 @@ def _message(error: Mapping[str, Any]) -> str:
 
 
 def _transport_error(error: Exception, secret: str) -> GatewayError:
-    text = _masked(_error_text(error), secret)
+    cause = _cause(error, secret)
     if isinstance(error, httpx2.DecodingError | httpx2.StreamError):
-        return BrokenStream(f"The answer could not be read: {text}", hint=BROKEN_HINT)
+        return BrokenStream(UNREADABLE, hint=f"{BROKEN_HINT} {cause}")
     if isinstance(error, httpx2.TimeoutException):
-        return Unreachable(f"The provider did not answer in time: {text}", hint=REACH_HINT)
+        return Unreachable("The provider did not answer in time.", hint=f"{REACH_HINT} {cause}")
     if isinstance(error, BROKEN_OFF):
-        return Unreachable(f"The connection to the provider broke: {text}", hint=BROKEN_OFF_HINT)
-    return Unreachable(f"The provider could not be reached: {text}", hint=REACH_HINT)
+        return Unreachable("The connection to the provider broke.", hint=f"{BROKEN_OFF_HINT} {cause}")
+    return Unreachable("The provider could not be reached.", hint=f"{REACH_HINT} {cause}")
 
 
-def _error_text(error: Exception) -> str:
-    text = well_formed(str(error))
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+def _cause(error: Exception, secret: str) -> str:
+    """The library's own name and words, for whoever looks for the cause."""
+    text = _masked(well_formed(str(error)).strip().rstrip("."), secret)
+    return f"({type(error).__name__}: {text})" if text else f"({type(error).__name__})"
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -242,10 +244,13 @@ def _integer(value: Any) -> int | None:
 
 
 def _masked(value: Any, secret: str) -> Any:
-    if not secret:
+    """With the key replaced wherever it stands. A short one is replaced as a whole word only, and one
+    below `SHORTEST_SECRET` not at all: it would take letters out of ordinary words."""
+    if len(secret) < SHORTEST_SECRET:
         return value
     if isinstance(value, str):
-        return value.replace(secret, MASK)
+        pattern = re.escape(secret)
+        return re.sub(pattern if len(secret) >= CERTAIN_SECRET else rf"(?<!\w){pattern}(?!\w)", MASK, value)
     if isinstance(value, dict):
         return {key: _masked(item, secret) for key, item in value.items()}
     return [_masked(item, secret) for item in value] if isinstance(value, list) else value

@@ -20,6 +20,7 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError, SettingsError, UnknownModel
 from sessions_app.gemini.error_mapping import MODEL_HINT, translated
 from sessions_app.gemini.event_stream import StreamChunk, read_chunks, read_event
+from sessions_app.gemini.hosts import host_of
 from sessions_app.gemini.provider_resources import (
     CacheCreated,
     CacheListed,
@@ -62,14 +63,14 @@ class Gateway:
         *,
         api_key: str,
         base_url: str = GOOGLE,
-        label: str = "Gemini",
+        label: str = "",
         is_emulator: bool = False,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         key = _checked_key(api_key)
         self._secret = "" if is_emulator else key
         self.base_url = base_url.rstrip("/")
-        self.label = label
+        self.label = label or host_of(base_url) or "Gemini"
         self.is_emulator = is_emulator
         self.route = route_of(self.base_url, key)
         self._client = _client(key, self.base_url, GatewayTransport(transport))

@@ -42,7 +42,7 @@ def _request(exchange: Exchange) -> dict[str, Any]:
     query = [{"name": "alt", "value": "sse"}] if path.endswith("?alt=sse") else []
     return {
         "method": "POST",
-        "url": GOOGLE + path,
+        "url": (exchange.base_url or GOOGLE) + path,
         "httpVersion": "HTTP/1.1",
         "cookies": [],
         "headers": [{"name": "Content-Type", "value": MIME}],

@@ -1,7 +1,8 @@
 """Tracers of the signatures that an exchange sent and of those it received."""
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,7 +25,7 @@ from sessions_app.inspector.signature_trace import (
 from sessions_app.inspector.stages import ShownRemark, notes_of
 from sessions_app.models import Exchange, HistoryChunk, SentItem, Source, Turn
 from sessions_app.prompt.layers import Layer
-from sessions_app.prompt.remarks import REFUSED
+from sessions_app.prompt.remarks import IMPORTED, REFUSED
 
 _SOURCE = re.compile(r'\[(\d+), ?"')
 _REST = r', ?"\w+", ?(?:"(?:[^"\\]|\\.)*"|null), ?(\d+|null)'
@@ -96,8 +97,8 @@ class SentSignatureTracer:
             state, explanation = SignatureState.EQUAL, "The same bytes as received."
         elif one.is_dummy:
             state = SignatureState.DUMMY
-            refused = self._refusal_of(turn)
-            why = refused.reason if refused else "The call's own signature was lost or is another route's."
+            known = self._refusal_of(turn) or self._note_of(turn, IMPORTED)
+            why = known.reason if known else "The call's own signature was lost or is another route's."
             explanation = f"The documented stand-in. {why}"
         elif turn is None or turn.exchange is None:
             state, explanation = SignatureState.UNTRACED, "No exchange of this session produced this turn."
@@ -123,13 +124,20 @@ class SentSignatureTracer:
 
     def _refusal_of(self, turn: Turn | None) -> ShownRemark | None:
         """The remark that the provider has refused the turn's signatures."""
-        return self._refusals.get(str(turn.public)) if turn else None
+        return self._note_of(turn, REFUSED)
+
+    def _note_of(self, turn: Turn | None, codes: Container[str]) -> ShownRemark | None:
+        """The last remark of these codes on the turn."""
+        notes = self._notes.get(str(turn.public), ()) if turn else ()
+        return next((note for note in reversed(notes) if note.remark.code in codes), None)
 
     @cached_property
-    def _refusals(self) -> dict[str, ShownRemark]:
+    def _notes(self) -> dict[str, list[ShownRemark]]:
         """By public id of the turn."""
-        notes = notes_of(self._exchange)
-        return {note.remark.turn: note for note in notes if note.remark.code in REFUSED}
+        found: dict[str, list[ShownRemark]] = defaultdict(list)
+        for note in notes_of(self._exchange):
+            found[note.remark.turn].append(note)
+        return found
 
     @cached_property
     def _model_items(self) -> list[SentItem]:

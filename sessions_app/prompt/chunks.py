@@ -12,7 +12,10 @@ _LARGEST_COUNT = 2**31 - 1
 """What the columns of an exchange can hold."""
 
 _ENVELOPE_KEYS = {
-    "": "candidates promptFeedback usageMetadata modelVersion responseId createTime modelStatus error",
+    "": (
+        "candidates promptFeedback usageMetadata modelVersion responseId turnToken createTime modelStatus "
+        "error"
+    ),
     "candidates[]": (
         "content finishReason finishMessage index safetyRatings citationMetadata tokenCount avgLogprobs "
         "logprobsResult groundingMetadata groundingAttributions urlContextMetadata continuationToken"
@@ -22,7 +25,7 @@ _ENVELOPE_KEYS = {
     "usageMetadata": (
         "promptTokenCount cachedContentTokenCount candidatesTokenCount thoughtsTokenCount totalTokenCount "
         "toolUsePromptTokenCount promptTokensDetails cacheTokensDetails candidatesTokensDetails "
-        "toolUsePromptTokensDetails trafficType serviceTier"
+        "toolUsePromptTokensDetails rawPromptTokenCount trafficType serviceTier"
     ),
 }
 """What google-genai 3.4.0 and the recordings name, by object."""

@@ -129,6 +129,16 @@ def parts_in(content: Any) -> list[RawPart]:
     return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
 
 
+def parts_value(content: Mapping[str, Any]) -> Any:
+    """What stands where the parts of a content should be."""
+    return content.get("parts")
+
+
+def as_part(value: Mapping[str, Any]) -> RawPart:
+    """The keys of a part in an object that has others beside them."""
+    return {key: one for key, one in value.items() if key in _KNOWN and one is not None}
+
+
 def text_of(wire_bytes: bytes) -> str:
     """The text without thoughts, for search and titles."""
     return "".join(view.text for view in parts_of(wire_bytes) if view.kind == "text")

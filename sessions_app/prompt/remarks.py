@@ -43,6 +43,10 @@ class RemarkCode(StrEnum):
     SIGNATURE_REFUSED = "signature_refused"
     REFUSED_PART_DROPPED = "refused_part_dropped"
     REFUSED_CALL = "refused_call"
+    IMPORTED_SIGNATURE = "imported_signature"
+    IMPORTED_PART_DROPPED = "imported_part_dropped"
+    IMPORTED_CALL = "imported_call"
+    IMPORTED_UNSIGNED = "imported_unsigned"
     UNSIGNED_CALL = "unsigned_call"
     STAND_IN_SENT = "dummy"
     UNSIGNED_ANSWER = "unsigned_answer"
@@ -71,12 +75,18 @@ REMOVALS = frozenset(
         RemarkCode.SIGNATURE_PART_DROPPED,
         RemarkCode.SIGNATURE_REFUSED,
         RemarkCode.REFUSED_PART_DROPPED,
+        RemarkCode.IMPORTED_SIGNATURE,
+        RemarkCode.IMPORTED_PART_DROPPED,
     }
 )
 """Remarks that a part or a turn was removed."""
 
 REFUSED = frozenset({RemarkCode.SIGNATURE_REFUSED, RemarkCode.REFUSED_PART_DROPPED, RemarkCode.REFUSED_CALL})
 """Remarks on a signature that the provider refused."""
+
+
+IMPORTED = frozenset({RemarkCode.IMPORTED_CALL, RemarkCode.IMPORTED_UNSIGNED})
+"""Remarks on a call of an imported history that gets the dummy."""
 
 
 class Remark(BaseModel):

@@ -1,5 +1,6 @@
 """Templates that users write: rendering in the sandbox, and a lint for variables that break a cache."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -20,6 +21,7 @@ CACHE_SIZE = 128
 """Compiled templates."""
 
 _OPENERS = ("{{", "{%", "{#")
+_END_OF_RAW = re.compile(r"{%[-+]?\s*endraw")
 
 
 class RenderFailure(StrEnum):
@@ -78,6 +80,13 @@ class _Invalid:
 
 def is_template(text: str) -> bool:
     return "{" in text and any(opener in text for opener in _OPENERS)
+
+
+def verbatim(text: str) -> str:
+    """A template that renders to this text; one that cannot be written so is returned as it is."""
+    if not is_template(text) or _END_OF_RAW.search(text):
+        return text
+    return f"{{% raw %}}{text}{{% endraw %}}"
 
 
 def render(text: str, values: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Rendered:

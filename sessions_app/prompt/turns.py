@@ -28,6 +28,9 @@ CLOSING = wire.dumps(
 INSERTED = frozenset({FILLER, CLOSING})
 """The contents of model turns that no model wrote and no exchange has."""
 
+IMPORTED = "imported"
+"""The route of model turns from a history of elsewhere: nobody knows whose their signatures are."""
+
 _SUMMARY = "Summary of the earlier conversation, which is not repeated here:\n\n"
 
 

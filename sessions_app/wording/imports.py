@@ -5,10 +5,16 @@ from typing import Any
 
 from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
+from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
 from sessions_app.wording.sentences import fill
 
 SENTENCES: dict[str, str] = {
     ImportProblem.NOT_JSON: "The file is not JSON, or damaged, at byte {byte:,}.",
+    ImportProblem.UNKNOWN_FORMAT: (
+        "The file is JSON, but neither a session of Pipeweb nor a history of Gemini, AI Studio or OpenAI."
+    ),
+    ImportProblem.NO_MESSAGES: "The file holds no message.",
+    ImportProblem.UNEXPECTED: "{where}: {expected_value}.",
     ImportProblem.TOO_DEEP: "More than {limit} lists and objects stand inside each other at byte {byte:,}.",
     ImportProblem.WRONG: "This is not a session that Pipeweb can read: {where}: {problem}",
     ImportProblem.TOO_MANY: "{where} has more than {limit:,} entries.",
@@ -27,8 +33,14 @@ SENTENCES: dict[str, str] = {
 EXPORT_AGAIN = "Choose a JSON file from “Export as JSON”."
 TRY_AGAIN = "Choose the file again."
 
+OTHER_FORMATS = "A history needs its list of “contents”, “messages” or “chunkedPrompt.chunks”."
+CORRECT = "Correct the file there, then choose it again. Nothing of it was kept."
+
 HINTS: dict[str, str] = {
     ImportProblem.NOT_JSON: EXPORT_AGAIN,
+    ImportProblem.UNKNOWN_FORMAT: OTHER_FORMATS,
+    ImportProblem.NO_MESSAGES: OTHER_FORMATS,
+    ImportProblem.UNEXPECTED: CORRECT,
     ImportProblem.TOO_DEEP: "Remove what is nested so deeply, then choose the file again.",
     ImportProblem.WRONG: EXPORT_AGAIN,
     ImportProblem.TOO_MANY: "Export a fork of one branch instead.",
@@ -44,10 +56,72 @@ HINTS: dict[str, str] = {
     ImportProblem.BROKEN: "The details are in the server log. Choosing the file again is safe.",
 }
 
+EXPECTED: dict[str, str] = {
+    ExpectedValue.OBJECT: "an object is expected here",
+    ExpectedValue.LIST: "a list is expected here",
+    ExpectedValue.TEXT: "text is expected here",
+    ExpectedValue.PARTS: "a list of parts is expected here",
+    ExpectedValue.ROLE: "this role is not known in this format",
+    ExpectedValue.CALL: "a call needs a name, and arguments that are an object",
+    ExpectedValue.ARGUMENTS: "the arguments of a call have to be a JSON object",
+    ExpectedValue.RESPONSE: "a result needs the name of its call, and a response that is an object",
+    ExpectedValue.BASE64: "the data of a file have to be base64",
+}
+
+FORMATS: dict[str, str] = {
+    ImportFormat.UNKNOWN: "",
+    ImportFormat.PIPEWEB: "",
+    ImportFormat.GEMINI: "Recognised as contents of the Gemini API.",
+    ImportFormat.AI_STUDIO: "Recognised as a prompt of Google AI Studio.",
+    ImportFormat.OPENAI: "Recognised as messages of the OpenAI API.",
+}
+
+NOTES: dict[str, str] = {
+    ImportNote.UNKNOWN: "",
+    ImportNote.MODEL_REPLACED: "It was held with {model}, which is not known here, and goes on with {used}.",
+    ImportNote.TOOLS_UNKNOWN: (
+        "Tools that are not known here: {names} ({count}). Their calls and results stay in the history; "
+        "the model cannot call them any more."
+    ),
+    ImportNote.SIGNATURES_FOREIGN: (
+        "Thought signatures whose route is unknown: {count}. They are kept, and not sent; where the model "
+        "demands one, the documented dummy stands in."
+    ),
+    ImportNote.SIGNATURES_UNREADABLE: "Thought signatures that are not base64, left out: {count}.",
+    ImportNote.CALLS_UNSIGNED: (
+        "Steps of calls without a thought signature: {count}. Where the model demands one, the documented "
+        "dummy stands in."
+    ),
+    ImportNote.FILES_ABSENT: (
+        "Files that are not in the file, but elsewhere: {count}. A line of text stands in the place of each."
+    ),
+    ImportNote.ENTRIES_EMPTY: "Entries that held nothing, left out: {count}.",
+    ImportNote.SYSTEM_AS_MESSAGE: (
+        "System messages in the midst of the conversation, kept as messages of the person: {count}."
+    ),
+    ImportNote.HISTORY_BROKEN: (
+        "Places at which the history breaks a rule of Gemini: {count}, the first at {where}. Each request "
+        "mends them and says so, or is refused, as “Broken history” in the settings says."
+    ),
+}
+
 
 def import_texts(reason: str, figures: Mapping[str, Any]) -> tuple[str, str]:
     """The sentence and the hint for an ImportProblem with its figures."""
+    if expected := EXPECTED.get(figures.get("expected", "")):
+        figures = {**figures, "expected_value": expected}
     return fill(SENTENCES.get(reason, reason), figures, otherwise=reason), HINTS.get(reason, "")
+
+
+def recognised(format_: str) -> str:
+    """What a history from elsewhere was recognised as; empty for a session of Pipeweb."""
+    return FORMATS.get(format_, "")
+
+
+def note_text(note: Mapping[str, Any]) -> str:
+    """The sentence for an ImportNote with its figures."""
+    code = str(note.get("code", ""))
+    return fill(NOTES.get(code, code), note, otherwise=code)
 
 
 def error_texts(error: NotImportable) -> tuple[str, str]:

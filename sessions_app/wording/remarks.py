@@ -57,6 +57,14 @@ SENTENCES: dict[str, str] = {
     RemarkCode.REFUSED_CALL: (
         "The provider refused the signature of this call in {where}; the model demands one here."
     ),
+    RemarkCode.IMPORTED_SIGNATURE: "Imported with a signature whose route is unknown; it is not sent.",
+    RemarkCode.IMPORTED_PART_DROPPED: (
+        "Imported with a signature whose route is unknown; it is not sent. The part held nothing else."
+    ),
+    RemarkCode.IMPORTED_CALL: (
+        "Imported with a signature whose route is unknown: it is not sent, and the model demands one here."
+    ),
+    RemarkCode.IMPORTED_UNSIGNED: "Imported without a signature; the model demands one here.",
     RemarkCode.UNSIGNED_CALL: "The first call of this step has no signature.",
     RemarkCode.STAND_IN_SENT: "A stand-in is sent instead of the model's own signature.",
     RemarkCode.UNSIGNED_ANSWER: (
@@ -95,6 +103,10 @@ LABELS: dict[str, str] = {
     RemarkCode.SIGNATURE_REFUSED: "removed",
     RemarkCode.REFUSED_PART_DROPPED: "dropped",
     RemarkCode.REFUSED_CALL: "dummy",
+    RemarkCode.IMPORTED_SIGNATURE: "removed",
+    RemarkCode.IMPORTED_PART_DROPPED: "dropped",
+    RemarkCode.IMPORTED_CALL: "dummy",
+    RemarkCode.IMPORTED_UNSIGNED: "dummy",
     RemarkCode.UNSIGNED_CALL: "unsigned call",
     RemarkCode.STAND_IN_SENT: "dummy",
     RemarkCode.UNSIGNED_ANSWER: "unsigned answer",

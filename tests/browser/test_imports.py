@@ -40,6 +40,15 @@ async def test_a_short_file_opens_as_a_session(page: Page) -> None:
     await expect(page.get_by_text("Sentence 2")).to_be_visible()
 
 
+async def test_a_history_from_elsewhere_opens_as_a_session_and_says_what_it_was(page: Page) -> None:
+    messages = [{"role": "user", "content": "Sentence 1"}, {"role": "assistant", "content": "Sentence 2"}]
+    await page.goto("/")
+    await import_file(page, json.dumps({"model": "gpt-4o", "messages": messages}).encode())
+    await expect(page.get_by_text("Recognised as messages of the OpenAI API.")).to_be_visible()
+    await expect(page.get_by_text("Sentence 2")).to_be_visible()
+    await assert_accessible(page)
+
+
 async def test_a_damaged_file_is_explained_beside_the_field(page: Page, tmp_path: Path) -> None:
     await choose(page, exported(4)[:-40], tmp_path)
     await expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("damaged, at byte")

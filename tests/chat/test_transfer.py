@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
-from sessions_app.chat.import_check import check_file
 from sessions_app.chat.import_file import ImportFile
+from sessions_app.chat.import_history import check_file
 from sessions_app.chat.transfer import export_markdown, export_session
 from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable

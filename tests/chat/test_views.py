@@ -183,6 +183,15 @@ def test_the_badge_says_who_answers(client: Client, settings: Settings) -> None:
     assert "Google Gemini" in page and "a-key" not in page
 
 
+def test_the_badge_names_the_host_that_answers_in_googles_place(client: Client, settings: Settings) -> None:
+    settings.GEMINI_API_KEY = "a-key"
+    settings.GOOGLE_GEMINI_BASE_URL = "http://somebody:word@127.0.0.1:21030/gemini"
+    for name in ("sessions", "key"):
+        page = client.get(reverse(name)).content.decode()
+        assert "127.0.0.1:21030" in page and "Google Gemini" not in page and "somebody" not in page
+    assert "127.0.0.1:21030 answers" in page
+
+
 @pytest.mark.parametrize("value", ["nonsense", str(uuid.UUID(int=7)), ""])
 def test_earlier_than_an_unknown_turn_is_not_found(client: Client, session: Session, value: str) -> None:
     assert client.get(address("session", session), {"before": value}).status_code == 404

@@ -84,8 +84,8 @@ def test_every_transport_error_is_mapped() -> None:
         Exception.__init__(error, "own words")
         mapped = translate(error)
         assert isinstance(mapped, Unreachable | BrokenStream)
-        assert one.__name__ in mapped.message
-        assert "own words" in mapped.message
+        assert mapped.message.endswith(".") and one.__name__ not in mapped.message
+        assert f"({one.__name__}: own words)" in mapped.hint
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,25 @@ def test_every_gateway_error_can_come_out() -> None:
 
 
 def test_the_original_does_not_travel_along() -> None:
-    with pytest.raises(Unreachable) as caught, translated("k3y"):
-        raise httpx2.ConnectError("k3y refused")
+    with pytest.raises(Unreachable) as caught, translated("k3y-k3y-k3y"):
+        raise httpx2.ConnectError("k3y-k3y-k3y refused")
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
-    assert caught.value.message.endswith("ConnectError: [API key] refused")
+    assert caught.value.hint.endswith("(ConnectError: [API key] refused)")
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "masked"),
+    [
+        ("x", "rate limit exceeded: Expected OAuth2", "rate limit exceeded: Expected OAuth2"),
+        ("expected", "unexpectedly expected, expected1", "unexpectedly [API key], expected1"),
+        ("emulator", "Bad emulator. emulators", "Bad [API key]. emulators"),
+        ("AIza-0123456789-abcd", "?key%3DAIza-0123456789-abcdX", "?key%3D[API key]X"),
+    ],
+)
+def test_a_short_key_takes_no_letters_out_of_words(key: str, text: str, masked: str) -> None:
+    error = error_of_answer(429, answer(429, text, details=[{"reason": text}]), secret=key)
+    assert (error.message, error.details["error"]["details"][0]["reason"]) == (masked, masked)
 
 
 def test_other_errors_pass() -> None:

@@ -120,7 +120,7 @@ def test_an_error_of_one_word_is_still_an_error() -> None:
 
 def test_the_key_is_masked_in_an_error_event() -> None:
     with pytest.raises(BadKey, match=r"^API key not valid: \[API key\]$"):
-        read_event(error_body(400, "API key not valid: k3y", "INVALID_ARGUMENT"), secret="k3y")
+        read_event(error_body(400, "API key not valid: a-k3y-k3y", "INVALID_ARGUMENT"), secret="a-k3y-k3y")
 
 
 def test_every_recorded_stream_splits_into_its_chunks(recordings: Path) -> None:

@@ -6,6 +6,7 @@ import orjson
 from django.test import Client
 from django.urls import reverse
 
+from sessions_app.inspector.code_samples import GOOGLE
 from sessions_app.models import Exchange, Session
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.wording import cache_plans, verdicts
@@ -26,6 +27,15 @@ def test_the_har_has_request_response_and_timings(client: Client, session: Sessi
     assert entry["response"]["content"]["text"].count("data: ") == 2
     timings = entry["timings"]
     assert timings["send"] + timings["wait"] + timings["receive"] == entry["time"] == 480
+
+
+def test_the_har_names_the_address_that_the_request_went_to(client: Client, session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    path = f"/v1beta/models/{exchange.model}:streamGenerateContent?alt=sse"
+    for base_url, named in (("http://127.0.0.1:9/a", "http://127.0.0.1:9/a"), ("", GOOGLE)):
+        Exchange.objects.filter(pk=exchange.pk).update(base_url=base_url)
+        (entry,) = file(client, exchange, "exchange-har")["log"]["entries"]
+        assert entry["request"]["url"] == named + path
 
 
 def test_the_har_never_holds_a_key(client: Client, session: Session) -> None:

@@ -104,6 +104,14 @@ def nobody_is_limited_and_no_old_run_counts_as_sent() -> None:
     assert Run.objects.exists() and not Run.objects.exclude(sent_at=None).exists()
 
 
+def no_address_is_made_up_for_old_exchanges() -> None:
+    assert Exchange.objects.exists() and not Exchange.objects.exclude(base_url="").exists()
+
+
+def no_import_is_of_another_format() -> None:
+    assert not ImportJob.objects.exclude(format="", notes=[]).exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -118,4 +126,6 @@ CASES: dict[str, Callable[[], None]] = {
     "0022_blob_slice": blobs_of_one_row_are_read_as_before,
     "0023_import_jobs": no_session_is_hidden_by_an_import,
     "0024_personal_limits": nobody_is_limited_and_no_old_run_counts_as_sent,
+    "0025_exchange_base_url": no_address_is_made_up_for_old_exchanges,
+    "0026_import_formats": no_import_is_of_another_format,
 }

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from hashlib import sha256
 from time import perf_counter
 from typing import Any, Generic, NamedTuple, ParamSpec, Self, TypeVar
 
@@ -14,16 +13,15 @@ from django.utils import timezone
 
 from sessions_app.context.model_lookup import facts_of, with_served
 from sessions_app.errors import RequestRefused, RunEnded
-from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.model_capabilities import Capabilities
 from sessions_app.gemini.routes import route_to
 from sessions_app.models import Allowance, CacheRefusal, Exchange, Notification, Run, Session, SessionSettings
-from sessions_app.prompt.payload import Payload
 from sessions_app.prompt.remarks import Remark
 from sessions_app.prompt.rollover import PastExchange
 from sessions_app.prompt.stage_records import StageFigures, StageName, StageRecord, StageStatus
 from sessions_app.prompt.strategy import Strategy
 from sessions_app.rendering.renderer import RenderTime
+from sessions_app.runs.request.endpoint import Endpoint
 from sessions_app.tools import Toolbox
 
 Value_co = TypeVar("Value_co", covariant=True)
@@ -128,28 +126,6 @@ def _recent_query() -> QuerySet[Exchange, tuple[Any, ...]]:
 
 def _matches(one: RecentExchange, fields: Mapping[str, int | None]) -> bool:
     return all(getattr(one, name) == value for name, value in fields.items())
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """The properties of the gateway that a request depends on."""
-
-    route: str
-    label: str
-    dialect: str
-    has_explicit_caches: bool
-    wire_body: Callable[[str, bytes], bytes]
-
-    @classmethod
-    def of(cls, gateway: Gateway) -> Self:
-        return cls(
-            gateway.route, gateway.label, gateway.dialect, gateway.has_explicit_caches, gateway.wire_body
-        )
-
-    def sent_sha256(self, payload: Payload) -> str:
-        """The hash of the sent bytes; empty when they are the payload's body."""
-        travelling = self.wire_body(payload.model, payload.body)
-        return "" if travelling == payload.body else sha256(travelling).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

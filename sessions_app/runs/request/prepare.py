@@ -26,12 +26,12 @@ from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.runs.request import caching, stages
 from sessions_app.runs.request.caching import ChosenCaching, PlannedCache
 from sessions_app.runs.request.context import (
-    Endpoint,
     FirstRequest,
     RequestContext,
     StageLog,
     StageResult,
 )
+from sessions_app.runs.request.endpoint import Endpoint
 from sessions_app.runs.request.stages import History
 from sessions_app.tools import Toolbox
 
@@ -207,6 +207,7 @@ def _record(
         payload,
         route=context.route,
         provider=endpoint.label,
+        base_url=endpoint.base_url,
         dialect=endpoint.dialect,
         sent_sha256=endpoint.sent_sha256(payload),
         fingerprint=built.planned.fingerprint,

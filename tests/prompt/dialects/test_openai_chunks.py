@@ -139,10 +139,10 @@ def test_an_unknown_key_of_a_call_stands_beside_the_call() -> None:
 def test_unknown_keys_beside_the_delta_are_kept_by_their_place() -> None:
     event = chunk({"content": "Hi", "extra_content": {"acme": 1, "google": {"new": 2}}}, usage={"odd": 3})
     event["choices"][0]["mood"] = "good"
-    found = ChunkReader("openai").read(orjson.dumps(event | {"turnToken": "t", "created": 1}))
+    found = ChunkReader("openai").read(orjson.dumps(event | {"moodToken": "t", "created": 1}))
     assert found is not None and found.parts == [{"text": "Hi"}]
     assert found.unknown == {
-        "turnToken": "t",
+        "moodToken": "t",
         "choices[].mood": "good",
         "delta.extra_content.acme": 1,
         "delta.extra_content.google.new": 2,
