@@ -153,6 +153,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             case Send() | Retry() | Resume() | Edit():
                 # Of each person one at a time, so that nobody else waits behind all of them.
                 async with self.sockets.places.of(self.user_id):
+                    await asyncio.sleep(self.sockets.start_delay(self.user_id))
                     await self._start_run(command)
             case Stop():
                 await self._change(self.runner.stop(self._session_pk, command.run))

@@ -13,7 +13,7 @@ from django.db.models.signals import post_delete, post_save
 from sessions_app.accounts.sign_ins import signed_in_users
 from sessions_app.chat.handshake import Handshakes
 from sessions_app.database import database_sync_to_async
-from sessions_app.fairness import Places
+from sessions_app.fairness import Places, Rate
 from sessions_app.runs.background import detached, isolated
 
 CHECK_SECONDS = 5.0
@@ -21,6 +21,9 @@ CHECK_SECONDS = 5.0
 
 FRESH_SECONDS = 1.0
 """A command is carried out without another check for this long."""
+
+START_BURST, STARTS_PER_SECOND = 10, 2.0
+"""Answers that one person asks for: a burst of their limit of a minute would slow everybody's."""
 
 
 class Socket(Protocol):
@@ -41,6 +44,7 @@ class Sockets:
         self._open: set[Socket] = set()
         self._by_user: Counter[int] = Counter()
         self._checked: dict[str, float] = {}
+        self._starts: dict[int, Rate] = {}
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
@@ -79,6 +83,10 @@ class Sockets:
     def count(self, user_id: int) -> int:
         return self._by_user[user_id]
 
+    def start_delay(self, user_id: int) -> float:
+        """Counts an answer that the person asks for; returns the seconds that it has to wait."""
+        return self._starts.setdefault(user_id, Rate(START_BURST, STARTS_PER_SECOND)).take()
+
     async def is_signed_in(self, socket: Socket) -> bool:
         """Whether the socket's command may be carried out: two queries, at most once in `FRESH_SECONDS`."""
         if self._checked.get(socket.session_key, 0.0) < monotonic() - FRESH_SECONDS:
@@ -87,6 +95,7 @@ class Sockets:
 
     async def check(self) -> None:
         """Ends the sockets of all whose sign-in has ended: two queries."""
+        self._starts = {user: rate for user, rate in self._starts.items() if not rate.is_full}
         keys = {socket.session_key for socket in self._open}
         if keys:
             await self._check(keys)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from sessions_app.chat.consumers import SIGNED_OUT, TOO_MANY, TRY_LATER
 from sessions_app.chat.handshake import Handshakes
-from sessions_app.chat.sockets import Sockets
+from sessions_app.chat.sockets import START_BURST, STARTS_PER_SECOND, Sockets
 from sessions_app.models import PersonalLimits, Run, Session
 from sessions_app.runs.runner import Runner
 from tests.chat.sockets import Socket, connected, cookie_of, greeted, opened, opened_by, signed_in, sockets_of
@@ -243,3 +243,25 @@ async def test_commands_before_the_end_of_a_refused_handshake_are_dropped(
     assert await socket.receive_code() == SIGNED_OUT
     assert await socket.receive_nothing(timeout=0.1)
     assert not await Run.objects.aexists()
+
+
+async def test_a_burst_of_messages_waits_and_nobody_else_does(sockets: Sockets) -> None:
+    delays = [sockets.start_delay(1) for _ in range(START_BURST + 2)]
+    assert delays[:START_BURST] == [0.0] * START_BURST
+    assert 0 < delays[-2] < delays[-1] <= 2 / STARTS_PER_SECOND
+    assert sockets.start_delay(2) == 0.0
+
+
+async def test_each_answer_that_is_asked_for_counts_for_the_person(
+    socket: Socket, sockets: Sockets, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+
+    def start_delay(user_id: int) -> float:
+        counted.append(user_id)
+        return 0.0
+
+    monkeypatch.setattr(sockets, "start_delay", start_delay)
+    await socket.send_message("Hello")
+    await socket.receive_until("finished")
+    assert counted == [alice.pk]
