@@ -16,6 +16,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
+from sessions_app.audit.audit import audit_session
 from sessions_app.models import Run
 from sessions_app.panels import TOOLBOX
 from sessions_app.tools import Toolbox, ToolResult
@@ -137,6 +138,7 @@ class Person(SessionOwner):
         assert set(ended) == {Run.Status.COMPLETED} and len(ended) == len(self.sent)
 
     def check(self) -> None:
+        assert not list(audit_session(self.session.pk, "audited"))
         assert not self.provider.violations
         newest = self.session.runs.order_by("-pk").first()
         assert newest is not None and newest.status == Run.Status.COMPLETED, newest and newest.error

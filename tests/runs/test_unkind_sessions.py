@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from sessions_app import errors
+from sessions_app.audit.audit import audit_session
 from sessions_app.error_codes import RefusalCode
 from sessions_app.models import Run
 from sessions_app.prompt.reply import Outcome
@@ -69,6 +70,7 @@ class PatientPerson(SessionOwner):
         self.check_messages()
         self.check_tools()
         assert not list(self.provider.contradictions(self.session))
+        assert not list(audit_session(self.session.pk, "audited"))
 
 
 def is_named(run: Run) -> bool:

@@ -4,11 +4,10 @@ import json
 import sys
 from argparse import ArgumentParser
 from typing import Any
-from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
-from sessions_app.models import Session
+from sessions_app.management.session_arguments import add_session_arguments, chosen_sessions
 from sessions_app.panels import available_tools
 from sessions_app.runs.cachecheck import PrefixCheck, check_session
 from sessions_app.wording.break_lines import change, place, source_name
@@ -22,15 +21,12 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("sessions", nargs="*", metavar="SESSION", help="public id of a session")
-        parser.add_argument("--all", action="store_true", help="every session that is not deleted")
+        add_session_arguments(parser)
         parser.add_argument("--strict", action="store_true", help="a panel that moved on is a change too")
         parser.add_argument("--json", action="store_true", help="one JSON array instead of lines")
 
     def handle(self, *args: Any, sessions: list[str], **options: Any) -> None:
-        chosen = every_session() if options["all"] else [find(name) for name in sessions]
-        if not chosen and not options["all"]:
-            raise CommandError("Name a session, or say --all.", returncode=2)
+        chosen = chosen_sessions(sessions, all_of_them=options["all"])
         findings = [check_session(session, available_tools(), strict=options["strict"]) for session in chosen]
         if options["json"]:
             found = [finding.stored() | {"sentences": lines_of(finding)} for finding in findings]
@@ -39,20 +35,6 @@ class Command(BaseCommand):
             self.stdout.write("\n".join(line for finding in findings for line in lines_of(finding)))
         if any(finding.is_changed for finding in findings):
             sys.exit(1)
-
-
-def every_session() -> list[Session]:
-    return list(Session.objects.filter(deleted_at=None).order_by("pk"))
-
-
-def find(name: str) -> Session:
-    try:
-        found = Session.objects.filter(public=UUID(name), deleted_at=None).first()
-    except ValueError:
-        found = None
-    if found is None:
-        raise CommandError(f"There is no session {name!r}.", returncode=2)
-    return found
 
 
 def lines_of(finding: PrefixCheck) -> list[str]:

@@ -1,0 +1,60 @@
+"""The figures of an answer, read from the bytes of its chunks."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+LARGEST = 2**31 - 1
+"""Counts above it, below 0 or of another type are no counts."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the chunks of one exchange say; the last one that says something holds."""
+
+    usage: dict[str, Any] = field(default_factory=dict)
+    finish_reason: str = ""
+    model: str = ""
+    response_id: str = ""
+
+    def count(self, name: str) -> int:
+        value = self.usage.get(name)
+        return value if type(value) is int and 0 <= value <= LARGEST else 0
+
+
+def answer_of(chunks: Iterable[bytes]) -> Answer:
+    """`chunks` are the events of a Gemini answer."""
+    answer = Answer()
+    for chunk in map(_event, chunks):
+        if chunk.get("error"):
+            continue
+        usage = chunk.get("usageMetadata")
+        # A chunk of Vertex may hold nothing but its traffic type.
+        if isinstance(usage, dict) and usage and ("totalTokenCount" in usage or not answer.usage):
+            answer.usage = usage
+        answer.model = _text(chunk, "modelVersion") or answer.model
+        answer.response_id = _text(chunk, "responseId") or answer.response_id
+        for candidate in _first(chunk):
+            answer.finish_reason = _text(candidate, "finishReason") or answer.finish_reason
+    return answer
+
+
+def _event(body: bytes) -> dict[str, Any]:
+    event = json.loads(body)
+    if isinstance(event, list):
+        event = next((one for one in event if isinstance(one, dict)), {})
+    return event if isinstance(event, dict) else {}
+
+
+def _first(chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    candidates = chunk.get("candidates")
+    for one in candidates if isinstance(candidates, list) else []:
+        if isinstance(one, dict) and not one.get("index"):
+            yield one
+            return
+
+
+def _text(value: dict[str, Any], name: str) -> str:
+    found = value.get(name)
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,81 @@
+"""The audit of one session."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from sessions_app.audit import money
+from sessions_app.audit.answers import Answer, answer_of
+from sessions_app.audit.differences import Difference, Figure
+from sessions_app.audit.rows import Row, SessionRows, StoredItem
+
+Finding = tuple[Figure, Any, Any]
+"""A figure, as stored and as found."""
+
+COUNTS = {
+    Figure.PROMPT_TOKENS: "promptTokenCount",
+    Figure.CACHED_TOKENS: "cachedContentTokenCount",
+    Figure.OUTPUT_TOKENS: "candidatesTokenCount",
+    Figure.THOUGHT_TOKENS: "thoughtsTokenCount",
+}
+
+
+def audit_session(session_id: int, public: str) -> Iterator[Difference]:
+    """Every figure of its exchanges that the raw rows do not give; nothing for a sound session."""
+    rows = SessionRows(session_id)
+    for exchange in rows.exchanges:
+        for figure, stored, found in findings(rows, exchange):
+            if stored != found:
+                yield Difference(public, exchange["number"], figure, stored, found)
+
+
+def findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
+    yield from request_findings(exchange, rows.items(exchange))
+    # What an exchange asked in another dialect was answered in it: its counts have other names.
+    if exchange["ended_at"] is not None and exchange["dialect"] == "gemini":
+        answer = answer_of(rows.chunks(exchange))
+        yield from answer_findings(exchange, answer)
+        yield from money_findings(exchange, answer, rows.prices)
+
+
+def request_findings(exchange: Row, items: list[StoredItem]) -> Iterator[Finding]:
+    sent = [piece for item in items if item.lead is not None for piece in (item.lead.encode(), item.body)]
+    body = b"".join(sent) + exchange["manifest"].get("tail", "").encode()
+    yield Figure.REQUEST_SIZE, exchange["request_size"], len(body)
+    yield Figure.REQUEST_SHA256, exchange["request_sha256"], hashlib.sha256(body).hexdigest()
+    layers: Counter[str] = Counter()
+    for item in items:
+        layers[item.layer] += item.tokens
+    stored = {layer: tokens for layer, tokens in exchange["layer_tokens"].items() if tokens}
+    yield Figure.LAYER_TOKENS, stored, {layer: tokens for layer, tokens in layers.items() if tokens}
+
+
+def answer_findings(exchange: Row, answer: Answer) -> Iterator[Finding]:
+    yield Figure.USAGE, exchange["usage"], answer.usage
+    if answer.usage:
+        for figure, name in COUNTS.items():
+            yield figure, exchange[figure], answer.count(name)
+    else:
+        for figure in COUNTS:
+            yield figure, exchange[figure], None
+    yield Figure.FINISH_REASON, exchange["finish_reason"], answer.finish_reason
+    yield Figure.SERVED_MODEL, exchange["served_model"], answer.model
+    yield Figure.RESPONSE_ID, exchange["response_id"], answer.response_id
+
+
+def money_findings(exchange: Row, answer: Answer, prices: dict[int, Row]) -> Iterator[Finding]:
+    """The sum of the stored terms always; the cost from the counts where it is not marked as a bound."""
+    terms = exchange["money"].get("terms", [])
+    if terms:
+        total = sum(Decimal(term["rate"]) * term["tokens"] for term in terms) / 1_000_000
+        yield Figure.COST, exchange["usd"], total.quantize(money.CENTS)
+    price = prices.get(exchange["price_id"] or 0)
+    is_bound = exchange["money"].get("at_least") or exchange["money"].get("estimated")
+    if price is None or is_bound or not answer.usage:
+        return
+    prompt, cached = answer.count("promptTokenCount"), answer.count("cachedContentTokenCount")
+    output = answer.count("candidatesTokenCount") + answer.count("thoughtsTokenCount")
+    tool_use = answer.count("toolUsePromptTokenCount")
+    yield Figure.COST, exchange["usd"], money.cost(price, prompt, cached, tool_use, output)

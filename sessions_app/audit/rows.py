@@ -1,0 +1,77 @@
+"""The rows of a session as plain dictionaries of columns."""
+
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sessions_app.models import Blob, BlobSlice, Exchange, Price, RawChunk, Source
+
+Row = Mapping[str, Any]
+"""Columns of one row, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """One item of a manifest with its bytes. `lead` is what stands before it on the wire, None when the named
+    cache holds it; `source` is the key of its source.
+    """
+
+    source: int
+    name: str
+    kind: str
+    layer: str
+    lead: str | None
+    body: bytes
+    tokens: int
+
+
+# No slots here: the cached properties need the instance dictionary.
+@dataclass(frozen=True)
+class SessionRows:
+    """What is stored of one session, in a number of queries that does not depend on its length."""
+
+    session_id: int
+
+    @cached_property
+    def exchanges(self) -> list[Row]:
+        return list(Exchange.objects.filter(session=self.session_id).order_by("number").values())
+
+    @cached_property
+    def numbers(self) -> dict[int, Row]:
+        """Exchanges by primary key."""
+        return {row["id"]: row for row in self.exchanges}
+
+    @cached_property
+    def prices(self) -> dict[int, Row]:
+        return {row["id"]: row for row in Price.objects.values()}
+
+    @cached_property
+    def sources(self) -> dict[int, Row]:
+        return {row["id"]: row for row in Source.objects.filter(session=self.session_id).values()}
+
+    def items(self, exchange: Row) -> list[StoredItem]:
+        entries: list[list[Any]] = exchange["manifest"].get("entries", [])
+        return [self._item(key, layer, lead) for key, layer, lead, *_ in entries]
+
+    def _item(self, key: int, layer: str, lead: str | None) -> StoredItem:
+        source = self.sources[key]
+        body = self._bodies[source["blob_id"]]
+        return StoredItem(key, source["name"], source["kind"], layer, lead, body, source["tokens"])
+
+    def chunks(self, exchange: Row) -> Iterator[bytes]:
+        rows = RawChunk.objects.filter(exchange=exchange["id"]).order_by("seq")
+        yield from (bytes(body) for body in rows.values_list("body", flat=True))
+
+    @cached_property
+    def _bodies(self) -> Mapping[int, bytes]:
+        keys = {row["blob_id"] for row in self.sources.values()}
+        slices: dict[int, list[bytes]] = defaultdict(list)
+        pieces = BlobSlice.objects.filter(blob__in=keys).order_by("blob", "number")
+        for blob, body in pieces.values_list("blob", "body"):
+            slices[blob].append(bytes(body))
+        rows = Blob.objects.filter(pk__in=keys).values_list("pk", "packed", "body")
+        whole = {pk: zlib.decompress(body) if packed else bytes(body) for pk, packed, body in rows}
+        return whole | {blob: b"".join(parts) for blob, parts in slices.items()}
