@@ -4,8 +4,10 @@ Forms observed on the live endpoint in 2026: keys in alphabetical order, no `ind
 tool call, which always arrives whole, and `[DONE]` at the end.
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 
 import orjson
 
@@ -19,21 +21,28 @@ DONE = b"data: [DONE]\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The envelope of a completion. `model` is the requested name, `created` seconds since 1970."""
+    """The envelope of one completion. `model` is the requested name, `created` seconds since 1970."""
 
     model: str
     created: int
     wants_usage: bool = False
+    _calls: Iterator[int] = field(default_factory=count)
 
     def full_response(self, answer: JsonObject) -> JsonObject:
-        choices = [_choice(candidate, "message") for candidate in _candidates(answer)]
+        choices = self._choices(answer, "message")
         return self._envelope("chat.completion", choices, answer) | {"usage": usage(answer)}
 
     def stream(self, chunks: Sequence[JsonObject]) -> Iterator[JsonObject]:
         for chunk in chunks:
-            choices = [_choice(candidate, "delta") for candidate in _candidates(chunk)]
-            envelope = self._envelope("chat.completion.chunk", choices, chunk)
+            envelope = self._envelope("chat.completion.chunk", self._choices(chunk, "delta"), chunk)
             yield envelope | ({"usage": usage(chunk)} if self.wants_usage else {})
+
+    def _choices(self, answer: JsonObject, key: str) -> list[JsonObject]:
+        """`key` is "message" or "delta". A call without an id gets one that no other answer has: clients name
+        calls of all rounds by their ids alone.
+        """
+        ids = (_call_id(f"{answer.get('responseId', '')} {number}") for number in self._calls)
+        return [_choice(candidate, key, ids) for candidate in _candidates(answer)]
 
     def _envelope(self, kind: str, choices: list[JsonObject], answer: JsonObject) -> JsonObject:
         named = {
@@ -68,13 +77,13 @@ def _candidates(answer: JsonObject) -> list[JsonObject]:
     return [{"finishReason": answer["promptFeedback"]["blockReason"], "index": 0}]
 
 
-def _choice(candidate: JsonObject, field: str) -> JsonObject:
+def _choice(candidate: JsonObject, key: str, ids: Iterator[str]) -> JsonObject:
     parts = candidate.get("content", {}).get("parts", [])
-    calls = [_tool_call(part, at) for at, part in enumerate(parts) if "functionCall" in part]
+    calls = [_tool_call(part, ids) for part in parts if "functionCall" in part]
     message = _signature_of(parts) | _text_of(parts) | {"role": "assistant"}
     if calls:
         message["tool_calls"] = calls
-    choice: JsonObject = {field: message, "index": candidate.get("index", 0)}
+    choice: JsonObject = {key: message, "index": candidate.get("index", 0)}
     if reason := finish_reason(candidate.get("finishReason", ""), has_calls=bool(calls)):
         choice = {"finish_reason": reason} | choice
     return choice
@@ -107,13 +116,18 @@ def _signature_of(parts: Sequence[JsonObject]) -> JsonObject:
     return {"extra_content": {"google": google}} if google else {}
 
 
-def _tool_call(part: JsonObject, at: int) -> JsonObject:
+def _call_id(text: str) -> str:
+    """The form seen in public logs: `function-call-` and an unsigned number of 64 bits."""
+    return f"function-call-{int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])}"
+
+
+def _tool_call(part: JsonObject, ids: Iterator[str]) -> JsonObject:
     call = part["functionCall"]
     signature = part.get("thoughtSignature")
     extra: JsonObject = {"extra_content": {"google": {"thought_signature": signature}}} if signature else {}
     arguments = orjson.dumps(call.get("args", {})).decode()
     return extra | {
         "function": {"arguments": arguments, "name": call.get("name", "")},
-        "id": call.get("id") or f"function-call-{at + 1}",
+        "id": call.get("id") or next(ids),
         "type": "function",
     }

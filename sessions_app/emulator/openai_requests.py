@@ -174,12 +174,15 @@ def to_generate_request(chat: ChatRequest, model: Model) -> GenerateRequest:
 
 
 def _contents(messages: list[ChatMessage]) -> Iterable[JsonObject]:
-    names = {call.id: call.function.name for message in messages for call in message.tool_calls or ()}
+    # Some clients number the calls of each message anew: the newest call of an id is meant.
+    names: dict[str, str] = {}
     for is_tool, run in groupby(messages, key=lambda message: message.role == "tool"):
         if is_tool:
             yield {"role": "user", "parts": [_answer(message, names) for message in run]}
-        else:
-            yield from map(_content, run)
+            continue
+        for message in run:
+            names |= {call.id: call.function.name for call in message.tool_calls or ()}
+            yield _content(message)
 
 
 def _content(message: ChatMessage) -> JsonObject:

@@ -83,6 +83,27 @@ async def test_the_flight_and_taxi_example_plays(door: Door, role: str) -> None:
     assert signature(check) and signature(book) and "10 AM" in last["content"] and "tool_calls" not in last
 
 
+@pytest.mark.parametrize("model", [NAME, "gemini-2.5-flash"])
+@pytest.mark.parametrize("given", ["", "function-call-1"])
+async def test_answers_name_their_calls_by_ids_of_any_round(door: Door, model: str, given: str) -> None:
+    messages = [user(FLIGHT)]
+    for response in ({"status": "delayed", "departure_time": "12 PM"}, {"booking_status": "success"}):
+        asked = await door.say(*messages, model=model)
+        (call,) = asked["tool_calls"]
+        call["id"] = given or call["id"]
+        told = answer(call, **response)
+        del told["name"]
+        messages += [asked, told]
+    assert "is delayed" in (await door.say(*messages, model=model))["content"]
+
+
+@pytest.mark.parametrize("model", [NAME, "gemini-2.5-pro"])
+async def test_each_call_of_a_conversation_has_an_id_of_its_own(door: Door, model: str) -> None:
+    chunks = await door.chunks(user(WEATHER), model=model) + await door.chunks(user(WEATHER), model=model)
+    calls = [call for chunk in chunks for call in chunk["choices"][0]["delta"].get("tool_calls", [])]
+    assert len({call["id"] for call in calls}) == 4
+
+
 async def test_the_paris_and_london_example_plays(door: Door) -> None:
     asked = await door.say(user(WEATHER))
     paris, london = asked["tool_calls"]
