@@ -103,6 +103,11 @@ def test_the_guide_names_every_key_that_is_there() -> None:
     assert all(key in parsed["description"] for key in parsed if key != "description")
 
 
+def test_the_brief_is_true_of_every_format_in_which_it_is_told() -> None:
+    everything = static(procedure=NamedText("n", "b"), tools=("f",), history=(FrozenHistory("1", "x"),))
+    assert "JSON" not in str(everything)
+
+
 def test_non_ascii_is_not_escaped() -> None:
     assert "Grüße 👋 <b>" in joined(render_static(StaticSources(background="Grüße 👋 <b>")))
 
