@@ -40,7 +40,6 @@
 AnswerRefused are also RequestRefused, which has a code and figures instead, since they are stored.
 """
 
-import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -56,10 +55,20 @@ class PipewebError(Exception):
         self.hint = hint
 
 
-def first_sentence(message: str) -> tuple[str, str]:
-    """The first sentence of a provider's message, and the rest."""
-    first, *rest = re.split(r"(?<=[.!?])\s+", message.strip(), maxsplit=1)
-    return first, "".join(rest)
+EXCERPT_LIMIT = 240
+"""Characters of a provider's message in a line of a page."""
+
+
+def excerpt(message: str, limit: int = EXCERPT_LIMIT) -> str:
+    """The message, or its beginning up to a space and an ellipsis, together at most `limit` characters.
+
+    Never up to the end of a sentence: nothing tells that from an abbreviation or the number of a list.
+    """
+    text = message.strip()
+    if len(text) <= limit:
+        return text
+    words = text[:limit].rsplit(maxsplit=1)
+    return (words[0] if len(words) > 1 else text[: limit - 1]) + "…"
 
 
 class SettingsError(PipewebError):

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Literal, Self
 
 from sessions_app.chat.session_form import option_label
-from sessions_app.errors import first_sentence
+from sessions_app.errors import excerpt
 from sessions_app.models import Exchange, Run
 from sessions_app.prompt.outcomes import Outcome, is_unknown
 from sessions_app.wording import endings, outcomes
@@ -25,7 +25,7 @@ class Ending:
     cost: str
     request_id: str = ""
     detail: str = ""
-    """The error message after its first sentence."""
+    """The whole error message, where the title is an excerpt of it."""
     setting: str = ""
     """The setting of the session that would help."""
     ready_at: datetime | None = None
@@ -57,14 +57,15 @@ class Ending:
     @classmethod
     def _of_failure(cls, run: Run, exchanges: Sequence[Exchange], outcome: Outcome | None, cost: str) -> Self:
         text, hint = stored_error_texts(run.error)
-        title, detail = first_sentence(text or endings.ending_texts("failed")[0])
+        message = (text or endings.ending_texts("failed")[0]).strip()
+        title = excerpt(message)
         return cls(
             "error",
             title,
             hint,
             cost,
             exchanges[-1].response_id if exchanges else "",
-            detail,
+            "" if title == message else message,
             outcome.setting if outcome else "",
             _ready_at(run),
         )

@@ -124,9 +124,17 @@ class SessionForm(UnchangedTextsForm):
         self.initial["tools"] = available_tools().enabled(options.tools)
         self.fields["tools"].choices = [(tool.name, tool.title) for tool in available_tools()]  # type: ignore[attr-defined]
         self.fields["model"].choices = model_choices(self.instance.model)  # type: ignore[attr-defined]
+        self._offer_levels()
         self.fields["assistant"].required = False
         self.fields["assistant"].empty_label = "None"  # type: ignore[attr-defined]
         self._restrict_texts()
+
+    def _offer_levels(self) -> None:
+        """The thinking levels that the model takes, and the one that is set, which may not be sent."""
+        model = self.data.get(self.add_prefix("model")) or self.instance.model
+        offered = {"", self.initial["thinking_level"], *facts_of(model).levels}
+        field = self.fields["thinking_level"]
+        field.choices = [one for one in field.choices if one[0] in offered]  # type: ignore[attr-defined]
 
     def _restrict_texts(self) -> None:
         for name, kind in (("roles", PromptText.Kind.ROLE), ("procedure", PromptText.Kind.PROCEDURE)):

@@ -15,7 +15,7 @@ from sessions_app.conform.probe_context import (
     observation,
     text_content,
 )
-from sessions_app.errors import BadKey, BadRequest, CacheGone, CacheTooSmall
+from sessions_app.errors import BadKey, BadRequest, CacheGone, CacheTooSmall, excerpt
 
 SHORT_LIFE = 10
 """TTL in seconds of the cache that is left to expire."""
@@ -55,7 +55,7 @@ async def cache_minimum(context: ProbeContext) -> Observation:
         raise
     except BadRequest as error:
         refused = not context.facts.has_explicit_caches
-        return observation(f"{error.code} {error.message[:80]}", same=refused)
+        return observation(f"{error.code} {excerpt(error.message, 80)}", same=refused)
     return observation("a cache of a few tokens was made", same=False)
 
 
@@ -107,7 +107,7 @@ async def instruction_beside(context: ProbeContext) -> Observation:
     rule = {"parts": [{"text": "Be brief."}]}
     error = await context.refusal(SHORT, cachedContent=made.name, systemInstruction=rule)
     return observation(
-        "answered" if error is None else f"{error.code} {error.message[:80]}", same=error is not None
+        "answered" if error is None else f"{error.code} {excerpt(error.message, 80)}", same=error is not None
     )
 
 

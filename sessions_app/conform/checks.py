@@ -14,7 +14,7 @@ from sessions_app.conform.probe_context import (
     text_content,
     tool_declaration,
 )
-from sessions_app.errors import BadRequest, UnknownModel
+from sessions_app.errors import BadRequest, UnknownModel, excerpt
 from sessions_app.gemini.model_capabilities import Capabilities, base_of
 from sessions_app.prompt.parts import (
     RawPart,
@@ -187,7 +187,7 @@ def prefix_tokens(facts: Capabilities) -> int:
 
 
 def refusal_words(error: BadRequest | None) -> str:
-    return "answered" if error is None else f"{error.code} {error.message[:90]}"
+    return "answered" if error is None else f"{error.code} {excerpt(error.message, 90)}"
 
 
 def _signatures_learned(error: BadRequest | None) -> dict[str, bool]:

@@ -10,7 +10,7 @@ from sessions_app.conform.probe_context import Observation, ProbeContext
 from sessions_app.conform.probes import PROBES, Probe
 from sessions_app.conform.report import ConformanceReport, ProbeOutcome, now
 from sessions_app.conform.wire_log import WireLog
-from sessions_app.errors import BudgetSpent, GatewayError, ProviderDown, QuotaExceeded, Unreachable
+from sessions_app.errors import BudgetSpent, GatewayError, ProviderDown, QuotaExceeded, Unreachable, excerpt
 from sessions_app.gemini.error_mapping import is_worth_retrying
 
 ATTEMPTS = 3
@@ -170,4 +170,4 @@ class ProbeRun:
 
 
 def _words(error: GatewayError) -> str:
-    return f"{error.code or 'no answer'} {error.message[:90]}"
+    return f"{error.code or 'no answer'} {excerpt(error.message, 90)}"

@@ -12,6 +12,7 @@ from sessions_app.prompt.arguments import (
     MessageArguments,
     build_arguments,
 )
+from sessions_app.prompt.clock import rounded_down
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.templates import Unrendered
 from sessions_app.rendering.renderer import RenderTime, renderer
@@ -58,14 +59,8 @@ def _conversation(session: Session) -> ConversationArguments:
 
 
 def rounded_time(now: datetime, options: SessionSettings) -> datetime:
-    """`now` in the person's time zone, rounded down to `clock_minutes`.
-
-    It precedes the buffered layer, so every change of it breaks the implicit cache of the history after it.
-    """
-    local = now.astimezone(time_zone(options.time_zone))
-    minutes = local.hour * 60 + local.minute
-    start = minutes - minutes % options.clock_minutes
-    return local.replace(hour=start // 60, minute=start % 60, second=0, microsecond=0)
+    """`now` in the person's time zone, rounded down to `clock_minutes`."""
+    return rounded_down(now, time_zone(options.time_zone), options.clock_minutes)
 
 
 def time_zone(name: str) -> ZoneInfo:

@@ -23,8 +23,8 @@ from sessions_app.rendering.renderer import RenderTime, renderer
 INSTRUCTIONS = "instructions"
 """Key of the dynamic layer that holds the moved texts."""
 
-MOVED = "It stands in the second JSON object, under instructions."
-_READING = "They bind you like the texts of the first object; they stand here because they may change."
+MOVED = "It stands in the present state of things, under instructions."
+_READING = "They bind you like your standing brief; they stand here because they may change."
 
 
 @dataclass(frozen=True, slots=True)

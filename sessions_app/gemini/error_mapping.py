@@ -30,6 +30,7 @@ from sessions_app.errors import (
     SignatureRefused,
     UnknownModel,
     Unreachable,
+    excerpt,
 )
 from sessions_app.gemini.retry_delays import retry_delay
 from sessions_app.prompt.wire import well_formed
@@ -213,7 +214,7 @@ def is_worth_retrying(error: GatewayError) -> bool:
 def _message(error: Mapping[str, Any]) -> str:
     """The provider's sentence; empty where a proxy answered with a page."""
     message = well_formed(str(error.get("message") or "")).strip()
-    return "" if message.startswith("<") else message[:MESSAGE_LIMIT]
+    return "" if message.startswith("<") else excerpt(message, MESSAGE_LIMIT)
 
 
 def _transport_error(error: Exception, secret: str) -> GatewayError:

@@ -1,7 +1,7 @@
 """Checks an API key with one free call: the list of models."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sessions_app.errors import (
@@ -11,7 +11,7 @@ from sessions_app.errors import (
     Redirected,
     SettingsError,
     Unreachable,
-    first_sentence,
+    excerpt,
 )
 from sessions_app.gemini.gateway import GOOGLE, Gateway
 
@@ -22,11 +22,16 @@ _DISABLED = ("SERVICE_DISABLED", "API_KEY_SERVICE_BLOCKED", "has not been used i
 
 @dataclass(frozen=True, slots=True)
 class KeyCheck:
-    """The result of a check. `message` say what happened, `hint` what to do; neither holds the key."""
+    """The result of a check; no text of it holds the key.
+
+    `message` says what happened and `hint` what to do. `said` is the provider's whole message where the
+    other holds an excerpt of it.
+    """
 
     result: Result
     message: str
     hint: str
+    said: str = ""
 
     @property
     def works(self) -> bool:
@@ -53,7 +58,11 @@ async def check_key(key: str, *, base_url: str = GOOGLE) -> KeyCheck:
 
 
 def _refusal(error: GatewayError) -> KeyCheck:
-    cause = first_sentence(error.message)[0]
+    cause = excerpt(error.message)
+    return replace(_explained(error, cause), said="" if cause == error.message.strip() else error.message)
+
+
+def _explained(error: GatewayError, cause: str) -> KeyCheck:
     match error:
         case BadKey() if _is_disabled(error):
             return KeyCheck(

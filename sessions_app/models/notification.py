@@ -8,7 +8,7 @@ from django.utils import timezone
 from sessions_app.models.run import QueuedMessage
 from sessions_app.models.session import next_number
 from sessions_app.prompt.remarks import Remark, RemarkCode
-from sessions_app.wording.remarks import sentence
+from sessions_app.wording.remarks import notification_hint, sentence
 
 KEPT = 100
 """Notifications kept per session; beyond, the oldest seen ones are deleted."""
@@ -105,6 +105,12 @@ class Notification(models.Model):
     def line(self) -> str:
         """What the model reads: `[N3] answer cut — …`."""
         return sentence(self.remark)
+
+    @property
+    def hint(self) -> str:
+        """What the person can do about it; the text of earlier versions says it itself."""
+        hint = notification_hint(str(self.kind), self.source)
+        return "" if hint in self.text else hint
 
     @property
     def remark(self) -> Remark:

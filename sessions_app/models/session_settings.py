@@ -45,12 +45,18 @@ class SessionSettings(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     thinking_level: Annotated[
-        Literal["", "LOW", "MEDIUM", "HIGH"],
+        Literal["", "MINIMAL", "LOW", "MEDIUM", "HIGH"],
         FormField(
             "answer",
-            choices={"": "The model decides", "LOW": "Low", "MEDIUM": "Medium", "HIGH": "High"},
+            choices={
+                "": "The model decides",
+                "MINIMAL": "Minimal",
+                "LOW": "Low",
+                "MEDIUM": "Medium",
+                "HIGH": "High",
+            },
         ),
-    ] = Field(default="", title="Thinking level", description="On models that take a level.")
+    ] = Field(default="", title="Thinking level", description="Of those that the model takes.")
     thinking_budget: Annotated[int | None, FormField("answer", step="1")] = Field(
         default=None,
         ge=-1,

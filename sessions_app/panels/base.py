@@ -58,7 +58,11 @@ def sent_text(panel: Panel) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PanelInputs:
-    """What panels read. `tools` maps the name of every tool to whether the session has it on."""
+    """What panels read.
+
+    `tools` maps the name of every tool to whether the session has it on. `began` is the start of the run that
+    sends them; a page reads them as a run would that begins now.
+    """
 
     session: Session
     options: SessionSettings
@@ -66,6 +70,7 @@ class PanelInputs:
     now: datetime
     rows: Rows
     tools: Mapping[str, bool]
+    began: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,22 +61,28 @@ def read_panels(
     options = session.options
     shown = [kind for kind in KINDS if kind.is_on(options) or kind.key in asked]
     rows = read_rows(session, (STATES, *shown))
-    return _read_kinds(PanelInputs(session, options, workspace, now, rows, tools or {}), shown)
+    return _read_kinds(PanelInputs(session, options, workspace, now, rows, tools or {}, now), shown)
 
 
 def refresh(
-    session: Session, workspace: Workspace, now: datetime, *, tools: Mapping[str, bool] | None = None
+    session: Session,
+    workspace: Workspace,
+    now: datetime,
+    *,
+    tools: Mapping[str, bool] | None = None,
+    began: datetime | None = None,
 ) -> list[ReadPanel]:
     """Returns the panels that are on, as they are sent, and stores what changed in one statement.
 
-    Expired rows are ended first. `now` is the exact time: two changes within one run differ in it.
+    Expired rows are ended first. `now` is the exact time: two changes within one run differ in it. `began` is
+    the start of the run, `now` by default.
     """
     options = session.options
     shown = [kind for kind in KINDS if kind.is_on(options)]
     rows = read_rows(session, (STATES, *shown))
     if [kind for kind in shown if kind.expire(session, rows)]:
         rows = read_rows(session, (STATES, *shown))
-    inputs = PanelInputs(session, options, workspace, now, rows, tools or {})
+    inputs = PanelInputs(session, options, workspace, now, rows, tools or {}, began or now)
     read = _read_kinds(inputs, shown)
     _save_states(session, read, STATES.of(inputs), now)
     return [one for one in read if one.is_on]
@@ -87,7 +93,7 @@ def tool_context(run: Run) -> ToolContext:
     session = run.session
     rows: Rows = read_rows(session, [kind for kind in KINDS if kind.tools])
     workspace = workspace_of(session.owner_id)
-    return ToolContext(now=run.now, workspace=workspace, rows=rows, timezone=session.options.time_zone)
+    return ToolContext(now=timezone.now(), workspace=workspace, rows=rows, timezone=session.options.time_zone)
 
 
 def _read_kinds(inputs: PanelInputs, shown: Collection[PanelKind[Any]]) -> list[ReadPanel]:

@@ -21,6 +21,7 @@ import jinja2
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError
 from sessions_app.prompt import wire
+from sessions_app.prompt.clock import clock_text
 from sessions_app.prompt.panels import Panel, sorted_panels
 from sessions_app.prompt.parts import parts_of, raw_parts
 from sessions_app.prompt.tokens import estimate
@@ -186,8 +187,10 @@ def build_layers(
     now: datetime,
     turns: Sequence[Turn],
     declarations: Sequence[dict[str, Any]],
+    *,
+    clock_minutes: int = 1,
 ) -> Layers:
-    """Build the layers; `now` is aware and already rounded.
+    """Build the layers; `now` is aware and already rounded down to `clock_minutes`.
 
     `turns` are those after the last history chunk, oldest first; the last one is the trigger: the
     user's task (case A) or the tool responses (case B). Raises PromptError when it is neither or blank.
@@ -195,7 +198,7 @@ def build_layers(
     buffered, trigger = _split_trigger(turns)
     return Layers(
         static=render_static(static),
-        dynamic=render_dynamic(panels, now),
+        dynamic=render_dynamic(panels, now, clock_minutes),
         buffered=buffered,
         trigger=trigger,
         declarations=wire.dumps([{"functionDeclarations": list(declarations)}]) if declarations else b"",
@@ -230,11 +233,11 @@ def _static_values(static: StaticSources) -> dict[str, Any]:
     }
 
 
-def render_dynamic(panels: Sequence[Panel], now: datetime) -> tuple[Segment, ...]:
+def render_dynamic(panels: Sequence[Panel], now: datetime, clock_minutes: int = 1) -> tuple[Segment, ...]:
     """The dynamic layer: one JSON object, a key per panel, the clock last."""
     if now.tzinfo is None:
         raise PromptError(RefusalCode.NAIVE_CLOCK)
-    values = {"panels": sorted_panels(panels), "now": now.isoformat()}
+    values = {"panels": sorted_panels(panels), "now": clock_text(now, clock_minutes)}
     return render_template("gemini_dynamic_prompt.j2", values, source=DYNAMIC_SOURCE)
 
 

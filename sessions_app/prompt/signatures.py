@@ -128,7 +128,8 @@ def check_signatures(turns: Sequence[Turn], *, required: bool) -> tuple[Remark, 
     """Remarks on turns as they will be sent.
 
     `unsigned_call`: a current-turn step whose first call is unsigned although that is `required`.
-    `dummy`: a dummy is sent. `unsigned_answer`: the newest model turn has no signature (seed 1).
+    `dummy`: a dummy is sent. `unsigned_answer`: the newest model turn has no signature (seed 1), although the
+    model signs its answers; those that do not demand signatures sign calls only (gemini-wire §6, 2).
     """
     start = current_turn_start(turns)
     findings = [
@@ -141,7 +142,7 @@ def check_signatures(turns: Sequence[Turn], *, required: bool) -> tuple[Remark, 
     newest = next(
         (turn for turn in reversed(turns) if turn.kind.is_model and turn.wire not in INSERTED), None
     )
-    if newest is not None and not signatures_of(newest.wire):
+    if required and newest is not None and not signatures_of(newest.wire):
         findings.append(Remark(code=RemarkCode.UNSIGNED_ANSWER, turn=newest.key))
     return tuple(findings)
 

@@ -31,7 +31,7 @@ INSERTED = frozenset({FILLER, CLOSING})
 IMPORTED = "imported"
 """The route of model turns from a history of elsewhere: nobody knows whose their signatures are."""
 
-_SUMMARY = "Summary of the earlier conversation, which is not repeated here:\n\n"
+_SUMMARY = "Summary of a part of this conversation, which is not repeated here:\n\n"
 
 
 class TurnKind(StrEnum):

@@ -118,9 +118,12 @@ _KINDS: dict[ContinueRule, Notification.Kind] = {
     "cut": Notification.Kind.MAX_TOKENS_TRUNCATED,
     "todos": Notification.Kind.TODO_INCOMPLETE,
 }
-_CONTINUE_TEXT = (
-    "The last answer reached the output limit. Go on exactly where it stopped, without repeating anything."
-)
+CUT_TEXT = "An answer reached the output limit."
+REQUESTS: dict[ContinueRule, str] = {
+    "cut": "Go on exactly where it stopped, without repeating anything.",
+    "todos": "Go on until each of them is done, or say what keeps you from it.",
+}
+"""What the next run is asked for; its turn says so, no notification does."""
 
 
 def continue_session(run: Run, status: Run.Status, outcome: str, process: str) -> Run | None:
@@ -140,7 +143,8 @@ def continue_session(run: Run, status: Run.Status, outcome: str, process: str) -
         return None
     if decision.rule == "message":
         return start_next(run.session_id, process)
-    return start_continuation(run, "\n\n".join((_heading(state), *(one.line for one in noted))), process)
+    lines = (_heading(state), *(one.line for one in noted), REQUESTS[decision.rule])
+    return start_continuation(run, "\n\n".join(lines), process)
 
 
 def _run_end(status: Run.Status, outcome: str) -> RunEnd:
@@ -183,14 +187,14 @@ def _notify(run: Run, state: ContinuationState, decision: Continue | End) -> lis
 
 
 def _notify_rule(run: Run, state: ContinuationState, rule: ContinueRule, status: str) -> Notification:
-    text = _CONTINUE_TEXT if rule == "cut" else _todo_text(state.open_todos)
+    text = CUT_TEXT if rule == "cut" else todo_text(state.open_todos)
     return Notification.objects.add(run.session_id, _KINDS[rule], text, source=str(run.public), status=status)
 
 
-def _todo_text(titles: Sequence[str]) -> str:
+def todo_text(titles: Sequence[str]) -> str:
     shown = [f"- {title}" for title in titles[:TODOS_SHOWN]]
     more = [f"- and {len(titles) - TODOS_SHOWN} more"] if len(titles) > TODOS_SHOWN else []
-    lead = f"{len(titles)} todos are not done. Go on until each is, or say what keeps you from it:"
+    lead = "1 todo is not done:" if len(titles) == 1 else f"{len(titles)} todos are not done:"
     return "\n".join([lead, *shown, *more])
 
 
@@ -252,7 +256,5 @@ def _context_warning(run: Run, exchange: Exchange) -> list[Notification]:
         and (before.prompt_tokens or 0) + (before.output_tokens or 0) >= limit * CONTEXT_WARNING_SHARE
     ):
         return []
-    text = (
-        f"{used:,} of {limit:,} tokens of the model's window are used. Close files, or begin a new session."
-    )
+    text = f"{used:,} of {limit:,} tokens of the model's window were used."
     return [Notification.objects.add(run.session_id, Notification.Kind.CONTEXT_THRESHOLD, text)]

@@ -11,7 +11,7 @@ from typing import Any
 import structlog
 
 from sessions_app.database import database_sync_to_async
-from sessions_app.errors import CacheGone, FilesNotUploaded, GatewayError, SignatureMissing, first_sentence
+from sessions_app.errors import CacheGone, FilesNotUploaded, GatewayError, SignatureMissing
 from sessions_app.events import Status
 from sessions_app.fairness import Places, Rate
 from sessions_app.gemini.error_mapping import is_worth_retrying
@@ -182,7 +182,7 @@ class Engine:
         if said := resends.note(type(error).__name__):
             live.emit(Status, text=said)
         elif pause:
-            live.emit(Status, text=f"{first_sentence(error.message)[0]} Asking again", wait=round(pause, 1))
+            live.emit(Status, text=resends.asking_again(error.message), wait=round(pause, 1))
             await asyncio.sleep(pause)
             live.emit(Status, text="Asking again…")
 

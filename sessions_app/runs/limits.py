@@ -165,7 +165,7 @@ def usage_of(run: Run, *, rounds: int = 0) -> RunUsage:
 
 def notify_limit(run: Run, limit: LimitReached | OverLimit) -> Notification:
     """Stored once until it is seen, however often the limit is reached."""
-    text = " ".join(error_texts(limit))
+    text, _ = error_texts(limit)
     return Notification.objects.add(
         run.session_id, Notification.Kind.GUARD_RAIL, text, source=limit.reason.value
     )

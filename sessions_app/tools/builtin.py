@@ -22,7 +22,7 @@ def current_time(
     ] = "",
 ) -> dict[str, Any]:
     """Tells the current date and time."""
-    name = timezone or context.timezone
+    name = timezone or context.timezone or "UTC"
     moment = context.now.astimezone(_zone(name))
     return {"datetime": moment.isoformat(timespec="seconds"), "weekday": f"{moment:%A}", "timezone": name}
 

@@ -143,6 +143,13 @@ def refusal_texts(reason: str, figures: Mapping[str, Any]) -> tuple[str, str]:
     return fill(SENTENCES.get(reason, reason), known, otherwise=reason), fill(HINTS.get(reason, ""), known)
 
 
+def lasting_hint(reason: str) -> str:
+    """The hint without figures; empty where they belong to it, and for anything but a RefusalCode."""
+    hint = HINTS.get(reason, "")
+    hint = ROOM.get(reason, "") if hint == "{room}" else hint
+    return "" if "{" in hint else hint
+
+
 def stored_error_texts(error: Mapping[str, Any]) -> tuple[str, str]:
     """Sentence and hint of `Run.error` or `Exchange.error`: by code, or as a provider or an earlier
     version put it."""

@@ -154,6 +154,9 @@ NOTIFICATION_LABELS: dict[str, str] = {
     "custom": "notice",
 }
 
+NOTIFICATION_HINTS: dict[str, str] = {"context_threshold": "Close files, or begin a new session."}
+"""What the person can do, where the reason of a reached limit does not say it (`refusals`)."""
+
 ONE_TEXT = {
     "fell_back": "1 text is sent as written: {titles}.",
     "breaking": "1 text breaks the cache: {titles}.",
@@ -192,6 +195,11 @@ def label(remark: Remark) -> str:
     if remark.code in LABELS:
         return LABELS[remark.code]
     return str(remark.figures.get("label") or remark.code or "note").replace("_", " ")
+
+
+def notification_hint(kind: str, source: str) -> str:
+    """`source` is that of the notification: the reason, for a limit."""
+    return NOTIFICATION_HINTS.get(kind) or refusals.lasting_hint(source)
 
 
 def about_texts(what: str, titles: list[str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sessions_app.errors import CacheGone, SignatureMissing, SignatureRefused
+from sessions_app.errors import CacheGone, SignatureMissing, SignatureRefused, excerpt
 
 REASONS = {
     CacheGone.__name__: "Sent again without the cache that exchange {number} named.",
@@ -28,6 +28,9 @@ NOTES = {
 }
 """What a person is told in the chat; other resends change nothing that the model reads."""
 
+ASKING_AGAIN = {"ended": "{said} Asking again", "open": "{said}. Asking again"}
+"""While a request waits; a countdown follows. By whether the provider's message ends as sentences do."""
+
 
 def reason(error: Mapping[str, Any], number: int) -> str:
     """`error` and `number` are those of the exchange that failed."""
@@ -37,3 +40,9 @@ def reason(error: Mapping[str, Any], number: int) -> str:
 def note(kind: str) -> str:
     """Empty for a resend of which the chat says nothing."""
     return NOTES.get(kind, "")
+
+
+def asking_again(message: str) -> str:
+    """What the provider said, and that it is asked again."""
+    said = excerpt(message)
+    return ASKING_AGAIN["ended" if said.endswith((".", "!", "?", "…")) else "open"].format(said=said)

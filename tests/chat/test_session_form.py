@@ -6,7 +6,9 @@ import pytest
 from django import forms
 from django.contrib.auth.models import User
 
+from sessions_app.catalogue import CATALOGUE
 from sessions_app.chat.session_form import OPTIONS, TEXT_LIMIT, SessionForm, option_field, option_label
+from sessions_app.gemini.model_capabilities import capabilities_of
 from sessions_app.models import Assistant, PromptText, Session, SessionSettings
 from sessions_app.models.session_settings import GROUP_TITLES
 from sessions_app.panels import TOOLBOX
@@ -42,6 +44,29 @@ def test_options_are_kept_beside_what_the_form_does_not_show(session: Session) -
     assert kept.options.clock_minutes == 5
     assert (kept.options.temperature, kept.options.thinking_level) == (0.5, "LOW")
     assert kept.options.language == "Portuguese"
+
+
+def levels(form: SessionForm) -> list[str]:
+    return [value for value, _ in form.fields["thinking_level"].choices]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("model", CATALOGUE)
+def test_the_levels_on_offer_are_those_of_the_model(session: Session, model: str) -> None:
+    session.model = model
+    assert levels(SessionForm(instance=session)) == ["", *capabilities_of(model).levels]
+
+
+def test_the_levels_follow_the_model_that_is_chosen_with_them(session: Session) -> None:
+    assert saved(session, thinking_level="MINIMAL").options.thinking_level == "MINIMAL"
+    session.settings = {}
+    form = form_for(session, model="gemini-3.1-pro-preview", thinking_level="MINIMAL")
+    assert "thinking_level" in form.errors
+
+
+def test_a_level_that_the_model_does_not_take_stays_where_it_was_set(session: Session) -> None:
+    session.settings = {"thinking_level": "MINIMAL"}
+    kept = saved(session, model="gemini-2.5-flash", thinking_level="MINIMAL")
+    assert kept.options.thinking_level == "MINIMAL"
 
 
 def test_all_tools_chosen_means_later_tools_too(session: Session) -> None:

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from sessions_app.chat.run_ending import Ending, cost_of
 from sessions_app.chat.session_form import SessionForm, option_label
 from sessions_app.chat.transcript import WINDOW, Transcript, view_run
-from sessions_app.errors import QuotaExceeded
+from sessions_app.errors import QuotaExceeded, excerpt
 from sessions_app.models import Exchange, Run, Session
 from sessions_app.prompt.reply import Outcome
 from sessions_app.wording import endings, resends
@@ -87,11 +87,29 @@ def test_what_was_not_counted_cost_nothing_known() -> None:
     assert cost_of([Exchange()]) == endings.COSTS["uncharged"]
 
 
-def test_a_page_of_words_from_the_provider_is_a_sentence_and_a_detail() -> None:
-    run = Run(status=Run.Status.FAILED, error={"message": "Too much. See https://example.org. \n* limit: 20"})
-    ending = Ending.of(run, [])
+def failed_with(message: str) -> Ending:
+    ending = Ending.of(Run(status=Run.Status.FAILED, error={"message": message}), [])
     assert ending is not None
-    assert (ending.title, ending.detail) == ("Too much.", "See https://example.org. \n* limit: 20")
+    return ending
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Resource has been exhausted (e.g. check quota).",
+        "Function call `f` in the 2. content block is missing a `thought_signature`.",
+        "Too much. See https://example.org. \n* limit: 20",
+    ],
+)
+def test_what_the_provider_said_is_not_cut_where_a_sentence_may_end(message: str) -> None:
+    ending = failed_with(message)
+    assert (ending.title, ending.detail) == (message, "")
+
+
+def test_a_page_of_words_from_the_provider_is_an_excerpt_with_all_of_it_behind() -> None:
+    message = "Quota exceeded for metric: requests. " * 20
+    ending = failed_with(message)
+    assert (ending.title, ending.detail) == (excerpt(message), message.strip())
 
 
 def test_a_full_quota_says_when_to_ask_again() -> None:

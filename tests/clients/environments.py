@@ -89,8 +89,9 @@ GENAI = ClientEnvironment("google_genai")
 GENAI_1 = ClientEnvironment("google_genai_1")
 ADK = ClientEnvironment("google_adk")
 OPENAI = ClientEnvironment("openai")
+ANTHROPIC = ClientEnvironment("anthropic")
 JAVASCRIPT = ClientEnvironment("javascript", ("package.json", "package-lock.json"))
-ENVIRONMENTS = (GENAI, GENAI_1, ADK, OPENAI, JAVASCRIPT)
+ENVIRONMENTS = (GENAI, GENAI_1, ADK, OPENAI, ANTHROPIC, JAVASCRIPT)
 
 
 def missing() -> list[str]:

@@ -3,6 +3,7 @@
 import orjson
 import pytest
 
+from sessions_app.errors import excerpt
 from sessions_app.gemini.key_check import check_key
 from tests.gemini.conftest import KEY
 from tests.gemini.upstream import Upstream
@@ -48,3 +49,11 @@ async def test_every_refusal_has_its_own_result(upstream: Upstream, result: str)
 
 async def test_without_a_way_to_the_provider_nothing_is_said_about_the_key() -> None:
     assert (await check_key(KEY, base_url="http://127.0.0.1:9")).result == "unreachable"
+
+
+async def test_a_long_refusal_is_an_excerpt_with_all_of_it_behind(upstream: Upstream) -> None:
+    message = "You exceeded your current quota, e.g. the 2. of them. " * 20
+    upstream.packets = [refusal(429, "RESOURCE_EXHAUSTED", message)]
+    upstream.status = 429
+    trial = await check_key(KEY, base_url=upstream.url)
+    assert excerpt(message) in trial.message and trial.said == message.strip()

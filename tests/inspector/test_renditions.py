@@ -1,3 +1,4 @@
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import orjson
@@ -7,9 +8,12 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from sessions_app.inspector.tabs.renditions_tab import RenditionsTab, renditions_of
-from sessions_app.models import Dialect, Exchange, Session
+from sessions_app.models import Dialect, Exchange, Session, Turn
 from sessions_app.prompt.dialects.openai import openai_request
-from tests.factories import answered, make_exchange, make_history, make_run, play_flight
+from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.prompt.stage_records import StageName, StageRecord
+from sessions_app.prompt.turns import TurnKind
+from tests.factories import answered, finish, make_exchange, make_history, make_run, play_flight
 from tests.inspector.reading import read
 
 FOREIGN = ["OpenAI-compatible, panels as tool calls", "OpenAI-compatible, panels as JSON", "Anthropic"]
@@ -89,7 +93,7 @@ def test_a_long_history_costs_no_more_queries(
     session: Session, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     newest = Exchange.objects.get(pk=make_history(session, 12)[-1].pk)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         RenditionsTab().context(newest, raw=False)
 
 
@@ -97,3 +101,38 @@ def test_an_exchange_without_a_manifest_still_has_a_page(client: Client, session
     exchange = answered(session, "Hello", "Hi")
     Exchange.objects.filter(pk=exchange.pk).update(manifest={})
     assert "Anthropic" in read(client, exchange, "renditions")
+
+
+def ordered() -> list[dict[str, object]]:
+    remark = Remark(code=RemarkCode.PANEL_SINCE, panel="todos", since="2026-11-20 18:30:00")
+    return [StageRecord(name=StageName.ORDER_PANELS, remarks=(remark,)).stored()]
+
+
+@pytest.mark.parametrize("title", [FOREIGN[0], FOREIGN[2]])
+def test_the_forms_with_panels_tell_the_times_of_the_rows(session: Session, title: str) -> None:
+    answered(session, "Hello", "Hi")
+    exchange = make_exchange(make_run(session), stages=ordered())
+    asked = datetime(2026, 11, 21, 9, tzinfo=UTC)
+    Turn.objects.filter(session=session).update(created_at=asked - timedelta(minutes=2))
+    exchange.started_at = asked
+    told = written(exchange, title).decode()
+    assert "Panel automatically generated at 2026-11-20T18:30:00Z" in told
+    assert told.count("  - user: 2026-11-21T08:58:00Z (2 minutes ago)") == 2
+    assert told.count("  - assistant: 2026-11-21T08:58:00Z (2 minutes ago)") == 1
+    assert "Current datetime: 2026-11-21T09:00:00Z" in told
+
+
+def test_a_copied_message_has_the_time_at_which_it_was_written(session: Session) -> None:
+    exchange = make_exchange(make_run(session))
+    (turn,) = Turn.objects.filter(session=session, kind=TurnKind.USER_TASK)
+    origin = Turn.objects.create(session=session, depth=0, kind=turn.kind, content=turn.content)
+    Turn.objects.filter(pk=origin.pk).update(created_at=datetime(2026, 11, 1, tzinfo=UTC))
+    Turn.objects.filter(pk=turn.pk).update(origin=origin)
+    assert "user: 2026-11-01T00:00:00Z" in written(exchange, "Anthropic").decode()
+
+
+def test_a_later_hop_tells_the_times_of_the_first(session: Session) -> None:
+    first = make_exchange(make_run(session), stages=ordered())
+    finish(first.run)
+    hop = make_exchange(make_run(session), continues=first)
+    assert "generated at 2026-11-20T18:30:00Z" in written(hop, "Anthropic").decode()

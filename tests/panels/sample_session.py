@@ -66,6 +66,7 @@ def _texts(session: Session, owner: User) -> None:
         Notification.objects.add(session.pk, "custom", "old", source=str(number), status="seen")
     Notification.objects.add(session.pk, "guard_rail", "stop")
     Notification.objects.add(session.pk, "user_message", "Hello")
+    Notification.objects.filter(session=session).update(created_at=NOW)
 
 
 def _programs(session: Session) -> None:

@@ -1,9 +1,11 @@
 """What tools ask for, written down."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from sessions_app.context.workspaces import workspace_of
@@ -141,6 +143,11 @@ def test_an_artifact_is_a_file_and_a_row(run: Run, session: Session) -> None:
 def test_nothing_asked_costs_nothing(run: Run, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):
         apply(run, [])
+
+
+def test_tools_know_the_time_of_the_call_not_that_of_the_run(run: Run) -> None:
+    run.now = timezone.now() - timedelta(hours=1)
+    assert timezone.now() - tool_context(run).now < timedelta(minutes=1)
 
 
 def test_tools_see_the_session_in_one_query(

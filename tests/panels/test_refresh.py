@@ -183,7 +183,7 @@ def test_a_file_is_closed_when_its_messages_are_over_and_that_is_told(
     make_history(session, 1)
     found = panels(session, workspace)
     assert "file_references" not in found and not session.references.get().enabled
-    assert found["notifications"].value[0]["text"].startswith("“a.txt” was closed after 2 messages.")
+    assert found["notifications"].value[0]["text"] == "“a.txt” was closed after 2 messages."
     assert not Notification.objects.open().exists()
 
 

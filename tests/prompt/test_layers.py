@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.errors import PromptError
+from sessions_app.prompt.clock import clock_text
 from sessions_app.prompt.layers import (
     TEMPLATES,
     FrozenHistory,
@@ -102,6 +103,11 @@ def test_the_guide_names_every_key_that_is_there() -> None:
     assert all(key in parsed["description"] for key in parsed if key != "description")
 
 
+def test_the_brief_is_true_of_every_format_in_which_it_is_told() -> None:
+    everything = static(procedure=NamedText("n", "b"), tools=("f",), history=(FrozenHistory("1", "x"),))
+    assert "JSON" not in str(everything)
+
+
 def test_non_ascii_is_not_escaped() -> None:
     assert "Grüße 👋 <b>" in joined(render_static(StaticSources(background="Grüße 👋 <b>")))
 
@@ -134,7 +140,7 @@ def test_an_unchanged_panel_keeps_its_segment() -> None:
 
 def test_the_clock_comes_last_with_its_offset() -> None:
     parsed = orjson.loads(joined(render_dynamic([Panel("todos", "", [], NOW)], NOW)))
-    assert list(parsed.items())[-1] == ("current_datetime", "2026-11-21T08:00:00+00:00")
+    assert list(parsed.items())[-1] == ("current_datetime", clock_text(NOW, 1))
 
 
 def test_a_time_without_zone_is_refused() -> None:

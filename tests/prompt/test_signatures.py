@@ -148,6 +148,11 @@ def test_a_newest_model_turn_without_signature_is_found() -> None:
     assert check_signatures((HI, answer("2"), user_task("3", "x")), required=True) == ()
 
 
+def test_a_model_that_signs_calls_only_is_not_missed_a_signature_on_its_text() -> None:
+    bare = Turn("2", answer("2").kind, content("model", text("Hi")), ROUTE)
+    assert check_signatures((HI, bare, user_task("3", "x")), required=False) == ()
+
+
 def test_a_dummy_that_is_sent_is_found() -> None:
     turns, _ = prepare_signatures(TOOL_LOOP, route="other", required=True)
     assert [(found.turn, found.part, found.code) for found in check_signatures(turns, required=True)] == [

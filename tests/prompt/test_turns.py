@@ -28,7 +28,7 @@ def test_answers_stand_in_one_content_in_call_order_with_their_ids() -> None:
 
 def test_a_summary_says_that_it_is_one() -> None:
     turn = compressed_history("1", "They met.")
-    assert text_of(turn.wire).startswith("Summary of the earlier conversation")
+    assert text_of(turn.wire).startswith("Summary of a part of this conversation")
     assert turn.kind.role == "user"
 
 

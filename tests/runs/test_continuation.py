@@ -4,7 +4,9 @@ import uuid
 from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
+from asgiref.sync import sync_to_async
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +14,15 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import LimitReached
 from sessions_app.models import Exchange, ModelFacts, Notification, QueuedMessage, Run, Session, Todo, Turn
 from sessions_app.prompt.turns import TurnKind
-from sessions_app.runs.continuation import ContinuationState, Continue, End, decide
+from sessions_app.runs.continuation import (
+    CUT_TEXT,
+    REQUESTS,
+    ContinuationState,
+    Continue,
+    End,
+    decide,
+    todo_text,
+)
 from sessions_app.runs.runner import Runner
 from tests.runs.conftest import Ask
 from tests.runs.running import send, watch
@@ -124,6 +134,34 @@ async def test_the_model_sees_the_notification_once(ask: Ask, session: Session) 
     assert marked["remarks"] == [seen.remark.stored()]
 
 
+def sent_states(exchange: Exchange) -> list[tuple[str, str]]:
+    """State and text of the notifications in the request."""
+    parts = orjson.loads(exchange.request_body())["contents"][0]["parts"]
+    found = orjson.loads(parts[-1]["text"]).get("notifications", ())
+    return [(one["state"], one["text"]) for one in found]
+
+
+async def test_a_notification_is_open_once_and_asks_only_in_the_turn_that_goes_on(
+    ask: Ask, session: Session
+) -> None:
+    await ask("/maxtokens")
+    await ask("Hello")
+    cut, following, later = [one async for one in Exchange.objects.filter(session=session).order_by("pk")]
+    assert await sync_to_async(sent_states)(cut) == []
+    assert await sync_to_async(sent_states)(following) == [("open", CUT_TEXT)]
+    assert await sync_to_async(sent_states)(later) == [("seen", CUT_TEXT)]
+    _, second, _ = await runs_of(session)
+    assert second.trigger is not None and second.trigger.text.endswith(REQUESTS["cut"])
+    assert REQUESTS["cut"] not in CUT_TEXT
+
+
+@pytest.mark.parametrize("count", [1, 2, 30])
+def test_open_todos_are_counted_and_listed(count: int) -> None:
+    lead, *lines = todo_text([f"todo {number}" for number in range(count)]).splitlines()
+    assert lead == ("1 todo is not done:" if count == 1 else f"{count} todos are not done:")
+    assert len(lines) == min(count, 21)
+
+
 async def test_a_cut_answer_waits_where_the_person_said_so(ask: Ask, session: Session) -> None:
     await settings_are(session, continue_cut=False)
     run = await ask("/maxtokens")
@@ -207,8 +245,6 @@ async def test_a_run_that_the_server_left_is_noted(runner: Runner, session: Sess
 
 async def test_nobody_goes_on_from_another_branch(ask: Ask, session: Session) -> None:
     """The head moved while the run ended: the continuation would answer what nobody looks at."""
-    from asgiref.sync import sync_to_async
-
     from sessions_app.runs.start import start_continuation
 
     first = await ask("Hello")

@@ -238,6 +238,7 @@ def _sentences_of_runs() -> Iterator[str]:
         yield from stages.input_and_output(record)
     for remark in REMARKS:
         yield from (remarks.sentence_at(remark), remarks.label(remark))
+    yield from (remarks.notification_hint("context_threshold", ""), refusals.lasting_hint("max_usd"))
     for titles in (["role"], ["role", "purpose"]):
         yield from (remarks.about_texts(what, titles) for what in ("fell_back", "breaking"))
     for code, figures in REFUSALS:
@@ -253,6 +254,7 @@ def _sentences_of_runs() -> Iterator[str]:
     yield from (endings.resumption([]), endings.resumption(["book_taxi"]))
     for kind in (*resends.REASONS, ProviderDown.__name__):
         yield from (resends.reason({"kind": kind}, 1), resends.note(kind))
+    yield from map(resends.asking_again, ("Down.", "Down"))
 
 
 def _sentences_of_uploads() -> Iterator[str]:

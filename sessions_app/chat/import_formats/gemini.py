@@ -37,7 +37,7 @@ USER_ROLES = ("", "user", "function", "tool")
 _PROVIDER_FILE = re.compile(r"https?://[^/]+/v\d\w*/files/[\w-]+")
 """The address of an uploaded file, which only the key that uploaded it may name."""
 
-_LEVELS = ("LOW", "MEDIUM", "HIGH")
+_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH")
 _CONFIG = frozenset({"temperature", "thinkingConfig", "thinking_config"})
 _THINKING = frozenset(
     {

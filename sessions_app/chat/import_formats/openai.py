@@ -36,7 +36,7 @@ UNNAMED = "unnamed_tool"
 
 _DATA_URL = re.compile(r"data:([\w.+/-]*)(?:;[^;,]*)*;base64,", re.ASCII)
 _BODY = frozenset({"model", "messages", "tools", "functions", "temperature", "stream", "tool_choice"})
-_EFFORTS = {"minimal": "LOW", "low": "LOW", "medium": "MEDIUM", "high": "HIGH"}
+_EFFORTS = {"minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH"}
 
 
 def read_messages(items: Iterable[Node], notes: Notes) -> Iterator[ImportedContent]:

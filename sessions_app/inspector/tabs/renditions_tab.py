@@ -1,15 +1,23 @@
 """The renditions tab: the request in other formats."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+from django.db.models.functions import Coalesce
 
 from sessions_app.inspector import formatting
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.tabs.base import Tab
-from sessions_app.models import Exchange
+from sessions_app.models import Exchange, Turn
 from sessions_app.prompt import wire
+from sessions_app.prompt.layers import Layer
+from sessions_app.prompt.remarks import RemarkCode
 from sessions_app.prompt.renditions import anthropic, openai
 from sessions_app.prompt.renditions.original import Original, OriginalEntry, inline_body
+from sessions_app.prompt.renditions.times import MESSAGES_TOLD, KnownTimes
+from sessions_app.prompt.stage_records import STAGES, StageName
 from sessions_app.prompt.tokens import estimate
 
 
@@ -57,15 +65,15 @@ def renditions_of(exchange: Exchange) -> list[Rendition]:
     if exchange.is_translated:
         description = "What travelled: the gateway told the prepared body as a chat completion."
         told.append(Rendition("OpenAI-compatible, as sent", description, exchange.sent_body))
-    return told + foreign(original)
+    return told + foreign(original, times_of(exchange, original))
 
 
-def foreign(original: Original) -> list[Rendition]:
+def foreign(original: Original, times: KnownTimes) -> list[Rendition]:
     return [
         Rendition(
             "OpenAI-compatible, panels as tool calls",
             "The static layer is the system message; every panel is the result of a call.",
-            lambda: wire.dumps(openai.render(original)),
+            lambda: wire.dumps(openai.render(original, times=times)),
         ),
         Rendition(
             "OpenAI-compatible, panels as JSON",
@@ -75,7 +83,7 @@ def foreign(original: Original) -> list[Rendition]:
         Rendition(
             "Anthropic",
             "Panels as tool results with cache marks at the quarters, the system prompt repeated after them.",
-            lambda: wire.dumps(anthropic.render(original)),
+            lambda: wire.dumps(anthropic.render(original, times=times)),
         ),
     ]
 
@@ -89,3 +97,32 @@ def show(rendition: Rendition, reader: PartReader) -> ShownRendition:
 def original_of(exchange: Exchange) -> Original:
     entries = (OriginalEntry(item.layer, item.source.name, item.wire) for item in exchange.sent_items())
     return Original(exchange.model, tuple(entries), exchange.stored_manifest.tail.encode())
+
+
+def times_of(exchange: Exchange, original: Original) -> KnownTimes:
+    """What the rows know of times. The panels of a later hop are those of the first: a query for each hop."""
+    first = exchange
+    while first.continues is not None:
+        first = first.continues
+    return KnownTimes(dict(_panel_times(first)), _message_times(original), exchange.started_at)
+
+
+def _panel_times(exchange: Exchange) -> Iterator[tuple[str, datetime]]:
+    for stage in STAGES.validate_python(exchange.stages):
+        for remark in stage.remarks if stage.name == StageName.ORDER_PANELS else ():
+            if remark.code == RemarkCode.PANEL_SINCE:
+                since = datetime.fromisoformat(remark.figures["since"])
+                yield str(remark.figures["panel"]), since.replace(tzinfo=UTC)
+
+
+def _message_times(original: Original) -> list[tuple[str, datetime]]:
+    """Of the last messages, oldest first: a copy has the time of the turn that it stands for. One query."""
+    told = [entry.source for entry in original.entries if entry.layer in (Layer.BUFFERED, Layer.TRIGGER)]
+    keys = [UUID(source.partition(":")[2]) for source in told[-MESSAGES_TOLD:]]
+    rows = Turn.objects.filter(public__in=keys).annotate(said=Coalesce("origin__created_at", "created_at"))
+    known = {public: (kind, said) for public, kind, said in rows.values_list("public", "kind", "said")}
+    return [
+        ("assistant" if Turn.Kind(known[key][0]).is_model else "user", known[key][1])
+        for key in keys
+        if key in known
+    ]

@@ -118,7 +118,8 @@ class NextPage(Action):
     page: Annotated[int, Field(ge=1, le=1_000_000)]
 
     def answer(self, context: ToolContext) -> dict[str, Any]:
-        return {"panel": self.panel, "page": self.page}
+        # How many pages there are is known when the panel is read.
+        return {"panel": self.panel, "asked_for": self.page, "see": "its first line, which names its page"}
 
     def carry_out(self, session: Session) -> str:
         """A panel by its key, else an open file by its path."""
@@ -152,8 +153,7 @@ class KeepFile(FileAction):
     def carry_out(self, session: Session) -> str:
         born = Turn.objects.count_messages(session.head_id)
         self.stored(session).set_ttl(self.messages, born=born)
-        count = "1 message" if self.messages == 1 else f"{self.messages} messages"
-        return f"{self.path} stays {f'for {count}' if self.messages else 'for ever'}."
+        return f"{self.path} stays {f'for {_counted(self.messages)}' if self.messages else 'for ever'}."
 
 
 class RemoveFile(FileAction):
@@ -232,7 +232,7 @@ class FileReferences(PanelKind[FileRow]):
             Notification.objects.add(
                 session.pk,
                 Notification.Kind.CUSTOM,
-                f"“{row.path}” was closed after {row.ttl} messages. Open it again if it is needed.",
+                f"“{row.path}” was closed after {_counted(row.ttl or 0)}.",
                 source=f"file:{row.id}",
                 # Needs no answer: an open notification would start a run.
                 status=Notification.Status.SEEN,
@@ -244,6 +244,10 @@ def value_of_files(files: Sequence[ReadFile]) -> PanelValue:
     missing = [file.problem for file in files if file.problem]
     problem = missing[0] if len(missing) == 1 else f"{len(missing)} files are not sent." if missing else ""
     return PanelValue([file.value for file in files], problem, tuple(files))
+
+
+def _counted(messages: int) -> str:
+    return "1 message" if messages == 1 else f"{messages} messages"
 
 
 def _messages_left(reference: Reference, messages: int) -> int | None:

@@ -181,5 +181,5 @@ def github_lists(folder: Path) -> ProgramOutput:
             printed = run_program(argv, Path(empty), timeout=GH_TIMEOUT, extra={**login, **GH_ENVIRONMENT})
             if printed.failed:
                 return printed
-            texts.append(f"{title} of {name}:\n{printed.text or 'none'}")
+            texts.append(f"{title} of {name}, the newest {GH_ROWS} at most:\n{printed.text or 'none'}")
     return ProgramOutput("\n\n".join(texts))

@@ -1,25 +1,65 @@
 """The notifications panel: events of a session that the model should know of."""
 
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
+from pydantic import Field
 
 from sessions_app.models import Notification, Session
-from sessions_app.panels.base import Action, PanelKind, existing
-from sessions_app.panels.rows import PanelRow
+from sessions_app.panels.base import Action, PanelInputs, PanelKind, PanelValue, existing
+from sessions_app.panels.rows import Moment, PanelRow
 
 SEEN_SENT = 10
 """How many notifications that were seen are still sent, the newest ones."""
+
+
+EARLIER_REQUESTS = (
+    ". Go on until each is, or say what keeps you from it",
+    " Go on exactly where it stopped, without repeating anything.",
+    " Open it again if it is needed.",
+    " Close files, or begin a new session.",
+    " What arrived is kept. Write a message to go on.",
+    " Write a message to go on.",
+    " Change the limit in the session's settings (“Going on, limits, budget”), or write a message to go on.",
+    (
+        " What was done is kept. Continue or write a message to go on with a new count, or change the limit "
+        "in the session's settings (“Going on, limits, budget”)."
+    ),
+)
+"""What notifications of earlier versions ask of the model or the person, behind what happened.
+
+The turn that continues a session asks the model, once; the page asks the person.
+"""
 
 
 class NotificationRow(PanelRow):
     number: int
     kind: str
     text: str
+    status: str = ""
+    created_at: Moment = Field(default_factory=timezone.now)
+    seen_at: Moment | None = None
 
-    @property
-    def value(self) -> dict[str, Any]:
-        return {"id": f"N{self.number}", "kind": self.kind, "text": self.text}
+    def as_sent(self, began: datetime) -> dict[str, Any]:
+        """Open until the end of the run that sent it first: a state that changes within a run would end the
+        cached prefix there."""
+        is_open = self.status != Notification.Status.SEEN or bool(self.seen_at and self.seen_at >= began)
+        return {
+            "id": f"N{self.number}",
+            "kind": self.kind,
+            "state": "open" if is_open else "seen",
+            "at": self.created_at.isoformat(timespec="minutes"),
+            "text": self._text(),
+        }
+
+    def _text(self) -> str:
+        """What happened: nothing is asked in a panel, where it would stand for good."""
+        text = self.text
+        for request in EARLIER_REQUESTS:
+            text = text.replace(request, "")
+        return text
 
 
 class MarkSeen(Action):
@@ -56,6 +96,9 @@ class Notifications(PanelKind[NotificationRow]):
         told = Notification.objects.filter(session=session).for_panel()
         seen = told.filter(status=Notification.Status.SEEN).order_by("-number").values("pk")[:SEEN_SENT]
         return told.filter(~Q(status=Notification.Status.SEEN) | Q(pk__in=seen))
+
+    def value(self, inputs: PanelInputs) -> PanelValue:
+        return PanelValue([row.as_sent(inputs.began) for row in self.of(inputs)])
 
     def template_context(self, session: Session, read: object) -> dict[str, Any]:
         rows = list(self.stored(session))

@@ -47,11 +47,12 @@ class TodoAction(Action):
 
     def read(self, context: ToolContext) -> TodoRow:
         """The todo before the calls of this round. Raises ToolError."""
-        for todo in Todos.of(context):
-            if todo.position == self.position:
-                return todo
+        todos = {todo.position: todo for todo in Todos.of(context)}
+        if self.position in todos:
+            return todos[self.position]
+        known = ", ".join(map(str, todos))
         raise ToolError(
-            f"There is no todo at position {self.position}.", hint="Ask list_todos for the positions."
+            f"There is no todo at position {self.position}.", hint=f"Positions: {known or 'none'}."
         )
 
     def stored(self, session: Session) -> Any:

@@ -5,7 +5,7 @@ request, and its result the same one.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from sessions_app.prompt.parts import (
 
 Wire = dict[str, Any]
 Role = Literal["user", "assistant"]
+PartText = Callable[[RawPart], str]
 
 _INVALID_ID = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -88,14 +89,17 @@ def text_message(role: Role, text: str) -> Message:
     return Message(role, (TextBlock(text),))
 
 
-def messages_of(contents: Iterable[bytes]) -> list[Message]:
-    """One message per content, in order, without those that have only thoughts or empty texts."""
-    return messages_in(wire.loads(content) for content in contents)
+def messages_of(contents: Iterable[bytes], part_text: PartText | None = None) -> list[Message]:
+    """One message per content, in order, without those that have only thoughts or empty texts.
+
+    `part_text` gives a text for parts that have no block; without it they are left out.
+    """
+    return messages_in((wire.loads(content) for content in contents), part_text)
 
 
-def messages_in(contents: Iterable[Any]) -> list[Message]:
+def messages_in(contents: Iterable[Any], part_text: PartText | None = None) -> list[Message]:
     """The same for parsed contents."""
-    reader = _MessageReader()
+    reader = _MessageReader(part_text)
     messages = [reader.read(position, content) for position, content in enumerate(contents)]
     return [message for message in messages if message.blocks]
 
@@ -115,7 +119,8 @@ def schema_of(declaration: Mapping[str, Any]) -> dict[str, Any]:
 class _MessageReader:
     """Reads contents one by one and keeps the calls without results."""
 
-    def __init__(self) -> None:
+    def __init__(self, part_text: PartText | None) -> None:
+        self._part_text = part_text
         self._used: set[str] = set()
         self._waiting: list[tuple[str, CallBlock]] = []
 
@@ -146,15 +151,22 @@ class _MessageReader:
             # A nameless part continues the open call.
             call = next(opened, None) if raw.get("name") else None
             return replace(call, signature=signature_of(part) or "") if call else None
-        answer = response_of(part)
-        return self._answer(place, answer) if answer else _media(part)
+        if answer := response_of(part):
+            return self._answer(place, answer)
+        return _media(part) or self._text_for(part)
+
+    def _text_for(self, part: RawPart) -> TextBlock | None:
+        text = self._part_text(part) if self._part_text else ""
+        return TextBlock(text) if text else None
 
     def _answer(self, place: str, raw: Wire) -> ResultBlock:
         response, name = raw.get("response"), str(raw.get("name") or "")
         call = self._take(str(raw.get("id") or ""), name)
         found = call.id if call else f"unasked-{place}"
         failed = isinstance(response, dict) and "error" in response
-        return ResultBlock(found, name, wire.dumps(response).decode(), failed)
+        beside = [self._part_text(part) for part in parts_in(raw)] if self._part_text else []
+        content = "\n".join((wire.dumps(response).decode(), *beside))
+        return ResultBlock(found, name, content, failed)
 
     def _take(self, key: str, name: str) -> CallBlock | None:
         """The call of a result: by its id, or else the first open one of that name."""

@@ -1,8 +1,9 @@
 """The Anthropic rendition: content blocks, `system` at the top, cache marks on panels (B4, B5)."""
 
-from collections.abc import Iterable, Mapping
+import base64
+import binascii
+from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from sessions_app.prompt.dialects.messages import (
@@ -16,32 +17,36 @@ from sessions_app.prompt.dialects.messages import (
     schema_of,
 )
 from sessions_app.prompt.renditions import assembly
-from sessions_app.prompt.renditions.assembly import alternate, assemble_messages
+from sessions_app.prompt.renditions.assembly import UNKNOWN_TIMES, alternate, assemble_messages
+from sessions_app.prompt.renditions.earlier_texts import true_of_all_formats
 from sessions_app.prompt.renditions.original import Original
+from sessions_app.prompt.renditions.stand_ins import media_text, tools_for
+from sessions_app.prompt.renditions.times import KnownTimes
 
 MAX_TOKENS = 128_000
 """If the original sets no limit; Anthropic requires one (reference B4)."""
 
 Wire = dict[str, Any]
 
+_KINDS = {
+    "application/pdf": "document",
+    **dict.fromkeys(("image/jpeg", "image/png", "image/gif", "image/webp"), "image"),
+}
+"""Blocks by the types of their files (reference: the types of its SDK)."""
+
 _CACHED: Wire = {"cache_control": {"type": "ephemeral"}}
 
 
-def render(original: Original, *, changed: Mapping[str, datetime] | None = None) -> Wire:
+def render(original: Original, *, times: KnownTimes = UNKNOWN_TIMES) -> Wire:
     """A request of the Messages API. Gemini's signatures are left out."""
-    messages = alternate(
-        _without_blank_texts(assemble_messages(original, repeats_system=True, changed=changed))
-    )
+    messages = alternate(_without_blank_texts(assemble_messages(original, repeats_system=True, times=times)))
     marked = breakpoints(assembly.panel_count(original))
-    config = original.config
-    result: Wire = {"model": original.model, "max_tokens": config.get("maxOutputTokens", MAX_TOKENS)}
-    if original.static_text:
-        result["system"] = original.static_text if marked else _cached_system(original.static_text)
-    if declared := declarations_of(original.tools):
+    limit = original.config.get("maxOutputTokens", MAX_TOKENS)
+    result: Wire = {"model": original.model, "max_tokens": limit, "stream": True}
+    if brief := true_of_all_formats(original.static_text):
+        result["system"] = brief if marked else _cached_system(brief)
+    if declared := declarations_of(tools_for(messages, original.tools)):
         result["tools"] = [_tool(one) for one in declared]
-    if "temperature" in config:
-        # Anthropic's scale ends at 1, Gemini's at 2.
-        result["temperature"] = min(config["temperature"], 1.0)
     return result | {"messages": _Writer(marked).write(messages)}
 
 
@@ -101,7 +106,20 @@ def _tool(declaration: Wire) -> Wire:
 
 
 def _media(media: MediaBlock) -> Wire:
-    kind = "image" if media.mime.startswith("image/") else "document"
-    if media.uri:
+    """A block of a kind that the Messages API has, else a text that names the file."""
+    kind = _KINDS.get(media.mime, "")
+    if kind and media.uri.startswith(("https://", "http://")):
         return {"type": kind, "source": {"type": "url", "url": media.uri}}
-    return {"type": kind, "source": {"type": "base64", "media_type": media.mime, "data": media.data}}
+    if kind and media.data:
+        return {"type": kind, "source": {"type": "base64", "media_type": media.mime, "data": media.data}}
+    if media.mime == "text/plain" and (text := _decoded(media.data)):
+        return {"type": "document", "source": {"type": "text", "media_type": media.mime, "data": text}}
+    return {"type": "text", "text": media_text(media)}
+
+
+def _decoded(data: str) -> str:
+    """Empty for what is no UTF-8 in base64."""
+    try:
+        return base64.b64decode(data, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return ""

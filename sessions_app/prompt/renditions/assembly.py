@@ -1,11 +1,10 @@
 """The messages of a rendition, by the rules that hold for all providers (seed 4, reference B4 to B6).
 
-Panels are calls of a tool that is not declared, each with its content as the result.
+Panels are calls of a tool, each with its content as the result.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from sessions_app.prompt import wire
@@ -18,8 +17,13 @@ from sessions_app.prompt.dialects.messages import (
     messages_of,
     text_message,
 )
+from sessions_app.prompt.renditions.earlier_texts import true_of_all_formats
 from sessions_app.prompt.renditions.original import Original
+from sessions_app.prompt.renditions.stand_ins import PANEL_TOOL, files_as_text, part_text
+from sessions_app.prompt.renditions.times import KnownTimes
 from sessions_app.prompt.signatures import DUMMY
+
+UNKNOWN_TIMES = KnownTimes()
 
 
 def assemble_messages(
@@ -27,13 +31,13 @@ def assemble_messages(
     *,
     panels_as_calls: bool = True,
     repeats_system: bool = False,
-    changed: Mapping[str, datetime] | None = None,
+    times: KnownTimes = UNKNOWN_TIMES,
 ) -> list[Message]:
     """Dynamic layer, optionally the system prompt again, then the conversation, in a valid order."""
-    history = without_orphans(messages_of(original.turns))
-    front = _front(original, history, panels_as_calls, changed or {})
+    history = without_orphans(files_as_text(messages_of(original.turns, part_text)))
+    front = _front(original, history, panels_as_calls, times)
     if front and panels_as_calls and repeats_system:
-        front += repeated_system(original.static_text)
+        front += repeated_system(true_of_all_formats(original.static_text))
     return alternate(complete_results([*front, *history]))
 
 
@@ -43,12 +47,12 @@ def has_user_text(messages: Sequence[Message]) -> bool:
 
 
 def _front(
-    original: Original, history: Sequence[Message], panels_as_calls: bool, changed: Mapping[str, datetime]
+    original: Original, history: Sequence[Message], panels_as_calls: bool, times: KnownTimes
 ) -> list[Message]:
     if not panels_as_calls:
         return [text_message("user", original.dynamic_text)] if original.dynamic_text else []
     # Calls before the newest user text are not validated; without one they are the current turn.
-    return panel_messages(original, changed, "" if has_user_text(history) else DUMMY)
+    return panel_messages(original, times, "" if has_user_text(history) else DUMMY)
 
 
 MISSING_RESULT = "No result was recorded."
@@ -118,34 +122,28 @@ def _without(message: Message, dropped: Sequence[Block]) -> Message:
     return replace(message, blocks=tuple(block for block in message.blocks if block not in dropped))
 
 
-TOOL = "dynamic_panel"
-HEADER = (
-    "Beginning of the dynamic panel display. Each panel shows the state of things as it is now; "
-    "where the conversation says something else, the panel is newer."
-)
-FOOTER = "End of the dynamic panel display."
+HEADER = "Beginning of dynamic panel display. All content displayed below may be considered up to date."
+FOOTER = "End of dynamic panel displays."
 FOOTER_RESULT = "Panel display complete. Proceeding with conversation."
 REPEATED = "System instructions (repeated for emphasis):\n\n"
 ACKNOWLEDGED = "Understood. I will follow these instructions."
 
-_KNOWN_SINCE = datetime(2020, 1, 1, tzinfo=UTC)
 
-
-def panel_messages(original: Original, changed: Mapping[str, datetime], signature: str = "") -> list[Message]:
+def panel_messages(original: Original, times: KnownTimes, signature: str = "") -> list[Message]:
     """One call and one answer per panel that is not empty, oldest change first, then the footer's.
 
-    `changed` are the known times of change (aware). `signature` is the dummy for the calls, required when
-    no user text follows them (reference C1).
+    `signature` is the dummy for the calls, required when no user text follows them (reference C1).
     Without panels there is no header and no footer.
     """
     shown = {key: value for key, value in original.panels.items() if _is_filled(value)}
     built: list[Message] = []
     for key, value in shown.items():
-        text = generated_at(changed.get(key))
+        text = times.generated_at(key)
         opening = text if built else f"{HEADER}\n\n{text}"
         built += _pair(key, opening, {"id": key}, _result(key, value), signature)
     if built:
-        built += _pair("footer", footer(original.clock), {"action": "end_panels"}, FOOTER_RESULT, signature)
+        text = "\n".join((FOOTER, *times.lines(original.clock)))
+        built += _pair("footer", text, {"action": "end_panels"}, FOOTER_RESULT, signature)
     return built
 
 
@@ -159,31 +157,19 @@ def repeated_system(system: str) -> list[Message]:
     return [text_message("user", REPEATED + system), text_message("assistant", ACKNOWLEDGED)]
 
 
-def generated_at(changed: datetime | None) -> str:
-    """Times before 2020 come from a clock that was not set."""
-    if changed is None or changed < _KNOWN_SINCE:
-        return "Panel automatically generated (timestamp unknown)"
-    return f"Panel automatically generated at {changed.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def footer(clock: str) -> str:
-    """With the date only: a time would end the cached prefix in every request (reference B6)."""
-    return f"{FOOTER} Date: {clock[:10]}" if clock else FOOTER
-
-
 def _pair(key: str, text: str, args: dict[str, str], result: str, signature: str) -> list[Message]:
     name = f"panel_{key}"
-    called = CallBlock(name, TOOL, args, signature)
+    called = CallBlock(name, PANEL_TOOL, args, signature)
     return [
         Message("assistant", (TextBlock(text), called)),
-        Message("user", (ResultBlock(name, TOOL, result),)),
+        Message("user", (ResultBlock(name, PANEL_TOOL, result),)),
     ]
 
 
 def _result(key: str, value: Any) -> str:
     title = key.replace("_", " ").capitalize()
     content = value if isinstance(value, str) else wire.dumps(value).decode()
-    return f"======= [{key}] {title} =======\n{content}"
+    return f"======= [{key}] {title} =======\n{true_of_all_formats(content)}"
 
 
 def _is_filled(value: Any) -> bool:

@@ -58,7 +58,7 @@ class Original:
 
     @property
     def clock(self) -> str:
-        """The time of the dynamic layer, ISO 8601; empty when it has none."""
+        """The time of the dynamic layer as it was told; empty when it has none."""
         found = self._dynamic.get(CLOCK_KEY)
         return found if isinstance(found, str) else ""
 

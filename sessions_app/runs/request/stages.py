@@ -180,7 +180,8 @@ def refresh_panels(context: RequestContext) -> StageResult[tuple[Panel, ...]]:
     on = frozenset(context.tools)
     tools = {name: name in on for name in context.toolbox.names}
     workspace = workspace_of(context.session.owner_id)
-    read = read_and_keep(context.session, workspace, timezone.now(), tools=tools)
+    began = context.run.now
+    read = read_and_keep(context.session, workspace, timezone.now(), tools=tools, began=began)
     panels = tuple(one.panel for one in read if one.panel)
     figures = PanelFigures(
         kinds=len(read),
@@ -238,6 +239,7 @@ def build_layers(
         rounded_time(context.run.now, context.options),
         history.turns,
         context.toolbox.declarations(context.tools),
+        clock_minutes=context.options.clock_minutes,
     )
     return StageResult(built, LayerFigures(turns=len(history.turns), buffered=len(built.buffered)))
 

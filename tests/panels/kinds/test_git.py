@@ -205,8 +205,8 @@ def test_issues_and_pull_requests_of_the_origin_are_listed(github_repository: Pa
     printed = github_lists(github_repository)
     assert not printed.failed
     issues, pulls = printed.text.split("\n\n")
-    assert issues.startswith("Open issues of ada/engine:\n12\tOPEN\tIt rattles")
-    assert pulls.startswith("Open pull requests of ada/engine:")
+    assert issues.startswith("Open issues of ada/engine, the newest 20 at most:\n12\tOPEN\tIt rattles")
+    assert pulls.startswith("Open pull requests of ada/engine, the newest 20 at most:")
 
 
 def test_it_gets_its_login_and_none_of_our_secrets(github_repository: Path, gh: Path) -> None:

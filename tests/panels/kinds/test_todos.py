@@ -37,7 +37,7 @@ async def test_completing_twice_is_said(context: ToolContext) -> None:
 async def test_a_position_that_does_not_exist_has_a_hint(context: ToolContext) -> None:
     result = await call(context, "complete_todo", position=9)
     assert result.failed
-    assert "list_todos" in result.response["hint"]
+    assert result.response["hint"] == "Positions: 1, 2."
 
 
 async def test_todos_are_listed(context: ToolContext) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from sessions_app.prompt.renditions import anthropic
-from sessions_app.prompt.turns import user_task
+from sessions_app.prompt.turns import Turn, user_task
 from sessions_app.prompt.wire import dumps
-from tests.prompt.examples import answer, call, calling, content, text
+from tests.prompt.examples import answer, answers, call, calling, content, text
 from tests.prompt.renditions.examples import EMPTY, STATIC, original
 
 HELLO = user_task("1", "Hello")
@@ -43,8 +43,19 @@ def test_without_panels_the_system_prompt_is_marked() -> None:
     assert not marked(rendered)
 
 
-def test_the_panel_tool_is_not_declared() -> None:
-    assert [tool["name"] for tool in anthropic.render(original())["tools"]] == ["check_flight"]
+def declared(*turns: Turn, **more: Any) -> list[str]:
+    return [tool["name"] for tool in anthropic.render(original(*turns, **more)).get("tools", ())]
+
+
+def test_every_tool_that_is_called_is_declared() -> None:
+    earlier = (HELLO, calling("2", call("gone")), answers("3", "gone"))
+    assert declared() == ["check_flight", "dynamic_panel"]
+    assert declared(*earlier) == ["check_flight", "dynamic_panel", "gone"]
+    assert declared(*earlier, panels=()) == ["check_flight", "gone"]
+
+
+def test_it_is_a_stream() -> None:
+    assert anthropic.render(original())["stream"] is True
 
 
 def test_the_first_message_is_the_users_and_the_last_one_too() -> None:
@@ -83,3 +94,32 @@ def test_pictures_and_documents_are_blocks_of_their_own() -> None:
     *_, first, second = blocks(anthropic.render(original(turn)))
     assert first["source"] == {"type": "base64", "media_type": "image/png", "data": "QQ=="}
     assert (second["type"], second["source"]["url"]) == ("document", "https://files.example/1")
+
+
+def shown(*parts: dict[str, Any]) -> list[dict[str, Any]]:
+    turn = user_task("1", "")
+    turn = type(turn)(turn.key, turn.kind, content("user", *parts))
+    return blocks(anthropic.render(original(turn, panels=())))
+
+
+@pytest.mark.parametrize(
+    "mime", ["image/heic", "image/svg+xml", "audio/wav", "video/mp4", "text/html", "application/zip", ""]
+)
+def test_a_file_of_another_type_is_named_in_a_text(mime: str) -> None:
+    inline = {"inlineData": {"mimeType": mime, "data": "QQ=="}}
+    for part in (inline, {"fileData": {"mimeType": mime, "fileUri": "https://files.example/1"}}):
+        (block,) = shown(part)
+        assert block["type"] == "text" and (mime or "unknown type") in block["text"]
+
+
+def test_a_plain_text_is_a_document_of_text() -> None:
+    (block,) = shown({"inlineData": {"mimeType": "text/plain", "data": "SGk="}})
+    assert block["source"] == {"type": "text", "media_type": "text/plain", "data": "Hi"}
+
+
+@pytest.mark.parametrize("data", ["!!", "/w==", ""])
+def test_a_plain_text_that_is_none_is_named_in_a_text(data: str) -> None:
+    kinds = [
+        one["type"] for one in shown(text("x"), {"inlineData": {"mimeType": "text/plain", "data": data}})
+    ]
+    assert kinds == ["text", "text"]

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -12,21 +12,24 @@ from sessions_app.prompt.dialects.messages import (
     TextBlock,
     text_message,
 )
+from sessions_app.prompt.layers import StaticSources
 from sessions_app.prompt.renditions import assembly
 from sessions_app.prompt.renditions.assembly import (
     ACKNOWLEDGED,
     FILLER_TEXT,
     MISSING_RESULT,
     REPEATED,
+    UNKNOWN_TIMES,
     alternate,
     assemble_messages,
     complete_results,
     has_user_text,
     without_orphans,
 )
+from sessions_app.prompt.renditions.times import KnownTimes
 from sessions_app.prompt.signatures import DUMMY
 from sessions_app.prompt.turns import user_task
-from tests.prompt.examples import answers, call, calling
+from tests.prompt.examples import answers, call, calling, layers
 from tests.prompt.renditions.examples import CONVERSATION, EMPTY, FILES, STATIC, TODOS, original
 
 HELLO = user_task("1", "Hello")
@@ -201,8 +204,8 @@ def test_putting_in_order_twice_changes_nothing_more(told: list[Message]) -> Non
 EVENING = datetime(2026, 11, 20, 19, 30, tzinfo=timezone(timedelta(hours=1)))
 
 
-def pairs(*panels: str, changed: dict[str, datetime] | None = None, signature: str = "") -> list[Message]:
-    return assembly.panel_messages(original(panels=panels), changed or {}, signature)
+def pairs(*panels: str, times: KnownTimes = UNKNOWN_TIMES, signature: str = "") -> list[Message]:
+    return assembly.panel_messages(original(panels=panels), times, signature)
 
 
 def test_a_pair_is_text_and_call_then_the_result_under_its_headline() -> None:
@@ -212,10 +215,13 @@ def test_a_pair_is_text_and_call_then_the_result_under_its_headline() -> None:
     assert answering.blocks == (ResultBlock("panel_todos", "dynamic_panel", content),)
 
 
-def test_the_header_and_the_first_timestamp_are_one_text_block() -> None:
+def test_the_header_of_seed_4_and_the_first_timestamp_are_one_text_block() -> None:
     first, second = (message.rest for message in pairs(FILES, TODOS)[:4:2])
-    assert len(first) == 1 and isinstance(first[0], TextBlock)
-    assert first[0].text.startswith(assembly.HEADER + "\n\nPanel automatically generated")
+    header = (
+        "Beginning of dynamic panel display. All content displayed below may be considered up to date."
+        "\n\nPanel automatically generated (timestamp unknown)"
+    )
+    assert first == (TextBlock(header),)
     assert second == (TextBlock("Panel automatically generated (timestamp unknown)"),)
 
 
@@ -233,25 +239,49 @@ def test_without_panels_there_is_neither_header_nor_footer() -> None:
     assert pairs(EMPTY) == pairs() == []
 
 
-def test_the_footer_has_the_date_and_no_time() -> None:
-    asking, answering = pairs(TODOS)[-2:]
-    assert asking.rest == (TextBlock("End of the dynamic panel display. Date: 2026-11-21"),)
+def test_the_footer_of_seed_4_has_the_times_of_the_messages_and_the_present() -> None:
+    said = [("user", EVENING), ("assistant", EVENING + timedelta(minutes=3))]
+    times = KnownTimes(messages=said, asked=EVENING + timedelta(hours=2))
+    asking, answering = pairs(TODOS, times=times)[-2:]
+    assert asking.rest == (
+        TextBlock(
+            "End of dynamic panel displays.\nLast message datetimes:\n"
+            "  - user: 2026-11-20T18:30:00Z (2 hours ago)\n"
+            "  - assistant: 2026-11-20T18:33:00Z (1 hour ago)\n"
+            "Current datetime: 2026-11-20T20:30:00Z"
+        ),
+    )
     assert answering.answers[0].content == "Panel display complete. Proceeding with conversation."
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        (EVENING, "at 2026-11-20T18:30:00Z"),
-        (datetime(2020, 1, 1, tzinfo=UTC), "at 2020-01-01T00:00:00Z"),
-        (datetime(2019, 12, 31, tzinfo=UTC), "(timestamp unknown)"),
-        (None, "(timestamp unknown)"),
-    ],
-)
-def test_a_time_is_utc_and_one_before_2020_is_unknown(changed: datetime | None, words: str) -> None:
-    assert assembly.generated_at(changed) == f"Panel automatically generated {words}"
+def test_without_known_times_the_footer_says_what_gemini_was_told() -> None:
+    (footer,) = pairs(TODOS)[-2].rest
+    assert isinstance(footer, TextBlock)
+    assert footer.text.endswith("\nCurrent datetime: 2026-11-21T09:00:00+01:00")
+
+
+def test_a_panel_tells_when_it_changed() -> None:
+    asking = pairs(FILES, TODOS, times=KnownTimes(panels={"todos": EVENING}))[2]
+    assert asking.rest == (TextBlock("Panel automatically generated at 2026-11-20T18:30:00Z"),)
 
 
 def test_a_stand_in_signature_is_on_every_call() -> None:
     signatures = {call.signature for message in pairs(TODOS, signature="c2tpcA==") for call in message.calls}
     assert signatures == {"c2tpcA=="}
+
+
+EARLIER = (
+    "The text part after this object is a second JSON object with the present state of things, "
+    "current_datetime last. Take facts about the present (files, todos, the time) from the second JSON "
+    "object, even where it is older. It stands in the second JSON object, under instructions."
+)
+
+
+@pytest.mark.parametrize(
+    "static", [layers(static=StaticSources(purpose="x", tools=("f",))).static_text, EARLIER]
+)
+def test_no_text_speaks_of_a_second_json_object_that_is_not_there(static: str) -> None:
+    told = assemble_messages(original(HELLO, static=static), repeats_system=True)
+    texts = [block.text for one in told for block in one.blocks if isinstance(block, TextBlock)]
+    assert any(text.startswith(REPEATED) for text in texts)
+    assert not any("JSON" in text for text in texts)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sessions_app.prompt.renditions import anthropic, openai
+from sessions_app.prompt.renditions.times import KnownTimes
 from tests.prompt.renditions.examples import original
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -15,12 +16,12 @@ CONFIG = (
     '],"generationConfig":{"temperature":1.5,"maxOutputTokens":512,'
     '"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"LOW"}}}'
 )
-CHANGED = {"todos": datetime(2026, 11, 20, 18, 30, tzinfo=UTC)}
+TIMES = KnownTimes({"todos": datetime(2026, 11, 20, 18, 30, tzinfo=UTC)})
 
 RENDERED: dict[str, Any] = {
-    "openai_calls": lambda: openai.render(original(tail=CONFIG), changed=CHANGED),
+    "openai_calls": lambda: openai.render(original(tail=CONFIG), times=TIMES),
     "openai_json": lambda: openai.render(original(tail=CONFIG), panels_as_calls=False),
-    "anthropic": lambda: anthropic.render(original(tail=CONFIG), changed=CHANGED),
+    "anthropic": lambda: anthropic.render(original(tail=CONFIG), times=TIMES),
 }
 
 

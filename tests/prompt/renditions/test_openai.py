@@ -14,5 +14,7 @@ def test_without_a_static_text_there_is_no_system_message() -> None:
     assert openai.render(original(static=""))["messages"][0]["role"] == "user"
 
 
-def test_the_panel_tool_is_not_declared() -> None:
-    assert [tool["function"]["name"] for tool in openai.render(original())["tools"]] == ["check_flight"]
+def test_the_panel_tool_is_declared_where_panels_are_its_calls() -> None:
+    for panels_as_calls, names in ((True, ["check_flight", "dynamic_panel"]), (False, ["check_flight"])):
+        tools = openai.render(original(), panels_as_calls=panels_as_calls)["tools"]
+        assert [tool["function"]["name"] for tool in tools] == names

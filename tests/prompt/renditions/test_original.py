@@ -1,5 +1,6 @@
 import pytest
 
+from sessions_app.prompt.clock import clock_text
 from sessions_app.prompt.layers import Layer, StaticSources
 from sessions_app.prompt.panels import Panel
 from sessions_app.prompt.payload import GenerationConfig, assemble
@@ -15,7 +16,7 @@ def test_the_layers_of_a_payload_are_read_back() -> None:
     found = Original.of(assemble(built, GenerationConfig(temperature=0.5, include_thoughts=False), model="m"))
     assert (found.static_text, found.dynamic_text) == (built.static_text, built.dynamic_text)
     assert found.panels == {"artifacts": [], "todos": [{"title": "x"}]}
-    assert found.clock == NOW.isoformat()
+    assert found.clock == clock_text(NOW, 1)
     assert found.turns == tuple(turn.wire for turn in TOOL_LOOP)
     assert found.tools == [{"functionDeclarations": [FLIGHT]}]
     assert found.config == {"temperature": 0.5}

@@ -1,6 +1,7 @@
 """What the model is sent when texts are templates, and what the records say of it."""
 
 import uuid
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
@@ -9,6 +10,7 @@ from django.contrib.auth.models import User
 
 from sessions_app.models import Assistant, Exchange, PromptText, QueuedMessage, Run, Session, Turn
 from sessions_app.panels import TOOLBOX
+from sessions_app.prompt.clock import clock_text
 from sessions_app.prompt.templates import Rendered
 from sessions_app.rendering.renderer import RenderTime, renderer
 from sessions_app.runs.request import Endpoint, prepare
@@ -97,6 +99,16 @@ def test_a_moved_text_is_the_last_panel_and_leaves_the_static_layer_alone(sessio
     assert dynamic["instructions"]["texts"][0]["text"].startswith("It is 20")
     assert "20" not in static["session_goal"]["background"]
     assert first.fingerprint == second.fingerprint
+
+
+@pytest.mark.parametrize("minutes", [1, 7, 60])
+def test_the_clock_that_is_sent_is_true_of_the_start_of_the_run(session: Session, minutes: int) -> None:
+    session.settings = {"clock_minutes": minutes, "time_zone": "Asia/Kathmandu"}
+    exchange = request(session)
+    told, _, how = layers(exchange)[1]["current_datetime"].partition(" ")
+    since = exchange.run.now - datetime.fromisoformat(told)
+    assert timedelta(0) <= since < timedelta(minutes=minutes)
+    assert how == clock_text(exchange.run.now, minutes).partition(" ")[2]
 
 
 def test_collisions_of_the_arguments_are_in_the_record(session: Session) -> None:
