@@ -13,7 +13,8 @@ from sessions_app.errors import (
     Unreachable,
     first_sentence,
 )
-from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.gemini.gateway import Gateway
+from sessions_app.hosts import GOOGLE, host_of
 
 Result = Literal["works", "malformed", "refused", "disabled", "quota", "unreachable", "failed"]
 
@@ -46,13 +47,13 @@ async def check_key(key: str, *, base_url: str = GOOGLE) -> KeyCheck:
     try:
         models = await gateway.models()
     except GatewayError as error:
-        return _refusal(error)
+        return _refusal(error, host_of(gateway.base_url))
     finally:
         await gateway.aclose()
     return KeyCheck("works", f"The key works: it can use {len(models)} models.", "Start Pipeweb with it.")
 
 
-def _refusal(error: GatewayError) -> KeyCheck:
+def _refusal(error: GatewayError, host: str) -> KeyCheck:
     cause = first_sentence(error.message)[0]
     match error:
         case BadKey() if _is_disabled(error):
@@ -63,7 +64,7 @@ def _refusal(error: GatewayError) -> KeyCheck:
             )
         case BadKey():
             return KeyCheck(
-                "refused", f"Google refused the key: {cause}", "Copy it again, or make a new one."
+                "refused", f"{host} refused the key: {cause}", "Copy it again, or make a new one."
             )
         case QuotaExceeded():
             return KeyCheck("quota", f"The key is known, but its quota is used up: {cause}", error.hint)

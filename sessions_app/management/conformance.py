@@ -23,8 +23,9 @@ from sessions_app.conform.wire_log import WireLog
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.errors import SettingsError
-from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.sdk import LIMITS
+from sessions_app.hosts import GOOGLE
 from sessions_app.models import ModelFacts, Price
 from sessions_app.prompt.pricing import Rates
 

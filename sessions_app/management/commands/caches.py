@@ -14,8 +14,9 @@ from django.utils import timezone
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import PipewebError
-from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.provider_resources import CacheListed
+from sessions_app.hosts import GOOGLE
 from sessions_app.models import CacheEntry, Price
 from sessions_app.prompt.pricing import dollars, storage_cost
 from sessions_app.runs.cache_janitor import owned_caches, reconcile, record_deletion
