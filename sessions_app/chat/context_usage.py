@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from sessions_app.chat.cost_forecast import CostForecast
+from sessions_app.chat.model_notices import ShownNotice, shown_notices
 from sessions_app.chat.session_list import SessionList
 from sessions_app.chat.transcript import Transcript
 from sessions_app.context.model_lookup import facts_of
@@ -80,6 +81,10 @@ class ChatPage:
     """Files of the message that is being written."""
     gauge: ContextUsage | None
     other: Turn | None = None
+
+    @property
+    def model_notices(self) -> tuple[ShownNotice, ...]:
+        return shown_notices(self.session.model)
 
     @classmethod
     def of(cls, session: Session, side: SessionList, at: Turn | None = None) -> Self:

@@ -78,7 +78,7 @@ def network() -> httpx2.AsyncBaseTransport:
 
 def new_report(target: Target, model: str, budget: Decimal) -> ConformanceReport:
     """A report of nothing yet, with today's prices, or the highest known ones where none is entered."""
-    price = Price.objects.of(model, timezone.now().date(), family=facts_of(model).family)
+    price = Price.objects.of(facts_of(model).family, timezone.now().date(), family=model)
     rates = price.rates(0) if price else DEAREST
     source = f"{price.source}, from {price.valid_from}" if price else "the dearest listed model"
     return ConformanceReport(

@@ -142,7 +142,7 @@ def test_a_quick_start_makes_a_session_with_the_default_model(client: Client, al
     answer = client.post(reverse("new-session"), {"quick": "1", "sample": ""})
     session = Session.objects.get(owner=alice)
     assert answer["Location"] == session.get_absolute_url()
-    assert session.model == "gemini-3-flash-preview" and session.purpose == ""
+    assert session.model == "gemini-3.8-flash" and session.purpose == ""
 
 
 def test_a_sample_brings_its_background(client: Client, alice: User) -> None:
