@@ -6,8 +6,9 @@ from django.conf import settings
 
 from sessions_app.chat.turn_files import render_files
 from sessions_app.emulator import Emulator, EmulatorTransport
-from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.openai_gateway import OpenAIGateway
+from sessions_app.hosts import GOOGLE
 from sessions_app.panels import TOOLBOX
 from sessions_app.runs.engine import Engine, RetryPolicy
 from sessions_app.runs.processes import Notifier, ProcessLock

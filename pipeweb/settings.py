@@ -64,7 +64,7 @@ GEMINI_API_KEY = environment.text("GEMINI_API_KEY")
 GOOGLE_GEMINI_BASE_URL = environment.url("GOOGLE_GEMINI_BASE_URL", ("http", "https"))
 
 #: Model of a new session.
-PIPEWEB_MODEL = environment.text("PIPEWEB_MODEL", "gemini-3-flash-preview")
+PIPEWEB_MODEL = environment.text("PIPEWEB_MODEL", "gemini-3.8-flash")
 
 #: gemini, or openai: the provider's (or the emulator's) OpenAI-compatible door, without explicit caches.
 PIPEWEB_DIALECT = environment.choice("PIPEWEB_DIALECT", ("gemini", "openai"), "gemini")

@@ -112,7 +112,7 @@ class Hit:
     def author(self) -> str:
         kinds = Turn.Kind
         names = {kinds.USER_TASK: "You", kinds.TOOL_RESPONSE: "Tool", kinds.COMPRESSED_HISTORY: "Summary"}
-        return names.get(kinds(self.turn.kind), "Gemini")
+        return names.get(kinds(self.turn.kind), "Model")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"NOTICE: clients skipped, no environment for {names}: {clients.COMMAND}")
     if not CHROMIUM:
         terminalreporter.write_line("NOTICE: no Chromium found; browser tests skipped")
+
+
+@pytest.fixture(autouse=True)
+def one_day_of_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the catalogue says of a later day changes no test."""
+    monkeypatch.setattr("sessions_app.catalogue.today", lambda: date(2026, 11, 22))
 
 
 @pytest.fixture(scope="session")

@@ -33,7 +33,7 @@ def test_a_base_url_replaces_googles(settings: Settings) -> None:
     settings.PIPEWEB_DIALECT = "openai"
     assert build_gateway().label == "127.0.0.1:9 (OpenAI-compatible)"
     settings.GOOGLE_GEMINI_BASE_URL = ""
-    assert build_gateway().label == "Gemini (OpenAI-compatible)"
+    assert build_gateway().label == "generativelanguage.googleapis.com (OpenAI-compatible)"
 
 
 def test_keys_and_providers_have_routes_of_their_own(settings: Settings) -> None:

@@ -12,7 +12,7 @@ from django.utils.http import urlencode
 from sessions_app.admin.base import FilteredAdmin
 from sessions_app.context.model_lookup import facts_of, model_names
 from sessions_app.gemini.model_capabilities import Capabilities, capabilities_of
-from sessions_app.models import ModelFacts, Price
+from sessions_app.models import ModelFacts, ModelLifecycle, Price
 
 COLUMNS = (
     ("served by", "family"),
@@ -108,6 +108,16 @@ def _text(value: Any) -> str:
         case tuple():
             return ", ".join(value) or "none"
     return str(value)
+
+
+@admin.register(ModelLifecycle)
+class ModelLifecycleAdmin(FilteredAdmin):
+    """A row holds until the next one of its model. Rows of the catalogue are added once: a change stays."""
+
+    list_display = ("model", "valid_from", "is_retired", "served_by", "successor", "source")
+    list_filter = ("is_retired", "valid_from")
+    search_fields = ("model", "served_by", "successor")
+    search_help_text = "Model"
 
 
 @admin.register(Price)

@@ -114,7 +114,7 @@ class ExchangeAdmin(SessionPartAdmin):
     fields = (
         ("public", "number", "step"),
         ("session", "run", "resend_of"),
-        ("model", "served_model", "provider", "dialect"),
+        ("model", "served_model", "provider", "base_url", "dialect"),
         ("cache_action", "cache_name", "verdict"),
         ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens"),
         ("build_ms", "first_chunk_ms", "total_ms"),

@@ -1,15 +1,22 @@
-"""The models Pipeweb knows: what each can do and what it costs, in one table.
+"""The models Pipeweb knows: what each can do, what it costs and what becomes of it, in one table.
 
 Capabilities are from gemini-wire §7 and §8 (live probes and documentation up to November 2026). Prices
 are from Google's price page as transcribed on 2026-10-07 to 2026-10-13, and litellm 1.109.1's price
-file. CONTRIBUTING.md says how to add a model. This package imports nothing else of the project.
+file, unless a row names another source. CONTRIBUTING.md says how to add a model. This package imports
+nothing else of the project.
 """
 
 import re
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 
-from sessions_app.catalogue.entries import CatalogueModel, ModelTraits, build_catalogue, price
+from sessions_app.catalogue.entries import (
+    CatalogueModel,
+    LifecycleChange,
+    ModelTraits,
+    build_catalogue,
+    price,
+)
 
 GENERATION_4 = ModelTraits(
     explicit_minimum=None,
@@ -46,6 +53,19 @@ FAMILIES = {
 
 PAGE = "Google's price page, October 2026"
 LISTED = date(2026, 10, 7)
+AFTER_2026 = "Google's price page as quoted by pydantic/genai-prices#564; storage: theopenco/llmgateway#3164"
+REROUTED = "Google's changelog of 2026-10-08 (ai.google.dev/gemini-api/docs/changelog)"
+SHUT_DOWN = "Google's deprecations page as quoted on 2026-11-10 (aideprecations.com)"
+RECORDED = "modelVersion of recorded answers; the day is that of the serving model's release"
+
+
+def _routed_to(name: str, valid_from: date, source: str, *, retired: bool = True) -> LifecycleChange:
+    """The provider answers with another model; a name that was one itself is retired by that."""
+    successor = name if retired else ""
+    return LifecycleChange(
+        valid_from=valid_from, source=source, served_by=name, is_retired=retired, successor=successor
+    )
+
 
 CATALOGUE = build_catalogue(
     (
@@ -84,24 +104,30 @@ CATALOGUE = build_catalogue(
             "Gemini 3.7 Flash",
             3.7,
             FLASH_3,
-            served_by="gemini-3.8-flash",
-            rerouted_on=date(2026, 10, 8),
             is_emulated=False,
+            lifecycle=(_routed_to("gemini-3.8-flash", date(2026, 10, 8), REROUTED),),
         ),
         CatalogueModel(
             "gemini-3.6-flash",
             "Gemini 3.6 Flash",
             3.6,
             FLASH_3,
-            prices=(price(LISTED, "0.75 0.075 3.75", storage=None, source=PAGE),),
+            prices=(
+                price(LISTED, "0.75 0.075 3.75", storage=None, source=f"{PAGE}: until 2026-12-31"),
+                price(date(2027, 1, 1), "1.50 0.15 7.50", storage="1.00", source=AFTER_2026),
+            ),
         ),
         CatalogueModel(
             "gemini-3.5-flash",
             "Gemini 3.5 Flash",
             3.5,
             FLASH_3,
-            served_by="gemini-3.6-flash",
-            rerouted_on=date(2026, 10, 8),
+            prices=(
+                price(
+                    LISTED, "1.50 0.15 9.00", storage=None, source=f"{PAGE}; cached: a tenth, as of its kin"
+                ),
+            ),
+            lifecycle=(_routed_to("gemini-3.6-flash", date(2026, 10, 8), REROUTED),),
         ),
         CatalogueModel(
             "gemini-3.5-flash-lite",
@@ -127,7 +153,17 @@ CATALOGUE = build_catalogue(
             ),
         ),
         CatalogueModel(
-            "gemini-3-pro-preview", "Gemini 3 Pro Preview", 3.1, PRO_3, served_by="gemini-3.1-pro-preview"
+            "gemini-3-pro-preview",
+            "Gemini 3 Pro Preview",
+            3.1,
+            PRO_3,
+            lifecycle=(
+                _routed_to(
+                    "gemini-3.1-pro-preview",
+                    date(2026, 3, 9),
+                    "Google's deprecations page: shut down on 2026-03-09; recordings name the successor",
+                ),
+            ),
         ),
         CatalogueModel(
             "gemini-3-flash-preview",
@@ -146,6 +182,7 @@ CATALOGUE = build_catalogue(
                     LISTED, "1.25 0.125 10.00", storage="4.50", source=PAGE, long_prompts="2.50 0.25 15.00"
                 ),
             ),
+            lifecycle=(_routed_to("gemini-3.8-flash", date(2026, 12, 1), SHUT_DOWN),),
         ),
         CatalogueModel(
             "gemini-2.5-flash",
@@ -153,6 +190,7 @@ CATALOGUE = build_catalogue(
             2.5,
             GENERATION_2_5,
             prices=(price(LISTED, "0.30 0.03 2.50", storage="1.00", source=PAGE),),
+            lifecycle=(_routed_to("gemini-3.5-flash-lite", date(2026, 12, 1), SHUT_DOWN),),
         ),
         CatalogueModel(
             "gemini-2.5-flash-lite",
@@ -163,18 +201,28 @@ CATALOGUE = build_catalogue(
             prices=(price(LISTED, "0.10 0.01 0.40", storage="1.00", source=PAGE),),
         ),
         CatalogueModel(
-            "gemini-flash-latest", "Gemini Flash Latest", 3.6, FLASH_3, served_by="gemini-3.6-flash"
+            "gemini-flash-latest",
+            "Gemini Flash Latest",
+            3.6,
+            FLASH_3,
+            lifecycle=(_routed_to("gemini-3.6-flash", date(2026, 7, 21), RECORDED, retired=False),),
         ),
         CatalogueModel(
             "gemini-flash-lite-latest",
             "Gemini Flash-Lite Latest",
             3.1,
             FLASH_3,
-            served_by="gemini-3.1-flash-lite",
+            lifecycle=(_routed_to("gemini-3.1-flash-lite", date(2026, 5, 7), RECORDED, retired=False),),
         ),
     )
 )
 """Every listed model by name, newest generation first, aliases last."""
+
+
+def today() -> date:
+    """The day whose facts hold (UTC)."""
+    return datetime.now(UTC).date()
+
 
 _REVISION = re.compile(r"(?<=.)-(\d{3}|preview-\d\d-\d{2,4})$")
 

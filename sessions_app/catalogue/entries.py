@@ -53,28 +53,43 @@ class PublishedPrice:
     output_above: Decimal | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleChange:
+    """What becomes of a model's name from one day on.
+
+    `served_by` is the model that the provider routes it to; its prices hold. `is_retired`: the provider
+    shut the model down. `successor` is what it recommends instead. `source` says where this was read.
+    """
+
+    valid_from: date
+    source: str
+    served_by: str = ""
+    is_retired: bool = False
+    successor: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class CatalogueModel:
-    """One entry of the catalogue.
-
-    `served_by` is the model the provider routes this name to; its prices hold. `rerouted_on` is the day
-    the routing began, for a name that was a model of its own before; the emulator, whose recordings are
-    older, still serves it as such. `is_emulated`: the emulator lists and serves it.
-    """
+    """One entry of the catalogue. `is_emulated`: the emulator lists and serves it."""
 
     name: str
     title: str
     generation: float
     traits: ModelTraits
-    served_by: str = ""
-    rerouted_on: date | None = None
     is_emulated: bool = True
     prices: tuple[PublishedPrice, ...] = ()
+    lifecycle: tuple[LifecycleChange, ...] = ()
 
     def price_on(self, day: date) -> PublishedPrice | None:
         """The newest of its own prices that is valid on `day`."""
         valid = [price for price in self.prices if price.valid_from <= day]
         return max(valid, key=lambda price: price.valid_from, default=None)
+
+    def served_by_on(self, day: date) -> str:
+        """The model that answers to this name on `day`: itself, unless it is routed to another."""
+        valid = [change for change in self.lifecycle if change.valid_from <= day]
+        newest = max(valid, key=lambda change: change.valid_from, default=None)
+        return (newest and newest.served_by) or self.name
 
 
 def build_catalogue(entries: Iterable[CatalogueModel]) -> Mapping[str, CatalogueModel]:
@@ -122,13 +137,19 @@ def price(
 def _faults_of(entry: CatalogueModel, catalogue: Mapping[str, CatalogueModel]) -> Iterator[str]:
     if not entry.title:
         yield "title is missing"
-    if entry.served_by and entry.served_by not in catalogue:
-        yield f"served_by names {entry.served_by}, which is not listed"
-    elif not (catalogue[entry.served_by] if entry.served_by else entry).prices:
+    named = {name for change in entry.lifecycle for name in (change.served_by, change.successor) if name}
+    if unlisted := sorted(named - set(catalogue)):
+        yield f"served_by or successor names {unlisted[0]}, which is not listed"
+    elif not any(catalogue[name].prices for name in (entry.name, *_serving(entry))):
         yield "prices are missing, its own or those of served_by"
-    if any(not price.source for price in entry.prices):
-        yield "source of a price is missing"
-    if len({price.valid_from for price in entry.prices}) < len(entry.prices):
-        yield "two prices have the same valid_from"
+    dated = (entry.prices, entry.lifecycle)
+    if any(not row.source for rows in dated for row in rows):
+        yield "source of a price or of a change is missing"
+    if any(len({row.valid_from for row in rows}) < len(rows) for rows in dated):
+        yield "two prices or two changes have the same valid_from"
     if (entry.traits.thinking == "level") != bool(entry.traits.levels):
         yield "levels and thinking disagree"
+
+
+def _serving(entry: CatalogueModel) -> Iterator[str]:
+    return (change.served_by for change in entry.lifecycle if change.served_by)

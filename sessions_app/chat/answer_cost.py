@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Self
 
 from sessions_app.models import Exchange
+from sessions_app.models.answering import other_model
 from sessions_app.prompt.pricing import Budget, Money, dollars
 from sessions_app.ribbon import Ribbon, ribbon_of
 from sessions_app.wording import break_lines, costs, sentences, verdicts
@@ -50,13 +51,17 @@ def _total(each: Sequence[Money | None]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AnswerUsage:
-    """The line below an answer: ribbon and verdict of its last request, tokens and cost of all."""
+    """The line below an answer: ribbon and verdict of its last request, tokens and cost of all.
+
+    `others` are the models that answered in the place of the chosen one: (chosen, answered).
+    """
 
     requests: int
     last: Exchange
     prompt: int
     cached: int
     cost: AnswerCost | None
+    others: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, exchanges: Sequence[Exchange]) -> Self | None:
@@ -69,6 +74,9 @@ class AnswerUsage:
             prompt=sum(one.prompt_tokens or 0 for one in exchanges),
             cached=sum(one.cached_tokens or 0 for one in exchanges),
             cost=AnswerCost.of(exchanges),
+            others=tuple(
+                dict.fromkeys((one.model, other_model(one)) for one in exchanges if other_model(one))
+            ),
         )
 
     @property

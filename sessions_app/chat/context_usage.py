@@ -8,10 +8,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from sessions_app.chat.cost_forecast import CostForecast
+from sessions_app.chat.model_notices import ShownNotice, shown_notices
 from sessions_app.chat.session_list import SessionList
 from sessions_app.chat.transcript import Transcript
 from sessions_app.context.model_lookup import facts_of
-from sessions_app.gemini.hosts import host_of
+from sessions_app.hosts import EMULATOR, GOOGLE, host_of, is_google
 from sessions_app.models import Attachment, Exchange, Session, Turn
 from sessions_app.models.branches import is_on_branch, newest_leaf
 from sessions_app.wording.sessions import WINDOW_WARNINGS
@@ -58,12 +59,12 @@ class ContextUsage:
 
 
 def provider_context(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: the label of the provider; `provider_host` where it is not Google."""
+    """Context processor: who answers now."""
     is_emulator = not settings.GEMINI_API_KEY
-    host = "" if is_emulator else host_of(settings.GOOGLE_GEMINI_BASE_URL)
+    base_url = EMULATOR if is_emulator else settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
     return {
-        "provider_label": "Gemini emulator" if is_emulator else host or "Google Gemini",
-        "provider_host": host,
+        "provider_host": host_of(base_url),
+        "is_google": is_google(base_url),
         "is_emulator": is_emulator,
     }
 
@@ -80,6 +81,10 @@ class ChatPage:
     """Files of the message that is being written."""
     gauge: ContextUsage | None
     other: Turn | None = None
+
+    @property
+    def model_notices(self) -> tuple[ShownNotice, ...]:
+        return shown_notices(self.session.model)
 
     @classmethod
     def of(cls, session: Session, side: SessionList, at: Turn | None = None) -> Self:

@@ -249,7 +249,7 @@ def usable_cache(session: Session, last: Exchange, now: datetime) -> CacheEntry 
 def estimate_of(session: Session, last: Exchange, entry: CacheEntry | None, now: datetime) -> Estimate:
     served = last.served_model or last.model
     facts = facts_of(session.model, served if last.model == session.model else "")
-    price = Price.objects.of(session.model, now.date(), family=facts.family)
+    price = Price.objects.of(facts.family, now.date(), family=session.model)
     prompt = last.prompt_tokens or 0
     known = LastExchange(
         prompt=prompt,

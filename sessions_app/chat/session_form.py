@@ -12,9 +12,10 @@ from django.forms import BoundField
 from django.utils import timezone
 from pydantic.fields import FieldInfo
 
+from sessions_app.chat.model_notices import ShownNotice, model_label, shown_notices
 from sessions_app.chat.time_zone import zone_names
 from sessions_app.context.arguments import arguments_of
-from sessions_app.context.model_lookup import facts_of, model_names
+from sessions_app.context.model_lookup import model_names
 from sessions_app.context.session_texts import read_texts, render_session_texts
 from sessions_app.fields import RowsField, UnchangedTextsForm, VerbatimTextField
 from sessions_app.models import PromptText, Session, SessionSettings
@@ -86,14 +87,7 @@ def model_choices(current: str) -> list[tuple[str, str]]:
     """Known models, and the current one if it is unknown."""
     names = model_names()
     extra = () if not current or current in names else (current,)
-    return [(name, _model_label(name)) for name in (*extra, *names)]
-
-
-def _model_label(name: str) -> str:
-    facts = facts_of(name)
-    if not facts.known:
-        return f"{name} (not in the capability table)"
-    return name if facts.has_explicit_caches else f"{name} (no explicit caches)"
+    return [(name, model_label(name)) for name in (*extra, *names)]
 
 
 class SessionForm(UnchangedTextsForm):
@@ -173,6 +167,10 @@ class SessionForm(UnchangedTextsForm):
         if name in self.fields:
             self._focused = name
             self.fields[name].widget.attrs["autofocus"] = True
+
+    @property
+    def model_notices(self) -> tuple[ShownNotice, ...]:
+        return shown_notices(self.instance.model)
 
     @property
     def groups(self) -> list[OptionGroup]:

@@ -46,7 +46,7 @@ def export_markdown(session: Session) -> str:
         lines += ["## You", *(f"*Attached: {file.title}*" for file in view.files), view.text]
         for step in view.steps:
             text = text_of(step.turn.wire)
-            lines += ["## Gemini", text] if text else []
+            lines += ["## Model", text] if text else []
             lines += [_card(card.name, card.args, card.response) for card in step.cards]
     return "\n\n".join(lines) + "\n"
 

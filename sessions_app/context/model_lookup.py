@@ -1,16 +1,19 @@
 """Facts and prices of a model, from rows that each process keeps in memory for `TTL` seconds."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
 from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.db.models.signals import post_delete, post_save
 
+from sessions_app import catalogue
+from sessions_app.catalogue.entries import LifecycleChange
 from sessions_app.gemini.model_capabilities import Capabilities, base_of, capabilities_of, known_models
-from sessions_app.models import Exchange, ModelFacts, Price, Session
+from sessions_app.models import Exchange, ModelFacts, ModelLifecycle, Price, Session
+from sessions_app.prompt.model_notices import AHEAD_DAYS
 from sessions_app.prompt.remarks import Remark, RemarkCode
 
 TTL = 30.0
@@ -43,17 +46,20 @@ class TimedCache(Generic[V]):
 
 
 _facts: TimedCache[list[ModelFacts]] = TimedCache(ModelFacts)
+_lifecycles: TimedCache[Mapping[str, Sequence[LifecycleChange]]] = TimedCache(ModelLifecycle)
 _prices: TimedCache[Price | None] = TimedCache(Price)
+_coming: TimedCache[Mapping[str, Price]] = TimedCache(Price)
 
 
-def facts_of(model: str, served: str = "") -> Capabilities:
+def facts_of(model: str, served: str = "", day: date | None = None) -> Capabilities:
     """Capabilities for a request to `model`; `served` is the `modelVersion` of its newest answer.
 
     Where the provider routes the name to another model, facts and family are those of the model that
-    answered. A row for the exact name overrides a family's row, which overrides the catalogue.
+    answered. A row for the exact name overrides a family's row, which overrides the catalogue; to which
+    model the name is routed on `day`, by default today, only rows say.
     """
     if not served or base_of(served) == base_of(model):
-        facts = _overridden(capabilities_of(model))
+        facts = _overridden(_with_family(capabilities_of(model), day or catalogue.today()))
         return replace(facts, family=base_of(served)) if served else facts
     facts = _overridden(capabilities_of(served))
     return replace(facts, model=model.rpartition("/")[2], family=base_of(served))
@@ -97,6 +103,31 @@ def _rows() -> list[ModelFacts]:
     )
 
 
+def lifecycle_of(model: str) -> Sequence[LifecycleChange]:
+    """What becomes of the name, oldest first."""
+    return _lifecycles.get("rows", _read_lifecycles).get(base_of(model), ())
+
+
+def _read_lifecycles() -> Mapping[str, Sequence[LifecycleChange]]:
+    found: dict[str, list[LifecycleChange]] = {}
+    for row in ModelLifecycle.objects.order_by("valid_from"):
+        change = LifecycleChange(
+            valid_from=row.valid_from,
+            source=row.source,
+            served_by=row.served_by,
+            is_retired=row.is_retired,
+            successor=row.successor,
+        )
+        found.setdefault(row.model, []).append(change)
+    return found
+
+
+def _with_family(facts: Capabilities, day: date) -> Capabilities:
+    valid = [change for change in lifecycle_of(facts.model) if change.valid_from <= day]
+    served_by = valid[-1].served_by if valid else ""
+    return replace(facts, family=base_of(served_by or facts.model))
+
+
 def _overridden(facts: Capabilities) -> Capabilities:
     for row in _rows():
         if _applies_to(row, base_of(facts.model)):
@@ -122,7 +153,17 @@ def price_now(model: str, day: date, *, family: str = "") -> Price | None:
     return _prices.get((model, day, family), lambda: Price.objects.of(model, day, family=family))
 
 
+def coming_price(model: str, day: date) -> Price | None:
+    """The next price of a model within `AHEAD_DAYS` after `day`: one query for all models."""
+    return _coming.get(day, lambda: _read_coming(day)).get(base_of(model))
+
+
+def _read_coming(day: date) -> Mapping[str, Price]:
+    rows = Price.objects.filter(valid_from__gt=day, valid_from__lte=day + timedelta(days=AHEAD_DAYS))
+    return {price.model: price for price in rows.order_by("-valid_from")}
+
+
 def clear_caches() -> None:
     """Facts and prices are read from the database again."""
-    _facts.clear()
-    _prices.clear()
+    for kept in (_facts, _lifecycles, _prices, _coming):
+        kept.clear()

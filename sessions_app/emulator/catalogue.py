@@ -1,10 +1,14 @@
 """The models the emulator serves: the project's catalogue as the protocol shows it (gemini-wire §6 to §8)."""
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from sessions_app.catalogue import CATALOGUE
 from sessions_app.catalogue.entries import CatalogueModel
+
+PLAYED_DAY = date(2026, 10, 1)
+"""The day of the provider that is played: the recordings are older than the routings of October 2026."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Model:
     @property
     def version(self) -> str:
         """The name that answers, and that signs."""
-        return self.name if self.entry.rerouted_on else self.entry.served_by or self.name
+        return self.entry.served_by_on(PLAYED_DAY)
 
     @property
     def must_think(self) -> bool:

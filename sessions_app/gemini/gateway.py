@@ -20,7 +20,6 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError, SettingsError, UnknownModel
 from sessions_app.gemini.error_mapping import MODEL_HINT, translated
 from sessions_app.gemini.event_stream import StreamChunk, read_chunks, read_event
-from sessions_app.gemini.hosts import host_of
 from sessions_app.gemini.provider_resources import (
     CacheCreated,
     CacheListed,
@@ -33,9 +32,8 @@ from sessions_app.gemini.provider_resources import (
 )
 from sessions_app.gemini.routes import route_of
 from sessions_app.gemini.sdk import COUNT, STREAM, GatewayTransport, sender_for
+from sessions_app.hosts import EMULATOR, GOOGLE, host_of
 
-GOOGLE = "https://generativelanguage.googleapis.com"
-EMULATOR = "http://emulator.invalid"
 API_VERSION = "v1beta"
 """Pinned: the SDK's default is v1, while caches and signatures are documented on v1beta."""
 
@@ -70,7 +68,7 @@ class Gateway:
         key = _checked_key(api_key)
         self._secret = "" if is_emulator else key
         self.base_url = base_url.rstrip("/")
-        self.label = label or host_of(base_url) or "Gemini"
+        self.label = label or host_of(base_url)
         self.is_emulator = is_emulator
         self.route = route_of(self.base_url, key)
         self._client = _client(key, self.base_url, GatewayTransport(transport))
@@ -79,9 +77,7 @@ class Gateway:
     @classmethod
     def to_emulator(cls, transport: httpx2.AsyncBaseTransport) -> "Gateway":
         """The emulator in this process; its route is the same after every restart."""
-        return cls(
-            api_key="emulator", base_url=EMULATOR, label="Emulator", is_emulator=True, transport=transport
-        )
+        return cls(api_key="emulator", base_url=EMULATOR, is_emulator=True, transport=transport)
 
     def __repr__(self) -> str:
         return f"<Gateway {self.label!r} {self.route}>"

@@ -13,7 +13,8 @@ from sessions_app.errors import (
     Unreachable,
     excerpt,
 )
-from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.gemini.gateway import Gateway
+from sessions_app.hosts import GOOGLE, host_of
 
 Result = Literal["works", "malformed", "refused", "disabled", "quota", "unreachable", "failed"]
 
@@ -51,18 +52,19 @@ async def check_key(key: str, *, base_url: str = GOOGLE) -> KeyCheck:
     try:
         models = await gateway.models()
     except GatewayError as error:
-        return _refusal(error)
+        return _refusal(error, host_of(gateway.base_url))
     finally:
         await gateway.aclose()
     return KeyCheck("works", f"The key works: it can use {len(models)} models.", "Start Pipeweb with it.")
 
 
-def _refusal(error: GatewayError) -> KeyCheck:
+def _refusal(error: GatewayError, host: str) -> KeyCheck:
     cause = excerpt(error.message)
-    return replace(_explained(error, cause), said="" if cause == error.message.strip() else error.message)
+    said = "" if cause == error.message.strip() else error.message
+    return replace(_explained(error, cause, host), said=said)
 
 
-def _explained(error: GatewayError, cause: str) -> KeyCheck:
+def _explained(error: GatewayError, cause: str, host: str) -> KeyCheck:
     match error:
         case BadKey() if _is_disabled(error):
             return KeyCheck(
@@ -72,7 +74,7 @@ def _explained(error: GatewayError, cause: str) -> KeyCheck:
             )
         case BadKey():
             return KeyCheck(
-                "refused", f"Google refused the key: {cause}", "Copy it again, or make a new one."
+                "refused", f"{host} refused the key: {cause}", "Copy it again, or make a new one."
             )
         case QuotaExceeded():
             return KeyCheck("quota", f"The key is known, but its quota is used up: {cause}", error.hint)

@@ -1,7 +1,9 @@
 """The capabilities of each model, from the catalogue: caches, thinking, signatures, limits."""
 
 from dataclasses import asdict, dataclass
+from datetime import date
 
+from sessions_app import catalogue
 from sessions_app.catalogue import CATALOGUE, base_of, traits_of
 from sessions_app.catalogue.entries import ModelTraits, Thinking
 
@@ -25,13 +27,16 @@ class Capabilities(ModelTraits):
         return self.explicit_minimum is not None
 
 
-def capabilities_of(model: str) -> Capabilities:
-    """The capabilities of `model`, named with or without `models/` and a revision (`-001`)."""
+def capabilities_of(model: str, day: date | None = None) -> Capabilities:
+    """The capabilities of `model`, named with or without `models/` and a revision (`-001`).
+
+    `day`, by default today, decides to which model the name is routed.
+    """
     base = base_of(model)
     entry = CATALOGUE.get(base)
     return Capabilities(
         model=model.rpartition("/")[2],
-        family=(entry and entry.served_by) or base,
+        family=entry.served_by_on(day or catalogue.today()) if entry else base,
         known=entry is not None,
         **asdict(traits_of(model)),
     )

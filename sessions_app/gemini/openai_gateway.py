@@ -10,10 +10,11 @@ import orjson
 
 from sessions_app.errors import BadRequest
 from sessions_app.gemini.error_mapping import error_of_answer
-from sessions_app.gemini.gateway import EMULATOR, GOOGLE, Gateway
+from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.provider_resources import CacheCreated, CacheListed, ProviderFile
 from sessions_app.gemini.routes import route_of
 from sessions_app.gemini.sdk import STREAM, GatewayTransport, RequestSender
+from sessions_app.hosts import EMULATOR, GOOGLE
 from sessions_app.prompt.dialects.openai import openai_request
 
 LABEL_SUFFIX = "(OpenAI-compatible)"
@@ -84,13 +85,7 @@ class OpenAIGateway(Gateway):
 
     @classmethod
     def to_emulator(cls, transport: httpx2.AsyncBaseTransport) -> "OpenAIGateway":
-        return cls(
-            api_key="emulator",
-            base_url=EMULATOR,
-            label=f"Emulator {LABEL_SUFFIX}",
-            is_emulator=True,
-            transport=transport,
-        )
+        return cls(api_key="emulator", base_url=EMULATOR, is_emulator=True, transport=transport)
 
     def wire_body(self, model: str, body: bytes) -> bytes:
         return openai_request(model, body)

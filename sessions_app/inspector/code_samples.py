@@ -1,6 +1,7 @@
 """Code samples that send a stored request again: curl, Python, google-genai and JavaScript.
 
-They read the key and the base URL from `GEMINI_API_KEY` and `GOOGLE_GEMINI_BASE_URL`.
+They read the key from `GEMINI_API_KEY`, and from `GOOGLE_GEMINI_BASE_URL` another address than the one that
+answered. A refusal is printed with its body, and the program ends with an error.
 """
 
 import json
@@ -9,14 +10,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pprint import pformat
 from typing import Any
+from urllib.parse import quote
 
+from sessions_app.hosts import public_address
 from sessions_app.models import Exchange
-
-GOOGLE = "https://generativelanguage.googleapis.com"
-"""The default base URL, whichever endpoint answered this exchange."""
+from sessions_app.models.answering import host
 
 MAX_ARGUMENT = 100_000
 """Bytes of a body passed to curl as an argument; Linux allows 128 KiB (MAX_ARG_STRLEN)."""
+
+IN_URL = ":/?#[]@&()*+,;=%"
+"""Characters of a base URL that stand for themselves between double quotes of a shell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,34 +59,59 @@ def request_name(exchange: Exchange) -> str:
     return f"exchange-{exchange.number}-request.json"
 
 
+def no_address(exchange: Exchange) -> str:
+    """Why there is no default address; empty where there is one."""
+    if public_address(exchange.base_url):
+        return ""
+    return f"GOOGLE_GEMINI_BASE_URL is not set, and this exchange has no address ({host(exchange)})"
+
+
 def curl(exchange: Exchange, body: bytes) -> str:
-    """With the body as an argument, or read from the downloaded file when it is too long for one."""
+    """With the body as an argument, or through a pipe when it is too long for one."""
     name, before = key_header(exchange)
-    data = f"@{request_name(exchange)}"
-    option = "--data-binary" if len(body) > MAX_ARGUMENT else "--data-raw"
-    given = shlex.quote(data if len(body) > MAX_ARGUMENT else body.decode("utf-8", "replace"))
+    data = shlex.quote(body.decode("utf-8", "replace"))
+    is_long = len(body) > MAX_ARGUMENT
+    default = no_address(exchange)
+    known = f":?{default}" if default else f":-{quote(exchange.base_url, safe=IN_URL)}"
     return (
-        f'curl -sSN -X POST "${{GOOGLE_GEMINI_BASE_URL:-{GOOGLE}}}"{shlex.quote(path_of(exchange))} \\\n'
-        f'  -H "{name}: {before}$GEMINI_API_KEY" \\\n'
-        "  -H 'Content-Type: application/json' \\\n"
-        f"  {option} {given}\n"
+        (f"printf '%s' {data} |\n" if is_long else "")
+        + f'curl -sSN --fail-with-body -X POST "${{GOOGLE_GEMINI_BASE_URL{known}}}"'
+        + f"{shlex.quote(path_of(exchange))} \\\n"
+        + f'  -H "{name}: {before}$GEMINI_API_KEY" \\\n'
+        + "  -H 'Content-Type: application/json' \\\n"
+        + ("  --data-binary @-\n" if is_long else f"  --data-raw {data}\n")
     )
 
 
+SETTINGS = """\
+KEY = os.environ.get("GEMINI_API_KEY") or sys.exit("GEMINI_API_KEY is not set")
+BASE_URL = os.environ.get("GOOGLE_GEMINI_BASE_URL") or {base}
+"""
+
 PYTHON = """\
 import os
+import sys
+import urllib.error
 import urllib.request
 
 BODY = {body!r}
 
+{settings}
 request = urllib.request.Request(
-    os.environ.get("GOOGLE_GEMINI_BASE_URL", {google!r}) + {path!r},
+    BASE_URL + {path!r},
     data=BODY.encode(),
-    headers={{{name!r}: {before!r} + os.environ["GEMINI_API_KEY"], "Content-Type": "application/json"}},
+    headers={{{name!r}: {before!r} + KEY, "Content-Type": "application/json"}},
 )
-with urllib.request.urlopen(request) as response:
-    for line in response:
-        print(line.decode(), end="")
+try:
+    with urllib.request.urlopen(request) as response:
+        for line in response:
+            print(line.decode(), end="")
+except urllib.error.HTTPError as error:
+    print(error.code, error.reason)
+    print(error.read().decode("utf-8", "replace"))
+    sys.exit(1)
+except urllib.error.URLError as error:
+    sys.exit(f"{{BASE_URL}}: {{error.reason}}")
 """
 
 
@@ -90,31 +119,43 @@ def python(exchange: Exchange, body: bytes) -> str:
     """Standard library only."""
     name, before = key_header(exchange)
     text = body.decode("utf-8", "replace")
-    return PYTHON.format(body=text, google=GOOGLE, path=path_of(exchange), name=name, before=before)
+    return PYTHON.format(
+        body=text, settings=_settings(exchange), path=path_of(exchange), name=name, before=before
+    )
+
+
+def _settings(exchange: Exchange) -> str:
+    missing = no_address(exchange)
+    return SETTINGS.format(base=f"sys.exit({missing!r})" if missing else repr(exchange.base_url))
 
 
 SDK = """\
+import json
 import os
+import sys
 
 from google import genai
-from google.genai import types
+from google.genai import errors, types
 
 CONTENTS = {contents}
 
 CONFIG = {config}
 
+{settings}
 client = genai.Client(
-    api_key=os.environ["GEMINI_API_KEY"],
-    http_options=types.HttpOptions(
-        api_version="v1beta", base_url=os.environ.get("GOOGLE_GEMINI_BASE_URL")
-    ),
+    api_key=KEY, http_options=types.HttpOptions(api_version="v1beta", base_url=BASE_URL)
 )
-for chunk in client.models.generate_content_stream(
-    model={model!r},
-    contents=[types.Content.model_validate(content) for content in CONTENTS],
-    config=types.GenerateContentConfig.model_validate(CONFIG),
-):
-    print(chunk.text or "", end="", flush=True)
+try:
+    for chunk in client.models.generate_content_stream(
+        model={model!r},
+        contents=[types.Content.model_validate(content) for content in CONTENTS],
+        config=types.GenerateContentConfig.model_validate(CONFIG),
+    ):
+        print(chunk.text or "", end="", flush=True)
+except errors.APIError as error:
+    print(error.code, error.status)
+    print(json.dumps(error.details, indent=1))
+    sys.exit(1)
 print()
 """
 
@@ -127,6 +168,7 @@ def sdk(exchange: Exchange, body: bytes) -> str:
     return SDK.format(
         contents=pformat(contents, width=100, sort_dicts=False),
         config=pformat(config, width=100, sort_dicts=False),
+        settings=_settings(exchange),
         model=exchange.model,
     )
 
@@ -134,12 +176,19 @@ def sdk(exchange: Exchange, body: bytes) -> str:
 JAVASCRIPT = """\
 const body = {body};
 
-const base = process.env.GOOGLE_GEMINI_BASE_URL ?? {google};
+function fail(reason) {{
+  console.error(reason);
+  process.exit(1);
+}}
+
+const key = process.env.GEMINI_API_KEY || fail("GEMINI_API_KEY is not set");
+const base = process.env.GOOGLE_GEMINI_BASE_URL || {base};
 const response = await fetch(base + {path}, {{
   method: "POST",
-  headers: {{ {name}: {before} + process.env.GEMINI_API_KEY, "Content-Type": "application/json" }},
+  headers: {{ {name}: {before} + key, "Content-Type": "application/json" }},
   body,
 }});
+if (!response.ok) console.log(response.status, response.statusText);
 for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {{
   process.stdout.write(piece);
 }}
@@ -149,6 +198,9 @@ if (!response.ok) process.exitCode = 1;
 
 def javascript(exchange: Exchange, body: bytes) -> str:
     """An ES module for Node 18 and later."""
-    values = {"body": body.decode("utf-8", "replace"), "google": GOOGLE, "path": path_of(exchange)}
+    values = {"body": body.decode("utf-8", "replace"), "path": path_of(exchange)}
     values["name"], values["before"] = key_header(exchange)
-    return JAVASCRIPT.format(**{key: json.dumps(value, ensure_ascii=False) for key, value in values.items()})
+    written = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
+    missing = no_address(exchange)
+    written["base"] = f"fail({json.dumps(missing)})" if missing else json.dumps(exchange.base_url)
+    return JAVASCRIPT.format(**written)

@@ -9,11 +9,14 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from sessions_app.inspector.code_samples import GOOGLE, code_samples_of, path_of, request_name
+from sessions_app.hosts import UNKNOWN
+from sessions_app.inspector.code_samples import code_samples_of, path_of, request_name
 from sessions_app.inspector.lookup import exchange_or_404, nth_or_404
+from sessions_app.inspector.originals import body_to_send
 from sessions_app.inspector.tabs.renditions_tab import renditions_of
 from sessions_app.inspector.tabs.wire_tab import response_name
 from sessions_app.models import Exchange, RawChunk
+from sessions_app.models.answering import host
 from sessions_app.prompt.pricing import Money
 from sessions_app.wording import break_lines, cache_plans, costs, strategies, verdicts
 
@@ -32,7 +35,7 @@ def har(exchange: Exchange) -> dict[str, Any]:
         "response": _response(exchange, chunks),
         "cache": {},
         "timings": {"send": 0, "wait": first, "receive": max(0.0, total - first)},
-        "comment": f"Exchange {exchange.number}, {exchange.provider}",
+        "comment": f"Exchange {exchange.number}, {host(exchange)}",
     }
     return {"log": {"version": "1.2", "creator": {"name": "Pipeweb", "version": "1"}, "entries": [entry]}}
 
@@ -42,7 +45,7 @@ def _request(exchange: Exchange) -> dict[str, Any]:
     query = [{"name": "alt", "value": "sse"}] if path.endswith("?alt=sse") else []
     return {
         "method": "POST",
-        "url": (exchange.base_url or GOOGLE) + path,
+        "url": (exchange.base_url or UNKNOWN) + path,
         "httpVersion": "HTTP/1.1",
         "cookies": [],
         "headers": [{"name": "Content-Type", "value": MIME}],
@@ -168,12 +171,15 @@ def response_chunks(request: HttpRequest, public: UUID, number: int) -> HttpResp
 @login_required
 @require_GET
 def program(request: HttpRequest, public: UUID, number: int, name: str) -> HttpResponse:
-    """One code sample; also what the page's copy button copies."""
+    """One code sample; also what the page's copy button copies.
+
+    It has what a named cache held inline, or with `body=sent` the name of the cache as it was sent.
+    """
     exchange = exchange_or_404(request, public, number)
     found = next((one for one in code_samples_of(exchange) if one.id == name), None)
     if found is None:
         raise Http404
-    text = found.write(exchange, exchange.sent_body())
+    text = found.write(exchange, body_to_send(exchange, as_sent=request.GET.get("body") == "sent"))
     return _file(
         text.encode("utf-8", "replace"), "text/plain; charset=utf-8", f"exchange-{number}.{found.file}"
     )

@@ -23,8 +23,9 @@ from sessions_app.conform.wire_log import WireLog
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.errors import SettingsError
-from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.sdk import LIMITS
+from sessions_app.hosts import GOOGLE
 from sessions_app.models import ModelFacts, Price
 from sessions_app.prompt.pricing import Rates
 
@@ -77,7 +78,7 @@ def network() -> httpx2.AsyncBaseTransport:
 
 def new_report(target: Target, model: str, budget: Decimal) -> ConformanceReport:
     """A report of nothing yet, with today's prices, or the highest known ones where none is entered."""
-    price = Price.objects.of(model, timezone.now().date(), family=facts_of(model).family)
+    price = Price.objects.of(facts_of(model).family, timezone.now().date(), family=model)
     rates = price.rates(0) if price else DEAREST
     source = f"{price.source}, from {price.valid_from}" if price else "the dearest listed model"
     return ConformanceReport(

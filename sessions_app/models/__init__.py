@@ -9,6 +9,7 @@ from sessions_app.models.history_chunk import HistoryChunk
 from sessions_app.models.import_job import ImportJob
 from sessions_app.models.library import Assistant, PromptText
 from sessions_app.models.model_facts import CacheRefusal, ModelFacts
+from sessions_app.models.model_lifecycle import ModelLifecycle, SeededLifecycle
 from sessions_app.models.notification import Notification
 from sessions_app.models.panel_items import (
     AllowedCommand,
@@ -49,6 +50,7 @@ __all__ = [
     "LogEntry",
     "Memory",
     "ModelFacts",
+    "ModelLifecycle",
     "Note",
     "Notification",
     "PanelState",
@@ -62,6 +64,7 @@ __all__ = [
     "Reference",
     "Run",
     "RunLog",
+    "SeededLifecycle",
     "SeededPrice",
     "SentItem",
     "Session",

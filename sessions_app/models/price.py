@@ -12,6 +12,7 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import F
 
 from sessions_app.catalogue import CATALOGUE
+from sessions_app.models.seeding import add_new_rows
 from sessions_app.prompt.pricing import Rates, price_names
 from sessions_app.prompt.reply import Usage
 
@@ -87,26 +88,8 @@ class SeededPrice(models.Model):
 
 def seed_prices(using: str, apps: Apps = installed_apps, **_: Any) -> None:
     """Receiver of `post_migrate`: adds new prices of the catalogue; existing rows are kept."""
-    try:
-        prices = apps.get_model("sessions_app", "Price").objects.using(using)
-        seeded = apps.get_model("sessions_app", "SeededPrice").objects.using(using)
-    except LookupError:  # migrated back to before these tables
-        return
-    known = set(seeded.values_list("model", "valid_from"))
-    new = [
-        (entry.name, price)
-        for entry in CATALOGUE.values()
-        for price in entry.prices
-        if (entry.name, price.valid_from) not in known
-    ]
-    with transaction.atomic(using=using):
-        prices.bulk_create(
-            [prices.model(model=name, **asdict(price)) for name, price in new], ignore_conflicts=True
-        )
-        seeded.bulk_create(
-            [seeded.model(model=name, valid_from=price.valid_from) for name, price in new],
-            ignore_conflicts=True,
-        )
+    rows = [{"model": entry.name, **asdict(price)} for entry in CATALOGUE.values() for price in entry.prices]
+    add_new_rows(using, apps, table="Price", remembered="SeededPrice", rows=rows)
 
 
 @dataclass(frozen=True, slots=True)

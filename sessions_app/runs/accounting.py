@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db.models import F
 
-from sessions_app.context.model_lookup import facts_of
 from sessions_app.gemini.model_capabilities import Capabilities, base_of
 from sessions_app.gemini.routes import endpoint_of
 from sessions_app.models import Exchange, Price, Session, Source, Spending
@@ -28,6 +27,7 @@ from sessions_app.prompt.stage_records import (
 )
 from sessions_app.prompt.tokens import estimate
 from sessions_app.prompt.verdict import Comparison, Verdict
+from sessions_app.runs.serving import price_of_served, serving_model
 
 PREVIOUS_FIELDS = (
     "number",
@@ -161,9 +161,7 @@ def find_break(exchange: Exchange, before: Exchange, prefix: int) -> BreakLine |
 
 def price_of(exchange: Exchange) -> Price | None:
     """The price of the serving model on the day of the request."""
-    served = exchange.served_model or exchange.model
-    family = facts_of(served).family
-    return Price.objects.of(served, exchange.started_at.date(), family=family)
+    return price_of_served(exchange.model, exchange.served_model, exchange.started_at.date())
 
 
 def book_cost(exchange: Exchange, price: Price | None, usage: Usage, money: Money | None) -> None:
@@ -171,8 +169,9 @@ def book_cost(exchange: Exchange, price: Price | None, usage: Usage, money: Mone
     exchange.price = price
     exchange.usd = money.total if money else None
     exchange.money = money.stored() if money else {}
-    model = price.model if price else exchange.served_model or exchange.model
-    booking = Booking(exchange.run.session.owner_id, exchange.started_at.date(), model)
+    day = exchange.started_at.date()
+    model = serving_model(exchange.model, exchange.served_model, day)
+    booking = Booking(exchange.run.session.owner_id, day, model)
     Spending.objects.add_exchange(booking, usage, exchange.usd)
     Session.objects.filter(pk=exchange.session_id).update(
         spent_usd=F("spent_usd") + (exchange.usd or Decimal(0)),

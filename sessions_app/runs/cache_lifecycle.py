@@ -14,12 +14,11 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from sessions_app.context.model_lookup import facts_of
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import CacheGone, GatewayError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.provider_resources import CacheCreated
-from sessions_app.models import CacheEntry, CacheRefusal, Price, Session
+from sessions_app.models import CacheEntry, CacheRefusal, Session
 from sessions_app.models.cache import deployment
 from sessions_app.models.price import Spending, SpendingKey
 from sessions_app.prompt import pricing
@@ -29,6 +28,7 @@ from sessions_app.prompt.payload import cacheable, static_tokens
 from sessions_app.runs.background import isolated
 from sessions_app.runs.cache_refusals import record_refusal
 from sessions_app.runs.request import PreparedRequest
+from sessions_app.runs.serving import model_of_cache, price_of_served
 
 log = structlog.get_logger("pipeweb.runs")
 
@@ -212,12 +212,13 @@ def book_storage(entry: CacheEntry, lifetime: timedelta, *, is_new: bool = False
     if entry.owner_id is None:
         return
     today = timezone.now().date()
-    price = Price.objects.of(entry.model, today, family=facts_of(entry.model).family)
+    model = model_of_cache(entry, today)
+    price = price_of_served(entry.model, model, today)
     rates = price.rates(entry.tokens) if price else None
     hours = lifetime.total_seconds() / 3_600
     created = (pricing.creation_cost(entry.tokens, rates).total if rates else None) if is_new else Decimal(0)
     Spending.objects.add_cache(
-        SpendingKey(entry.owner_id, today, entry.model),
+        SpendingKey(entry.owner_id, today, model),
         made=created,
         kept=pricing.storage_cost(entry.tokens, hours, rates) if rates else None,
     )

@@ -105,7 +105,7 @@ def rebuild_items(last: Exchange, session: Session, toolbox: Toolbox) -> tuple[I
 
 def served_before(exchange: Exchange, endpoint: str) -> str:
     """The serving model known when the request was sent, before its own answer."""
-    plain = route_to(endpoint, facts_of(exchange.model).family)
+    plain = route_to(endpoint, facts_of(exchange.model, day=exchange.started_at.date()).family)
     return "" if plain == exchange.route else exchange.served_model
 
 

@@ -13,14 +13,13 @@ import structlog
 from django.db.models import F
 from django.utils import timezone
 
-from sessions_app.context.model_lookup import facts_of
 from sessions_app.context.personal_limits import check_draft
 from sessions_app.database import database_sync_to_async
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import BudgetSpent, PipewebError, RunError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.markup import plain
-from sessions_app.models import Price, Run, Session, Spending, Turn
+from sessions_app.models import Run, Session, Spending, Turn
 from sessions_app.models.columns import storable
 from sessions_app.models.price import SpendingKey
 from sessions_app.models.session import TITLE_LENGTH
@@ -33,6 +32,7 @@ from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, model_text, user_task
 from sessions_app.runs import limits
 from sessions_app.runs.reply_progress import ReplyProgress
+from sessions_app.runs.serving import price_of_served, serving_model
 from sessions_app.wording import outcomes
 
 TRY_AGAIN = "Try again, or write it yourself."
@@ -152,10 +152,10 @@ def _check_budget(session: Session) -> None:
 
 def _book(session: Session, reply: Reply) -> Decimal | None:
     """Books tokens and cost, also of a failed draft; returns the cost."""
-    today, served = timezone.now().date(), storable(reply.model_version, 80) or session.model
-    price = Price.objects.of(served, today, family=facts_of(served).family)
+    today, reported = timezone.now().date(), storable(reply.model_version, 80)
+    price = price_of_served(session.model, reported, today)
     usd = pricing.cost(reply.usage, price.rates(reply.usage.prompt)).total if price else None
-    model = price.model if price else served
+    model = serving_model(session.model, reported, today)
     Spending.objects.add_exchange(SpendingKey(session.owner_id, today, model), reply.usage, usd)
     if usd:
         Session.objects.filter(pk=session.pk).update(spent_usd=F("spent_usd") + usd)

@@ -100,7 +100,6 @@ def pipeweb(folder: Path, upstream: str, command: tuple[str, ...] = MANAGE) -> I
 
 def sign_in(count: int) -> list[Seat]:
     """That many new people, each signed in and with an empty session."""
-    from django.conf import settings
     from django.contrib.auth.models import User
     from django.db import transaction
     from django.test import Client
@@ -111,7 +110,7 @@ def sign_in(count: int) -> list[Seat]:
     with transaction.atomic():
         for _ in range(count):
             person = User.objects.create_user(f"bench-{uuid.uuid4().hex}")
-            session = Session.objects.create(owner=person, model=settings.PIPEWEB_MODEL)
+            session = Session.objects.create(owner=person, model="gemini-3-flash-preview")
             browser = Client()
             browser.force_login(person)
             seats.append(Seat(browser.cookies.output(header="", attrs=[]).strip(), str(session.public)))

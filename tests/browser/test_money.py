@@ -18,7 +18,7 @@ async def test_an_answer_shows_its_cost_and_leads_to_the_sum(page: Page) -> None
     await expect(card).to_contain_text(re.compile(r"[\d,]+ new × \$0\.50 \+ .* = \$0\."))
     await card.get_by_role("link", name="Spending").click()
     await expect(page.get_by_role("heading", level=1)).to_contain_text("Spending")
-    await expect(page.get_by_role("cell", name="gemini-3-flash-preview")).to_be_visible()
+    await expect(page.get_by_role("cell", name="gemini-3.8-flash")).to_be_visible()
 
 
 async def test_the_cache_tab_sets_two_facts_side_by_side(page: Page) -> None:

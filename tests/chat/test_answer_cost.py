@@ -54,6 +54,33 @@ def test_several_requests_fold_into_one_line() -> None:
     assert both.cost and both.cost.total == "$0.00049"
 
 
+@pytest.mark.parametrize(
+    ("asked", "served", "others"),
+    [
+        ("gemini-3.8-flash", "gemini-3.8-flash-001", ()),
+        ("gemini-3.8-flash", "", ()),
+        ("gemini-flash-latest", "gemini-3.6-flash", (("gemini-flash-latest", "gemini-3.6-flash"),)),
+    ],
+)
+def test_a_model_that_answered_for_another_is_named(
+    asked: str, served: str, others: tuple[tuple[str, str], ...]
+) -> None:
+    each = [exchange(number=number, model=asked, served_model=served) for number in (1, 2)]
+    assert account(*each).others == others
+
+
+def test_the_chat_and_the_inspector_name_both_models(client: Client, alice: User) -> None:
+    session = factories.make_session(alice)
+    factories.answered(session, "Hello", "Hi")
+    names = {"model": "gemini-flash-latest", "served_model": "gemini-3.6-flash"}
+    assert f"{factories.MODEL} →" not in client.get(session.get_absolute_url()).content.decode()
+    Exchange.objects.update(**names)
+    chat = client.get(session.get_absolute_url()).content.decode()
+    assert "gemini-flash-latest → gemini-3.6-flash" in chat
+    inspector = client.get(Exchange.objects.get().get_absolute_url()).content.decode()
+    assert "gemini-flash-latest, answered by gemini-3.6-flash" in inspector
+
+
 @pytest.mark.parametrize("verdict", ["unknown", "", "a code of another version"])
 def test_a_verdict_that_is_not_known_has_no_badge(verdict: str) -> None:
     assert account(exchange(verdict=verdict)).verdict == ""

@@ -21,7 +21,7 @@ from sessions_app.context.model_lookup import (
 )
 from sessions_app.gemini.model_capabilities import capabilities_of, known_models
 from sessions_app.gemini.routes import ROUTE_LENGTH, route_from, route_to
-from sessions_app.models import ModelFacts, Price, Session
+from sessions_app.models import ModelFacts, ModelLifecycle, Price, Session
 from tests.factories import make_exchange, make_run, make_session
 from tests.prices import make_price
 
@@ -85,6 +85,23 @@ def test_an_edit_is_seen_at_once_in_its_process(django_assert_num_queries: Djang
 def test_the_model_that_answered_decides() -> None:
     facts = facts_of("gemini-3.5-flash", "gemini-2.5-flash-001")
     assert (facts.model, facts.family, facts.thinking) == ("gemini-3.5-flash", "gemini-2.5-flash", "budget")
+
+
+@pytest.mark.parametrize(
+    ("day", "family"), [(date(2026, 11, 30), "gemini-2.5-pro"), (date(2026, 12, 1), "gemini-3.8-flash")]
+)
+def test_a_name_is_routed_on_its_day(day: date, family: str) -> None:
+    assert facts_of("gemini-2.5-pro", day=day).family == family
+    assert facts_of("gemini-2.5-pro", "gemini-2.5-pro-001", day).family == "gemini-2.5-pro"
+
+
+def test_rows_say_where_a_name_is_routed_to() -> None:
+    ModelLifecycle.objects.get(model="gemini-3.5-flash").delete()
+    assert facts_of("gemini-3.5-flash").family == "gemini-3.5-flash"
+    postponed = ModelLifecycle.objects.get(model="gemini-2.5-pro")
+    postponed.valid_from = date(2027, 2, 1)
+    postponed.save()
+    assert facts_of("gemini-2.5-pro", day=date(2026, 12, 1)).family == "gemini-2.5-pro"
 
 
 def test_names_to_choose_from_are_the_codes_and_the_rows() -> None:

@@ -25,7 +25,7 @@ def offline(emulator: EmulatorTransport) -> Gateway:
 
 
 async def test_it_says_that_it_is_the_emulator(offline: Gateway) -> None:
-    assert (offline.is_emulator, offline.label) == (True, "Emulator")
+    assert (offline.is_emulator, offline.label) == (True, "emulator")
     assert offline.route == Gateway.to_emulator(EmulatorTransport()).route
 
 

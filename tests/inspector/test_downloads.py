@@ -6,7 +6,7 @@ import orjson
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.inspector.code_samples import GOOGLE
+from sessions_app.hosts import UNKNOWN
 from sessions_app.models import Exchange, Session
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.wording import cache_plans, verdicts
@@ -32,7 +32,7 @@ def test_the_har_has_request_response_and_timings(client: Client, session: Sessi
 def test_the_har_names_the_address_that_the_request_went_to(client: Client, session: Session) -> None:
     exchange = answered(session, "Hello", "Hi")
     path = f"/v1beta/models/{exchange.model}:streamGenerateContent?alt=sse"
-    for base_url, named in (("http://127.0.0.1:9/a", "http://127.0.0.1:9/a"), ("", GOOGLE)):
+    for base_url, named in (("http://127.0.0.1:9/a", "http://127.0.0.1:9/a"), ("", UNKNOWN)):
         Exchange.objects.filter(pk=exchange.pk).update(base_url=base_url)
         (entry,) = file(client, exchange, "exchange-har")["log"]["entries"]
         assert entry["request"]["url"] == named + path

@@ -6,6 +6,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from sessions_app.hosts import EMULATOR, GOOGLE
 from sessions_app.inspector.exchange_list import PAGE_SIZE
 from sessions_app.inspector.tabs import TABS
 from sessions_app.models import Exchange, Run, Session
@@ -25,6 +26,30 @@ def test_the_list_shows_each_exchange_with_its_figures(client: Client, session: 
     assert page.count('<td class="ordinal">') == 2
     assert "Is AA100 late?" in page
     assert "1,204 prompt tokens, 85 % cached" in page
+
+
+@pytest.mark.parametrize(
+    ("base_url", "provider", "host"),
+    [
+        ("http://127.0.0.1:21030/gemini", "Gemini", "127.0.0.1:21030"),
+        (GOOGLE, "generativelanguage.googleapis.com", "generativelanguage.googleapis.com"),
+        (EMULATOR, "emulator", "emulator"),
+        ("", "Gemini", "unknown host"),
+        ("", "Emulator", "emulator"),
+    ],
+)
+def test_the_host_that_answered_is_named(
+    client: Client, session: Session, base_url: str, provider: str, host: str
+) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    Exchange.objects.update(base_url=base_url, provider=provider)
+    page = client.get(exchange.get_absolute_url()).content.decode()
+    head = page[page.index("<title>") : page.index("</title>")]
+    assert f"Exchange 1 at {host} " in head
+    assert f">{host}</span>" in page[page.index("<main") :]
+    listed = client.get(list_of(session)).content.decode()
+    assert f"· {host} ·" in listed
+    assert "Google Gemini" not in page + listed
 
 
 def test_an_empty_session_is_explained(client: Client, session: Session) -> None:

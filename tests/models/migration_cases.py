@@ -15,11 +15,13 @@ from sessions_app.models import (
     DatabaseProbe,
     Exchange,
     ImportJob,
+    ModelLifecycle,
     PersonalLimits,
     PersonalUsage,
     Price,
     Run,
     RunLog,
+    SeededLifecycle,
     Session,
     ToolCall,
     Turn,
@@ -112,6 +114,11 @@ def no_import_is_of_another_format() -> None:
     assert not ImportJob.objects.exclude(format="", notes=[]).exists()
 
 
+def what_becomes_of_models_is_known() -> None:
+    rows = set(ModelLifecycle.objects.values_list("model", "valid_from"))
+    assert rows and rows == set(SeededLifecycle.objects.values_list("model", "valid_from"))
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -128,4 +135,5 @@ CASES: dict[str, Callable[[], None]] = {
     "0024_personal_limits": nobody_is_limited_and_no_old_run_counts_as_sent,
     "0025_exchange_base_url": no_address_is_made_up_for_old_exchanges,
     "0026_import_formats": no_import_is_of_another_format,
+    "0031_model_lifecycle": what_becomes_of_models_is_known,
 }

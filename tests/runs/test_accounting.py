@@ -15,6 +15,7 @@ from sessions_app.prompt.reply import Reply, fold
 from sessions_app.runs.accounting import account_for, compare_with_previous
 from tests.factories import (
     MODEL,
+    NOW,
     USAGE,
     finish,
     make_exchange,
@@ -70,6 +71,44 @@ def test_the_served_model_is_charged_not_the_asked_one(alice: User, price: Price
     exchange.served_model = "models/gemini-9-other"
     account_for(exchange, reply())
     assert exchange.price == other
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "reported", "booked", "input_rate"),
+    [
+        # The emulator and a proxy may still serve a name that Google routes elsewhere.
+        ("gemini-3.5-flash", "gemini-3.5-flash", "gemini-3.5-flash", "1.50"),
+        ("gemini-3.5-flash", "gemini-3.6-flash", "gemini-3.6-flash", "0.75"),
+        ("gemini-3.5-flash", "", "gemini-3.6-flash", "0.75"),
+        ("gemini-flash-latest", "gemini-3.6-flash", "gemini-3.6-flash", "0.75"),
+        ("gemini-flash-latest", "", "gemini-3.6-flash", "0.75"),
+        ("gemini-3.6-flash", "models/gemini-3.6-flash-001", "gemini-3.6-flash", "0.75"),
+        ("gemini-flash-latest", "gemini-flash-latest", "gemini-flash-latest", "0.75"),
+        ("gemini-9-unknown", "", "gemini-9-unknown", None),
+    ],
+)
+def test_a_name_and_the_model_behind_it_are_kept_apart(
+    alice: User, asked_for: str, reported: str, booked: str, input_rate: str | None
+) -> None:
+    """Charged and booked as what answered by its own word; never split over two rows."""
+    exchange = fresh(alice)
+    exchange.model, exchange.served_model, exchange.started_at = asked_for, reported, NOW
+    account_for(exchange, reply())
+    assert Spending.objects.get().model == booked
+    assert (exchange.price and exchange.price.input) == (input_rate and Decimal(input_rate))
+
+
+def test_priced_and_unpriced_answers_of_a_model_are_one_row(alice: User) -> None:
+    for has_price in (True, False):
+        if not has_price:
+            Price.objects.filter(model="gemini-3.6-flash").delete()
+        exchange = fresh(alice)
+        exchange.model, exchange.served_model = "gemini-3.5-flash", "gemini-3.6-flash"
+        account_for(exchange, reply())
+        exchange.price = None
+        exchange.save()
+    row = Spending.objects.get()
+    assert (row.exchanges, row.unpriced, row.model) == (2, 1, "gemini-3.6-flash")
 
 
 def test_the_cost_of_a_cut_answer_is_a_lower_bound(alice: User, price: Price) -> None:

@@ -13,9 +13,10 @@ from sessions_app.errors import NoAnswer, ProviderDown
 from sessions_app.models import Notification, Run
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason, VerdictCode
 from sessions_app.prompt.history import HistoryRule
+from sessions_app.prompt.model_notices import ModelNotice, NoticeCode
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
-from sessions_app.prompt.pricing import Budget, BudgetScope, Money, PriceTerm, TermKind
+from sessions_app.prompt.pricing import Budget, BudgetScope, Money, PriceTerm, Rates, TermKind
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.stage_records import FIGURES, StageName, StageRecord, StageStatus
 from sessions_app.prompt.strategy import StrategyReason, StrategyRecord
@@ -27,6 +28,7 @@ from sessions_app.wording import (
     costs,
     endings,
     imports,
+    model_notices,
     outcomes,
     refusals,
     remarks,
@@ -146,6 +148,13 @@ REFUSALS: tuple[tuple[RefusalCode, dict[str, Any]], ...] = (
     (RefusalCode.HISTORY_INVALID, {"violations": VIOLATIONS}),
 )
 
+NOTICES = tuple(
+    ModelNotice(code, "m", date(2026, 12, 1), 9, served_by, successor, *rates)
+    for code in NoticeCode
+    for served_by, successor in (("n", "n"), ("n", "o"), ("n", ""), ("", "n"), ("", ""))
+    for rates in ((None, None), (Rates(Decimal(1), Decimal(1), Decimal(4)),) * 2)
+)
+
 READ = {
     "panel": "files",
     "tokens": 1_200,
@@ -214,6 +223,8 @@ def all_sentences() -> Iterator[str]:
     for action in sessions.DONE:
         yield from (sessions.done(action, "One", count) for count in (1, 2))
     yield from sessions.WINDOW_WARNINGS.values()
+    yield from map(model_notices.sentence, NOTICES)
+    yield from map(model_notices.label, NOTICES)
     yield from texts.REMARKS.values()
     yield from _sentences_of_input()
     yield from _sentences_of_runs()

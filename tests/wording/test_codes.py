@@ -16,6 +16,7 @@ from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
 from sessions_app.models import Notification
 from sessions_app.models.session_settings import GROUP_TITLES
 from sessions_app.prompt.history import HistoryRule
+from sessions_app.prompt.model_notices import NoticeCode
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.pricing import Budget, BudgetScope
 from sessions_app.prompt.remarks import REMOVALS, Remark, RemarkCode
@@ -25,7 +26,17 @@ from sessions_app.runs.history_edits import NOTHING_TO_REPAIR
 from sessions_app.runs.processes import PROCESS_DIED
 from sessions_app.runs.run_end import UNKNOWN
 from sessions_app.values import ValueProblem
-from sessions_app.wording import endings, imports, outcomes, refusals, remarks, stages, uploads, values
+from sessions_app.wording import (
+    endings,
+    imports,
+    model_notices,
+    outcomes,
+    refusals,
+    remarks,
+    stages,
+    uploads,
+    values,
+)
 from sessions_app.wording.sentences import fill
 
 BUTTONS = re.compile(r"\b(Retry|Regenerate)\b")
@@ -38,6 +49,8 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[str, Any]]] = {
     "remarks": (RemarkCode, remarks.SENTENCES),
     "rates": (ChangeRate, remarks.RATES),
     "failures of rendering": (RenderFailure, remarks.RENDER_FAILURES),
+    "model notices": (NoticeCode, model_notices.SENTENCES),
+    "labels of model notices": (NoticeCode, model_notices.LABELS),
     "refusals": (RefusalCode, refusals.SENTENCES),
     "breaches": (HistoryRule, refusals.BREACHES),
     "imports": (ImportProblem, imports.SENTENCES),

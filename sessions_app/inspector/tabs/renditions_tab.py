@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models.functions import Coalesce
 
 from sessions_app.inspector import formatting
+from sessions_app.inspector.originals import original_of
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange, Turn
@@ -15,7 +16,7 @@ from sessions_app.prompt import wire
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.remarks import RemarkCode
 from sessions_app.prompt.renditions import anthropic, openai
-from sessions_app.prompt.renditions.original import Original, OriginalEntry, inline_body
+from sessions_app.prompt.renditions.original import Original, inline_body
 from sessions_app.prompt.renditions.times import MESSAGES_TOLD, KnownTimes
 from sessions_app.prompt.stage_records import STAGES, StageName
 from sessions_app.prompt.tokens import estimate
@@ -59,7 +60,7 @@ def renditions_of(exchange: Exchange) -> list[Rendition]:
     body, original = exchange.request_body(), original_of(exchange)
     prepared = "prepared" if exchange.is_translated else "as sent"
     told = [Rendition(f"Gemini, {prepared}", "The REST body, byte for byte, shown indented.", lambda: body)]
-    if original.end.get("cachedContent"):
+    if original.names_cache:
         description = "What the request would have been without the cache it names."
         told.append(Rendition("Gemini, as if inline", description, lambda: inline_body(original)))
     if exchange.is_translated:
@@ -92,11 +93,6 @@ def show(rendition: Rendition, reader: PartReader) -> ShownRendition:
     body = rendition.write()
     part = reader.part("raw", "", formatting.pretty(body))
     return ShownRendition(rendition.title, rendition.description, estimate(body), len(body), (part,))
-
-
-def original_of(exchange: Exchange) -> Original:
-    entries = (OriginalEntry(item.layer, item.source.name, item.wire) for item in exchange.sent_items())
-    return Original(exchange.model, tuple(entries), exchange.stored_manifest.tail.encode())
 
 
 def times_of(exchange: Exchange, original: Original) -> KnownTimes:

@@ -3,8 +3,10 @@
 import hashlib
 from dataclasses import dataclass
 
+from sessions_app.hosts import public_address
 from sessions_app.inspector import formatting
 from sessions_app.inspector.code_samples import CodeSample, code_samples_of
+from sessions_app.inspector.originals import names_cache
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange
@@ -40,6 +42,10 @@ class ShownWire:
     chunk_count: int
     is_translated: bool
     """Sent as a chat completion, made from the prepared body."""
+    names_cache: bool
+    """A copy as sent is answered only while the cache lives."""
+    address: str
+    """Where a copy goes unless it is told otherwise; empty where nobody else can reach it."""
 
 
 class WireTab(Tab):
@@ -62,6 +68,8 @@ class WireTab(Tab):
             chunks=shown_chunks(exchange, reader, raw=raw),
             chunk_count=exchange.chunks.count(),
             is_translated=exchange.is_translated,
+            names_cache=names_cache(exchange),
+            address=public_address(exchange.base_url),
         )
 
 

@@ -11,15 +11,16 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Count
 from django.utils import timezone
 
-from sessions_app.context.model_lookup import facts_of
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import PipewebError
-from sessions_app.gemini.gateway import GOOGLE, Gateway
+from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.provider_resources import CacheListed
-from sessions_app.models import CacheEntry, Price
+from sessions_app.hosts import GOOGLE
+from sessions_app.models import CacheEntry
 from sessions_app.prompt.pricing import dollars, storage_cost
 from sessions_app.runs.cache_janitor import owned_caches, reconcile, record_deletion
 from sessions_app.runs.cache_lifecycle import delete_cache, extend_cache
+from sessions_app.runs.serving import model_of_cache, price_of_served
 
 NO_KEY = (
     "The built-in emulator keeps its caches inside the server’s process, where this command cannot reach. "
@@ -135,7 +136,7 @@ def _line(cache: CacheListed, entry: Any, now: datetime) -> str:
 def _stored(entry: CacheEntry | None, now: datetime) -> str:
     if entry is None:
         return "–"
-    price = Price.objects.of(entry.model, now.date(), family=facts_of(entry.model).family)
+    price = price_of_served(entry.model, model_of_cache(entry, now.date()), now.date())
     if price is None:
         return "–"
     return dollars(storage_cost(entry.tokens, entry.stored_hours(now), price.rates(entry.tokens)))

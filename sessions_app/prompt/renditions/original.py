@@ -84,6 +84,10 @@ class Original:
         return fields
 
     @property
+    def names_cache(self) -> bool:
+        return bool(self.end.get("cachedContent"))
+
+    @property
     def config(self) -> dict[str, Any]:
         found: dict[str, Any] = self.end.get("generationConfig", {})
         return found

@@ -84,5 +84,5 @@ def plan(context: RequestContext, layers: Layers, chosen: ChosenCaching) -> Stag
 
 def _rates(context: RequestContext, prompt: int) -> Rates | None:
     day, family = context.run.now.date(), context.capabilities.family
-    price = price_now(context.session.model, day, family=family)
+    price = price_now(family, day, family=context.session.model)
     return price.rates(prompt) if price else None

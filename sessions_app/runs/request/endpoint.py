@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Self
 
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.gemini.hosts import without_user
+from sessions_app.hosts import without_user
 from sessions_app.prompt.payload import Payload
 
 

@@ -1,0 +1,24 @@
+"""Which model served, and at whose price: the answer says it, not the name that was asked for."""
+
+from datetime import date
+
+from sessions_app.context.model_lookup import facts_of
+from sessions_app.gemini.model_capabilities import base_of
+from sessions_app.gemini.routes import family_of
+from sessions_app.models import CacheEntry, Price
+
+
+def serving_model(model: str, reported: str, day: date) -> str:
+    """The model that the answer reported; where it named none, the one that `model` led to that day."""
+    return base_of(reported) or facts_of(model, day=day).family
+
+
+def price_of_served(model: str, reported: str, day: date) -> Price | None:
+    """The price of the model that served; of the one behind it where that is only a name."""
+    served = reported or serving_model(model, "", day)
+    return Price.objects.of(served, day, family=facts_of(served, day=day).family)
+
+
+def model_of_cache(entry: CacheEntry, day: date) -> str:
+    """The model that serves what names this cache, as its route says."""
+    return serving_model(entry.model, family_of(entry.route), day)
