@@ -36,8 +36,8 @@ class CacheEventKind(Code):
 class FateKind(Code):
     """What became of the cache that a request might have named.
 
-    `LIVES`: nothing. `UNUSED`: it lived, and the plan was not to name it. `OTHER_BYTES`: it was of other
-    bytes, or of another route, than this request. `UNKNOWN`: nothing is recorded of it.
+    `LIVES`: nothing that we know of. `UNUSED`: the same, and the plan was not to name it. `OTHER_BYTES`: it
+    was of other bytes, or of another route, than this request. `UNKNOWN`: nothing is recorded of it.
     """
 
     LIVES = "lives"
@@ -140,7 +140,7 @@ def _begun(life: _Life | None, event: CacheMoment) -> _Life:
 
 
 def unused(fate: CacheFate, plan: PlanReason) -> CacheFate:
-    """A cache that lived, beside a plan that did not name it."""
+    """A cache that lived as far as we know, beside a plan that did not name it."""
     return CacheFate(FateKind.UNUSED, fate.name, plan=plan)
 
 

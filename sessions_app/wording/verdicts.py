@@ -122,7 +122,7 @@ FATES = {
     FateKind.EXPIRED: "The cache of this static layer {expired}.",
     FateKind.DROPPED: "Pipeweb had let go of the cache of this static layer: {reason}",
     FateKind.GONE: "The provider no longer had the cache of this static layer, before its time.",
-    FateKind.UNUSED: "The cache of this static layer lived and was not named: {plan}",
+    FateKind.UNUSED: "Pipeweb did not name the cache of this static layer: {plan}",
     FateKind.OTHER_BYTES: "",
     FateKind.UNKNOWN: "",
 }

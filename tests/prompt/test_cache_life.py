@@ -35,7 +35,7 @@ MADE = moment(Kind.MADE, 1, until=20)
         ([moment(Kind.DROPPED, 25)], FateKind.EXPIRED, 10),
         ([moment(Kind.GONE, 10)], FateKind.GONE, 20),
         ([moment(Kind.GONE, 25)], FateKind.EXPIRED, 10),
-        ([moment(Kind.DROPPED, 31)], FateKind.EXPIRED, 10),
+        ([moment(Kind.EXTENDED, 5, until=40), moment(Kind.DROPPED, 31)], FateKind.LIVES, 0),
         ([moment(Kind.DROPPED, 10), moment(Kind.MADE, 15, name="c/2", until=60)], FateKind.LIVES, 0),
         ([moment(Kind.LEFT, 10), moment(Kind.ROLLED_OVER, 11)], FateKind.EXPIRED, 10),
     ],

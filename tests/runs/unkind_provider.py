@@ -54,13 +54,13 @@ NOT_JUDGED = {VerdictReason.NO_USAGE, VerdictReason.NOT_ANSWERED, VerdictReason.
 UNKNOWN = {VerdictReason.UNKNOWN, VerdictReason.NOT_RECORDED}
 
 STATES = {
-    FateKind.EXPIRED: {CacheState.EXPIRED},
-    FateKind.DROPPED: {CacheState.LIVE, CacheState.DELETED, CacheState.EXPIRED},
+    FateKind.EXPIRED: {CacheState.EXPIRED, CacheState.VANISHED},
+    FateKind.DROPPED: {*CacheState} - {CacheState.UNKNOWN},
     FateKind.GONE: {CacheState.EXPIRED, CacheState.VANISHED, CacheState.DELETED},
-    FateKind.UNUSED: {CacheState.LIVE},
+    FateKind.UNUSED: {CacheState.LIVE, CacheState.EXPIRED, CacheState.VANISHED},
 }
 """What the provider may know of the cache that a request did not name, by what we say became of it. Its clock
-may be ahead of ours, and a cache that is to be deleted may end by itself first."""
+may be ahead of ours, and what we do not name may end without our notice."""
 
 
 class UnkindProvider(EmulatorTransport):
