@@ -9,14 +9,19 @@ from django.contrib import admin, messages
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html_join
+from django.utils.timezone import localtime
 
 from sessions_app.admin.base import RecordAdmin
-from sessions_app.models import CacheEntry, CacheRefusal, Price
+from sessions_app.models import CacheEntry, CacheEvent, CacheRefusal, Price
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.pricing import MILLION, dollars
-from sessions_app.wording import cache_plans
+from sessions_app.wording import cache_events, cache_plans
 
 EXTENSION = timedelta(hours=1)
+
+EVENTS_SHOWN = 20
 
 
 @admin.register(CacheEntry)
@@ -37,6 +42,7 @@ class CacheEntryAdmin(RecordAdmin):
         ("made_at", "used_at", "expires_at", "wanted_until"),
         ("failures", "retry_at", "leased_until"),
         ("created_at", "changed_at"),
+        "life",
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CacheEntry]:
@@ -65,6 +71,13 @@ class CacheEntryAdmin(RecordAdmin):
     def left(self, entry: CacheEntry) -> str:
         is_kept = entry.state in CacheEntry.AT_PROVIDER
         return _span(entry.expires_at - timezone.now()) if is_kept and entry.expires_at else "–"
+
+    @admin.display(description="life")
+    def life(self, entry: CacheEntry) -> str:
+        """The newest events, oldest first; whose exchange caused them is no part of the admin."""
+        newest = reversed(entry.events.order_by("-at", "-pk")[:EVENTS_SHOWN])
+        lines = ((date_format(localtime(one.at), "j M Y, H:i:s"), _event_text(one)) for one in newest)
+        return format_html_join("", "<div>{}: {}</div>", lines) or "–"
 
     @admin.display(ordering="users", description="sessions")
     def used_by(self, entry: Any) -> int:
@@ -109,6 +122,11 @@ class CacheRefusalAdmin(RecordAdmin):
 
 def _keys(chosen: "QuerySet[CacheEntry]") -> Iterable[int]:
     return list(chosen.values_list("pk", flat=True))
+
+
+def _event_text(event: CacheEvent) -> str:
+    words = (cache_events.event(event.kind), cache_events.reason(event.reason, event.said))
+    return ". ".join(filter(None, words))
 
 
 def _span(span: timedelta) -> str:

@@ -13,7 +13,8 @@ from sessions_app.models import CacheEntry, Exchange, Price, Session
 from sessions_app.prompt.caching import EXPIRY_MARGIN, VerdictCode
 from sessions_app.prompt.pricing import Budget, Money, Rates, cost, creation_cost, dollars
 from sessions_app.prompt.reply import Usage
-from sessions_app.prompt.verdict import IMPLICIT_LIFE, MEANINGS
+from sessions_app.prompt.verdict import MEANINGS
+from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE
 from sessions_app.runs.accounting import implicit_minimum
 from sessions_app.runs.limits import budgets_of
 

@@ -3,6 +3,7 @@
 from sessions_app.models.attachment import Attachment
 from sessions_app.models.blob_slice import BlobSlice
 from sessions_app.models.cache import CacheEntry
+from sessions_app.models.cache_event import CacheEvent
 from sessions_app.models.database_probe import DatabaseProbe
 from sessions_app.models.exchange import Dialect, Exchange, RawChunk
 from sessions_app.models.history_chunk import HistoryChunk
@@ -41,6 +42,7 @@ __all__ = [
     "Blob",
     "BlobSlice",
     "CacheEntry",
+    "CacheEvent",
     "CacheRefusal",
     "DatabaseProbe",
     "Dialect",

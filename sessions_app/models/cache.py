@@ -1,23 +1,19 @@
 """Explicit caches at the provider (`cachedContents/…`)."""
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
-from typing import Any, Self
+from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from sessions_app.models.columns import storable
+from sessions_app.models.cache_event import NOBODY, CausedBy
+from sessions_app.models.cache_queries import AT_PROVIDER, CacheEntryQuerySet, EntryState
 from sessions_app.models.model_facts import CacheRefusal
-from sessions_app.models.run import Run
 from sessions_app.prompt import caching
-from sessions_app.prompt.caching import EXPIRY_MARGIN, CacheFacts, EntryReason
-
-LEASE = timedelta(minutes=2)
-"""How long one run may take to create a cache before another may try."""
+from sessions_app.prompt.caching import CacheFacts, EntryReason
 
 
 def deployment() -> str:
@@ -25,144 +21,11 @@ def deployment() -> str:
     return salted_hmac("pipeweb.caches", "deployment").hexdigest()[:12]
 
 
-class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
-    def live(self) -> Self:
-        return self.filter(state=CacheEntry.State.LIVE)
-
-    def at_provider(self) -> Self:
-        """Entries whose cache exists there, also when it is to be deleted."""
-        return self.filter(state__in=CacheEntry.AT_PROVIDER)
-
-    def on_endpoint(self, endpoint: str) -> Self:
-        """Entries of one base URL and key, of any model (`gemini.routes`)."""
-        return self.filter(Q(route=endpoint) | Q(route__startswith=f"{endpoint}/"))
-
-    def pending_actions(self, endpoint: str) -> Self:
-        """Entries to be deleted or extended there.
-
-        A cache that an active run named is not deleted before that run has ended, unless an admin asked.
-        """
-        named = Run.objects.active().filter(exchanges__cache_name__gt="").values("exchanges__cache_name")
-        deletable = Q(state=CacheEntry.State.TO_DELETE) & (Q(reason=EntryReason.ADMIN) | ~Q(name__in=named))
-        extendable = Q(state=CacheEntry.State.LIVE, wanted_until__isnull=False)
-        return self.on_endpoint(endpoint).filter(deletable | extendable)
-
-    def claim(self, fingerprint: str, *, model: str, route: str, owner_id: int | None = None) -> bool:
-        """Returns True when the caller, and no other run, is to create this cache.
-
-        The claim ends with `remember`, `refuse` or `release`, or expires after LEASE.
-        """
-        now = timezone.now()
-        lease: dict[str, Any] = {
-            "state": CacheEntry.State.PENDING,
-            "leased_until": now + LEASE,
-            "reason": "",
-            "said": "",
-            "owner_id": owner_id,
-        }
-        fresh = {**lease, "model": model, "route": route}
-        _, is_new = self.get_or_create(fingerprint=fingerprint, defaults=fresh)
-        return is_new or bool(self.filter(_is_free(now), fingerprint=fingerprint).update(name="", **lease))
-
-    def remember(self, fingerprint: str, *, name: str, tokens: int, expires: datetime) -> bool:
-        """Ends a claim with a cache. Returns False when the claim was lost; no row then has this cache."""
-        now = timezone.now()
-        return bool(
-            self.filter(fingerprint=fingerprint, state=CacheEntry.State.PENDING).update(
-                name=name,
-                tokens=tokens,
-                expires_at=expires,
-                state=CacheEntry.State.LIVE,
-                leased_until=None,
-                reason="",
-                said="",
-                failures=0,
-                retry_at=None,
-                wanted_until=None,
-                made_at=now,
-                used_at=now,
-                hits=0,
-                changed_at=now,
-            )
-        )
-
-    def refuse(self, fingerprint: str, said: str, *, pause: timedelta | None = None) -> None:
-        """Ends a claim with the provider's message `said`.
-
-        Without `pause` each refusal in a row doubles the time before the next try.
-        """
-        for entry in self.filter(fingerprint=fingerprint):
-            entry.failures += 1
-            entry.state, entry.name, entry.tokens = CacheEntry.State.REFUSED, "", 0
-            entry.expires_at = entry.leased_until = None
-            entry.retry_at = timezone.now() + (pause or caching.pause_after(entry.failures))
-            entry.reason, entry.said = EntryReason.PROVIDER, storable(said, 300)
-            entry.save()
-
-    def release(self, fingerprint: str, said: str) -> None:
-        """Ends a claim without a cache; the next run may try at once."""
-        self.filter(fingerprint=fingerprint, state=CacheEntry.State.PENDING).update(
-            state=CacheEntry.State.GONE,
-            leased_until=None,
-            reason=EntryReason.PROVIDER,
-            said=storable(said, 300),
-            changed_at=timezone.now(),
-        )
-
-    def forget(self, endpoint: str, reason: EntryReason) -> None:
-        """Marks every cache there as gone."""
-        self.on_endpoint(endpoint).at_provider().update(
-            state=CacheEntry.State.GONE, reason=reason, said="", changed_at=timezone.now()
-        )
-
-    def count_hit(self, fingerprint: str) -> None:
-        self.filter(fingerprint=fingerprint).update(hits=F("hits") + 1, used_at=timezone.now())
-
-    def set_expiry(self, name: str, expires: datetime) -> None:
-        changes = {"expires_at": expires, "wanted_until": None, "changed_at": timezone.now()}
-        self.at_provider().filter(name=name).update(**changes)
-
-    def mark_for_deletion(self, reason: EntryReason) -> int:
-        """Marks live caches; `runs.cache_janitor` deletes them at the provider."""
-        return self.live().update(
-            state=CacheEntry.State.TO_DELETE, reason=reason, said="", changed_at=timezone.now()
-        )
-
-    def release_for_session(self, session_pk: int, reason: EntryReason, *, but: str = "") -> int:
-        """Unlinks the session's caches, except that with fingerprint `but`, and returns how many of them no
-        other session uses: these are marked for deletion."""
-        links = CacheEntry.sessions.through.objects
-        old = links.filter(session_id=session_pk).exclude(cacheentry__fingerprint=but)
-        keys = list(old.values_list("cacheentry_id", flat=True))
-        if not keys:
-            return 0
-        links.filter(session_id=session_pk, cacheentry_id__in=keys).delete()
-        return self.filter(pk__in=keys, sessions=None).mark_for_deletion(reason)
-
-
-def _is_free(now: datetime) -> Q:
-    """Entries that may be claimed: gone, expired, refused and due again, or with an expired claim."""
-    state = CacheEntry.State
-    return (
-        Q(state=state.GONE)
-        | Q(state=state.LIVE, expires_at__lte=now + EXPIRY_MARGIN)
-        | Q(state=state.REFUSED, retry_at__lte=now)
-        | Q(state=state.REFUSED, retry_at=None)
-        | Q(state=state.PENDING, leased_until__lte=now)
-    )
-
-
 class CacheEntry(models.Model):
     """Shared by every session with the same fingerprint: model + static layer + tools + route."""
 
-    class State(models.TextChoices):
-        PENDING = "pending"
-        LIVE = "live"
-        TO_DELETE = "doomed", "Doomed"
-        GONE = "gone"
-        REFUSED = "refused"
-
-    AT_PROVIDER = (State.LIVE, State.TO_DELETE)
+    State = EntryState
+    AT_PROVIDER = AT_PROVIDER
 
     fingerprint = models.CharField(max_length=64, unique=True)
     route = models.CharField(max_length=64)
@@ -221,13 +84,9 @@ class CacheEntry(models.Model):
         end = min(self.changed_at if is_over else now, self.expires_at or now)
         return max((end - self.made_at).total_seconds(), 0.0) / 3_600
 
-    def drop(self, reason: str, said: str = "") -> None:
+    def drop(self, reason: str, said: str = "", *, by: CausedBy = NOBODY) -> None:
         """Marks it as gone, with the provider's message `said`; not if it has another name by now."""
-        now = timezone.now()
-        changes = {"state": self.State.GONE, "reason": reason, "said": storable(said, 300), "changed_at": now}
-        for name, value in changes.items():
-            setattr(self, name, value)
-        CacheEntry.objects.filter(pk=self.pk, name=self.name).update(**changes)
+        CacheEntry.objects.filter(pk=self.pk, name=self.name).drop(reason, said, by=by)
 
     def add_session(self, session_pk: int) -> None:
         """Links a session that uses it; idempotent."""
@@ -252,7 +111,7 @@ class CacheEntry(models.Model):
         now = timezone.now()
         entry = cls.objects.filter(fingerprint=fingerprint).first()
         if entry is not None and entry._is_usable(held):
-            facts = CacheFacts(minimum, entry.name, entry.expires_at)
+            facts = CacheFacts(minimum, entry.name, entry.expires_at, entry=entry.pk)
             if facts.is_live(now):
                 return facts
         known = CacheRefusal.objects.of(route, model)
@@ -265,6 +124,7 @@ class CacheEntry(models.Model):
             refusal=(known.refusal(now) if known else "") or (entry.refusal(now) if entry else ""),
             pending=entry is not None and entry.is_claimed(now),
             calibration=known.calibration if known else 1.0,
+            was_made=entry is not None and entry.made_at is not None,
         )
 
     def _is_usable(self, held: Collection[str]) -> bool:

@@ -215,6 +215,7 @@ class Session(Persona):
 
         with transaction.atomic():
             CacheEntry.objects.release_for_session(self.pk, EntryReason.SESSION_ERASED)
+            rows.CacheEvent.objects.forget_session(self.pk)
             type(self).objects.filter(pk=self.pk).update(head=None)
             rows.Run.objects.filter(session=self).update(trigger=None)
             for owned in (

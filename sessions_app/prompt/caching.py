@@ -37,6 +37,9 @@ class VerdictCode(Code):
     BELOW_MINIMUM = "below_minimum"
     UNSUPPORTED = "unsupported"
     CACHE_EXPIRED = "cache_expired"
+    CACHE_LOST = "cache_lost"
+    OUR_ROLLOVER = "our_rollover"
+    OUR_DROP = "our_drop"
     PROVIDER_MISS = "provider_miss"
     UNKNOWN = "unknown"
 
@@ -71,14 +74,18 @@ class PlanReason(Code):
     PENDING = "pending"
     EXPIRED = "expired"
     NEW = "new"
+    AGAIN = "again"
     UNKNOWN = "unknown"
 
 
 class EntryReason(Code):
-    """Why there is no cache at the provider any more; `PROVIDER`: it reported so."""
+    """Why there is no cache at the provider any more; `PROVIDER`: it reported so. `REPLACED`: its session
+    uses a cache of another text, other tools or another model.
+    """
 
     PROVIDER = "provider"
     ROLLED_ON = "rolled_on"
+    REPLACED = "replaced"
     WAIVED = "waived"
     SESSION_DELETED = "session_deleted"
     SESSION_ERASED = "session_erased"
@@ -97,7 +104,8 @@ class CacheFacts:
     `expires` are those of the newest cache with this fingerprint, `refusal` is the provider's current
     refusal, `pending` whether one is being created. `calibration` is the provider's count of tokens
     divided by our estimate. `lifetime` is how long a cache may live unused, `is_waived` whether none is
-    wanted, `is_ours` whether this session used it.
+    wanted, `is_ours` whether this session used it, `was_made` whether one was ever made of this layer.
+    `entry` is the key of our row about a cache that lives.
     """
 
     minimum: int | None
@@ -109,6 +117,8 @@ class CacheFacts:
     lifetime: timedelta = timedelta(hours=1)
     is_waived: bool = False
     is_ours: bool = False
+    was_made: bool = False
+    entry: int | None = None
 
     def is_live(self, now: datetime) -> bool:
         return bool(self.name) and self.expires is not None and self.expires > now + EXPIRY_MARGIN
@@ -198,7 +208,7 @@ def _decide(static_tokens: int, facts: CacheFacts, now: datetime) -> CachePlan:
         return CachePlan(CacheAction.NONE, "", PlanReason.REFUSED, refusal=facts.refusal)
     if static_tokens < facts.minimum:
         return CachePlan(CacheAction.NONE, "", PlanReason.TOO_SMALL)
-    return _plan_new(facts)
+    return _plan_new(facts, now)
 
 
 def _plan_use(facts: CacheFacts, now: datetime) -> CachePlan:
@@ -210,7 +220,10 @@ def _plan_use(facts: CacheFacts, now: datetime) -> CachePlan:
     )
 
 
-def _plan_new(facts: CacheFacts) -> CachePlan:
+def _plan_new(facts: CacheFacts, now: datetime) -> CachePlan:
     if facts.pending:
         return CachePlan(CacheAction.MISS, "", PlanReason.PENDING)
-    return CachePlan(CacheAction.CREATE, "", PlanReason.EXPIRED if facts.name else PlanReason.NEW)
+    if not (facts.was_made or facts.name):
+        return CachePlan(CacheAction.CREATE, "", PlanReason.NEW)
+    has_expired = facts.expires is not None and facts.expires <= now + EXPIRY_MARGIN
+    return CachePlan(CacheAction.CREATE, "", PlanReason.EXPIRED if has_expired else PlanReason.AGAIN)

@@ -1,4 +1,4 @@
-"""Whether an exchange hit a cache, and why, as codes and figures.
+"""Whether an exchange hit a cache, and why, as codes and figures; `verdict_rules` decides.
 
 Two facts stay apart (ux-peers §6.5): whether our bytes changed, which is known exactly, and whether
 the provider reused them, which is its count. A miss on unchanged bytes is never attributed to the prompt.
@@ -6,24 +6,22 @@ the provider reused them, which is its count. A miss on unchanged bytes is never
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any, Literal, NamedTuple, Self
 
-from sessions_app.prompt.caching import CachePlan, VerdictCode
-from sessions_app.prompt.payload import TOOLS_SOURCE
-from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
-from sessions_app.prompt.reply import Usage
+from sessions_app.prompt.cache_life import CacheFate
+from sessions_app.prompt.caching import VerdictCode
+from sessions_app.prompt.prefix_diff import BreakLine
+from sessions_app.prompt.static_change import RolledHistory, StaticChange
 from sessions_app.prompt.stored import Code, from_json, to_json
-
-IMPLICIT_LIFE = timedelta(minutes=5)
-"""After this, time explains a miss; the provider documents only “a short interval” (gemini-wire §7)."""
-
-WHOLE_SHARE = 0.9
-"""Share of an unchanged prefix that counts as all of it: the provider caches in blocks."""
 
 
 class VerdictReason(Code):
-    """Why a verdict has its code: several reasons may lead to one code (`CODES`)."""
+    """Why a verdict has its code: several reasons may lead to one code (`CODES`).
+
+    `CACHE_GONE`: the provider no longer had the cache that this request named; `CACHE_LOST`: the one of the
+    request before. `RAN_OUT`, `DROPPED`, `ROLLED_OVER`: what became of our cache, or of our history.
+    `OTHER_ROUTE`: equal bytes, but a cache of another route. `NOT_RECORDED`: what became of it is not known.
+    """
 
     CACHE_GONE = "cache_gone"
     NO_USAGE = "no_usage"
@@ -46,12 +44,18 @@ class VerdictReason(Code):
     SERVED_BY_ANOTHER = "served_by_another"
     TIME_PASSED = "time_passed"
     CONTINUED = "continued"
+    RAN_OUT = "ran_out"
+    CACHE_LOST = "cache_lost"
+    DROPPED = "dropped"
+    ROLLED_OVER = "rolled_over"
+    OTHER_ROUTE = "other_route"
+    NOT_RECORDED = "not_recorded"
     UNEXPLAINED = "unexplained"
     UNKNOWN = "unknown"
 
 
 CODES = {
-    VerdictReason.CACHE_GONE: VerdictCode.CACHE_EXPIRED,
+    VerdictReason.CACHE_GONE: VerdictCode.CACHE_LOST,
     VerdictReason.NO_USAGE: VerdictCode.UNKNOWN,
     VerdictReason.NOT_ANSWERED: VerdictCode.UNKNOWN,
     VerdictReason.CUT_OFF: VerdictCode.UNKNOWN,
@@ -72,6 +76,12 @@ CODES = {
     VerdictReason.SERVED_BY_ANOTHER: VerdictCode.MODEL_CHANGED,
     VerdictReason.TIME_PASSED: VerdictCode.TTL_LIKELY,
     VerdictReason.CONTINUED: VerdictCode.CONTINUED,
+    VerdictReason.RAN_OUT: VerdictCode.CACHE_EXPIRED,
+    VerdictReason.CACHE_LOST: VerdictCode.CACHE_LOST,
+    VerdictReason.DROPPED: VerdictCode.OUR_DROP,
+    VerdictReason.ROLLED_OVER: VerdictCode.OUR_ROLLOVER,
+    VerdictReason.OTHER_ROUTE: VerdictCode.MODEL_CHANGED,
+    VerdictReason.NOT_RECORDED: VerdictCode.UNKNOWN,
     VerdictReason.UNEXPLAINED: VerdictCode.PROVIDER_MISS,
     VerdictReason.UNKNOWN: VerdictCode.UNKNOWN,
 }
@@ -102,6 +112,9 @@ MEANINGS = {
     VerdictCode.BELOW_MINIMUM: Meaning("accent"),
     VerdictCode.UNSUPPORTED: Meaning("accent"),
     VerdictCode.CACHE_EXPIRED: Meaning("warn"),
+    VerdictCode.CACHE_LOST: Meaning("warn"),
+    VerdictCode.OUR_ROLLOVER: Meaning("accent"),
+    VerdictCode.OUR_DROP: Meaning("warn"),
     VerdictCode.PROVIDER_MISS: Meaning("warn", tells_reuse=True),
     VerdictCode.UNKNOWN: Meaning("accent"),
 }
@@ -112,7 +125,8 @@ class Comparison:
     """This request beside the one before it on its branch, which has `number`. Tokens are estimates,
     `was_prompt` is the provider's count for the earlier one; `idle_seconds` is the time between the
     earlier answer and this request. `same_model`: we asked for the same model; `same_served`: as far as the
-    answers say, one model served both.
+    answers say, one model served both. `static` is what happened to the static layer and the tools, `rolled`
+    what moved into it.
     """
 
     number: int
@@ -124,6 +138,8 @@ class Comparison:
     same_served: bool = True
     same_config: bool = True
     broken: BreakLine | None = None
+    static: StaticChange = StaticChange.SAME
+    rolled: RolledHistory | None = None
 
     def scaled(self, prompt: int) -> int:
         """The unchanged prefix in the provider's tokens, assuming equal shares."""
@@ -136,7 +152,8 @@ class Verdict:
 
     `seen` is None for the first request of a branch. `cached` and `prompt` are the provider's counts,
     None without usage; `minimum` is the shortest prefix in tokens that the model caches implicitly, 0
-    when unknown.
+    when unknown. `fate` is what became of the explicit cache that this request might have named. `again` is
+    the newest exchange that asked the same model, where it explains more than `seen`, which asked another.
     """
 
     reason: VerdictReason
@@ -144,6 +161,8 @@ class Verdict:
     cached: int | None = None
     prompt: int | None = None
     minimum: int = 0
+    fate: CacheFate | None = None
+    again: Comparison | None = None
 
     @property
     def code(self) -> VerdictCode:
@@ -161,76 +180,3 @@ class Verdict:
         if found is None or found.seen is None:
             return found
         return replace(found, seen=replace(found.seen, broken=broken))
-
-
-def verdict_of(
-    plan: CachePlan,
-    usage: Usage,
-    seen: Comparison | None = None,
-    *,
-    minimum: int | None = 0,
-    continues: bool = False,
-) -> Verdict:
-    """The verdict from the plan, the provider's count and the comparison with the request before.
-
-    `seen` is None for the first request of a branch. `minimum` is the shortest prefix in tokens that the
-    model caches implicitly, None when it is not known to do so. `continues`: the request went on with an
-    answer, for which the provider keeps more than a prefix.
-    """
-    if not usage.raw:
-        return Verdict(VerdictReason.NO_USAGE)
-    if usage.cached:
-        reason = _hit(plan, usage, seen)
-    elif continues and not plan.is_hit:
-        reason = VerdictReason.CONTINUED
-    else:
-        reason = _miss(plan, usage, seen, minimum)
-    return Verdict(reason, seen, usage.cached, usage.prompt, minimum or 0)
-
-
-def _hit(plan: CachePlan, usage: Usage, seen: Comparison | None) -> VerdictReason:
-    if plan.is_hit:
-        return VerdictReason.NAMED
-    if seen is None:
-        return VerdictReason.ANOTHERS_PREFIX
-    if seen.broken is None and usage.cached >= WHOLE_SHARE * seen.scaled(usage.prompt):
-        return VerdictReason.WHOLE_PREFIX
-    return VerdictReason.PART_OF_PREFIX
-
-
-def _miss(plan: CachePlan, usage: Usage, seen: Comparison | None, minimum: int | None) -> VerdictReason:
-    if plan.is_hit:
-        return VerdictReason.NAMED_NOT_COUNTED
-    if seen is None:
-        return VerdictReason.NOTHING_BEFORE
-    if minimum is None:
-        return VerdictReason.NEVER_CACHES
-    if usage.prompt < minimum:
-        return VerdictReason.TOO_SHORT
-    return _own_change(usage, seen, minimum) or _other_cause(seen, minimum)
-
-
-def _own_change(usage: Usage, seen: Comparison, minimum: int) -> VerdictReason | None:
-    """The change of ours that explains a miss; None when the unchanged prefix was long enough for a hit."""
-    if not seen.same_model:
-        return VerdictReason.OTHER_MODEL
-    broken = seen.broken
-    if broken is None:
-        return None if seen.same_config else VerdictReason.OTHER_SETTINGS
-    if seen.scaled(usage.prompt) >= minimum:
-        return None
-    if broken.source == TOOLS_SOURCE:
-        return VerdictReason.OTHER_TOOLS
-    if broken.kind is not BreakKind.CHANGED and broken.source.startswith("turn:"):
-        return VerdictReason.HISTORY_REWRITTEN
-    return VerdictReason.LAYER_CHANGED
-
-
-def _other_cause(seen: Comparison, minimum: int) -> VerdictReason:
-    if seen.was_prompt is not None and seen.was_prompt < minimum:
-        return VerdictReason.EARLIER_TOO_SHORT
-    if not seen.same_served:
-        return VerdictReason.SERVED_BY_ANOTHER
-    if seen.idle_seconds > IMPLICIT_LIFE.total_seconds():
-        return VerdictReason.TIME_PASSED
-    return VerdictReason.UNEXPLAINED

@@ -20,6 +20,7 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.provider_resources import CacheCreated
 from sessions_app.models import CacheEntry, CacheRefusal, Session
 from sessions_app.models.cache import deployment
+from sessions_app.models.cache_event import NOBODY, CausedBy
 from sessions_app.models.price import Spending, SpendingKey
 from sessions_app.prompt import pricing
 from sessions_app.prompt.caching import CacheAction, EntryReason, display_name
@@ -35,7 +36,7 @@ log = structlog.get_logger("pipeweb.runs")
 
 @dataclass(frozen=True, slots=True)
 class CacheRequest:
-    """A cache to create: its content, its session, its lifetime."""
+    """A cache to create: its content, its session, its lifetime, the exchange whose plan it is."""
 
     fingerprint: str
     model: str
@@ -43,6 +44,11 @@ class CacheRequest:
     layers: Layers
     session: Session
     lifetime: timedelta
+    exchange: int
+
+    @property
+    def by(self) -> CausedBy:
+        return CausedBy(self.exchange, self.session.pk)
 
     @classmethod
     def of(cls, prepared: PreparedRequest) -> "CacheRequest":
@@ -53,6 +59,7 @@ class CacheRequest:
             prepared.layers,
             prepared.context.session,
             prepared.built.caching.strategy.lifetime,
+            prepared.exchange.pk,
         )
 
 
@@ -65,18 +72,18 @@ def hold_cache(gateway: Gateway, prepared: PreparedRequest) -> "asyncio.Task[Non
 
 async def _extend_again(gateway: Gateway, prepared: PreparedRequest) -> None:
     """A request names a cache with at least half of its life left, or has it extended."""
-    lifetime = CacheRequest.of(prepared).lifetime
+    request = CacheRequest.of(prepared)
     while True:
-        await asyncio.sleep(lifetime.total_seconds() / 3)
+        await asyncio.sleep(request.lifetime.total_seconds() / 3)
         with isolated("cache_not_held", cache=prepared.plan.name):
-            await extend_cache(gateway, prepared.plan.name, lifetime)
+            await extend_cache(gateway, prepared.plan.name, request.lifetime, by=request.by)
 
 
 async def keep_cache(gateway: Gateway, prepared: PreparedRequest) -> None:
     """Between the requests of a run: extends the cache that it names, and links the session to it."""
     request = CacheRequest.of(prepared)
     if prepared.plan.action is CacheAction.EXTEND:
-        await extend_cache(gateway, prepared.plan.name, request.lifetime)
+        await extend_cache(gateway, prepared.plan.name, request.lifetime, by=request.by)
     if prepared.plan.name not in prepared.built.caching.named:
         await database_sync_to_async(link_session)(request)
 
@@ -88,7 +95,7 @@ async def carry_out_plan(gateway: Gateway, prepared: PreparedRequest) -> None:
         case CacheAction.CREATE:
             await create_cache(gateway, request)
         case CacheAction.EXTEND:
-            await extend_cache(gateway, prepared.plan.name, request.lifetime)
+            await extend_cache(gateway, prepared.plan.name, request.lifetime, by=request.by)
         case CacheAction.DROP:
             await database_sync_to_async(CacheEntry.objects.release_for_session)(
                 request.session.pk, EntryReason.WAIVED
@@ -106,8 +113,8 @@ async def create_cache(
     cache after a crash. `switch`, by default `use_cache`, runs in the transaction that names the cache.
     """
     claim = database_sync_to_async(CacheEntry.objects.claim)
-    owner = request.session.owner_id
-    if not await claim(request.fingerprint, model=request.model, route=request.route, owner_id=owner):
+    owner, by = request.session.owner_id, request.by
+    if not await claim(request.fingerprint, model=request.model, route=request.route, owner_id=owner, by=by):
         return False
     try:
         created = await gateway.create_cache(
@@ -119,7 +126,7 @@ async def create_cache(
     except GatewayError as error:
         log.info("cache_not_made", kind=type(error).__name__)
         await database_sync_to_async(record_refusal)(
-            error, request.fingerprint, request.route, request.model, static_tokens(request.layers)
+            error, request.fingerprint, request.route, request.model, static_tokens(request.layers), by=by
         )
         return False
     if await database_sync_to_async(_record_created)(request, created, switch or use_cache):
@@ -128,18 +135,18 @@ async def create_cache(
     return False
 
 
-async def extend_cache(gateway: Gateway, name: str, lifetime: timedelta) -> bool:
+async def extend_cache(gateway: Gateway, name: str, lifetime: timedelta, *, by: CausedBy = NOBODY) -> bool:
     """Sets the expiry to `lifetime` from now; returns whether that succeeded."""
     try:
         extended = await gateway.extend_cache(name, round(lifetime.total_seconds()))
     except CacheGone as error:
-        await database_sync_to_async(_record_gone)(name, error.message)
+        await database_sync_to_async(_record_gone)(name, error.message, by)
         return False
     except GatewayError as error:
         # The old expiry holds; the next answer tries again.
         log.info("cache_not_prolonged", kind=type(error).__name__)
         return False
-    await database_sync_to_async(_record_extended)(name, extended.expires or timezone.now() + lifetime)
+    await database_sync_to_async(_record_extended)(name, extended.expires or timezone.now() + lifetime, by)
     return True
 
 
@@ -162,7 +169,9 @@ def _record_created(
     """Stores the name, books the cost, switches the session to it. False when the cache is not needed."""
     expires = created.expires or timezone.now() + request.lifetime
     entries = CacheEntry.objects
-    if not entries.remember(request.fingerprint, name=created.name, tokens=created.tokens, expires=expires):
+    if not entries.remember(
+        request.fingerprint, name=created.name, tokens=created.tokens, expires=expires, by=request.by
+    ):
         # The janitor may have adopted it already; then it must not be deleted.
         return entries.filter(name=created.name).exists()
     CacheRefusal.objects.reset_failures(request.route, request.model)
@@ -176,7 +185,7 @@ def use_cache(request: CacheRequest) -> None:
     """Makes this the only cache of the session."""
     if link_session(request):
         CacheEntry.objects.release_for_session(
-            request.session.pk, EntryReason.ROLLED_ON, but=request.fingerprint
+            request.session.pk, EntryReason.REPLACED, but=request.fingerprint
         )
 
 
@@ -194,17 +203,16 @@ def link_session(request: CacheRequest) -> bool:
 
 
 @transaction.atomic
-def _record_extended(name: str, expires: datetime) -> None:
+def _record_extended(name: str, expires: datetime, by: CausedBy) -> None:
     entry = CacheEntry.objects.at_provider().filter(name=name).first()
     if entry is not None:
         gained = expires - (entry.expires_at or expires)
-        CacheEntry.objects.set_expiry(name, expires)
+        CacheEntry.objects.set_expiry(name, expires, by=by)
         book_storage(entry, gained)
 
 
-def _record_gone(name: str, said: str) -> None:
-    for entry in CacheEntry.objects.at_provider().filter(name=name):
-        entry.drop(EntryReason.PROVIDER, said)
+def _record_gone(name: str, said: str, by: CausedBy) -> None:
+    CacheEntry.objects.at_provider().filter(name=name).drop(EntryReason.PROVIDER, said, by=by)
 
 
 def book_storage(entry: CacheEntry, lifetime: timedelta, *, is_new: bool = False) -> None:

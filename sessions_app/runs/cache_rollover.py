@@ -117,5 +117,6 @@ def _write_chunks(prepared: PreparedRequest, roll: HistoryRollover, request: Cac
         return
     parent, session = roll.parent, prepared.context.session
     policy = prepared.built.caching.strategy.record.policy
+    CacheEntry.objects.note_roll_over(request.fingerprint, request.by)
     for turns in roll.pieces:
         parent = HistoryChunk.objects.freeze(session, parent, turns, policy).pk

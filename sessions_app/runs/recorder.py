@@ -14,6 +14,7 @@ from sessions_app.events import Finished
 from sessions_app.gemini.routes import route_from
 from sessions_app.models import CacheEntry, Exchange, Notification, Run, RunLog, Turn
 from sessions_app.models.branches import head_of
+from sessions_app.models.cache_event import CausedBy
 from sessions_app.models.columns import storable, storable_json
 from sessions_app.models.run import describe
 from sessions_app.prompt.caching import EntryReason, VerdictCode
@@ -21,9 +22,10 @@ from sessions_app.prompt.parts import content, parts_of
 from sessions_app.prompt.reply import Folder, Outcome, Reply
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind
-from sessions_app.prompt.verdict import Verdict, VerdictReason, verdict_of
+from sessions_app.prompt.verdict import Verdict, VerdictReason
 from sessions_app.prompt.wire import dumps
-from sessions_app.runs.accounting import account_for, append_stages, implicit_minimum, set_verdict
+from sessions_app.runs import causes
+from sessions_app.runs.accounting import account_for, append_stages, set_verdict
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.request import PreparedRequest
 from sessions_app.runs.tool_rounds import close_round
@@ -100,17 +102,14 @@ def _set_reply(exchange: Exchange, reply: Reply, total_ms: float, progress: Repl
 
 
 def _set_account(prepared: PreparedRequest, reply: Reply) -> None:
-    comparison = account_for(prepared.exchange, reply, items=prepared.payload.items)
-    minimum = implicit_minimum(prepared.context.capabilities)
-    continues = prepared.exchange.continues_id is not None
-    set_verdict(
-        prepared.exchange,
-        verdict_of(prepared.plan, reply.usage, comparison, minimum=minimum, continues=continues),
-    )
+    exchange = prepared.exchange
+    causes.read_previous(exchange)
+    comparison = account_for(exchange, reply, items=prepared.payload.items)
+    set_verdict(exchange, causes.verdict_for(prepared, reply.usage, comparison))
     if prepared.near_budgets:
-        prepared.exchange.money["budgets"] = [budget.stored() for budget in prepared.near_budgets]
-    if prepared.plan.is_hit:
-        CacheEntry.objects.count_hit(prepared.fingerprint)
+        exchange.money["budgets"] = [budget.stored() for budget in prepared.near_budgets]
+    if prepared.cache_entry is not None:
+        CacheEntry.objects.note_use(prepared.cache_entry, exchange)
 
 
 def _add_turn(exchange: Exchange, wire: bytes, kind: TurnKind, *, cut: bool = False) -> Turn:
@@ -132,10 +131,10 @@ def record_failure(prepared: PreparedRequest, error: PipewebError) -> None:
     exchange, began = prepared.exchange, perf_counter()
     exchange.ended_at = timezone.now()
     is_gone = isinstance(error, CacheGone)
-    set_verdict(exchange, Verdict(VerdictReason.CACHE_GONE if is_gone else VerdictReason.NOT_ANSWERED))
     if is_gone:
-        for entry in CacheEntry.objects.filter(fingerprint=prepared.fingerprint, name=prepared.plan.name):
-            entry.drop(EntryReason.PROVIDER, error.message)
+        named = CacheEntry.objects.filter(fingerprint=prepared.fingerprint, name=prepared.plan.name)
+        named.drop(EntryReason.PROVIDER, error.message, by=CausedBy(exchange.pk, exchange.session_id))
+    set_verdict(exchange, causes.lost_verdict(exchange) if is_gone else Verdict(VerdictReason.NOT_ANSWERED))
     exchange.fail(error)
     append_stages(exchange, began)
     exchange.save(update_fields=REPLY_FIELDS)
@@ -221,9 +220,18 @@ def _end_exchange(exchange: Exchange, error: PipewebError | None) -> None:
     if error is not None:
         exchange.fail(error)
     account_for(exchange, reply, is_cut=True)
+    if chunks and exchange.cache_name:
+        _note_use(exchange)
     set_verdict(exchange, Verdict(VerdictReason.CUT_OFF))
     append_stages(exchange, began)
     exchange.save(update_fields=REPLY_FIELDS)
+
+
+def _note_use(exchange: Exchange) -> None:
+    """An answer that was cut off came from the cache as well."""
+    entry = CacheEntry.objects.filter(fingerprint=exchange.fingerprint).first()
+    if entry is not None:
+        CacheEntry.objects.note_use(entry.pk, exchange)
 
 
 def _keep_arrived(run: Run) -> None:

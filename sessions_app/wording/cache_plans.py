@@ -24,6 +24,7 @@ REASONS = {
     "prolonged after this.",
     PlanReason.PENDING: "The cache for this static layer is being made.",
     PlanReason.EXPIRED: "The cache has expired; it is made again after this answer.",
+    PlanReason.AGAIN: "The cache of this static layer is gone; it is made again after this answer.",
     PlanReason.NEW: "This static layer is new; it is cached after this answer.",
     PlanReason.UNKNOWN: "",
 }
@@ -31,6 +32,7 @@ REASONS = {
 ENTRY_REASONS = {
     EntryReason.PROVIDER: "{said}",
     EntryReason.ROLLED_ON: "History rolled on.",
+    EntryReason.REPLACED: "Its session uses another cache now.",
     EntryReason.WAIVED: "Its session relies on the provider’s own cache now.",
     EntryReason.SESSION_DELETED: "Its session was deleted.",
     EntryReason.SESSION_ERASED: "Its session was erased.",

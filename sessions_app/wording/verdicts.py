@@ -2,8 +2,11 @@
 
 from typing import NamedTuple
 
-from sessions_app.prompt.caching import VerdictCode
+from sessions_app.prompt.cache_life import CacheFate, FateKind
+from sessions_app.prompt.caching import CacheAction, CachePlan, VerdictCode
+from sessions_app.prompt.static_change import RolledHistory, StaticChange
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
+from sessions_app.wording import cache_plans
 from sessions_app.wording.break_lines import change, place
 from sessions_app.wording.sentences import earlier_version
 
@@ -20,6 +23,9 @@ LABELS = {
     VerdictCode.BELOW_MINIMUM: "below minimum",
     VerdictCode.UNSUPPORTED: "unsupported",
     VerdictCode.CACHE_EXPIRED: "cache expired",
+    VerdictCode.CACHE_LOST: "cache lost",
+    VerdictCode.OUR_ROLLOVER: "rolled over",
+    VerdictCode.OUR_DROP: "cache dropped",
     VerdictCode.PROVIDER_MISS: "provider miss",
     VerdictCode.UNKNOWN: "unknown",
 }
@@ -38,6 +44,9 @@ BADGES = {
     VerdictCode.BELOW_MINIMUM: "not cached",
     VerdictCode.UNSUPPORTED: "not cached",
     VerdictCode.CACHE_EXPIRED: "not cached",
+    VerdictCode.CACHE_LOST: "not cached",
+    VerdictCode.OUR_ROLLOVER: "not cached",
+    VerdictCode.OUR_DROP: "not cached",
     VerdictCode.PROVIDER_MISS: "not cached",
     VerdictCode.UNKNOWN: "",
 }
@@ -49,7 +58,18 @@ OURS = {
     "stands first again{reader}.",
     "parted": "Our bytes: the first {prefix_tokens:,} tokens (about) are those of exchange {number}; "
     "they part at {place}: {happened}{reader}.",
+    "rolled": "Our bytes: the first {prefix_tokens:,} tokens (about) are those of exchange {number}; "
+    "then {happened}{reader}.",
 }
+
+ROLLED = {
+    "over": "history rolled over: {turns} became {chunks}",
+    "turn": "turn {first}",
+    "turns": "turns {first}–{last}",
+    "chunk": "chunk {first}",
+    "chunks": "chunks {first}–{last}",
+}
+"""What moved from the turns into the static layer."""
 
 READERS = {
     "same": "",
@@ -85,9 +105,36 @@ REASONS = {
     VerdictReason.TIME_PASSED: "{minutes:,} minutes lay between them: it has probably forgotten.",
     VerdictReason.CONTINUED: "The request went on with the answer of exchange {number} by its token; "
     "what the provider keeps for that it does not count.",
+    VerdictReason.RAN_OUT: "No request had kept it.",
+    VerdictReason.CACHE_LOST: "The static layer was sent inline.",
+    VerdictReason.DROPPED: "That was our doing.",
+    VerdictReason.ROLLED_OVER: "The longer static layer was new to the provider: our doing.",
+    VerdictReason.OTHER_ROUTE: "The bytes are the same, but the cache belongs to the model that was known to "
+    "serve then.",
+    VerdictReason.NOT_RECORDED: "What became of the cache that exchange {number} named is not recorded.",
     VerdictReason.UNEXPLAINED: "An unchanged prefix, soon after, and still a miss: not our doing.",
     VerdictReason.UNKNOWN: "",
 }
+
+
+FATES = {
+    FateKind.LIVES: "",
+    FateKind.EXPIRED: "The cache of this static layer {expired}.",
+    FateKind.DROPPED: "Pipeweb had let go of the cache of this static layer: {reason}",
+    FateKind.GONE: "The provider no longer had the cache of this static layer, before its time.",
+    FateKind.UNUSED: "Pipeweb did not name the cache of this static layer: {plan}",
+    FateKind.OTHER_BYTES: "",
+    FateKind.UNKNOWN: "",
+}
+"""What became of the explicit cache that a request might have named."""
+
+EXPIRIES = {
+    "soon": "was about to run out",
+    "seconds": "had run out seconds before",
+    "minutes": "had run out {minutes:,} minutes before",
+}
+
+AGAIN = {"asked": "Exchange {number} had asked the same model."}
 
 
 class TwoFacts(NamedTuple):
@@ -112,7 +159,8 @@ def two_facts(verdict: Verdict | None, earlier: str = "") -> TwoFacts:
     if verdict is None:
         return TwoFacts("", earlier_version(earlier))
     ours = _ours(verdict.seen) if verdict.prompt is not None else ""
-    return TwoFacts(ours, " ".join(filter(None, (_count(verdict), _why(verdict)))))
+    said = (_count(verdict), _again(verdict.again), _fate(verdict.fate), _why(verdict))
+    return TwoFacts(ours, " ".join(filter(None, said)))
 
 
 def sentence(verdict: Verdict | None, earlier: str = "") -> str:
@@ -128,9 +176,27 @@ def _ours(seen: Comparison | None) -> str:
         "prefix_tokens": seen.prefix_tokens,
         "reader": READERS[_reader(seen)],
         "place": place(seen.broken) if seen.broken else "",
-        "happened": change(seen.broken) if seen.broken else "",
+        "happened": happened(seen),
     }
-    return OURS["parted" if seen.broken else "same"].format_map(figures)
+    case = "rolled" if seen.rolled else "parted" if seen.broken else "same"
+    return OURS[case].format_map(figures)
+
+
+def happened(seen: Comparison) -> str:
+    """What changed since the request before; a roll-over is no edit of the template."""
+    if seen.rolled:
+        return rolled_over(seen.rolled)
+    return change(seen.broken) if seen.broken else ""
+
+
+def rolled_over(rolled: RolledHistory) -> str:
+    """Which turns became which chunks."""
+    ends = (("turn", rolled.first_turn, rolled.last_turn), ("chunk", rolled.first_chunk, rolled.last_chunk))
+    turns, chunks = (
+        ROLLED[name if first == last else f"{name}s"].format(first=first, last=last)
+        for name, first, last in ends
+    )
+    return ROLLED["over"].format(turns=turns, chunks=chunks)
 
 
 def _reader(seen: Comparison) -> str:
@@ -147,12 +213,32 @@ def _count(verdict: Verdict) -> str:
     return COUNTED["count"].format(cached=verdict.cached or 0, prompt=verdict.prompt)
 
 
+def _again(again: Comparison | None) -> str:
+    if again is None:
+        return ""
+    return AGAIN["asked"].format(number=again.number)
+
+
+def _fate(fate: CacheFate | None) -> str:
+    if fate is None:
+        return ""
+    minutes = round(fate.seconds / 60)
+    expiry = "minutes" if minutes > 0 else "seconds" if fate.seconds >= 0 else "soon"
+    plan = CachePlan(CacheAction.NONE, "", fate.plan) if fate.plan else None
+    return FATES[fate.kind].format(
+        expired=EXPIRIES[expiry].format(minutes=minutes),
+        reason=cache_plans.entry_reason(fate.reason or "", ""),
+        plan=cache_plans.reason(plan),
+    )
+
+
 def _why(verdict: Verdict) -> str:
-    seen = verdict.seen
+    seen = verdict.again or verdict.seen
+    is_static = seen is not None and seen.static is StaticChange.TEXT
     return REASONS[verdict.reason].format(
         minimum=verdict.minimum,
         number=seen.number if seen else 0,
         was_prompt=(seen.was_prompt or 0) if seen else 0,
         minutes=round(seen.idle_seconds / 60) if seen else 0,
-        layer=seen.broken.layer if seen and seen.broken else "",
+        layer="static" if is_static else seen.broken.layer if seen and seen.broken else "",
     )

@@ -1,16 +1,32 @@
 from datetime import date, timedelta
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from sessions_app.models import CacheEntry, Exchange, Price, Session
-from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
+from sessions_app.inspector.tabs.cache_tab import LONGEST_LIFE, break_of, life_of
+from sessions_app.models import CacheEntry, CacheEvent, Exchange, Price, Session
+from sessions_app.models.cache_event import CausedBy
+from sessions_app.prompt.cache_life import CacheEventKind
+from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason
+from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
 from sessions_app.prompt.reply import fold
+from sessions_app.prompt.static_change import RolledHistory, StaticChange
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.runs.accounting import account_for
-from sessions_app.wording import cache_plans, sentences, verdicts
-from tests.factories import MODEL, ROUTE, USAGE, finish, make_exchange, make_history, make_run, text_chunk
+from sessions_app.wording import break_lines, cache_events, cache_plans, sentences, verdicts
+from tests.factories import (
+    MODEL,
+    ROUTE,
+    USAGE,
+    finish,
+    make_exchange,
+    make_history,
+    make_run,
+    make_session,
+    text_chunk,
+)
 from tests.inspector.reading import read
 from tests.prices import make_price
 
@@ -53,6 +69,57 @@ def test_what_an_earlier_version_said_is_shown_and_marked(client: Client, sessio
 
 def test_without_an_entry_it_says_so(client: Client, session: Session) -> None:
     assert "No cache was ever made" in read(client, make_exchange(make_run(session)), "cache")
+
+
+def test_the_life_of_the_entry_is_told_line_by_line(client: Client, session: Session, bob: User) -> None:
+    exchange = make_exchange(make_run(session), cache_name="c/1", fingerprint=PRINT)
+    by = CausedBy(exchange.pk, session.pk)
+    CacheEntry.objects.claim(PRINT, model=MODEL, route=ROUTE, by=by)
+    soon = timezone.now() + timedelta(hours=1)
+    CacheEntry.objects.remember(PRINT, name="c/1", tokens=1024, expires=soon, by=by)
+    entry = CacheEntry.objects.get()
+    foreign = make_exchange(make_run(make_session(bob)), cache_name="c/1")
+    for one in (exchange, foreign):
+        CacheEntry.objects.note_use(entry.pk, one)
+    CacheEvent.objects.filter(kind=CacheEventKind.NAMED).update(at=timezone.now())
+    CacheEntry.objects.mark_for_deletion(EntryReason.ADMIN)
+    rows = life_of(exchange)
+    words = [cache_events.EVENTS[kind] for kind in (CacheEventKind.PLANNED, CacheEventKind.MADE)]
+    assert [row.what for row in rows] == [
+        *words,
+        cache_events.event(CacheEventKind.NAMED, 2),
+        cache_events.EVENTS[CacheEventKind.DROPPED],
+    ]
+    assert [row.numbers for row in rows] == [(1,), (1,), (1,), ()]
+    assert rows[-1].why == cache_plans.ENTRY_REASONS[EntryReason.ADMIN]
+    page = read(client, exchange, "cache")
+    assert page.count('data-label="What"') == 4 and rows[2].what in page
+
+
+def test_a_long_life_is_told_by_its_newest_lines(session: Session) -> None:
+    exchange = make_exchange(make_run(session), fingerprint=PRINT)
+    entry = CacheEntry.objects.create(fingerprint=PRINT, model=MODEL, route=ROUTE)
+    for _ in range(LONGEST_LIFE):
+        for kind in (CacheEventKind.PLANNED, CacheEventKind.NOT_MADE):
+            CacheEvent.of(entry, kind).save()
+    assert len(life_of(exchange)) == LONGEST_LIFE
+
+
+def test_a_roll_over_is_not_shown_as_an_edit(client: Client, session: Session) -> None:
+    rolled = RolledHistory(1, 12, 1, 1)
+    seen = Comparison(1, 9, 99, 9, 5.0, static=StaticChange.ROLLED_OVER, rolled=rolled)
+    broken = BreakLine(1, BreakKind.CHANGED, "static", "template:static", 0, 90, 1, 2, "", "", ",")
+    verdict = Verdict(VerdictReason.ROLLED_OVER, seen, cached=0, prompt=9_000)
+    exchange = make_exchange(
+        make_run(session),
+        verdict=verdict.code,
+        verdict_figures=verdict.stored(),
+        break_line=broken.stored(),
+    )
+    page = read(client, exchange, "cache")
+    shown = break_of(exchange)
+    assert shown is not None and shown.happened == verdicts.rolled_over(rolled)
+    assert shown.happened in page and break_lines.change(broken) not in page
 
 
 def test_the_two_facts_of_a_verdict_stand_apart(client: Client, session: Session) -> None:

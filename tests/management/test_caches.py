@@ -16,7 +16,7 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.management.commands import caches
 from sessions_app.models import CacheEntry
 from sessions_app.models.cache import deployment
-from sessions_app.prompt.caching import display_name
+from sessions_app.prompt.caching import EntryReason, display_name
 
 MODEL = "gemini-3-flash-preview"
 BODY = b'{"contents":[{"role":"user","parts":[{"text":"%b"}]}]}' % (b"All the words of a long brief. " * 200)
@@ -94,7 +94,7 @@ def test_ours_are_deleted_and_others_stay(tell: Tell, emulator: Emulator) -> Non
     assert names(tell("delete", "--all-ours")) == [entry.name]
     assert [cache.name for cache in emulator.caches.all()] == [other]
     entry.refresh_from_db()
-    assert entry.state == CacheEntry.State.GONE
+    assert (entry.state, entry.reason) == (CacheEntry.State.GONE, EntryReason.ADMIN)
 
 
 def test_the_cache_of_others_cannot_be_named(tell: Tell, emulator: Emulator) -> None:

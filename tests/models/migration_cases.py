@@ -11,6 +11,7 @@ from sessions_app.models import (
     Blob,
     BlobSlice,
     CacheEntry,
+    CacheEvent,
     CacheRefusal,
     DatabaseProbe,
     Exchange,
@@ -28,6 +29,7 @@ from sessions_app.models import (
 )
 from sessions_app.models.price import SeededPrice
 from sessions_app.models.source import digest
+from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.caching import EntryReason
 
 
@@ -119,6 +121,13 @@ def what_becomes_of_models_is_known() -> None:
     assert rows and rows == set(SeededLifecycle.objects.values_list("model", "valid_from"))
 
 
+def caches_have_the_events_that_their_rows_tell() -> None:
+    told = {(event.entry.state, event.kind, event.reason) for event in CacheEvent.objects.all()}
+    assert ("live", CacheEventKind.MADE, "") in told
+    assert ("doomed", CacheEventKind.DROPPED, EntryReason.UNKNOWN) in told
+    assert not CacheEvent.objects.filter(entry__name="").exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -135,5 +144,6 @@ CASES: dict[str, Callable[[], None]] = {
     "0024_personal_limits": nobody_is_limited_and_no_old_run_counts_as_sent,
     "0025_exchange_base_url": no_address_is_made_up_for_old_exchanges,
     "0026_import_formats": no_import_is_of_another_format,
+    "0027_cache_events": caches_have_the_events_that_their_rows_tell,
     "0031_model_lifecycle": what_becomes_of_models_is_known,
 }

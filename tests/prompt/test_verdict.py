@@ -5,32 +5,38 @@ from datetime import timedelta
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from sessions_app.prompt.cache_life import CacheEventKind, CacheFate, CacheMoment, FateKind, fate_between
 from sessions_app.prompt.caching import (
     CacheAction,
     CacheFacts,
     CachePlan,
+    EntryReason,
     PlanReason,
     VerdictCode,
     plan_cache,
 )
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
 from sessions_app.prompt.reply import Usage
+from sessions_app.prompt.static_change import StaticChange
 from sessions_app.prompt.verdict import (
     CODES,
-    IMPLICIT_LIFE,
     MEANINGS,
     Comparison,
     Verdict,
     VerdictReason,
-    verdict_of,
 )
+from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE, asked_again, lost_by, verdict_of
 from tests.prompt.examples import NOW
 
 LIVE = CacheFacts(1024, name="cachedContents/a", expires=NOW + timedelta(hours=1))
 HIT = plan_cache(0, LIVE, NOW)
 INLINE = CachePlan(CacheAction.NONE, "", PlanReason.TOO_SMALL)
 MINIMUM = 4_096
+BEGINNINGS = (CacheEventKind.MADE, CacheEventKind.NAMED, CacheEventKind.EXTENDED)
+"""Events that prove that a cache lived."""
 
 SAME = Comparison(7, 9_000, 10_000, was_prompt=9_100, idle_seconds=60)
 EARLY = BreakLine(2, BreakKind.CHANGED, "dynamic", "panel:todos", 0, 12, 1, 1, "", "", "")
@@ -133,3 +139,154 @@ def test_what_was_never_stored_is_no_verdict_and_a_strange_reason_is_unknown() -
 def test_every_reason_has_a_code_and_every_code_a_reason_and_a_meaning() -> None:
     assert set(CODES) == set(VerdictReason)
     assert set(CODES.values()) == set(MEANINGS) == set(VerdictCode)
+
+
+def ended(kind: FateKind, reason: EntryReason | None = None) -> CacheFate:
+    return CacheFate(kind, "c/1", reason, seconds=300.0)
+
+
+OTHERS = ended(FateKind.OTHER_BYTES)
+
+
+@pytest.mark.parametrize(
+    ("fate", "reason"),
+    [
+        (ended(FateKind.EXPIRED), VerdictReason.RAN_OUT),
+        (ended(FateKind.GONE), VerdictReason.CACHE_LOST),
+        (ended(FateKind.DROPPED, EntryReason.ADMIN), VerdictReason.DROPPED),
+        (ended(FateKind.DROPPED, EntryReason.REPLACED), VerdictReason.DROPPED),
+        (ended(FateKind.DROPPED, EntryReason.ROLLED_ON), VerdictReason.ROLLED_OVER),
+        (ended(FateKind.UNUSED), VerdictReason.DROPPED),
+        (ended(FateKind.UNKNOWN), VerdictReason.NOT_RECORDED),
+    ],
+)
+@pytest.mark.parametrize("prompt", [900, 10_000])
+def test_the_end_of_our_cache_explains_a_miss_and_no_minimum_does(
+    fate: CacheFate, reason: VerdictReason, prompt: int
+) -> None:
+    verdict = verdict_of(INLINE, usage(prompt, 0), SAME, minimum=MINIMUM, fate=fate)
+    assert (verdict.reason, verdict.fate) == (reason, fate)
+
+
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        (replace(AFTER_A_BREAK, static=StaticChange.TEXT), VerdictReason.LAYER_CHANGED),
+        (replace(AFTER_A_BREAK, static=StaticChange.TOOLS), VerdictReason.OTHER_TOOLS),
+        (replace(AFTER_A_BREAK, static=StaticChange.ROLLED_OVER), VerdictReason.ROLLED_OVER),
+        (replace(AFTER_A_BREAK, static=StaticChange.OTHER_HISTORY), VerdictReason.HISTORY_REWRITTEN),
+        (replace(AFTER_A_BREAK, static=StaticChange.UNKNOWN), VerdictReason.NOT_RECORDED),
+        (SAME, VerdictReason.OTHER_ROUTE),
+        (replace(SAME, same_model=False), VerdictReason.OTHER_MODEL),
+    ],
+)
+@pytest.mark.parametrize("prompt", [900, 10_000])
+def test_a_cache_of_other_bytes_is_explained_by_what_changed(
+    seen: Comparison, reason: VerdictReason, prompt: int
+) -> None:
+    assert verdict_of(INLINE, usage(prompt, 0), seen, minimum=MINIMUM, fate=OTHERS).reason is reason
+
+
+def test_an_implicit_roll_over_is_no_edit() -> None:
+    rolled = replace(AFTER_A_BREAK, static=StaticChange.ROLLED_OVER)
+    assert missed(rolled).code is VerdictCode.OUR_ROLLOVER
+
+
+def test_a_partial_hit_keeps_what_became_of_our_cache() -> None:
+    fate = ended(FateKind.DROPPED, EntryReason.ADMIN)
+    verdict = verdict_of(INLINE, usage(10_000, 4_096), SAME, minimum=MINIMUM, fate=fate)
+    assert (verdict.code, verdict.fate) == (VerdictCode.PARTIAL, fate)
+
+
+def test_a_named_cache_has_no_other_fate() -> None:
+    assert verdict_of(HIT, usage(9_000, 0), SAME, fate=OTHERS).fate is None
+
+
+def test_settings_that_changed_are_not_the_providers_doing() -> None:
+    late = replace(SAME, same_config=False, broken=replace(EARLY, layer="buffered"))
+    assert missed(late).reason is VerdictReason.OTHER_SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("fate", "reason"),
+    [
+        (None, VerdictReason.CACHE_GONE),
+        (ended(FateKind.LIVES), VerdictReason.CACHE_GONE),
+        (ended(FateKind.GONE), VerdictReason.CACHE_GONE),
+        (ended(FateKind.EXPIRED), VerdictReason.RAN_OUT),
+        (ended(FateKind.DROPPED, EntryReason.ADMIN), VerdictReason.DROPPED),
+    ],
+)
+def test_a_named_cache_that_is_gone_is_the_providers_unless_it_was_ours(
+    fate: CacheFate | None, reason: VerdictReason
+) -> None:
+    assert lost_by(fate).reason is reason
+
+
+OTHER_MODEL = replace(SAME, same_model=False)
+EARLIER = replace(SAME, number=5, idle_seconds=200)
+
+
+@pytest.mark.parametrize(
+    ("again", "fate", "reason"),
+    [
+        (EARLIER, None, VerdictReason.UNEXPLAINED),
+        (replace(EARLIER, idle_seconds=900), None, VerdictReason.TIME_PASSED),
+        (replace(EARLIER, same_config=False), None, VerdictReason.OTHER_SETTINGS),
+        (replace(EARLIER, prefix_tokens=300), None, VerdictReason.OTHER_MODEL),
+        (replace(EARLIER, prefix_tokens=300), ended(FateKind.EXPIRED), VerdictReason.RAN_OUT),
+        (replace(EARLIER, prefix_tokens=300), OTHERS, VerdictReason.OTHER_MODEL),
+    ],
+)
+def test_back_to_a_model_the_last_request_to_it_explains_more(
+    again: Comparison, fate: CacheFate | None, reason: VerdictReason
+) -> None:
+    first = missed(OTHER_MODEL)
+    assert first.reason is VerdictReason.OTHER_MODEL
+    verdict = asked_again(first, INLINE, usage(10_000, 0), again, fate)
+    assert verdict.reason is reason and verdict.seen == OTHER_MODEL
+    assert verdict.again == (None if reason is VerdictReason.OTHER_MODEL else again)
+    assert Verdict.restored(orjson.loads(orjson.dumps(verdict.stored())), None) == verdict
+
+
+comparisons = st.builds(
+    Comparison,
+    number=st.just(7),
+    prefix_tokens=st.integers(0, 10_000),
+    tokens=st.just(10_000),
+    was_prompt=st.none() | st.integers(0, 20_000),
+    idle_seconds=st.floats(0, 3_600),
+    same_model=st.booleans(),
+    same_served=st.booleans(),
+    same_config=st.booleans(),
+    broken=st.none() | st.just(EARLY),
+    static=st.sampled_from(StaticChange),
+)
+moments = st.lists(
+    st.builds(
+        CacheMoment,
+        kind=st.sampled_from(CacheEventKind),
+        at=st.integers(0, 3_600).map(lambda seconds: NOW + timedelta(seconds=seconds)),
+        name=st.sampled_from(["c/1", "c/2"]),
+        expires=st.none() | st.integers(0, 5_400).map(lambda seconds: NOW + timedelta(seconds=seconds)),
+        reason=st.sampled_from(["", *EntryReason]),
+    ),
+    max_size=12,
+).map(lambda events: sorted(events, key=lambda event: event.at))
+
+
+@given(comparisons, moments, st.integers(0, 3_600), st.integers(0, 20_000), st.booleans())
+def test_a_provider_miss_implies_that_nothing_of_ours_happened(
+    seen: Comparison, events: list[CacheMoment], since: int, prompt: int, is_named: bool
+) -> None:
+    began, until = NOW + timedelta(seconds=since), NOW + timedelta(seconds=3_600)
+    fate = fate_between(events, began, until)
+    verdict = verdict_of(HIT if is_named else INLINE, usage(prompt, 0), seen, minimum=MINIMUM, fate=fate)
+    if verdict.code is not VerdictCode.PROVIDER_MISS or is_named:
+        return
+    lived = [event for event in events if began <= event.at <= until and event.kind in BEGINNINGS]
+    assert fate is None and not lived
+    assert seen.same_model and seen.same_config and seen.same_served
+    assert seen.idle_seconds <= IMPLICIT_LIFE.total_seconds()
+    assert seen.broken is None or seen.scaled(prompt) >= MINIMUM
+    assert prompt >= MINIMUM and (seen.was_prompt is None or seen.was_prompt >= MINIMUM)

@@ -17,7 +17,7 @@ from django.utils import timezone
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import CacheEntry, Exchange, HistoryChunk, Run, Session
-from sessions_app.models.cache import CacheEntryQuerySet
+from sessions_app.models.cache_queries import CacheEntryQuerySet
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.runs.cache_janitor import apply_requested_changes
 from sessions_app.runs.runner import Runner
@@ -196,13 +196,13 @@ def extensions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the caches that are extended, whose life is short from now on."""
     extended: list[str] = []
 
-    async def extend(_: Gateway, name: str, lifetime: timedelta) -> bool:
+    async def extend(_: Gateway, name: str, lifetime: timedelta, **by: Any) -> bool:
         extended.append(name)
         return True
 
     monkeypatch.setattr("sessions_app.runs.cache_lifecycle.extend_cache", extend)
     monkeypatch.setattr("sessions_app.prompt.strategy.lifetime", lambda *_: 0.15)
-    monkeypatch.setattr("sessions_app.models.cache.EXPIRY_MARGIN", timedelta())
+    monkeypatch.setattr("sessions_app.models.cache_queries.EXPIRY_MARGIN", timedelta())
     return extended
 
 

@@ -95,7 +95,7 @@ async def test_a_dead_cache_is_resent_inline_once_and_both_attempts_are_kept(
     run = await ask("Hello again")
     _, lost, resent = await exchanges(session)
     assert run.status == Run.Status.COMPLETED
-    assert lost.error["kind"] == "CacheGone" and lost.verdict == "cache_expired"
+    assert lost.error["kind"] == "CacheGone" and lost.verdict == "cache_lost"
     assert resent.resend_of_id == lost.pk and not resent.cache_name
 
 

@@ -7,20 +7,21 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from sessions_app.emulator import Emulator, EmulatorTransport
-from sessions_app.emulator.decisions import Decision, Rule
+from sessions_app.emulator.decisions import CacheState, Decision, Rule
 from sessions_app.emulator.faults import unkind
 from sessions_app.emulator.scenarios import play
 from sessions_app.emulator.scripted_reply import ScenarioContext, ScriptedCall, ScriptedReply
 from sessions_app.models import Exchange, Session
+from sessions_app.prompt.cache_life import CacheFate, FateKind
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.verdict import VerdictReason
 
 TASK = re.compile(r"task=(\w+) rounds=(\d+) calls=(\d+)")
 
-REFUSED = {VerdictCode.CACHE_EXPIRED: {Rule.CACHE_GONE}}
 HITS = {VerdictCode.HIT, VerdictCode.PARTIAL}
 
 SHORT = {Rule.BELOW_MINIMUM, Rule.NOTHING_HELD}
+MISSES = {*SHORT, Rule.HIT_WITHHELD}
 REASONS = {
     VerdictReason.NAMED: {Rule.EXPLICIT_HIT},
     VerdictReason.WHOLE_PREFIX: {Rule.IMPLICIT_HIT},
@@ -33,16 +34,33 @@ REASONS = {
     VerdictReason.TOO_SHORT: SHORT,
     VerdictReason.EARLIER_TOO_SHORT: SHORT,
     VerdictReason.OTHER_MODEL: SHORT,
-    VerdictReason.OTHER_SETTINGS: SHORT,
+    VerdictReason.OTHER_SETTINGS: MISSES,
     VerdictReason.OTHER_TOOLS: SHORT,
     VerdictReason.HISTORY_REWRITTEN: SHORT,
     VerdictReason.LAYER_CHANGED: SHORT,
     VerdictReason.SERVED_BY_ANOTHER: {*SHORT, Rule.HIT_WITHHELD},
     VerdictReason.TIME_PASSED: {Rule.HIT_WITHHELD},
     VerdictReason.CONTINUED: {*SHORT, Rule.HIT_WITHHELD},
+    VerdictReason.RAN_OUT: MISSES,
+    VerdictReason.CACHE_LOST: MISSES,
+    VerdictReason.DROPPED: MISSES,
+    VerdictReason.ROLLED_OVER: MISSES,
+    VerdictReason.OTHER_ROUTE: MISSES,
     VerdictReason.UNEXPLAINED: {Rule.HIT_WITHHELD},
 }
 """What the provider may have decided where the product gives that reason. The others claim nothing."""
+
+NOT_JUDGED = {VerdictReason.NO_USAGE, VerdictReason.NOT_ANSWERED, VerdictReason.CUT_OFF}
+UNKNOWN = {VerdictReason.UNKNOWN, VerdictReason.NOT_RECORDED}
+
+STATES = {
+    FateKind.EXPIRED: {CacheState.EXPIRED, CacheState.VANISHED},
+    FateKind.DROPPED: {*CacheState} - {CacheState.UNKNOWN},
+    FateKind.GONE: {CacheState.EXPIRED, CacheState.VANISHED, CacheState.DELETED},
+    FateKind.UNUSED: {CacheState.LIVE, CacheState.EXPIRED, CacheState.VANISHED},
+}
+"""What the provider may know of the cache that a request did not name, by what we say became of it. Its clock
+may be ahead of ours, and what we do not name may end without our notice."""
 
 
 class UnkindProvider(EmulatorTransport):
@@ -109,4 +127,14 @@ def agrees(exchange: Exchange, decision: Decision) -> bool:
         return True
     if verdict.code in HITS and verdict.cached != decision.cached:
         return False
-    return decision.rule in REASONS[verdict.reason]
+    if exchange.cache_name and verdict.cached is None:
+        return decision.rule is Rule.CACHE_GONE
+    return decision.rule in REASONS[verdict.reason] and knows_fate(verdict.fate, decision)
+
+
+def knows_fate(fate: CacheFate | None, decision: Decision) -> bool:
+    """Whether the journal has the cache that might have been named, and in a state that fits."""
+    if fate is None or fate.kind not in STATES:
+        return True
+    found = {one.state for one in decision.caches if one.name == fate.name}
+    return bool(found & STATES[fate.kind])

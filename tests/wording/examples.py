@@ -11,6 +11,7 @@ from typing import Any
 from sessions_app.error_codes import BodyRefusal, RefusalCode
 from sessions_app.errors import NoAnswer, ProviderDown
 from sessions_app.models import Notification, Run
+from sessions_app.prompt.cache_life import CacheEventKind, CacheFate, FateKind
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason, VerdictCode
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import ModelNotice, NoticeCode
@@ -19,11 +20,13 @@ from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
 from sessions_app.prompt.pricing import Budget, BudgetScope, Money, PriceTerm, Rates, TermKind
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.stage_records import FIGURES, StageName, StageRecord, StageStatus
+from sessions_app.prompt.static_change import RolledHistory, StaticChange
 from sessions_app.prompt.strategy import StrategyReason, StrategyRecord
 from sessions_app.prompt.templates import ChangeRate, RenderFailure
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.wording import (
     break_lines,
+    cache_events,
     cache_plans,
     costs,
     endings,
@@ -75,6 +78,12 @@ SEEN = (
     replace(SAME, same_model=False),
     replace(SAME, same_served=False),
     replace(SAME, broken=BREAK),
+    replace(SAME, broken=BREAK, static=StaticChange.ROLLED_OVER, rolled=RolledHistory(1, 12, 1, 1)),
+    replace(SAME, broken=BREAK, static=StaticChange.ROLLED_OVER, rolled=RolledHistory(13, 13, 2, 3)),
+)
+FATES = (
+    *(CacheFate(kind, "c/1", EntryReason.ADMIN, PlanReason.WAIVED, 600.0) for kind in FateKind),
+    *(CacheFate(FateKind.EXPIRED, "c/1", seconds=seconds) for seconds in (-5.0, 5.0)),
 )
 UNCOUNTED = (
     VerdictReason.CACHE_GONE,
@@ -90,6 +99,8 @@ VERDICTS = (
         if reason not in UNCOUNTED
     ),
     *(Verdict(VerdictReason.PART_OF_PREFIX, seen, cached=5, prompt=10_000) for seen in SEEN),
+    *(Verdict(VerdictReason.DROPPED, SAME, cached=0, prompt=10_000, fate=fate) for fate in FATES),
+    Verdict(VerdictReason.UNEXPLAINED, replace(SAME, same_model=False), 0, 10_000, 4_096, again=SAME),
 )
 
 PLANS = tuple(
@@ -211,10 +222,7 @@ def all_sentences() -> Iterator[str]:
         yield from (verdicts.label(code), verdicts.badge(code))
     for broken in BREAKS:
         yield from (break_lines.loss(broken), break_lines.change(broken))
-    for plan in PLANS:
-        yield from (cache_plans.action(plan.action), cache_plans.reason(plan))
-    for reason, said in ENTRIES:
-        yield cache_plans.entry_reason(reason, said)
+    yield from _sentences_of_caches()
     yield from map(strategies.sentence, STRATEGIES)
     yield from map(costs.equation, SUMS)
     for budget in BUDGETS:
@@ -229,6 +237,15 @@ def all_sentences() -> Iterator[str]:
     yield from _sentences_of_input()
     yield from _sentences_of_runs()
     yield from _sentences_of_uploads()
+
+
+def _sentences_of_caches() -> Iterator[str]:
+    for plan in PLANS:
+        yield from (cache_plans.action(plan.action), cache_plans.reason(plan))
+    for reason, said in ENTRIES:
+        yield cache_plans.entry_reason(reason, said)
+    for kind in CacheEventKind:
+        yield from (cache_events.event(kind), cache_events.event(kind, 3))
 
 
 def _sentences_of_input() -> Iterator[str]:

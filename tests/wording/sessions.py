@@ -14,8 +14,9 @@ from sessions_app.errors import (
     SignatureMissing,
     SignatureRefused,
 )
-from sessions_app.models import CacheEntry, Run, Session
+from sessions_app.models import CacheEntry, CacheEvent, Run, Session
 from sessions_app.models.run import describe
+from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.stage_records import FIGURES, StageName, StageRecord, StageStatus
@@ -43,9 +44,11 @@ def fill_with_verdicts(session: Session) -> None:
             break_line=BREAKS[number % len(BREAKS)].stored(),
             money=money | {"budgets": [budget.stored() for budget in BUDGETS if not budget.is_spent]},
         )
-        CacheEntry.objects.create(
+        entry = CacheEntry.objects.create(
             fingerprint=exchange.fingerprint, model=MODEL, route=ROUTE, reason=reason, said=said
         )
+        for kind in (*CacheEventKind, CacheEventKind.NAMED, CacheEventKind.NAMED):
+            CacheEvent.of(entry, kind, session=session, exchange=exchange, said=said).save()
         finish(run)
 
 

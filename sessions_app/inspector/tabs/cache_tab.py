@@ -2,18 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
 
 from sessions_app.inspector import formatting
 from sessions_app.inspector.tabs.base import Tab
-from sessions_app.models import CacheEntry, Exchange, Price
+from sessions_app.models import CacheEntry, CacheEvent, Exchange, Price
+from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.prefix_diff import BreakLine, Ledger, LedgerLine, ledger_lines
 from sessions_app.prompt.pricing import Money, Rates, dollars
-from sessions_app.wording import break_lines, cache_plans, costs, strategies, verdicts
+from sessions_app.wording import break_lines, cache_events, cache_plans, costs, strategies, verdicts
 
 MIN_GROUP = 4
 """Consecutive turns of one layer and mark that share a line of the ledger from this number on."""
+
+LONGEST_LIFE, EVENTS_READ = 12, 200
+"""Lines that the life of an entry takes at most, and events that are read for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,19 @@ class ShownBreak:
 
 
 @dataclass(frozen=True, slots=True)
+class LifeRow:
+    """One event of the entry, or several alike in a row. `numbers` are those of the first and the last
+    exchange, where they are of the same session.
+    """
+
+    at: datetime
+    what: str
+    numbers: tuple[int, ...]
+    expires: datetime | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class ShownCache:
     """`entry` is the current row, which may have changed since the exchange."""
 
@@ -61,6 +79,7 @@ class ShownCache:
     ours: str
     theirs: str
     broken: ShownBreak | None
+    life: tuple[LifeRow, ...]
     ledger: ShownLedger | None
     equation: str
     price: Price | None
@@ -84,6 +103,7 @@ class CacheTab(Tab):
             ours=formatting.visible(ours),
             theirs=formatting.visible(theirs),
             broken=break_of(exchange),
+            life=life_of(exchange),
             ledger=ledger_of(exchange, rates),
             equation=costs.equation(Money.restored(exchange.money)),
             price=exchange.price,
@@ -96,14 +116,42 @@ def entry_of(exchange: Exchange) -> CacheEntry | None:
     return CacheEntry.objects.filter(fingerprint=exchange.fingerprint).first()
 
 
+def life_of(exchange: Exchange) -> tuple[LifeRow, ...]:
+    """What happened to the entry, oldest first, at most `LONGEST_LIFE` lines: one query."""
+    events = CacheEvent.objects.filter(entry__fingerprint=exchange.fingerprint)
+    newest = list(events.select_related("exchange").order_by("-at", "-pk")[:EVENTS_READ])
+    groups = [list(group) for _, group in groupby(reversed(newest), key=_told_alike)]
+    return tuple(life_row(group, exchange.session_id) for group in groups[-LONGEST_LIFE:])
+
+
+def life_row(events: Sequence[CacheEvent], session_pk: int) -> LifeRow:
+    ours = [one.exchange.number for one in events if one.exchange and one.session_id == session_pk]
+    last = events[-1]
+    return LifeRow(
+        at=last.at,
+        what=cache_events.event(last.kind, len(events)),
+        numbers=tuple(dict.fromkeys((ours[0], ours[-1]))) if ours else (),
+        expires=last.expires,
+        why=formatting.visible(cache_events.reason(last.reason, last.said)),
+    )
+
+
+def _told_alike(event: CacheEvent) -> object:
+    """Whoever only names or extends a cache again is told in the line before."""
+    repeats = event.kind in (CacheEventKind.NAMED, CacheEventKind.EXTENDED)
+    return (event.kind, event.name) if repeats else event.pk
+
+
 def break_of(exchange: Exchange) -> ShownBreak | None:
     line = exchange.found_break
     if line is None:
         return None
+    verdict = exchange.found_verdict
+    rolled = verdict.seen.rolled if verdict and verdict.seen else None
     return ShownBreak(
         line=line,
         place=formatting.visible(break_lines.place(line)),
-        happened=formatting.visible(break_lines.change(line)),
+        happened=formatting.visible(verdicts.rolled_over(rolled) if rolled else break_lines.change(line)),
         before=formatting.visible(line.before),
         was=formatting.visible(line.was),
         now=formatting.visible(line.now),

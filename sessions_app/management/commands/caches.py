@@ -17,6 +17,7 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.provider_resources import CacheListed
 from sessions_app.hosts import GOOGLE
 from sessions_app.models import CacheEntry
+from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.pricing import dollars, storage_cost
 from sessions_app.runs.cache_janitor import owned_caches, reconcile, record_deletion
 from sessions_app.runs.cache_lifecycle import delete_cache, extend_cache
@@ -85,6 +86,9 @@ class Command(BaseCommand):
         entry = await database_sync_to_async(CacheEntry.objects.filter(name=name).first)()
         if action == "extend":
             return await extend_cache(gateway, name, lifetime)
+        # First, so that a request that finds it gone knows whose doing that is.
+        named = CacheEntry.objects.filter(name=name)
+        await database_sync_to_async(named.mark_for_deletion)(EntryReason.ADMIN)
         if not await delete_cache(gateway, name):
             return False
         if entry is not None:

@@ -29,10 +29,11 @@ class ChosenCaching:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCache:
-    """The plan of the explicit cache with this `fingerprint`."""
+    """The plan of the explicit cache with this `fingerprint`; `entry` is the key of our row if it lives."""
 
     plan: CachePlan
     fingerprint: str
+    entry: int | None = None
 
 
 def choose(context: RequestContext) -> ChosenCaching:
@@ -79,7 +80,7 @@ def plan(context: RequestContext, layers: Layers, chosen: ChosenCaching) -> Stag
     figures = CacheFigures(
         fingerprint=fingerprint, mode=how.record.mode, policy=how.record.policy, action=decided.action
     )
-    return StageResult(PlannedCache(decided, fingerprint), figures)
+    return StageResult(PlannedCache(decided, fingerprint, facts.entry), figures)
 
 
 def _rates(context: RequestContext, prompt: int) -> Rates | None:

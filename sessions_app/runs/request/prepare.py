@@ -83,6 +83,11 @@ class PreparedRequest:
         return self.built.planned.fingerprint
 
     @property
+    def cache_entry(self) -> int | None:
+        """Key of our row about the cache that the request names."""
+        return self.built.planned.entry if self.plan.is_hit else None
+
+    @property
     def first(self) -> FirstRequest:
         """What the next requests of the run keep of this one."""
         chosen, chunks = self.built.caching, self.built.assembled.history.chunks

@@ -1,0 +1,261 @@
+"""Selections of cache entries, and every change of their state, each with its events."""
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Self
+
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+
+from sessions_app.models.cache_event import NOBODY, CacheEvent, CausedBy
+from sessions_app.models.columns import storable
+from sessions_app.models.run import Run
+from sessions_app.prompt import caching
+from sessions_app.prompt.cache_life import CacheEventKind
+from sessions_app.prompt.caching import EXPIRY_MARGIN, EntryReason
+
+if TYPE_CHECKING:
+    from sessions_app.models.cache import CacheEntry
+    from sessions_app.models.exchange import Exchange
+
+LEASE = timedelta(minutes=2)
+"""How long one run may take to create a cache before another may try."""
+
+
+class EntryState(models.TextChoices):
+    """Of a cache entry. To be deleted: the provider still has it, and no further run names it."""
+
+    PENDING = "pending"
+    LIVE = "live"
+    TO_DELETE = "doomed", "Doomed"
+    GONE = "gone"
+    REFUSED = "refused"
+
+
+AT_PROVIDER = (EntryState.LIVE, EntryState.TO_DELETE)
+
+
+class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
+    def live(self) -> Self:
+        return self.filter(state=EntryState.LIVE)
+
+    def at_provider(self) -> Self:
+        """Entries whose cache exists there, also when it is to be deleted."""
+        return self.filter(state__in=AT_PROVIDER)
+
+    def on_endpoint(self, endpoint: str) -> Self:
+        """Entries of one base URL and key, of any model (`gemini.routes`)."""
+        return self.filter(Q(route=endpoint) | Q(route__startswith=f"{endpoint}/"))
+
+    def pending_actions(self, endpoint: str) -> Self:
+        """Entries to be deleted or extended there.
+
+        A cache that an active run named is not deleted before that run has ended, unless an admin asked.
+        """
+        named = Run.objects.active().filter(exchanges__cache_name__gt="").values("exchanges__cache_name")
+        deletable = Q(state=EntryState.TO_DELETE) & (Q(reason=EntryReason.ADMIN) | ~Q(name__in=named))
+        extendable = Q(state=EntryState.LIVE, wanted_until__isnull=False)
+        return self.on_endpoint(endpoint).filter(deletable | extendable)
+
+    @transaction.atomic
+    def set_state(
+        self, state: EntryState, kind: CacheEventKind, *, by: CausedBy = NOBODY, **fields: Any
+    ) -> int:
+        """Changes these entries and writes what happened to each; no other statement changes a state."""
+        # Locked and read first: the condition is often about what changes.
+        found = list(self.select_for_update(of=("self",)))
+        if not found:
+            return 0
+        changes = {"state": state, "changed_at": timezone.now(), **fields}
+        self.model._base_manager.filter(pk__in=[entry.pk for entry in found]).update(**changes)
+        CacheEvent.objects.add([event for entry in found for event in _events(entry, kind, changes)], by)
+        return len(found)
+
+    @transaction.atomic
+    def claim(
+        self,
+        fingerprint: str,
+        *,
+        model: str,
+        route: str,
+        owner_id: int | None = None,
+        by: CausedBy = NOBODY,
+    ) -> bool:
+        """Returns True when the caller, and no other run, is to create this cache.
+
+        The claim ends with `remember`, `refuse` or `release`, or expires after LEASE.
+        """
+        now = timezone.now()
+        lease = {"leased_until": now + LEASE, "reason": "", "said": "", "owner_id": owner_id}
+        fresh = {**lease, "model": model, "route": route, "state": EntryState.PENDING}
+        entry, is_new = self.get_or_create(fingerprint=fingerprint, defaults=fresh)
+        if is_new:
+            CacheEvent.objects.add([CacheEvent.of(entry, CacheEventKind.PLANNED)], by)
+            return True
+        free = self.filter(_is_free(now), fingerprint=fingerprint)
+        return bool(free.set_state(EntryState.PENDING, CacheEventKind.PLANNED, by=by, name="", **lease))
+
+    def remember(
+        self, fingerprint: str, *, name: str, tokens: int, expires: datetime, by: CausedBy = NOBODY
+    ) -> bool:
+        """Ends a claim with a cache. Returns False when the claim was lost; no row then has this cache."""
+        now = timezone.now()
+        claimed = self.filter(fingerprint=fingerprint, state=EntryState.PENDING)
+        made = claimed.set_state(
+            EntryState.LIVE,
+            CacheEventKind.MADE,
+            by=by,
+            name=name,
+            tokens=tokens,
+            expires_at=expires,
+            leased_until=None,
+            reason="",
+            said="",
+            failures=0,
+            retry_at=None,
+            wanted_until=None,
+            made_at=now,
+            used_at=now,
+            hits=0,
+        )
+        return bool(made)
+
+    @transaction.atomic
+    def refuse(
+        self, fingerprint: str, said: str, *, pause: timedelta | None = None, by: CausedBy = NOBODY
+    ) -> None:
+        """Ends a claim with the provider's message `said`.
+
+        Without `pause` each refusal in a row doubles the time before the next try.
+        """
+        entry = self.select_for_update().filter(fingerprint=fingerprint).first()
+        if entry is None:
+            return
+        failures = entry.failures + 1
+        self.filter(pk=entry.pk).set_state(
+            EntryState.REFUSED,
+            CacheEventKind.REFUSED,
+            by=by,
+            name="",
+            tokens=0,
+            expires_at=None,
+            leased_until=None,
+            failures=failures,
+            retry_at=timezone.now() + (pause or caching.pause_after(failures)),
+            reason=EntryReason.PROVIDER,
+            said=storable(said, 300),
+        )
+
+    def release(
+        self, fingerprint: str, said: str, *, is_refused: bool = False, by: CausedBy = NOBODY
+    ) -> None:
+        """Ends a claim without a cache; the next run may try at once, unless the model `is_refused` them."""
+        self.filter(fingerprint=fingerprint, state=EntryState.PENDING).set_state(
+            EntryState.GONE,
+            CacheEventKind.REFUSED if is_refused else CacheEventKind.NOT_MADE,
+            by=by,
+            leased_until=None,
+            reason=EntryReason.PROVIDER,
+            said=storable(said, 300),
+        )
+
+    def forget(self, endpoint: str, reason: EntryReason) -> None:
+        """Marks every cache there as gone."""
+        caches = self.on_endpoint(endpoint).at_provider()
+        caches.set_state(EntryState.GONE, CacheEventKind.DROPPED, reason=reason, said="")
+
+    @transaction.atomic
+    def drop(self, reason: str, said: str = "", *, by: CausedBy = NOBODY) -> None:
+        """Marks them as gone at the provider, with its message `said`. What we let go of keeps our reason."""
+        gone, said = EntryState.GONE, storable(said, 300)
+        self.filter(state=EntryState.TO_DELETE).set_state(gone, CacheEventKind.DELETED, by=by, said=said)
+        lost = self.exclude(state__in=(EntryState.TO_DELETE, gone))
+        lost.set_state(gone, CacheEventKind.GONE, by=by, reason=reason, said=said)
+
+    def mark_for_deletion(self, reason: EntryReason, *, by: CausedBy = NOBODY) -> int:
+        """Marks live caches; `runs.cache_janitor` deletes them at the provider."""
+        live, doomed = self.live(), EntryState.TO_DELETE
+        return live.set_state(doomed, CacheEventKind.DROPPED, by=by, reason=reason, said="")
+
+    @transaction.atomic
+    def release_for_session(self, session_pk: int, reason: EntryReason, *, but: str = "") -> int:
+        """Unlinks the session's caches, except that with fingerprint `but`, and returns how many of them no
+        other session uses: these are marked for deletion. Where history rolled over, that is the reason.
+        """
+        by = CausedBy(session=session_pk)
+        links = self.model.sessions.through.objects
+        old = links.filter(session_id=session_pk).exclude(cacheentry__fingerprint=but)
+        keys = set(old.values_list("cacheentry_id", flat=True))
+        if not keys:
+            return 0
+        links.filter(session_id=session_pk, cacheentry_id__in=keys).delete()
+        is_replaced = reason is EntryReason.REPLACED
+        rolled = keys & CacheEvent.objects.rolled_over(session_pk) if is_replaced else set()
+        dropped = self.filter(pk__in=rolled)._leave(EntryReason.ROLLED_ON, by)
+        return dropped + self.filter(pk__in=keys - rolled)._leave(reason, by)
+
+    def _leave(self, reason: EntryReason, by: CausedBy) -> int:
+        """Marks those for deletion that no session uses any more; with the others, others go on."""
+        kept = self.live().exclude(sessions=None).distinct()
+        left = [CacheEvent.of(entry, CacheEventKind.LEFT, reason=reason) for entry in kept]
+        CacheEvent.objects.add(left, by)
+        return self.filter(sessions=None).mark_for_deletion(reason, by=by)
+
+    @transaction.atomic
+    def note_roll_over(self, but: str, by: CausedBy) -> None:
+        """The history of a session is in a longer static layer from now on, that with fingerprint `but`."""
+        left = self.live().filter(sessions=by.session).exclude(fingerprint=but)
+        rolled = CacheEventKind.ROLLED_OVER
+        CacheEvent.objects.add(
+            [CacheEvent.of(entry, rolled, reason=EntryReason.ROLLED_ON) for entry in left], by
+        )
+
+    def note_use(self, entry_pk: int, exchange: "Exchange") -> None:
+        """Counts a request that was answered from the cache: two statements."""
+        self.filter(pk=entry_pk).update(hits=F("hits") + 1, used_at=timezone.now())
+        CacheEvent.objects.create(
+            entry_id=entry_pk,
+            kind=CacheEventKind.NAMED,
+            at=exchange.started_at,
+            name=exchange.cache_name,
+            exchange_id=exchange.pk,
+            session_id=exchange.session_id,
+        )
+
+    @transaction.atomic
+    def set_expiry(self, name: str, expires: datetime, *, by: CausedBy = NOBODY) -> None:
+        """What the provider answered to an extension."""
+        changes = {"expires_at": expires, "wanted_until": None, "changed_at": timezone.now()}
+        extended = list(self.at_provider().filter(name=name))
+        self.at_provider().filter(name=name).update(**changes)
+        longer = {"expires": expires, "reason": ""}
+        CacheEvent.objects.add(
+            [CacheEvent.of(entry, CacheEventKind.EXTENDED, **longer) for entry in extended], by
+        )
+
+
+def _events(entry: "CacheEntry", kind: CacheEventKind, changes: dict[str, Any]) -> list[CacheEvent]:
+    """What happened to an entry that is about to change: first that it expired, if nobody noticed that."""
+    now, found = changes["changed_at"], []
+    has_expired = entry.state == EntryState.LIVE and entry.expires_at is not None and entry.expires_at <= now
+    if has_expired:
+        found.append(CacheEvent.of(entry, CacheEventKind.EXPIRED, at=entry.expires_at, reason=""))
+    if not (has_expired and kind is CacheEventKind.GONE):
+        known = {"name": entry.name, "expires_at": entry.expires_at, "reason": entry.reason, "said": ""}
+        now_is = known | {name: changes[name] for name in known if name in changes}
+        expires = now_is.pop("expires_at")
+        found.append(
+            CacheEvent.of(entry, kind, at=now, expires=expires if now_is["name"] else None, **now_is)
+        )
+    return found
+
+
+def _is_free(now: datetime) -> Q:
+    """Entries that may be claimed: gone, expired, refused and due again, or with an expired claim."""
+    return (
+        Q(state=EntryState.GONE)
+        | Q(state=EntryState.LIVE, expires_at__lte=now + EXPIRY_MARGIN)
+        | Q(state=EntryState.REFUSED, retry_at__lte=now)
+        | Q(state=EntryState.REFUSED, retry_at=None)
+        | Q(state=EntryState.PENDING, leased_until__lte=now)
+    )

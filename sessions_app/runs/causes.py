@@ -1,0 +1,134 @@
+"""What happened between an exchange and the one before it on its branch, read for its verdict."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.db.models import Q
+
+from sessions_app.gemini.model_capabilities import base_of
+from sessions_app.gemini.routes import endpoint_of
+from sessions_app.models import CacheEvent, Exchange
+from sessions_app.prompt import prefix_diff
+from sessions_app.prompt.cache_life import CacheFate, CacheMoment, FateKind, fate_between, unused
+from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
+from sessions_app.prompt.payload import Item
+from sessions_app.prompt.reply import Usage
+from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
+from sessions_app.prompt.verdict_rules import asked_again, lost_by, verdict_of
+from sessions_app.runs.accounting import (
+    PREVIOUS_FIELDS,
+    asks_same_model,
+    identities_of,
+    implicit_minimum,
+    served_by_one,
+    settings_of,
+)
+from sessions_app.runs.request import PreparedRequest
+from sessions_app.runs.static_changes import change_between
+
+BEFORE_FIELDS = (*PREVIOUS_FIELDS, "fingerprint", "cache_action", "cache_name")
+"""Columns that are read of an earlier exchange."""
+
+WITHOUT_CACHE = {CacheAction.NONE, CacheAction.DROP, CacheAction.UNKNOWN, ""}
+"""Actions after which no cache of the exchange's static layer was made or named."""
+
+UNNAMED = {PlanReason.WAIVED, PlanReason.NOT_OFFERED}
+"""Why a plan does not name a cache that lives."""
+
+
+def read_previous(exchange: Exchange) -> Exchange | None:
+    """The exchange that this one is compared with, kept for the accounting: one query."""
+    if exchange.previous_id is not None:
+        before = Exchange.objects.only(*BEFORE_FIELDS).filter(pk=exchange.previous_id).first()
+        exchange.previous = before
+    return exchange.previous
+
+
+def verdict_for(prepared: PreparedRequest, usage: Usage, seen: Comparison | None) -> Verdict:
+    """The verdict on an answered exchange, whose previous one is loaded.
+
+    No query for a cache that was named and counted; one where a cache was concerned that was not named.
+    """
+    exchange, plan = prepared.exchange, prepared.plan
+    before = exchange.previous
+    if before is not None and seen is not None:
+        static, rolled = change_between(before, exchange)
+        seen = replace(seen, static=static, rolled=rolled)
+    minimum = implicit_minimum(prepared.context.capabilities)
+    continues = exchange.continues_id is not None
+    fate = _fate(exchange, before, plan) if before is not None else None
+    verdict = verdict_of(plan, usage, seen, minimum=minimum, continues=continues, fate=fate)
+    if verdict.reason is not VerdictReason.OTHER_MODEL:
+        return verdict
+    return _since_same_model(verdict, prepared, usage)
+
+
+def lost_verdict(exchange: Exchange) -> Verdict:
+    """The verdict on an exchange whose named cache the provider no longer had: one query."""
+    until = exchange.ended_at or exchange.started_at
+    lives = CacheEvent.objects.lives({exchange.fingerprint}, until)
+    named = [event for event in lives.get(exchange.fingerprint, ()) if event.name == exchange.cache_name]
+    return lost_by(fate_between(named, named[0].at, until) if named else None)
+
+
+def _fate(exchange: Exchange, before: Exchange, plan: CachePlan) -> CacheFate | None:
+    """What became of the cache that the request might have named; None where none lived since `before`."""
+    if plan.is_hit or (before.cache_action in WITHOUT_CACHE and not before.cache_name):
+        return None
+    until = exchange.started_at
+    lives = CacheEvent.objects.lives({before.fingerprint, exchange.fingerprint}, until)
+    own = fate_between(lives.get(exchange.fingerprint, ()), before.started_at, until)
+    if own is not None and own.kind is not FateKind.LIVES:
+        return own
+    if own is not None:
+        # One that was made while the request was prepared explains nothing.
+        return unused(own, plan.reason) if plan.reason in UNNAMED else None
+    return _fate_of_earlier(exchange, before, lives.get(before.fingerprint, ()))
+
+
+def _fate_of_earlier(exchange: Exchange, before: Exchange, events: Sequence[CacheMoment]) -> CacheFate | None:
+    """What became of the cache of `before`, which is not one of this request."""
+    earlier = fate_between(events, before.started_at, exchange.started_at)
+    if earlier is None and not before.cache_name:
+        return None
+    if before.fingerprint != exchange.fingerprint:
+        return CacheFate(FateKind.OTHER_BYTES, before.cache_name)
+    return CacheFate(FateKind.UNKNOWN, before.cache_name)
+
+
+def _since_same_model(verdict: Verdict, prepared: PreparedRequest, usage: Usage) -> Verdict:
+    """The verdict from the newest exchange that asked the same model: one query, two for a cache's life."""
+    exchange, plan = prepared.exchange, prepared.plan
+    earlier = _same_model_before(exchange)
+    if earlier is None:
+        return verdict
+    again = _compared(exchange, earlier, prepared.payload.items)
+    return asked_again(verdict, plan, usage, again, _fate(exchange, earlier, plan))
+
+
+def _same_model_before(exchange: Exchange) -> Exchange | None:
+    """The session's newest answered exchange that asked this endpoint for this model, by whatever name."""
+    endpoint, served = endpoint_of(exchange.route), base_of(exchange.served_model)
+    same = Q(model=exchange.model)
+    if served:
+        same |= Q(served_model__in=(served, f"models/{served}"))
+    asked = Exchange.objects.filter(
+        same, session_id=exchange.session_id, number__lt=exchange.number, prompt_tokens__gt=0
+    ).filter(Q(route=endpoint) | Q(route__startswith=f"{endpoint}/"))
+    found = asked.only(*BEFORE_FIELDS).order_by("number").last()
+    return found if found is not None and asks_same_model(found, exchange) else None
+
+
+def _compared(exchange: Exchange, earlier: Exchange, items: Sequence[Item]) -> Comparison:
+    """The comparison with an exchange other than the previous one, without the place of a break."""
+    prefix = prefix_diff.common_prefix(identities_of(earlier), identities_of(exchange))
+    idle = exchange.started_at - (earlier.ended_at or earlier.started_at)
+    return Comparison(
+        number=earlier.number,
+        prefix_tokens=sum(item.tokens for item in items[:prefix]),
+        tokens=sum(item.tokens for item in items),
+        was_prompt=earlier.prompt_tokens,
+        idle_seconds=max(0.0, idle.total_seconds()),
+        same_served=served_by_one(earlier, exchange),
+        same_config=settings_of(earlier) == settings_of(exchange),
+    )

@@ -1,0 +1,49 @@
+"""Reads what happened to the static layer between two exchanges from their manifests."""
+
+from collections.abc import Sequence
+
+from sessions_app.models import Exchange, HistoryChunk, Source
+from sessions_app.prompt import wire
+from sessions_app.prompt.layers import STATIC_SOURCE, Layer
+from sessions_app.prompt.payload import TOOLS_SOURCE
+from sessions_app.prompt.static_change import RolledHistory, StaticChange, StaticLayer, static_change
+
+CHUNK = "chunk:"
+
+
+def change_between(before: Exchange, now: Exchange) -> tuple[StaticChange, RolledHistory | None]:
+    """No query where the layer has the same items, two where it has not, one more for a roll-over."""
+    old_keys, new_keys = static_keys(before), static_keys(now)
+    if old_keys == new_keys:
+        return StaticChange.SAME, None
+    names = dict(Source.objects.filter(pk__in={*old_keys, *new_keys}).values_list("pk", "name"))
+    # The chunks are not read: they can be long, and an identity tells as much.
+    templates = [key for key, name in names.items() if name == STATIC_SOURCE]
+    pieces = Source.objects.select_related("blob").in_bulk(templates)
+
+    def layer_of(keys: Sequence[int]) -> StaticLayer:
+        text = b"".join(pieces[key].blob.bytes for key in keys if key in pieces)
+        return StaticLayer(
+            tools=next((key for key in keys if names[key] == TOOLS_SOURCE), None),
+            chunks=tuple(names[key] for key in keys if names[key].startswith(CHUNK)),
+            text=wire.loads(b'"' + text + b'"'),
+        )
+
+    old, new = layer_of(old_keys), layer_of(new_keys)
+    change = static_change(old, new)
+    return change, rolled_into(old.chunks, new.chunks) if change is StaticChange.ROLLED_OVER else None
+
+
+def static_keys(exchange: Exchange) -> list[int]:
+    """The sources of the static layer, tools included, in order."""
+    return [entry[0] for entry in exchange.manifest.get("entries", []) if entry[1] == Layer.STATIC]
+
+
+def rolled_into(before: Sequence[str], now: Sequence[str]) -> RolledHistory | None:
+    """The turns that the further chunks hold; None when the chunks are no longer stored."""
+    keys = [int(name.removeprefix(CHUNK)) for name in now]
+    held = dict(HistoryChunk.objects.filter(pk__in=keys).values_list("pk", "messages"))
+    if len(held) < len(keys):
+        return None
+    earlier = sum(held[key] for key in keys[: len(before)])
+    return RolledHistory(earlier + 1, sum(held.values()), len(before) + 1, len(now))
