@@ -112,6 +112,17 @@ def no_import_is_of_another_format() -> None:
     assert not ImportJob.objects.exclude(format="", notes=[]).exists()
 
 
+def losses_follow_from_the_counts() -> None:
+    known = Exchange.objects.exclude(verdict__in=("", "unknown")).exclude(prompt_tokens=None)
+    assert known.exists() and not known.filter(lost_tokens=None).exists()
+    for exchange in known.select_related("previous"):
+        was_cached = (exchange.previous.cached_tokens or 0) if exchange.previous else 0
+        lost = max(0, min(was_cached, exchange.prompt_tokens or 0) - (exchange.cached_tokens or 0))
+        assert exchange.lost_tokens == lost and (exchange.lost_usd is None) == bool(
+            lost and not exchange.price
+        )
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -128,4 +139,5 @@ CASES: dict[str, Callable[[], None]] = {
     "0024_personal_limits": nobody_is_limited_and_no_old_run_counts_as_sent,
     "0025_exchange_base_url": no_address_is_made_up_for_old_exchanges,
     "0026_import_formats": no_import_is_of_another_format,
+    "0028_exchange_loss": losses_follow_from_the_counts,
 }

@@ -33,7 +33,7 @@ INLINE = CachePlan(CacheAction.NONE, "", PlanReason.TOO_SMALL)
 MINIMUM = 4_096
 
 SAME = Comparison(7, 9_000, 10_000, was_prompt=9_100, idle_seconds=60)
-EARLY = BreakLine(2, BreakKind.CHANGED, "dynamic", "panel:todos", 0, 12, 1, 1, "", "", "")
+EARLY = BreakLine(BreakKind.CHANGED, "dynamic", "panel:todos", 0, None, "", "", "")
 AFTER_A_BREAK = replace(SAME, prefix_tokens=300, broken=EARLY)
 
 
@@ -46,7 +46,7 @@ def missed(seen: Comparison | None, prompt: int = 10_000, minimum: int | None = 
 
 
 def turns_gone(kind: BreakKind) -> Comparison:
-    gone = replace(EARLY, kind=kind, layer="buffered", source="turn:a", turn=3)
+    gone = replace(EARLY, kind=kind, layer="buffered", source="turn:a", number=3)
     return replace(AFTER_A_BREAK, broken=gone)
 
 

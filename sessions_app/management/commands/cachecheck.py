@@ -11,7 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from sessions_app.models import Session
 from sessions_app.panels import available_tools
 from sessions_app.runs.cachecheck import PrefixCheck, check_session
-from sessions_app.wording.break_lines import change, place, source_name
+from sessions_app.wording.break_lines import change, place
+from sessions_app.wording.sources import source_name
 
 
 class Command(BaseCommand):
