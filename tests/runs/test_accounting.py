@@ -147,6 +147,23 @@ async def test_every_answer_of_a_run_is_accounted_for(ask: Ask) -> None:
     assert session.spent_usd == sum(one.usd or 0 for one in (first, second)) > 0
 
 
+async def test_an_edit_of_the_static_text_loses_what_was_cached(ask: Ask, session: Session) -> None:
+    await sync_to_async(make_price)("gemini-3-flash-preview")
+    await Session.objects.filter(pk=session.pk).aupdate(background="A long story. " * 3_000)
+    for words in ("Hello", "And again"):
+        await ask(words)
+    await Session.objects.filter(pk=session.pk).aupdate(purpose="Another one.")
+    await ask("And now?")
+    _, warm, cold = [one async for one in Exchange.objects.select_related("price").order_by("number")]
+    assert warm.cached_tokens and warm.cached_tokens > 10_000
+    assert cold.lost_tokens == warm.cached_tokens - (cold.cached_tokens or 0) > 0
+    assert cold.price is not None and cold.lost_usd == (
+        cold.lost_tokens * (cold.price.input - cold.price.cached) / 1_000_000
+    ).quantize(Decimal("0.00000001"))
+    broken = cold.found_break
+    assert broken is not None and broken.source == "template:static"
+
+
 async def test_a_step_is_compared_with_the_step_before_it(ask: Ask) -> None:
     await ask("use: calculate 6*7")
     numbers = [one.previous_id async for one in Exchange.objects.order_by("number")]
