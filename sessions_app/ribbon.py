@@ -43,17 +43,23 @@ class Ribbon:
     @property
     def bars(self) -> list[tuple[str, float, float]]:
         """SVG rectangles as (fill, x, width) in percent; patterns are in `ribbon_patterns.html`."""
-        found = []
-        for band in self.bands:
-            end = band.x + band.width - (GAP if band is not self.bands[-1] else 0)
-            border = min(band.x + band.cached, end)
-            for fill, left, right in (
-                (f"var(--layer-{band.layer})", band.x, border),
-                (f"url(#hatch-{band.layer})", border, end),
-            ):
-                if right - left > 0.001:
-                    found.append((fill, round(left, 3), round(right - left, 3)))
-        return found
+        return [bar for _, bars in self.segments for bar in bars]
+
+    @property
+    def segments(self) -> list[tuple[Band, list[tuple[str, float, float]]]]:
+        """Each layer with its rectangles."""
+        return [(band, self._bars_of(band)) for band in self.bands]
+
+    def _bars_of(self, band: Band) -> list[tuple[str, float, float]]:
+        end = band.x + band.width - (GAP if band is not self.bands[-1] else 0)
+        border = min(band.x + band.cached, end)
+        solid = (f"var(--layer-{band.layer})", band.x, border)
+        hatched = (f"url(#hatch-{band.layer})", border, end)
+        return [
+            (fill, round(left, 3), round(right - left, 3))
+            for fill, left, right in (solid, hatched)
+            if right - left > 0.001
+        ]
 
     @property
     def cached_label(self) -> str:

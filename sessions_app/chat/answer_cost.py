@@ -106,20 +106,21 @@ class RequestUsage:
     ribbon: Ribbon
     ours: str
     theirs: str
-    prefix_break: str
+    loss: str
+    """What the provider stopped serving from its cache; empty if nothing, or before the end."""
     equation: str
 
     @classmethod
     def of(cls, exchange: Exchange) -> Self:
         ours, theirs = verdicts.two_facts(exchange.found_verdict, exchange.earlier("verdict"))
-        line, money = exchange.found_break, Money.restored(exchange.money)
+        lost, money = exchange.loss, Money.restored(exchange.money)
         unknown = "price unknown" if exchange.prompt_tokens else ""
         return cls(
             exchange=exchange,
             ribbon=ribbon_of(exchange),
             ours=ours,
             theirs=theirs,
-            prefix_break=break_lines.loss(line) if line else "",
+            loss=break_lines.loss(lost) if exchange.prompt_tokens is not None and lost.tokens != 0 else "",
             equation=costs.equation(money) or unknown,
         )
 

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from sessions_app.chat.model_notices import ShownNotice, model_label, shown_notices
 from sessions_app.chat.time_zone import zone_names
 from sessions_app.context.arguments import arguments_of
-from sessions_app.context.model_lookup import model_names
+from sessions_app.context.model_lookup import facts_of, model_names
 from sessions_app.context.session_texts import read_texts, render_session_texts
 from sessions_app.fields import RowsField, UnchangedTextsForm, VerbatimTextField
 from sessions_app.models import PromptText, Session, SessionSettings

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from sessions_app.inspector import formatting
 from sessions_app.inspector.signature_tracers import manifest_sources
-from sessions_app.inspector.tabs.layers_tab import name_of
 from sessions_app.models import Exchange, Session, Source, Turn
 from sessions_app.models.source import unpacked
+from sessions_app.models.turn_numbers import turn_numbers
 from sessions_app.prompt import wire
+from sessions_app.wording.sources import source_title
 
 MAX_BYTES = 24_000_000
 
@@ -24,17 +25,20 @@ CONTEXT = 60
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`place` is the name of the source, `position` its item in the request; None in an answer."""
+    """`place` is the name of the source, `position` its item in the request; None in an answer. `number` is
+    that of a turn.
+    """
 
     place: str
     before: str
     text: str
     after: str
     position: int | None = None
+    number: int = 0
 
     @property
     def name(self) -> str:
-        return name_of(self.place)
+        return formatting.visible(source_title(self.place, self.number))
 
 
 @dataclass(slots=True)
@@ -46,14 +50,17 @@ class Matches:
 
 
 def search(session: Session, text: str) -> Matches:
-    """Case-insensitive; four queries."""
+    """Case-insensitive; five queries."""
     found, is_cut = _in_sources(session, text)
+    numbers = turn_numbers(session.pk, (match.place for match in found.values()))
     matches = Matches(is_cut=is_cut)
     for carrier in manifest_sources(Exchange.objects.filter(session=session)) if found else ():
         sources = carrier.sources
         at = next((at for at in range(len(sources) - 1, -1, -1) if sources[at] in found), None)
         if at is not None:
-            matches.by_exchange[carrier.number] = replace(found[sources[at]], position=at)
+            match = found[sources[at]]
+            number = numbers.get(match.place, 0)
+            matches.by_exchange[carrier.number] = replace(match, position=at, number=number)
     return _with_answers(session, text, matches)
 
 

@@ -108,7 +108,8 @@ def _sentences(exchange: Exchange) -> dict[str, str]:
         "verdict": verdicts.sentence(exchange.found_verdict, exchange.earlier("verdict")),
         "cache_plan": cache_plans.reason(exchange.cache_plan, exchange.earlier("cache_plan")),
         "strategy": strategies.sentence(exchange.strategy, exchange.earlier("strategy")),
-        "break_line": break_lines.loss(broken) if broken else "",
+        "break_line": f"{break_lines.place(broken)}: {break_lines.change(broken)}." if broken else "",
+        "loss": break_lines.loss(exchange.loss) if exchange.verdict else "",
         "money": costs.equation(Money.restored(exchange.money)),
     }
 

@@ -14,6 +14,7 @@ from sessions_app.inspector import formatting
 from sessions_app.inspector.content_search import Match, Matches, search
 from sessions_app.inspector.exchange_filters import Filters
 from sessions_app.inspector.exchange_header import BadgeView, end_of, verdict_of
+from sessions_app.inspector.losses import losses_of
 from sessions_app.inspector.stages import MESSAGE_LENGTH, RefusedRun, refusals_of, refused_runs
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange, Run, Session
@@ -116,7 +117,8 @@ def with_messages(exchanges: QuerySet[Exchange]) -> QuerySet[Exchange]:
 
 
 def totals_of(exchanges: QuerySet[Exchange]) -> dict[str, Any]:
-    return exchanges.order_by().aggregate(
+    """The sums of some exchanges: two queries."""
+    return {"losses": losses_of(exchanges)} | exchanges.order_by().aggregate(
         count=Count("pk"),
         prompt=Sum("prompt_tokens"),
         cached=Sum("cached_tokens"),
@@ -221,7 +223,7 @@ class ExchangeUpdates:
 
 def updates_of(session: Session, params: Mapping[str, str]) -> ExchangeUpdates:
     """Takes what the page shows: `after` (newest number), `open` (numbers without an end), `refused`
-    (how many refused runs) and `empty` (no table). At most six queries."""
+    (how many refused runs) and `empty` (no table). At most seven queries."""
     after, watched = number_in(params.get("after", "")), numbers_in(params.get("open", ""))
     own = Exchange.objects.filter(session=session)
     active = Run.objects.active().filter(session=session).exists()

@@ -4,8 +4,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions_app.inspector import formatting
+from sessions_app.prompt.logical_prompt import CONTEXT_LENGTH
 from sessions_app.prompt.parts import FileData, PartView, parts_of, without_signature
+from sessions_app.prompt.prefix_diff import BreakPlace
 from sessions_app.prompt.signatures import signatures_of
+from sessions_app.wording.sources import part_name
 
 INLINE = 20_000
 """Characters up to which a text is shown in full; the rest is loaded on request."""
@@ -42,7 +45,9 @@ class SignatureBadge:
 
 @dataclass(frozen=True, slots=True)
 class ShownPart:
-    """One part or text. `rest` is the number of characters that are not shown."""
+    """One part or text. `rest` is the number of characters that are not shown; `mark` that of the characters
+    before the place where the requests part, None in any other part.
+    """
 
     kind: str
     title: str
@@ -51,6 +56,20 @@ class ShownPart:
     place: str = ""
     rest: int = 0
     signature: SignatureBadge | None = None
+    mark: int | None = None
+
+    @property
+    def before(self) -> str:
+        return self.text[: self.mark]
+
+    @property
+    def marked(self) -> str:
+        """What stands at the mark."""
+        return "" if self.mark is None else self.text[self.mark : self.mark + CONTEXT_LENGTH]
+
+    @property
+    def after(self) -> str:
+        return "" if self.mark is None else self.text[self.mark + CONTEXT_LENGTH :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +80,39 @@ class PartReader:
     budget: TextBudget = field(default_factory=TextBudget)
 
     def part(
-        self, kind: str, title: str, text: str, *, place: str = "", signature: SignatureBadge | None = None
+        self,
+        kind: str,
+        title: str,
+        text: str,
+        *,
+        place: str = "",
+        signature: SignatureBadge | None = None,
+        mark: int | None = None,
     ) -> ShownPart:
-        shown = text if self.whole else text[: self.budget.take(len(text))]
-        return ShownPart(kind, title, shown, len(text), place, len(text) - len(shown), signature)
+        """A marked text is shown beyond the mark, whatever the budget."""
+        least = 0 if mark is None else mark + GLIMPSE
+        shown = text if self.whole else text[: max(least, self.budget.take(len(text)))]
+        return ShownPart(kind, title, shown, len(text), place, len(text) - len(shown), signature, mark)
 
-    def content(self, wire: bytes, *, place: str = "") -> tuple[ShownPart, ...]:
-        """The parts of one content's wire JSON; invalid JSON is shown as one text."""
+    def content(self, wire: bytes, *, at: BreakPlace | None = None) -> tuple[ShownPart, ...]:
+        """The parts of one content's wire JSON, with a mark `at` a place; other bytes as one text."""
         try:
             views = parts_of(wire)
         except ValueError:
-            return (self.part("other", "Not JSON", formatting.decoded(wire), place=place),)
+            return (self.part("other", "Not JSON", formatting.decoded(wire)),)
         badges = badges_of(wire)
-        return tuple(self._view(view, place, badges.get(view.index)) for view in views)
+        return tuple(self._view(view, badges.get(view.index), mark_in(view, at)) for view in views)
 
-    def _view(self, view: PartView, place: str, badge: SignatureBadge | None) -> ShownPart:
-        where = f"{place}.parts[{view.index}]" if place else f"parts[{view.index}]"
-        return self.part(view.kind, title_of(view), text_of(view), place=where, signature=badge)
+    def _view(self, view: PartView, badge: SignatureBadge | None, mark: int | None) -> ShownPart:
+        place = part_name(view.index)
+        return self.part(view.kind, title_of(view), text_of(view), place=place, signature=badge, mark=mark)
+
+
+def mark_in(view: PartView, at: BreakPlace | None) -> int | None:
+    """Where the page marks the place in a part: its beginning, where the page shows another form of it."""
+    if at is None or at.part != view.index + 1:
+        return None
+    return len(formatting.visible(view.text[: at.char])) if view.text and at.line is not None else 0
 
 
 def badges_of(wire: bytes) -> dict[int, SignatureBadge]:

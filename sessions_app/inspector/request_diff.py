@@ -4,7 +4,6 @@ Items are matched by source, not by position: naming a cache instead of sending 
 turn from the trigger into the buffer, changes no item.
 """
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any, Literal
 from sessions_app.models import Exchange, Source
 from sessions_app.models.source import ManifestEntry
 from sessions_app.prompt import wire
+from sessions_app.prompt.break_culprit import outside_order
 
 PairStatus = Literal["same", "changed", "new", "gone"]
 
@@ -67,7 +67,7 @@ def pairs_of(old: Exchange, new: Exchange) -> list[ItemPair]:
     sources = _sources([*old.stored_manifest.entries, *new.stored_manifest.entries])
     before, after = _sent(old, sources), _sent(new, sources)
     partners = _partners(before, after)
-    reordered = _reordered([partners[one.position] for one in after if one.position in partners])
+    reordered = outside_order([partners[one.position] for one in after if one.position in partners])
     pairs = [_pair(partners.get(one.position), one, before, reordered) for one in after]
     return _with_gone(pairs, before, set(partners.values()))
 
@@ -131,22 +131,6 @@ def _equal(olds: list[SentItemPart], news: list[SentItemPart]) -> list[tuple[Sen
     for one in reversed(olds):
         left[one.sha256].append(one)
     return [(left[one.sha256].pop(), one) for one in news if left[one.sha256]]
-
-
-def _reordered(order: Sequence[int]) -> set[int]:
-    """The values outside a longest increasing subsequence."""
-    tails: list[int] = []
-    at: list[int] = []
-    for value in order:
-        place = bisect_left(tails, value)
-        tails[place : place + 1] = [value]
-        at.append(place)
-    kept, wanted = set(), len(tails) - 1
-    for value, place in zip(reversed(order), reversed(at), strict=True):
-        if place == wanted:
-            kept.add(value)
-            wanted -= 1
-    return set(order) - kept
 
 
 def _pair(

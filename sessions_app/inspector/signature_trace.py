@@ -14,6 +14,7 @@ from sessions_app.prompt import wire
 from sessions_app.prompt.chunks import ChunkReader, StreamedChunk
 from sessions_app.prompt.parts import may_be_signed, parts_of
 from sessions_app.prompt.signatures import signatures_of
+from sessions_app.wording.sources import part_name
 
 SHOWN = 40
 """Newest traces of a request that a page shows at once; alarms are always shown."""
@@ -159,7 +160,10 @@ def _in_chunk(exchange: Exchange, seq: int, body: bytes) -> list[ReceivedSignatu
     chunk = read_chunk(exchange, body)
     return [
         ReceivedSignature(
-            SignatureLocation(exchange.number, f"chunk {seq}, part {one.part}"), one.sha256, one.size, one.on
+            SignatureLocation(exchange.number, f"chunk {seq}, {part_name(one.part)}"),
+            one.sha256,
+            one.size,
+            one.on,
         )
         for one in (signatures_in(wire.dumps(chunk.content)) if chunk else ())
     ]

@@ -24,11 +24,12 @@ from sessions_app.inspector.signature_trace import (
 )
 from sessions_app.inspector.stages import ShownRemark, notes_of
 from sessions_app.models import Exchange, HistoryChunk, SentItem, Source, Turn
+from sessions_app.models.turn_numbers import turn_numbers
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.remarks import IMPORTED, REFUSED
+from sessions_app.wording.sources import part_name, source_name
 
 _SOURCE = re.compile(r'\[(\d+), ?"')
-_REST = r', ?"\w+", ?(?:"(?:[^"\\]|\\.)*"|null), ?(\d+|null)'
 
 
 # No slots: the cached property needs the instance dictionary.
@@ -46,11 +47,6 @@ class ManifestSources:
         """Primary keys of the sources in the order of the items."""
         return tuple(map(int, _SOURCE.findall(self.manifest)))
 
-    def content_of(self, source: int) -> int | None:
-        """The index of a source among the contents; None for one that is in the named cache."""
-        found = re.search(rf"\[{source}{_REST}", self.manifest)
-        return None if found is None or found[1] == "null" else int(found[1])
-
 
 def manifest_sources(exchanges: QuerySet[Exchange]) -> Iterator[ManifestSources]:
     """One query, by number."""
@@ -62,7 +58,7 @@ def manifest_sources(exchanges: QuerySet[Exchange]) -> Iterator[ManifestSources]
 class SentSignatureTracer:
     """Traces the signatures of a request back to the chunks that brought them.
 
-    Three queries, whatever the length of the history.
+    Four queries, whatever the length of the history.
     """
 
     def __init__(self, exchange: Exchange) -> None:
@@ -76,20 +72,20 @@ class SentSignatureTracer:
         produced_by = turn.exchange if turn else None
         received = self._received.get(produced_by.number, []) if produced_by else []
         sent = signatures_in(item.wire)
-        place = f"contents[{item.content}]"
+        number = self._numbers.get(item.source.name, 0)
         for one in sent:
-            yield self._sent(one, place, turn, received)
+            yield self._sent(one, number, turn, received)
         known = {one.sha256 for one in received}
         missing = [one for one in received if one.sha256 not in {other.sha256 for other in sent}]
         # Each dummy or altered signature was reported already, in place of one that is missing.
         for one_missing in missing[sum(one.sha256 not in known for one in sent) :]:
-            yield self._unsent(one_missing, place, turn)
+            yield self._unsent(one_missing, source_name(item.source.name, number), turn)
 
     def _sent(
-        self, one: SentSignature, place: str, turn: Turn | None, received: list[ReceivedSignature]
+        self, one: SentSignature, number: int, turn: Turn | None, received: list[ReceivedSignature]
     ) -> SignatureTrace:
         origin = next((found for found in received if found.sha256 == one.sha256), None)
-        location = SignatureLocation(self._exchange.number, f"{place}.parts[{one.part}]")
+        location = SignatureLocation(self._exchange.number, part_name(one.part, number))
         if origin is not None and self._exchange.error.get("kind") == SignatureRefused.__name__:
             state = SignatureState.REFUSED
             explanation = "The same bytes as received. The provider refused the signatures of this request."
@@ -144,6 +140,10 @@ class SentSignatureTracer:
         layers = (Layer.BUFFERED, Layer.TRIGGER)
         items = self._exchange.sent_items()
         return [item for item in items if item.layer in layers and item.source.role == "model"]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return turn_numbers(self._exchange.session_id, (item.source.name for item in self._model_items))
 
     @cached_property
     def _turns(self) -> dict[str, Turn]:
@@ -210,11 +210,12 @@ class ReceivedSignatureTracer:
         if source is None:
             return self._without_turn(later)
         carried = {one.sha256: one.part for one in signatures_in(self._sources[source].blob.bytes)}
-        place = f"contents[{later.content_of(source)}]"
+        name = self._sources[source].name
+        turn = next(one.number for one in self._turns if f"turn:{one.public}" == name)
         if signature.sha256 in carried:
-            location = SignatureLocation(number, f"{place}.parts[{carried[signature.sha256]}]")
+            location = SignatureLocation(number, part_name(carried[signature.sha256], turn))
             return Occurrence(location, SignatureState.EQUAL)
-        location = SignatureLocation(number, place)
+        location = SignatureLocation(number, source_name(name, turn))
         if self._exchange.route != later.route:
             explanation = f"Exchange {number} went to another route, which would refuse a foreign signature."
             return Occurrence(location, SignatureState.WITHHELD, explanation)

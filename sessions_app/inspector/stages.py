@@ -10,6 +10,7 @@ from django.db.models.functions import Left
 
 from sessions_app.inspector.formatting import visible
 from sessions_app.models import Exchange, Run, Session
+from sessions_app.models.turn_numbers import numbers_of_keys
 from sessions_app.prompt.remarks import REMARKS, Remark
 from sessions_app.prompt.stage_records import STAGES, StageName, StageRecord, StageStatus
 from sessions_app.wording import remarks, stages
@@ -55,9 +56,12 @@ class Stage:
         return self.record.name not in (StageName.SEND, StageName.ACCOUNT, StageName.CONTINUE)
 
 
-def stages_of(stored: Any, added: Mapping[str, tuple[str, ...]] | None = None) -> list[Stage]:
+def stages_of(
+    stored: Any, session_pk: int, added: Mapping[str, tuple[str, ...]] | None = None
+) -> list[Stage]:
     """In the order they ran; `added` are lines by stage name that the records do not hold."""
     records = STAGES.validate_python(stored or ())
+    numbers = numbers_of_keys(session_pk, (one.turn for record in records for one in record.remarks))
     total, start, found = sum(record.ms for record in records), 0.0, []
     for number, record in enumerate(records, 1):
         width = 100 * record.ms / total if total else 0.0
@@ -76,7 +80,7 @@ def stages_of(stored: Any, added: Mapping[str, tuple[str, ...]] | None = None) -
             came_in=visible(came_in),
             came_out=visible(came_out),
             details=tuple(
-                map(visible, (*stages.further_remarks(record), *(added or {}).get(record.name, ())))
+                map(visible, (*stages.further_remarks(record, numbers), *(added or {}).get(record.name, ())))
             ),
         )
         found.append(stage)
@@ -86,7 +90,10 @@ def stages_of(stored: Any, added: Mapping[str, tuple[str, ...]] | None = None) -
 
 @dataclass(frozen=True, slots=True)
 class ShownRemark:
+    """`number` is that of the turn it is about, 0 if there is none."""
+
     remark: Remark
+    number: int = 0
 
     @property
     def label(self) -> str:
@@ -94,7 +101,7 @@ class ShownRemark:
 
     @property
     def sentence(self) -> str:
-        return visible(remarks.sentence_at(self.remark))
+        return visible(remarks.sentence_at(self.remark, self.number))
 
     @property
     def reason(self) -> str:
@@ -103,7 +110,9 @@ class ShownRemark:
 
 
 def notes_of(exchange: Exchange) -> tuple[ShownRemark, ...]:
-    return tuple(map(ShownRemark, REMARKS.validate_python(exchange.notes)))
+    notes = REMARKS.validate_python(exchange.notes)
+    numbers = numbers_of_keys(exchange.session_id, (note.turn for note in notes))
+    return tuple(ShownRemark(note, numbers.get(note.turn, 0)) for note in notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +125,7 @@ class RefusedRun:
 
     @property
     def stages(self) -> list[Stage]:
-        return stages_of(self.run.stages)
+        return stages_of(self.run.stages, self.run.session_id)
 
     @property
     def reason(self) -> str:

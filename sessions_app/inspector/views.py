@@ -15,7 +15,7 @@ from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.stages import refusal_of
 from sessions_app.inspector.tabs import TABS, tab_named
 from sessions_app.inspector.tabs.diff_tab import change_at
-from sessions_app.inspector.tabs.layers_tab import show_item, show_layer
+from sessions_app.inspector.tabs.layers_tab import LayerReader, show_item, show_layer
 from sessions_app.inspector.tabs.renditions_tab import renditions_of
 from sessions_app.inspector.tabs.response_tab import show_reply
 from sessions_app.models import Exchange
@@ -109,11 +109,12 @@ def full_text_of(exchange: Exchange, what: str, index: int, *, raw: bool) -> Seq
     reader = PartReader(whole=True)
     match what:
         case "item":
-            item = nth_or_404(exchange.sent_items(), index)
-            return show_item(item, reader, raw=raw).parts
+            sent = exchange.sent_items()
+            item = nth_or_404(sent, index)
+            return show_item(item, LayerReader.of(exchange, sent, whole=True), raw=raw).parts
         case "layer":
-            layer = nth_or_404(list(Layer), index)
-            return show_layer(layer, exchange.sent_items(), reader, raw=raw).outline
+            layer, sent = nth_or_404(list(Layer), index), exchange.sent_items()
+            return show_layer(layer, sent, LayerReader.of(exchange, sent, whole=True), raw=raw).outline
         case "reply":
             return show_reply(exchange, reader, raw=raw).parts
         case "request":

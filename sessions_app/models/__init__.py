@@ -5,7 +5,7 @@ from sessions_app.models.blob_slice import BlobSlice
 from sessions_app.models.cache import CacheEntry
 from sessions_app.models.cache_event import CacheEvent
 from sessions_app.models.database_probe import DatabaseProbe
-from sessions_app.models.exchange import Dialect, Exchange, RawChunk
+from sessions_app.models.exchange import Dialect, Exchange
 from sessions_app.models.history_chunk import HistoryChunk
 from sessions_app.models.import_job import ImportJob
 from sessions_app.models.library import Assistant, PromptText
@@ -25,6 +25,7 @@ from sessions_app.models.panel_items import (
 )
 from sessions_app.models.personal_limits import PersonalLimits, PersonalUsage
 from sessions_app.models.price import Allowance, Price, SeededPrice, Spending
+from sessions_app.models.raw_chunk import RawChunk
 from sessions_app.models.run import QueuedMessage, Run, RunLog
 from sessions_app.models.session import Session
 from sessions_app.models.session_settings import SessionSettings

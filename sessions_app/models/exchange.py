@@ -2,20 +2,28 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from django.db import connections, models, transaction
+from django.db import models, transaction
 from django.urls import reverse
 
 from sessions_app.models.run import describe
-from sessions_app.models.source import Manifest, SentItem, Source, layer_tokens, manifest_of, store_sources
+from sessions_app.models.source import (
+    Manifest,
+    SentItem,
+    Source,
+    layer_tokens,
+    manifest_of,
+    on_the_wire,
+    store_sources,
+)
 from sessions_app.prompt.caching import CachePlan
 from sessions_app.prompt.dialects import request_in
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item, Payload
-from sessions_app.prompt.prefix_diff import BreakLine
+from sessions_app.prompt.prefix_diff import BreakLine, CacheLoss
 from sessions_app.prompt.prefix_diff import LedgerItem as LedgerEntry
 from sessions_app.prompt.strategy import StrategyRecord
 from sessions_app.prompt.verdict import Verdict
@@ -125,6 +133,10 @@ class Exchange(models.Model):
     break_line = models.JSONField(
         default=dict, blank=True, help_text="Where the prefix left the previous exchange's (prompt.breaks)."
     )
+    lost_tokens = models.PositiveIntegerField(
+        null=True, help_text="Cached for the previous exchange and not for this one; null: unknown."
+    )
+    lost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True, help_text="Paid for these.")
     ledger = models.JSONField(
         default=dict, blank=True, help_text="Estimated hits and misses (prompt.ledger)."
     )
@@ -182,6 +194,10 @@ class Exchange(models.Model):
         return BreakLine.restored(self.break_line)
 
     @property
+    def loss(self) -> CacheLoss:
+        return CacheLoss(self.lost_tokens, self.lost_usd)
+
+    @property
     def found_verdict(self) -> Verdict | None:
         """None before the end, and for rows of earlier versions."""
         return Verdict.restored(self.verdict_figures, self.found_break)
@@ -234,11 +250,9 @@ class Exchange(models.Model):
 
     def request_body(self) -> bytes:
         """The prepared request, rebuilt byte for byte from the sources."""
-        manifest = self.stored_manifest
-        pieces: list[bytes] = []
-        for entry, item in zip(manifest.entries, self.sent_items(), strict=True):
-            if entry.lead is not None:
-                pieces += [entry.lead.encode(), item.wire]
+        manifest, items = self.stored_manifest, self.sent_items()
+        leads = [(entry.lead or "").encode() for entry in manifest.entries]
+        pieces = [leads[at] + items[at].wire for at in on_the_wire(manifest.entries)]
         return b"".join(pieces) + manifest.tail.encode()
 
     @property
@@ -261,37 +275,3 @@ class Exchange(models.Model):
 
     def fail(self, error: "PipewebError") -> None:
         self.error = describe(error)
-
-
-class RawChunkQuerySet(models.QuerySet["RawChunk"]):
-    def append(self, chunks: Iterable[tuple[int, int, float, bytes]]) -> None:
-        """Inserts (exchange key, seq, ms, body) rows; existing ones are kept.
-
-        Plain SQL: creating model instances costs more than the rest of the relay.
-        """
-        with connections[self.db].cursor() as cursor:
-            cursor.executemany(APPEND, list(chunks))
-
-
-APPEND = (
-    "INSERT INTO sessions_app_rawchunk (exchange_id, seq, ms, body) "
-    "VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
-)
-
-
-class RawChunk(models.Model):
-    """One streamed event exactly as it arrived."""
-
-    exchange = models.ForeignKey("Exchange", on_delete=models.CASCADE, related_name="chunks")
-    seq = models.PositiveIntegerField()
-    ms = models.FloatField(help_text="Milliseconds since the request was sent.")
-    body = models.BinaryField()
-
-    objects = RawChunkQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["seq"]
-        constraints = [models.UniqueConstraint(fields=["exchange", "seq"], name="chunk_once")]
-
-    def __str__(self) -> str:
-        return f"chunk {self.seq}"

@@ -154,14 +154,16 @@ class Source(models.Model):
 
 
 class ManifestEntry(NamedTuple):
-    """One item of a stored manifest, in the order of the wire."""
+    """One item of a stored manifest, in reading order: tools, system instruction, contents."""
 
     source: int
     layer: str
     lead: str | None
-    """The literal text between the previous item and this one; None when the cache stands for the item."""
+    """The literal text before the item in the body; None when the cache stands for the item."""
     content: int | None
     part: int | None
+    start: int | None = None
+    """Where its bytes begin in the body; None in a manifest whose items stand there in reading order."""
 
 
 class Manifest(BaseModel):
@@ -187,11 +189,30 @@ class SentItem:
 
 def manifest_of(keys: Sequence[int], payload: Payload) -> dict[str, Any]:
     """The stored `Manifest` of a payload; `keys` are those of its items' sources."""
+    starts = [item.start for item in payload.items if item.start is not None]
+    is_in_order = starts == sorted(starts)
     entries = [
         [key, item.layer.value, item.lead.decode() if item.is_sent else None, item.content, item.part]
+        + ([] if is_in_order else [item.start])
         for key, item in zip(keys, payload.items, strict=True)
     ]
     return {"entries": entries, "tail": payload.tail.decode()}
+
+
+def on_the_wire(entries: Sequence[ManifestEntry]) -> list[int]:
+    """Positions of the entries that were sent, in the order of the body."""
+    sent = [at for at, entry in enumerate(entries) if entry.lead is not None]
+    return sorted(sent, key=lambda at: entries[at].start or 0)
+
+
+def body_starts(entries: Sequence[ManifestEntry], sizes: Sequence[int]) -> list[int | None]:
+    """Where the bytes of each item begin in the body; None for an item that a named cache holds."""
+    starts: list[int | None] = [None] * len(entries)
+    end = 0
+    for at in on_the_wire(entries):
+        start = end + len((entries[at].lead or "").encode())
+        starts[at], end = start, start + sizes[at]
+    return starts
 
 
 def layer_tokens(items: Iterable[Item]) -> dict[str, int]:

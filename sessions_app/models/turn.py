@@ -245,6 +245,11 @@ class Turn(models.Model):
         return turn
 
     @property
+    def number(self) -> int:
+        """Its place on its branch, from 1 on: what every page calls it."""
+        return self.depth + 1
+
+    @property
     def marks(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in MARKS}
 

@@ -13,6 +13,9 @@ from sessions_app.prompt import wire
 
 RawPart = dict[str, Any]
 
+PARTS_KEY, TEXT_KEY = "parts", "text"
+"""The members of a content and of a part whose places `logical_prompt` needs."""
+
 URI_KEY = rb'"fileUri":\s*"'
 """Pattern of the JSON before the URI of a file."""
 
@@ -142,6 +145,11 @@ def as_part(value: Mapping[str, Any]) -> RawPart:
 def text_of(wire_bytes: bytes) -> str:
     """The text without thoughts, for search and titles."""
     return "".join(view.text for view in parts_of(wire_bytes) if view.kind == "text")
+
+
+def plain_key(key: str) -> str:
+    """A key of a part in snake_case, however it was written."""
+    return _KINDS.get(key) or _BESIDE.get(key, key)
 
 
 def is_thought(part: Mapping[str, Any]) -> bool:

@@ -80,6 +80,14 @@ def dumps(value: Any) -> bytes:
         raise TypeError("nested too deeply") from None
 
 
+def canonical(value: Any) -> bytes:
+    """JSON with sorted keys: equal for two values that say the same, however they were written."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return orjson.dumps(_scrubbed(value), option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+
+
 def readable(value: Any, *, indent: bool = True) -> str:
     """JSON for people; a placeholder for what is nested beyond what JSON is written from."""
     option = orjson.OPT_INDENT_2 if indent else 0

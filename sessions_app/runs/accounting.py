@@ -1,4 +1,4 @@
-"""Accounting of an exchange: cache ledger, break line, verdict and cost."""
+"""Accounting of an exchange: comparison with the one before, verdict, loss and cost."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,14 +8,14 @@ from typing import Any
 
 from django.db.models import F
 
-from sessions_app.gemini.model_capabilities import Capabilities, base_of
-from sessions_app.gemini.routes import endpoint_of
-from sessions_app.models import Exchange, Price, Session, Source, Spending
+from sessions_app.gemini.model_capabilities import Capabilities
+from sessions_app.models import Exchange, Price, Session, Spending
 from sessions_app.models.price import SpendingKey as Booking
-from sessions_app.prompt import prefix_diff, pricing, wire
+from sessions_app.prompt import pricing
+from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.payload import Item
-from sessions_app.prompt.prefix_diff import BreakLine, ManifestPiece
-from sessions_app.prompt.pricing import Money, Rates
+from sessions_app.prompt.prefix_diff import CacheLoss, cache_loss
+from sessions_app.prompt.pricing import Money
 from sessions_app.prompt.reply import Reply, Usage
 from sessions_app.prompt.stage_records import (
     AccountFigures,
@@ -27,22 +27,8 @@ from sessions_app.prompt.stage_records import (
 )
 from sessions_app.prompt.tokens import estimate
 from sessions_app.prompt.verdict import Comparison, Verdict
+from sessions_app.runs.comparison import compare_with_previous, previous_of
 from sessions_app.runs.serving import price_of_served, serving_model
-
-PREVIOUS_FIELDS = (
-    "number",
-    "model",
-    "served_model",
-    "route",
-    "manifest",
-    "prompt_tokens",
-    "started_at",
-    "ended_at",
-    "session",
-)
-"""Columns read of the previous exchange; its usage, stages and notes can be large."""
-
-PREVIOUS_FIELD = Exchange._meta.get_field("previous")
 
 
 def account_for(
@@ -58,105 +44,12 @@ def account_for(
     is_whole = bool(reply.usage.raw) and not is_cut
     usage, is_estimated = (reply.usage, False) if is_whole else partial_usage(exchange, reply)
     rates = price.rates(usage.prompt) if price else None
-    comparison = compare_with_previous(exchange, rates, items)
+    comparison = compare_with_previous(exchange, items)
     if has_reply:
         money = pricing.cost(usage, rates) if rates else None
         bound = replace(money, at_least=is_cut, estimated=is_estimated) if money else None
         book_cost(exchange, price, usage, bound)
     return comparison
-
-
-def compare_with_previous(
-    exchange: Exchange, rates: Rates | None, items: Sequence[Item] | None = None
-) -> Comparison | None:
-    """Sets ledger and break line; returns the comparison, or None without a previous exchange.
-
-    Passing the payload's `items` saves a query. A break costs two more.
-    """
-    before, now = _previous(exchange), exchange.ledger_entries(items)
-    old_keys = identities_of(before) if before else []
-    prefix = prefix_diff.common_prefix(old_keys, [entry.identity for entry in now])
-    same_model = before is not None and asks_same_model(before, exchange)
-    totals = prefix_diff.ledger_of(old_keys if same_model else [], now)
-    exchange.ledger = totals.stored()
-    if before is None:
-        return None
-    broken = find_break(exchange, before, prefix)
-    if broken is not None:
-        old_key_set = set(old_keys)
-        lost = sum(entry.tokens for entry in now[prefix:] if entry.identity in old_key_set)
-        broken = replace(broken, lost_tokens=lost, usd=prefix_diff.break_cost(lost, rates))
-    exchange.break_line = broken.stored() if broken else {}
-    idle = exchange.started_at - (before.ended_at or before.started_at)
-    return Comparison(
-        number=before.number,
-        prefix_tokens=sum(entry.tokens for entry in now[:prefix]),
-        tokens=totals.tokens,
-        was_prompt=before.prompt_tokens,
-        idle_seconds=max(0.0, idle.total_seconds()),
-        same_model=same_model,
-        same_served=served_by_one(before, exchange),
-        same_config=settings_of(before) == settings_of(exchange),
-        broken=broken,
-    )
-
-
-def _previous(exchange: Exchange) -> Exchange | None:
-    """The exchange that it is compared with: one query unless it is loaded."""
-    if exchange.previous_id is None or PREVIOUS_FIELD.is_cached(exchange):
-        return exchange.previous
-    return Exchange.objects.only(*PREVIOUS_FIELDS).get(pk=exchange.previous_id)
-
-
-def asks_same_model(before: Exchange, exchange: Exchange) -> bool:
-    """Whether both asked one endpoint for one model, maybe by two names (an alias).
-
-    The whole route is not compared: its second half is what was known of the serving model beforehand.
-    """
-    if endpoint_of(before.route) != endpoint_of(exchange.route):
-        return False
-    served = base_of(exchange.served_model)
-    return before.model == exchange.model or (bool(served) and served == base_of(before.served_model))
-
-
-def served_by_one(before: Exchange, exchange: Exchange) -> bool:
-    """False when the answers name two models."""
-    names = {base_of(one.served_model) for one in (before, exchange) if one.served_model}
-    return len(names) < 2
-
-
-def identities_of(exchange: Exchange) -> list[int]:
-    return [entry[0] for entry in exchange.manifest.get("entries", [])]
-
-
-def settings_of(exchange: Exchange) -> Any:
-    """The generation settings as sent, without the name of the cache."""
-    tail = exchange.manifest.get("tail", "")
-    return wire.loads('{"contents":[' + tail).get("generationConfig") if tail else None
-
-
-def find_break(exchange: Exchange, before: Exchange, prefix: int) -> BreakLine | None:
-    """The first difference from the previous request; None when that is a prefix of this one."""
-    was, now = before.manifest["entries"], exchange.manifest["entries"]
-    if prefix == len(was):
-        return None
-    keys = {entry[0] for entry in (*was, *now)}
-    names = dict(Source.objects.filter(pk__in=keys).values_list("pk", "name"))
-    shown = {entry[0] for entry in (*now[max(0, prefix - 1) : prefix + 1], was[prefix])}
-    sources = Source.objects.select_related("blob").in_bulk(shown)
-
-    def piece(entry: list[Any]) -> ManifestPiece:
-        source = sources[entry[0]]
-        return ManifestPiece(entry[1], source.name, source.blob.bytes, entry[3], entry[4])
-
-    return prefix_diff.find_break(
-        prefix,
-        [names[entry[0]] for entry in was],
-        [names[entry[0]] for entry in now],
-        piece(was[prefix]),
-        piece(now[prefix]) if prefix < len(now) else None,
-        last=piece(now[prefix - 1]).wire if prefix else b"",
-    )
 
 
 def price_of(exchange: Exchange) -> Price | None:
@@ -195,7 +88,20 @@ def partial_usage(exchange: Exchange, reply: Reply) -> tuple[Usage, bool]:
 
 
 def set_verdict(exchange: Exchange, verdict: Verdict) -> None:
+    """Sets the verdict and what was lost by it: the cost has to be set before."""
     exchange.verdict, exchange.verdict_figures = verdict.code.value, verdict.stored()
+    loss = loss_of(exchange, verdict.code)
+    exchange.lost_tokens, exchange.lost_usd = loss.tokens, loss.usd
+
+
+def loss_of(exchange: Exchange, code: VerdictCode) -> CacheLoss:
+    """Unknown where the cause is, nothing for the first request of a branch."""
+    if code is VerdictCode.UNKNOWN:
+        return CacheLoss()
+    before = previous_of(exchange)
+    rates = exchange.price.rates(exchange.prompt_tokens or 0) if exchange.price else None
+    was_cached = before.cached_tokens if before else 0
+    return cache_loss(was_cached, exchange.cached_tokens, exchange.prompt_tokens, rates)
 
 
 def implicit_minimum(facts: Capabilities) -> int | None:

@@ -14,11 +14,13 @@ from sessions_app.context.model_lookup import facts_of
 from sessions_app.errors import PipewebError
 from sessions_app.gemini.routes import endpoint_of, route_to
 from sessions_app.models import Exchange, SentItem, Session, Turn
-from sessions_app.prompt import prefix_diff
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item
-from sessions_app.prompt.prefix_diff import BreakLine, ManifestPiece, common_prefix
+from sessions_app.prompt.prefix_diff import BreakLine
+from sessions_app.prompt.prompt_comparison import compare_prompts
+from sessions_app.prompt.prompt_items import PromptItem
+from sessions_app.runs.comparison import with_numbers
 from sessions_app.runs.request.context import RequestContext, StageLog
 from sessions_app.runs.request.endpoint import Endpoint
 from sessions_app.runs.request.prepare import assemble_layers
@@ -29,8 +31,6 @@ from sessions_app.wording.refusals import error_texts
 
 STATE_SOURCES = ("panel:", "clock")
 """Prefixes of sources whose content changes without a change of code or prompts."""
-
-Identity = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +127,18 @@ def compare(
     if moved and not strict:
         sent = [one for one in sent if one.layer is not Layer.DYNAMIC]
         items = [one for one in items if one.layer is not Layer.DYNAMIC]
-    was, now = [*map(_sent_identity, sent)], [*map(_new_identity, items)]
-    prefix = common_prefix(was, now)
+    found = compare_prompts([*map(_sent_item, sent)], [*map(_new_item, items)])
     static = [(one.layer is Layer.STATIC, one.source) for one in sent]
+    session = sent[0].source.session_id if sent else 0
     return replace(
         check,
         tokens=sum(source.tokens for _, source in static),
         static_tokens=sum(source.tokens for is_static, source in static if is_static),
-        prefix_tokens=sum(source.tokens for _, source in static[:prefix]),
+        prefix_tokens=found.shared.tokens,
         static_same=[source.blob.sha256 for is_static, source in static if is_static]
         == [one.sha256 for one in items if one.layer is Layer.STATIC],
         moved_on=tuple(moved),
-        broken=None if prefix == len(was) == len(now) else first_difference(prefix, sent, items),
+        broken=with_numbers(session, found.broken) if found.broken else None,
     )
 
 
@@ -149,23 +149,12 @@ def changed_state(sent: Sequence[SentItem], items: Sequence[Item]) -> list[str]:
     return sorted({name for name, _ in was ^ now if name.startswith(STATE_SOURCES)})
 
 
-def first_difference(at: int, sent: Sequence[SentItem], items: Sequence[Item]) -> BreakLine | None:
-    old = [ManifestPiece(one.layer.value, one.source.name, one.wire, one.content, one.part) for one in sent]
-    new = [ManifestPiece(one.layer.value, one.source, one.wire, one.content, one.part) for one in items]
-    # The new request is never the old one plus more items: both end with the same trigger.
-    return prefix_diff.find_break(
-        at,
-        [piece.source for piece in old],
-        [piece.source for piece in new],
-        old[at] if at < len(old) else None,
-        new[at] if at < len(new) else None,
-        last=new[at - 1].wire if at else b"",
-    )
+def _sent_item(one: SentItem) -> PromptItem:
+    source, body = one.source, one.wire
+    facts = (one.layer.value, source.name, source.role, source.kind, source.blob.sha256, source.tokens)
+    return PromptItem(*facts, len(body), lambda: body)
 
 
-def _sent_identity(one: SentItem) -> Identity:
-    return (one.source.name, one.source.blob.sha256, one.source.role, one.source.kind)
-
-
-def _new_identity(one: Item) -> Identity:
-    return (one.source, one.sha256, one.role, one.kind)
+def _new_item(one: Item) -> PromptItem:
+    facts = (one.layer.value, one.source, one.role, one.kind, one.sha256, one.tokens)
+    return PromptItem(*facts, len(one.wire), lambda: one.wire, one.start)

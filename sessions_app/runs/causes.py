@@ -15,13 +15,13 @@ from sessions_app.prompt.payload import Item
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.prompt.verdict_rules import asked_again, lost_by, verdict_of
-from sessions_app.runs.accounting import (
+from sessions_app.runs.accounting import implicit_minimum
+from sessions_app.runs.comparison import (
     PREVIOUS_FIELDS,
     asks_same_model,
-    identities_of,
-    implicit_minimum,
     served_by_one,
     settings_of,
+    sources_of,
 )
 from sessions_app.runs.request import PreparedRequest
 from sessions_app.runs.static_changes import change_between
@@ -121,7 +121,7 @@ def _same_model_before(exchange: Exchange) -> Exchange | None:
 
 def _compared(exchange: Exchange, earlier: Exchange, items: Sequence[Item]) -> Comparison:
     """The comparison with an exchange other than the previous one, without the place of a break."""
-    prefix = prefix_diff.common_prefix(identities_of(earlier), identities_of(exchange))
+    prefix = prefix_diff.common_prefix(sources_of(earlier), sources_of(exchange))
     idle = exchange.started_at - (earlier.ended_at or earlier.started_at)
     return Comparison(
         number=earlier.number,

@@ -51,6 +51,8 @@ REPLY_FIELDS = [
     "stages",
     "ledger",
     "break_line",
+    "lost_tokens",
+    "lost_usd",
     "price",
     "money",
     "usd",

@@ -1,72 +1,77 @@
-"""Where a request left the one before it: the names of sources, the place, and what it cost."""
+"""Where a request left the one before it: the place in each view, what happened, and what was lost."""
 
-from decimal import Decimal
-
-from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
+from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, BreakPlace, CacheLoss
 from sessions_app.prompt.pricing import dollars
+from sessions_app.wording.sources import source_name
 
-SOURCES = {
-    "template:static": "the static template",
-    "template:dynamic": "the dynamic template",
-    "tools": "the tool declarations",
-    "clock": "the clock",
+PLACES = {
+    "item": "{source}, after {char:,} characters",
+    "line": "{source}, line {line}, after {char:,} characters",
+    "part": "{source}, part {part}, after {char:,} characters",
+    "line_of_part": "{source}, part {part}, line {line}, after {char:,} characters",
+    "earlier_version": "a place that an earlier version counted otherwise",
 }
-"""Sources with a name of their own."""
+"""The place in the item as the model reads it. Parts and lines count from 1."""
 
-SOURCE_KINDS = {
-    "turn": "turn {turn}",
-    "turn_elsewhere": "a turn",
-    "with_key": "{kind} “{key}”",
-    "without_key": "the {kind}",
+VIEWS = {
+    "layer": "{layer} layer, after {byte:,} bytes",
+    "body": "request.json, after {byte:,} bytes",
+    "named": "not in request.json: the named cache holds it",
+    "translated": "not counted in request.json, which is another form of the request",
 }
-"""Every other source: a turn by its place in the request, if it has one there; the rest by its key."""
-
-SPOTS = {"line": "line {line}", "part": "part {part}", "byte": "byte {byte:,}"}
+"""The same place in the other views."""
 
 CHANGES = {
     BreakKind.CHANGED: "{source} says something else",
-    BreakKind.APPEARED: "{source} is new there",
+    BreakKind.CHANGED_AND_MOVED: "{source} says something else and has another place",
+    BreakKind.APPEARED: "{source} is new",
     BreakKind.GONE: "{source} is no longer there",
+    BreakKind.REPLACED: "{source} is another one",
     BreakKind.MOVED: "{source} has another place",
     BreakKind.SHORTENED: "{source} and what followed are no longer sent",
-    BreakKind.UNKNOWN: "{source} differs",
+    BreakKind.UNKNOWN: "what is sent there differs",
 }
-"""The end of a sentence that begins “They part at …”."""
+"""The end of a sentence that begins “They part at …”; the source is the one that caused it."""
 
 LOSSES = {
-    "nothing": "They part at {place} of the {layer} layer. "
-    "Nothing behind it had been sent before, so that cost nothing.",
-    "priced": "They part at {place} of the {layer} layer. "
-    "About {tokens:,} tokens behind it were sent again as new: {usd} more than from a cache.",
-    "unpriced": "They part at {place} of the {layer} layer. "
-    "About {tokens:,} tokens behind it were sent again as new: at an unknown price.",
+    "unknown": "What the provider stopped serving from its cache is unknown.",
+    "nothing": "The provider served no less from its cache than for the exchange before: nothing was lost.",
+    "priced": "Of what it had cached for the exchange before, the provider no longer served "
+    "{tokens:,} tokens: that cost {usd} more.",
+    "unpriced": "Of what it had cached for the exchange before, the provider no longer served "
+    "{tokens:,} tokens, at an unknown price.",
 }
-
-
-def source_name(source: str, turn: int = 0) -> str:
-    """The name of a source: panel “todos”, turn 3, the static template."""
-    kind, _, key = source.partition(":")
-    if kind == "turn":
-        return SOURCE_KINDS["turn" if turn else "turn_elsewhere"].format(turn=turn)
-    if source in SOURCES:
-        return SOURCES[source]
-    return SOURCE_KINDS["with_key" if key else "without_key"].format(kind=kind.replace("_", " "), key=key)
 
 
 def place(line: BreakLine) -> str:
-    """The name of the source, and the spot inside it."""
-    spots = {"line": line.line or None, "part": line.part, "byte": line.byte}
-    named = [SPOTS[name].format(**{name: at}) for name, at in spots.items() if at is not None]
-    return ", ".join([source_name(line.source, line.turn), *named])
+    """The name of the item, and the place in it."""
+    if line.at is None:
+        return PLACES["earlier_version"]
+    has_line = line.at.line is not None
+    key = ("line_of_part" if has_line else "part") if line.at.part else "line" if has_line else "item"
+    figures = {"part": line.at.part, "line": line.at.line, "char": line.at.char}
+    return PLACES[key].format(source=source_name(line.at.source, line.at.number), **figures)
+
+
+def place_in_layer(at: BreakPlace) -> str:
+    return VIEWS["layer"].format(layer=at.layer, byte=at.layer_byte)
+
+
+def place_in_body(at: BreakPlace, *, is_translated: bool = False) -> str:
+    """`is_translated`: request.json is not the body whose bytes were counted."""
+    if at.body_byte is None:
+        return VIEWS["named"]
+    return VIEWS["translated"] if is_translated else VIEWS["body"].format(byte=at.body_byte)
 
 
 def change(line: BreakLine) -> str:
-    """What changed there."""
-    return CHANGES[line.kind].format(source=source_name(line.source, line.turn))
+    """What happened, and to which source."""
+    return CHANGES[line.kind].format(source=source_name(line.source, line.number))
 
 
-def loss(line: BreakLine) -> str:
-    """Where the bytes left those of the request before, and what that cost."""
-    template = LOSSES["nothing" if not line.lost_tokens else "priced" if line.usd else "unpriced"]
-    usd = dollars(Decimal(line.usd)) if line.usd else ""
-    return template.format(place=place(line), layer=line.layer, tokens=line.lost_tokens, usd=usd)
+def loss(lost: CacheLoss) -> str:
+    """What the provider stopped serving, and what that cost."""
+    if lost.tokens is None:
+        return LOSSES["unknown"]
+    key = "nothing" if not lost.tokens else "unpriced" if lost.usd is None else "priced"
+    return LOSSES[key].format(tokens=lost.tokens, usd=dollars(lost.usd))

@@ -116,6 +116,8 @@ LABELS: dict[str, str] = {
 PLACES = {
     "turn": "Turn {turn}: {sentence}",
     "part": "Turn {turn}, part {part}: {sentence}",
+    "unnumbered_turn": "A turn: {sentence}",
+    "unnumbered_part": "A turn, part {part}: {sentence}",
     "line": "line {line}: ",
 }
 
@@ -181,13 +183,14 @@ def sentence(remark: Remark) -> str:
     return fill(known, figures, otherwise=otherwise)
 
 
-def sentence_at(remark: Remark) -> str:
-    """The sentence behind the turn and the part it is about."""
+def sentence_at(remark: Remark, number: int = 0) -> str:
+    """The sentence behind the turn and the part it is about; `number` is the turn's, 0 if it has none."""
     text = sentence(remark)
     if not remark.turn:
         return text
-    place = PLACES["turn" if remark.part is None else "part"]
-    return place.format(turn=remark.turn[:8], part=remark.part, sentence=text)
+    key = "turn" if remark.part is None else "part"
+    place = PLACES[key if number else f"unnumbered_{key}"]
+    return place.format(turn=number, part=(remark.part or 0) + 1, sentence=text)
 
 
 def label(remark: Remark) -> str:

@@ -1,5 +1,6 @@
 """The stages of a request: what each is called, what its status means, what came in and what came out."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from sessions_app.prompt.stage_records import StageFigures, StageName, StageRecord, StageStatus
@@ -140,10 +141,14 @@ def input_and_output(record: StageRecord) -> tuple[str, str]:
     return fill(CAME_IN.get(key, ""), figures), fill(CAME_OUT.get(key, ""), figures)
 
 
-def further_remarks(record: StageRecord) -> tuple[str, ...]:
-    """The remarks of the record, without the one that `input_and_output` returns."""
+def further_remarks(record: StageRecord, numbers: Mapping[str, int]) -> tuple[str, ...]:
+    """The remarks of the record, without the one that `input_and_output` returns.
+
+    `numbers` are those of turns, by key.
+    """
     first = 1 if record.figures is None and record.is_blocked and not record.came_out else 0
-    return tuple(filter(None, map(remarks.sentence_at, record.remarks[first:])))
+    texts = (remarks.sentence_at(one, numbers.get(one.turn, 0)) for one in record.remarks[first:])
+    return tuple(filter(None, texts))
 
 
 def shown_figures(figures: StageFigures) -> dict[str, Any]:

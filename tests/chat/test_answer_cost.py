@@ -12,28 +12,13 @@ from django.urls import reverse
 
 from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
 from sessions_app.models import Exchange, Session
-from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
+from sessions_app.prompt.prefix_diff import CacheLoss
 from sessions_app.prompt.pricing import Rates, cost
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.wording import break_lines, sentences, verdicts
 from tests import factories
 
-BREAK = BreakLine(
-    item=2,
-    kind=BreakKind.CHANGED,
-    layer="dynamic",
-    source="panel:todos",
-    turn=0,
-    byte=12,
-    part=None,
-    line=3,
-    before="",
-    was="a",
-    now="b",
-    lost_tokens=1_500,
-    usd="0.00067500",
-)
 MONEY = cost(Usage(prompt=1_000, cached=900, output=50), Rates(Decimal("0.50"), Decimal("0.05"), Decimal(3)))
 
 
@@ -116,9 +101,16 @@ def test_what_an_earlier_version_said_in_words_stands_in_the_card() -> None:
     assert (one.ours, one.theirs) == ("", sentences.earlier_version("Said long ago."))
 
 
-def test_the_break_stands_in_the_card() -> None:
-    assert RequestUsage.of(exchange(break_line=BREAK.stored())).prefix_break == break_lines.loss(BREAK)
-    assert RequestUsage.of(exchange()).prefix_break == ""
+def test_what_the_provider_stopped_serving_stands_in_the_card() -> None:
+    lost = CacheLoss(1_500, Decimal("0.00067500"))
+    one = RequestUsage.of(exchange(lost_tokens=lost.tokens, lost_usd=lost.usd))
+    assert one.loss == break_lines.loss(lost) and "1,500" in one.loss
+
+
+def test_an_unknown_loss_is_said_and_no_loss_is_not() -> None:
+    assert RequestUsage.of(exchange()).loss == break_lines.loss(CacheLoss())
+    assert RequestUsage.of(exchange(lost_tokens=0, lost_usd=Decimal(0))).loss == ""
+    assert RequestUsage.of(exchange(prompt_tokens=None)).loss == ""
 
 
 def test_an_unknown_price_is_said() -> None:

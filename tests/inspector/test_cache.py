@@ -1,4 +1,6 @@
+import re
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -10,12 +12,13 @@ from sessions_app.models import CacheEntry, CacheEvent, Exchange, Price, Session
 from sessions_app.models.cache_event import CausedBy
 from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason
-from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
+from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, CacheLoss
 from sessions_app.prompt.reply import fold
 from sessions_app.prompt.static_change import RolledHistory, StaticChange
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.runs.accounting import account_for
 from sessions_app.wording import break_lines, cache_events, cache_plans, sentences, verdicts
+from sessions_app.wording.break_lines import PLACES, VIEWS, loss
 from tests.factories import (
     MODEL,
     ROUTE,
@@ -27,6 +30,7 @@ from tests.factories import (
     make_session,
     text_chunk,
 )
+from tests.inspector.breaks import broken_exchange
 from tests.inspector.reading import read
 from tests.prices import make_price
 
@@ -108,7 +112,7 @@ def test_a_long_life_is_told_by_its_newest_lines(session: Session) -> None:
 def test_a_roll_over_is_not_shown_as_an_edit(client: Client, session: Session) -> None:
     rolled = RolledHistory(1, 12, 1, 1)
     seen = Comparison(1, 9, 99, 9, 5.0, static=StaticChange.ROLLED_OVER, rolled=rolled)
-    broken = BreakLine(1, BreakKind.CHANGED, "static", "template:static", 0, 90, 1, 2, "", "", ",")
+    broken = BreakLine(BreakKind.CHANGED, "static", "template:static", 0, None, "", "", ",")
     verdict = Verdict(VerdictReason.ROLLED_OVER, seen, cached=0, prompt=9_000)
     exchange = make_exchange(
         make_run(session),
@@ -132,15 +136,44 @@ def test_the_two_facts_of_a_verdict_stand_apart(client: Client, session: Session
     assert f">{facts.ours}</p>" in page and f">{facts.theirs}</p>" in page
 
 
-def test_a_break_shows_both_sides_and_what_it_cost(client: Client, session: Session) -> None:
-    make_price(MODEL)
-    asked(session)
-    session.purpose = "Book trains <b>only</b>."
-    exchange = accounted(asked(session, previous=session.exchanges.get()))
+def test_a_break_shows_both_sides_and_its_place_in_each_view(client: Client, session: Session) -> None:
+    page = read(client, broken_exchange(session, purpose="Book trains <b>only</b>."), "cache")
+    assert "Where the texts part" in page
+    assert "<del>&lt;b&gt;flights" in page and "<ins>trains &lt;b&gt;only&lt;/b&gt;." in page
+    assert 'href="?tab=layers#break">static layer, after ' in page
+    assert 'href="?tab=wire#break">request.json, after ' in page
+
+
+def test_a_place_that_the_named_cache_holds_is_not_in_the_request(client: Client, session: Session) -> None:
+    exchange = broken_exchange(session, purpose="Book trains.", cache_name="cachedContents/a")
     page = read(client, exchange, "cache")
-    assert "Where the bytes part" in page and "of the static layer" in page
-    assert "<ins>Book trains &lt;b&gt;only&lt;/b&gt;." in page
-    assert "had been sent before; sending them as new costs $0.0" in page
+    assert VIEWS["named"] in page and 'href="?tab=layers#break"' in page
+    assert "tab=wire#break" not in page and 'id="break"' not in read(client, exchange, "wire")
+
+
+def test_the_wire_marks_the_byte_at_which_the_request_leaves_the_other(
+    client: Client, session: Session
+) -> None:
+    exchange = broken_exchange(session, purpose="Book trains.")
+    found = exchange.found_break
+    assert found is not None and found.at is not None and found.at.body_byte is not None
+    assert exchange.request_body()[found.at.body_byte :].startswith(b"trains.")
+    assert re.search(r'<mark id="break"[^>]*>trains\.', read(client, exchange, "wire"))
+
+
+def test_a_break_of_an_earlier_version_has_no_place(client: Client, session: Session) -> None:
+    stored = {"item": 2, "kind": "moved", "layer": "dynamic", "source": "panel:git_log", "turn": 0, "byte": 2}
+    line = stored | {"part": 1, "line": 1, "before": "", "was": "a", "now": "b", "lost_tokens": 9, "usd": ""}
+    exchange = make_exchange(make_run(session), break_line=line)
+    page = read(client, exchange, "cache")
+    assert PLACES["earlier_version"] in page and "#break" not in page
+    assert "git_log" not in page.partition("Where the texts part")[2].partition("</section>")[0]
+
+
+def test_what_was_lost_is_told_with_its_price(client: Client, session: Session) -> None:
+    exchange = broken_exchange(session, purpose="Book trains.", lost_tokens=2_994, lost_usd="0.0013473")
+    page = read(client, exchange, "cache")
+    assert loss(CacheLoss(2_994, Decimal("0.0013473"))) in page
 
 
 def test_the_ledger_marks_each_item_beside_the_providers_count(client: Client, session: Session) -> None:

@@ -8,9 +8,10 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.inspector.request_diff import ItemPair, _reordered, pairs_of, settings_of
+from sessions_app.inspector.request_diff import ItemPair, pairs_of, settings_of
 from sessions_app.inspector.tabs.diff_tab import INLINE_BYTES, DiffTab, ShownDiff
 from sessions_app.models import Exchange, Session
+from sessions_app.prompt.break_culprit import outside_order
 from tests.factories import answered, make_exchange, make_history, make_run, make_session, play_flight
 from tests.inspector.reading import read
 
@@ -142,7 +143,7 @@ def test_an_exchange_of_another_session_is_never_compared(
 
 @given(st.permutations(range(8)))
 def test_what_strayed_is_all_but_a_longest_run_in_order(order: list[int]) -> None:
-    kept = [one for one in order if one not in _reordered(order)]
+    kept = [one for one in order if one not in outside_order(order)]
     assert kept == sorted(kept)
     assert len(kept) == longest(order)
 

@@ -8,7 +8,9 @@ from django.urls import reverse
 from sessions_app.inspector.part_views import INLINE
 from sessions_app.inspector.tabs.layers_tab import LayersTab
 from sessions_app.models import Session
+from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, BreakPlace
 from tests.factories import answered, finish, make_exchange, make_history, make_run, play_flight, text_chunk
+from tests.inspector.breaks import broken_exchange
 from tests.inspector.reading import read
 
 
@@ -18,28 +20,56 @@ def test_the_four_layers_stand_in_order(client: Client, session: Session) -> Non
     assert found == ["static", "dynamic", "buffered", "trigger"]
 
 
-def test_every_item_says_where_it_stands_on_the_wire(session: Session) -> None:
+def test_a_turn_is_called_by_its_number_on_its_branch(session: Session) -> None:
+    answered(session, "Hello", "Hi")
     _, second = play_flight(session)
     layers = LayersTab().context(second, raw=False)
-    places = [item.place for layer in layers for item in layer.items]
-    assert places[:2] == ["tools", "contents[0].parts[0]"]
-    assert places[-3:] == ["contents[1]", "contents[2]", "contents[3]"]
+    names = [item.name for layer in layers for item in layer.items]
+    assert names[:2] == ["Tool declarations", "Static template"]
+    assert names[-5:] == [f"Turn {number}" for number in range(1, 6)]
+    assert [part.place for part in layers[-1].items[-1].parts] == ["part 1"]
 
 
-def test_a_place_points_at_the_item_in_the_request(session: Session) -> None:
-    _, second = play_flight(session)
-    contents = orjson.loads(second.request_body())["contents"]
-    trigger = LayersTab().context(second, raw=False)[-1].items[0]
-    assert contents[int(trigger.place.removeprefix("contents[").removesuffix("]"))] == orjson.loads(
-        second.sent_items()[-1].wire
-    )
+def test_the_chat_calls_the_turns_by_the_same_numbers(client: Client, session: Session) -> None:
+    answered(session, "Hello", "Hi")
+    play_flight(session)
+    page = client.get(session.get_absolute_url()).content.decode()
+    assert "Turns 1 to 2<" in page and "Turns 3 to 6<" in page
 
 
-def test_cached_items_are_marked_and_have_no_place(session: Session) -> None:
+def test_the_segments_of_the_ribbon_lead_to_their_layers(client: Client, session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    page, address = read(client, exchange, "cache"), exchange.get_absolute_url()
+    assert f'href="{address}?tab=layers#layer-static"' in page
+    linked = set(re.findall(r'tab=layers#(layer-\w+)"', page))
+    assert linked <= set(re.findall(r'id="(layer-\w+)"', read(client, exchange, "layers")))
+
+
+def test_the_place_of_the_break_is_marked_in_its_item(client: Client, session: Session) -> None:
+    session.background = "a \u202e b"
+    session.save()
+    exchange = broken_exchange(session, purpose="Book <b>trains</b>.")
+    page = read(client, exchange)
+    assert page.count('id="break"') == 1
+    assert re.search(r'<mark id="break"[^>]*>trains&lt;/b&gt;\.', page)
+
+
+def test_the_break_in_an_old_turn_is_not_folded(session: Session) -> None:
+    make_history(session, 20)
+    exchange = answered(session, "Hello", "Hi")
+    first = LayersTab().context(exchange, raw=False)[2].items[0]
+    assert first.is_closed
+    at = BreakPlace(first.position, "buffered", "turn:x", 3, 1, 1, 4, 0, 0)
+    exchange.break_line = BreakLine(BreakKind.CHANGED, "buffered", "turn:x", 3, at, "", "", "").stored()
+    items = LayersTab().context(exchange, raw=False)[2].items
+    marked = {item.position: part.mark for item in items for part in item.parts if part.mark is not None}
+    assert marked == {first.position: 4}
+
+
+def test_cached_items_are_marked(session: Session) -> None:
     exchange = make_exchange(make_run(session), cache_name="cachedContents/abc")
     static, dynamic, *_ = LayersTab().context(exchange, raw=False)
     assert static.is_cached
-    assert {item.place for item in static.items} == {""}
     assert not dynamic.is_cached
 
 

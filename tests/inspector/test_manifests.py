@@ -22,10 +22,3 @@ def test_the_sources_are_those_of_the_manifest(exchanges: list[Exchange]) -> Non
     assert told == [
         (one.number, [entry.source for entry in one.stored_manifest.entries]) for one in exchanges
     ]
-
-
-def test_the_place_among_the_contents_is_that_of_the_manifest(exchanges: list[Exchange]) -> None:
-    for carrier, exchange in zip(manifest_sources(Exchange.objects.all()), exchanges, strict=True):
-        for entry in exchange.stored_manifest.entries:
-            first = next(one for one in exchange.stored_manifest.entries if one.source == entry.source)
-            assert carrier.content_of(entry.source) == first.content

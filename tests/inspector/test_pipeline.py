@@ -34,7 +34,7 @@ def address(run: Run) -> str:
 
 
 def test_a_stage_takes_its_share_of_the_time() -> None:
-    found = stages_of(STAGES)
+    found = stages_of(STAGES, 0)
     assert [(stage.start, stage.width) for stage in found] == [(0, 25), (25, 75), (100, 0)]
 
 
@@ -49,7 +49,7 @@ def test_every_stage_has_words_a_mark_and_its_details(client: Client, session: S
 
 def test_only_the_stages_before_the_call_are_part_of_the_building() -> None:
     stages = stages_of(
-        [{"name": "check", "ms": 2}, {"name": "send", "ms": 900}, {"name": "account", "ms": 9}]
+        [{"name": "check", "ms": 2}, {"name": "send", "ms": 900}, {"name": "account", "ms": 9}], 0
     )
     shown = ShownPipeline(stages, (), built=5.0)
     assert (shown.ms, shown.rest) == (2.0, 3.0)
@@ -61,9 +61,10 @@ def test_an_exchange_without_records_says_so(client: Client, session: Session) -
 
 def test_repairs_stand_below_the_stages(client: Client, session: Session) -> None:
     exchange = answered(session, "Hello", "Hi")
-    note = {"turn": "3f2a9c81-1", "part": 0, "action": "dummy", "reason": "The signature was lost."}
+    turn = str(exchange.turns.get().public)
+    note = {"turn": turn, "part": 0, "action": "dummy", "reason": "The signature was lost."}
     Exchange.objects.filter(pk=exchange.pk).update(notes=[note], stages=STAGES)
-    assert "Turn 3f2a9c81, part 0: The signature was lost." in read(client, exchange, "pipeline")
+    assert "Turn 2, part 1: The signature was lost." in read(client, exchange, "pipeline")
 
 
 def test_a_refused_run_has_a_page_with_its_stages(client: Client, refused: Run) -> None:

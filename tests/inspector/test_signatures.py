@@ -58,7 +58,7 @@ def test_a_signature_that_came_back_is_equal(session: Session) -> None:
     received = traces(first).received
     assert states(received) == [SignatureState.EQUAL]
     assert received[0].on == "Calls check_flight"
-    assert [(seen.exchange, seen.place) for seen in received[0].returned] == [(2, "contents[2].parts[0]")]
+    assert [(seen.exchange, seen.place) for seen in received[0].returned] == [(2, "turn 2, part 1")]
     assert states(traces(second).sent) == [SignatureState.EQUAL]
 
 
@@ -67,7 +67,7 @@ def test_it_knows_chunk_and_part_of_the_empty_text_at_the_end(session: Session) 
     trace = traces(exchange).received[0]
     assert trace.on == "Empty text with a signature"
     assert trace.received is not None
-    assert trace.received.place == "chunk 1, part 0"
+    assert trace.received.place == "chunk 1, part 1"
 
 
 def test_the_newest_signature_is_not_due_yet(session: Session) -> None:

@@ -128,6 +128,17 @@ def caches_have_the_events_that_their_rows_tell() -> None:
     assert not CacheEvent.objects.filter(entry__name="").exists()
 
 
+def losses_follow_from_the_counts() -> None:
+    known = Exchange.objects.exclude(verdict__in=("", "unknown")).exclude(prompt_tokens=None)
+    assert known.exists() and not known.filter(lost_tokens=None).exists()
+    for exchange in known.select_related("previous"):
+        was_cached = (exchange.previous.cached_tokens or 0) if exchange.previous else 0
+        lost = max(0, min(was_cached, exchange.prompt_tokens or 0) - (exchange.cached_tokens or 0))
+        assert exchange.lost_tokens == lost and (exchange.lost_usd is None) == bool(
+            lost and not exchange.price
+        )
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -146,4 +157,5 @@ CASES: dict[str, Callable[[], None]] = {
     "0026_import_formats": no_import_is_of_another_format,
     "0027_cache_events": caches_have_the_events_that_their_rows_tell,
     "0031_model_lifecycle": what_becomes_of_models_is_known,
+    "0028_exchange_loss": losses_follow_from_the_counts,
 }

@@ -6,129 +6,69 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.prompt.prefix_diff import (
-    CONTEXT_LENGTH,
     BreakKind,
     BreakLine,
+    BreakPlace,
+    CacheLoss,
     Ledger,
     LedgerItem,
-    ManifestPiece,
-    break_cost,
-    common_length,
+    cache_loss,
     common_prefix,
-    escape_start,
-    find_break,
     ledger_lines,
     ledger_of,
 )
 from sessions_app.prompt.pricing import Rates
-from sessions_app.prompt.wire import dumps, escaped
-from tests.prompt.examples import content, text, texts
 
 RATES = Rates(Decimal(3), Decimal("0.30"), Decimal(15))
 
 
-def panel(value: str, key: str = "todos") -> ManifestPiece:
-    return ManifestPiece("dynamic", f"panel:{key}", escaped(value), 0, 1)
-
-
-def turn(key: str, *parts: str) -> ManifestPiece:
-    return ManifestPiece("buffered", f"turn:{key}", content("user", *map(text, parts)), 3)
-
-
-def broken(was: ManifestPiece, here: ManifestPiece | None, last: bytes = b"") -> BreakLine:
-    found = find_break(0, [was.source], [here.source] if here else [], was, here, last=last)
-    assert found is not None
-    return found
-
-
-def test_the_place_is_the_first_byte_that_differs() -> None:
-    found = broken(panel("é: book a taxi, then tea"), panel("é: book a train, then tea"))
-    assert (found.kind, found.byte, found.part) == ("changed", 12, 1)
-    assert (found.before, found.was, found.now) == ("é: book a t", "axi, then tea", "rain, then tea")
-
-
-def test_forty_characters_are_shown_on_each_side() -> None:
-    found = broken(panel("a" * 100 + "x" + "b" * 100), panel("a" * 100 + "y" + "b" * 100))
-    assert (found.before, len(found.was), len(found.now)) == (
-        "a" * CONTEXT_LENGTH,
-        CONTEXT_LENGTH,
-        CONTEXT_LENGTH,
-    )
-
-
-def test_the_line_of_a_text_counts_its_escaped_line_breaks() -> None:
-    assert broken(panel("one\ntwo\nthree"), panel("one\ntwo\ntree")).line == 3
-
-
-def test_an_escape_is_never_cut() -> None:
-    found = broken(panel("x\ty"), panel("x\ny"))
-    assert (found.before, found.was, found.now) == ("x", "\\ty", "\\ny")
-
-
-def test_a_backslash_before_an_escape_is_its_own() -> None:
-    assert escape_start(r"a\\nb", 3) == 3
-    assert escape_start(r"a\\nb", 2) == 1
-
-
-def test_a_turn_names_its_part() -> None:
-    found = broken(turn("k", "same", "old"), turn("k", "same", "new"))
-    assert (found.part, found.turn, found.line) == (1, 1, None)
+PLACE = BreakPlace(3, "dynamic", "panel:notes", 0, None, 1, 2, 130, 7_036)
+BREAK = BreakLine(BreakKind.CHANGED_AND_MOVED, "dynamic", "panel:todos", 0, PLACE, "a", "b", "c")
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "kind", "source"),
+    ("counts", "tokens", "usd"),
     [
-        ("ab", "axb", BreakKind.APPEARED, "panel:x"),
-        ("ab", "a", BreakKind.SHORTENED, "panel:b"),
-        ("abc", "ac", BreakKind.GONE, "panel:b"),
-        ("abc", "acb", BreakKind.MOVED, "panel:c"),
-        ("ab", "ax", BreakKind.APPEARED, "panel:x"),
+        ((2_994, 0, 3_992), 2_994, "0.00134730"),
+        ((3_000, 3_000, 4_000), 0, "0"),
+        ((1_000, 3_000, 4_000), 0, "0"),
+        ((3_000, 1_000, 4_000), 2_000, "0.00090000"),
+        ((3_000, 0, 500), 500, "0.00022500"),
     ],
 )
-def test_a_break_names_what_happened_and_to_which_source(
-    before: str, now: str, kind: BreakKind, source: str
+def test_a_loss_is_what_the_provider_no_longer_serves(
+    counts: tuple[int, int, int], tokens: int, usd: str
 ) -> None:
-    pieces = {key: panel(key, key) for key in before + now}
-    was, here = pieces[before[1]], pieces[now[1]] if len(now) > 1 else None
-    names = [[pieces[key].source for key in keys] for keys in (before, now)]
-    found = find_break(1, names[0], names[1], was, here, last=b"front")
-    assert found is not None
-    assert (found.kind, found.source, found.before) == (kind, source, "front")
+    rates = Rates(Decimal("0.50"), Decimal("0.05"), Decimal(3))
+    assert cache_loss(*counts, rates) == CacheLoss(tokens, Decimal(usd))
 
 
-def test_going_on_after_what_was_sent_is_no_break() -> None:
-    assert find_break(1, ["a"], ["a", "b"], None, panel("new")) is None
+@pytest.mark.parametrize("counts", [(None, 0, 9), (9, None, 9), (9, 0, None)])
+def test_a_missing_count_is_an_unknown_loss(counts: tuple[int | None, int | None, int | None]) -> None:
+    assert cache_loss(*counts, RATES) == CacheLoss(None, None)
 
 
-@given(texts)
-def test_nothing_parts_from_itself(value: str) -> None:
-    said = escaped(value).decode()
-    assert common_length(said, said) == len(said)
-
-
-@given(texts, texts)
-def test_both_sides_read_on_from_the_same_place_and_cut_no_escape(old: str, new: str) -> None:
-    was, now = escaped(old).decode(), escaped(new).decode()
-    at = common_length(was, now)
-    assert was[:at] == now[:at] and escape_start(was, at) == at == escape_start(now, at)
-
-
-@given(texts.filter(bool), st.integers(0, 200))
-def test_a_text_cut_at_a_whole_place_is_still_json(value: str, at: int) -> None:
-    said = escaped(value).decode()
-    cut = said[: escape_start(said, min(at, len(said)))]
-    assert dumps(cut) is not None and (len(cut) - len(cut.rstrip("\\"))) % 2 == 0
-
-
-def test_what_a_break_lost_is_the_difference_of_the_rates() -> None:
-    assert break_cost(10_000, RATES) == "0.02700000"
-    assert break_cost(10_000, None) == ""
+def test_a_loss_without_a_price_has_tokens_only() -> None:
+    assert cache_loss(9, 0, 9, None) == CacheLoss(9, None)
+    assert cache_loss(0, 0, 9, None) == CacheLoss(0, Decimal(0))
 
 
 def test_a_break_survives_being_stored() -> None:
-    found = broken(panel("a"), panel("b"))
-    assert BreakLine.restored(found.stored()) == found
+    assert BreakLine.restored(BREAK.stored()) == BREAK
     assert BreakLine.restored({}) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "read"), [("changed", BreakKind.CHANGED), ("moved", BreakKind.UNKNOWN), ("x", BreakKind.UNKNOWN)]
+)
+def test_a_break_of_an_earlier_version_has_no_place_and_blames_nothing_that_moved(
+    kind: str, read: BreakKind
+) -> None:
+    stored = {"item": 2, "kind": kind, "layer": "dynamic", "source": "panel:git_log", "turn": 4, "byte": 12}
+    found = BreakLine.restored(
+        stored | {"before": "a", "was": "b", "now": "c", "lost_tokens": 730, "usd": ""}
+    )
+    assert found == BreakLine(read, "dynamic", "panel:git_log", 0, None, "a", "b", "c")
 
 
 ITEM_RATES = Rates(Decimal(3), Decimal("0.30"), Decimal(15))

@@ -39,7 +39,7 @@ BEGINNINGS = (CacheEventKind.MADE, CacheEventKind.NAMED, CacheEventKind.EXTENDED
 """Events that prove that a cache lived."""
 
 SAME = Comparison(7, 9_000, 10_000, was_prompt=9_100, idle_seconds=60)
-EARLY = BreakLine(2, BreakKind.CHANGED, "dynamic", "panel:todos", 0, 12, 1, 1, "", "", "")
+EARLY = BreakLine(BreakKind.CHANGED, "dynamic", "panel:todos", 0, None, "", "", "")
 AFTER_A_BREAK = replace(SAME, prefix_tokens=300, broken=EARLY)
 
 
@@ -52,7 +52,7 @@ def missed(seen: Comparison | None, prompt: int = 10_000, minimum: int | None = 
 
 
 def turns_gone(kind: BreakKind) -> Comparison:
-    gone = replace(EARLY, kind=kind, layer="buffered", source="turn:a", turn=3)
+    gone = replace(EARLY, kind=kind, layer="buffered", source="turn:a", number=3)
     return replace(AFTER_A_BREAK, broken=gone)
 
 

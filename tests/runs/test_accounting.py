@@ -1,4 +1,4 @@
-"""What stands in the rows after an answer: ledger, break line, verdict, money, bookings."""
+"""What stands in the rows after an answer: verdict, loss, money, bookings."""
 
 from decimal import Decimal
 from typing import Any
@@ -7,12 +7,11 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
-from sessions_app.gemini.routes import endpoint_of
 from sessions_app.models import Exchange, Price, Session, Spending
-from sessions_app.prompt.prefix_diff import BreakLine, Ledger
 from sessions_app.prompt.pricing import Money
 from sessions_app.prompt.reply import Reply, fold
-from sessions_app.runs.accounting import account_for, compare_with_previous
+from sessions_app.prompt.verdict import Verdict, VerdictReason
+from sessions_app.runs.accounting import account_for, set_verdict
 from tests.factories import (
     MODEL,
     NOW,
@@ -131,76 +130,38 @@ def test_a_missing_reply_is_not_charged(alice: User, price: Price) -> None:
     assert not Spending.objects.exists()
 
 
-def test_a_history_that_only_grew_has_no_break_and_hits(alice: User) -> None:
-    first, second = make_history(make_session(alice), 2)
-    second.previous = first
-    seen = compare_with_previous(second, None)
-    assert seen is not None and seen.broken is None
-    sums = Ledger.restored(second.ledger)
-    assert sums is not None and sums.prefix == len(first.stored_manifest.entries)
+def after(first: Exchange, **counts: Any) -> Exchange:
+    """A second exchange behind the first, with these counts and its cost set."""
+    second = asked(first.session, previous=first)
+    for name, count in counts.items():
+        setattr(second, name, count)
+    return second
 
 
-def test_a_changed_text_shows_where(alice: User, price: Price) -> None:
-    session = make_session(alice, purpose="Book flights.")
-    first = asked(session)
-    session.purpose = "Book trains."
-    second = asked(session)
-    second.previous = first
-    compare_with_previous(second, price.rates(0))
-    broken = BreakLine.restored(second.break_line)
-    assert broken is not None and broken.layer == "static"
-    assert (broken.was[:7], broken.now[:6]) == ("flights", "trains")
-    assert broken.lost_tokens > 0 and Decimal(broken.usd) > 0
-
-
-def test_from_a_miss_to_a_named_cache_is_no_change(alice: User) -> None:
-    session = make_session(alice)
-    first, second = asked(session), asked(session, cache_name="cachedContents/a")
-    second.previous = first
-    seen = compare_with_previous(second, None)
-    assert seen is not None and seen.broken is None and seen.same_config
-
-
-def test_another_model_reads_anew_though_the_bytes_are_the_same(alice: User) -> None:
-    first, second = make_history(make_session(alice), 2)
-    second.previous, second.model, second.served_model = first, "gemini-2.5-flash", "gemini-2.5-flash"
-    seen = compare_with_previous(second, None)
-    sums = Ledger.restored(second.ledger)
-    assert seen is not None and seen.prefix_tokens and not seen.same_model
-    assert sums is not None and sums.hits == 0
-
-
-def test_a_request_after_an_answer_of_another_model_still_asks_the_same(alice: User) -> None:
-    first, second = make_history(make_session(alice), 2)
-    second.previous = first
-    first.served_model, second.served_model = "gemini-2.5-flash", "gemini-3-flash-preview"
-    second.route = f"{endpoint_of(first.route)}/gemini-2.5-flash"
-    seen = compare_with_previous(second, None)
-    assert seen is not None and seen.same_model and not seen.same_served
-
-
-def test_two_names_of_one_serving_model_are_the_same_model(alice: User) -> None:
-    first, second = make_history(make_session(alice), 2)
-    second.previous, second.model = first, "gemini-flash-latest"
-    first.served_model = second.served_model = "gemini-3-flash-preview"
-    seen = compare_with_previous(second, None)
-    assert seen is not None and seen.same_model and seen.same_served
-
-
-def test_another_endpoint_keeps_other_caches(alice: User) -> None:
-    first, second = make_history(make_session(alice), 2)
-    second.previous, second.route = first, "another/gemini-3-flash-preview"
-    seen = compare_with_previous(second, None)
-    assert seen is not None and not seen.same_model
-
-
-def test_comparing_costs_one_statement_and_two_more_for_a_break(
-    alice: User, django_assert_num_queries: pytest.FixtureRequest
+def test_a_loss_is_the_count_before_less_the_count_now_at_the_difference_of_prices(
+    alice: User, price: Price
 ) -> None:
-    first, second = make_history(make_session(alice), 2)
-    second.previous = first
-    with django_assert_num_queries(1):  # type: ignore[operator]
-        compare_with_previous(second, None)
+    first = asked(make_session(alice))
+    first.cached_tokens = 2_994
+    second = after(first, prompt_tokens=3_992, cached_tokens=0, price=price)
+    set_verdict(second, Verdict(VerdictReason.LAYER_CHANGED, None, cached=0, prompt=3_992))
+    exact = 2_994 * (price.input - price.cached) / 1_000_000
+    assert (second.lost_tokens, second.lost_usd) == (2_994, exact.quantize(Decimal("0.00000001")))
+
+
+@pytest.mark.parametrize("reason", [VerdictReason.UNKNOWN, VerdictReason.CUT_OFF, VerdictReason.NO_USAGE])
+def test_under_an_unknown_verdict_the_loss_is_unknown(
+    alice: User, price: Price, reason: VerdictReason
+) -> None:
+    second = after(asked(make_session(alice)), cached_tokens=0, price=price)
+    set_verdict(second, Verdict(reason))
+    assert (second.lost_tokens, second.lost_usd) == (None, None)
+
+
+def test_the_first_request_of_a_branch_has_lost_nothing(alice: User) -> None:
+    first = asked(make_session(alice))
+    set_verdict(first, Verdict(VerdictReason.NOTHING_BEFORE, None, cached=0, prompt=9))
+    assert (first.lost_tokens, first.lost_usd) == (0, Decimal(0))
 
 
 def test_accounting_for_an_answer_costs_four_statements(
@@ -223,6 +184,23 @@ async def test_every_answer_of_a_run_is_accounted_for(ask: Ask) -> None:
     assert {"send", "account"} <= {stage["name"] for stage in second.stages}
     session = await Session.objects.aget(pk=run.session_id)
     assert session.spent_usd == sum(one.usd or 0 for one in (first, second)) > 0
+
+
+async def test_an_edit_of_the_static_text_loses_what_was_cached(ask: Ask, session: Session) -> None:
+    await sync_to_async(make_price)("gemini-3-flash-preview")
+    await Session.objects.filter(pk=session.pk).aupdate(background="A long story. " * 3_000)
+    for words in ("Hello", "And again"):
+        await ask(words)
+    await Session.objects.filter(pk=session.pk).aupdate(purpose="Another one.")
+    await ask("And now?")
+    _, warm, cold = [one async for one in Exchange.objects.select_related("price").order_by("number")]
+    assert warm.cached_tokens and warm.cached_tokens > 10_000
+    assert cold.lost_tokens == warm.cached_tokens - (cold.cached_tokens or 0) > 0
+    assert cold.price is not None and cold.lost_usd == (
+        cold.lost_tokens * (cold.price.input - cold.price.cached) / 1_000_000
+    ).quantize(Decimal("0.00000001"))
+    broken = cold.found_break
+    assert broken is not None and broken.source == "template:static"
 
 
 async def test_a_step_is_compared_with_the_step_before_it(ask: Ask) -> None:

@@ -69,7 +69,8 @@ async def test_the_command_ends_with_0_or_1(ask: Ask, session: Session) -> None:
     code, words = await sync_to_async(run_command)("--all", "--json")
     told = json.loads(words)[0]
     assert code == 1 and told["broken"]["layer"] == "static"
-    assert place(BreakLine(**told["broken"])) in told["sentences"][1]
+    broken = BreakLine.restored(told["broken"])
+    assert broken is not None and place(broken) in told["sentences"][1]
 
 
 @pytest.mark.parametrize("arguments", [(), ("nonsense",), ("00000000-0000-4000-8000-000000000000",)])

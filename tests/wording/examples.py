@@ -16,7 +16,7 @@ from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, Pla
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import ModelNotice, NoticeCode
 from sessions_app.prompt.outcomes import Outcome
-from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
+from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, BreakPlace, CacheLoss
 from sessions_app.prompt.pricing import Budget, BudgetScope, Money, PriceTerm, Rates, TermKind
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.stage_records import FIGURES, StageName, StageRecord, StageStatus
@@ -38,6 +38,7 @@ from sessions_app.wording import (
     resends,
     sentences,
     sessions,
+    sources,
     stages,
     strategies,
     texts,
@@ -46,28 +47,32 @@ from sessions_app.wording import (
     verdicts,
 )
 
-BREAK = BreakLine(
+PLACE = BreakPlace(
     item=2,
-    kind=BreakKind.CHANGED,
     layer="dynamic",
     source="panel:todos",
-    turn=0,
-    byte=1_012,
-    part=1,
+    number=0,
+    part=None,
     line=3,
-    before="",
-    was="a",
-    now="b",
-    lost_tokens=1_500,
-    usd="0.00067500",
+    char=1_012,
+    layer_byte=1_040,
+    body_byte=7_036,
 )
+BREAK = BreakLine(BreakKind.CHANGED, "dynamic", "panel:todos", 0, PLACE, before="", was="a", now="b")
 SOURCES = ("template:static", "template:dynamic", "tools", "clock", "turn:4f", "chunk:4f", "purpose")
 BREAKS = (
     *(replace(BREAK, kind=kind) for kind in BreakKind),
-    *(replace(BREAK, source=source, line=None, part=None) for source in SOURCES),
-    replace(BREAK, source="turn:4f", turn=3),
-    replace(BREAK, usd=""),
-    replace(BREAK, lost_tokens=0),
+    *(replace(BREAK, source=source, at=replace(PLACE, source=source, line=None)) for source in SOURCES),
+    *(replace(BREAK, source=source, number=3) for source in ("turn:4f", "chunk:4f")),
+    *(replace(BREAK, at=replace(PLACE, source="turn:4f", number=3, part=2, line=line)) for line in (None, 1)),
+    replace(BREAK, at=replace(PLACE, body_byte=None)),
+    replace(BREAK, at=None),
+)
+LOSSES = (
+    CacheLoss(),
+    CacheLoss(0, Decimal(0)),
+    CacheLoss(1_500, Decimal("0.00067500")),
+    CacheLoss(1_500),
 )
 
 SAME = Comparison(7, 9_000, 10_000, was_prompt=9_100, idle_seconds=600)
@@ -220,8 +225,7 @@ def all_sentences() -> Iterator[str]:
         yield verdicts.sentence(verdict)
     for code in VerdictCode:
         yield from (verdicts.label(code), verdicts.badge(code))
-    for broken in BREAKS:
-        yield from (break_lines.loss(broken), break_lines.change(broken))
+    yield from _sentences_of_breaks()
     yield from _sentences_of_caches()
     yield from map(strategies.sentence, STRATEGIES)
     yield from map(costs.equation, SUMS)
@@ -248,6 +252,19 @@ def _sentences_of_caches() -> Iterator[str]:
         yield from (cache_events.event(kind), cache_events.event(kind, 3))
 
 
+def _sentences_of_breaks() -> Iterator[str]:
+    for broken in BREAKS:
+        yield from (break_lines.place(broken), break_lines.change(broken))
+        if broken.at is not None:
+            yield break_lines.place_in_layer(broken.at)
+            yield from (break_lines.place_in_body(broken.at, is_translated=one) for one in (True, False))
+    yield from map(break_lines.loss, LOSSES)
+    for source in (*SOURCES, "panel:todos"):
+        yield from (sources.source_title(source, number) for number in (0, 3))
+    yield from (sources.turns_title(1, 3, 3), sources.turns_title(0, 3, 3))
+    yield from (sources.part_name(0), sources.part_name(0, 3))
+
+
 def _sentences_of_input() -> Iterator[str]:
     for problem, text in imports.SENTENCES.items():
         yield from imports.import_texts(problem, figures_of(text))
@@ -265,7 +282,7 @@ def _sentences_of_runs() -> Iterator[str]:
         yield from (stages.title(record.name), stages.meaning(record.status))
         yield from stages.input_and_output(record)
     for remark in REMARKS:
-        yield from (remarks.sentence_at(remark), remarks.label(remark))
+        yield from (remarks.sentence_at(remark), remarks.sentence_at(remark, 3), remarks.label(remark))
     yield from (remarks.notification_hint("context_threshold", ""), refusals.lasting_hint("max_usd"))
     for titles in (["role"], ["role", "purpose"]):
         yield from (remarks.about_texts(what, titles) for what in ("fell_back", "breaking"))

@@ -122,7 +122,8 @@ def test_a_code_of_another_version_is_shown_as_it_is() -> None:
 
 def test_a_remark_says_where() -> None:
     at_part = Remark(code=RemarkCode.SIGNATURE_LOST, turn="3f2a9c81-1", part=0)
-    assert remarks.sentence_at(at_part).startswith("Turn 3f2a9c81, part 0: ")
+    assert remarks.sentence_at(at_part, 3).startswith("Turn 3, part 1: ")
+    assert remarks.sentence_at(at_part).startswith("A turn, part 1: ")
     assert remarks.label(at_part) == "dummy"
 
 

@@ -7,25 +7,34 @@ from decimal import Decimal
 import pytest
 
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason
-from sessions_app.prompt.prefix_diff import BreakKind
+from sessions_app.prompt.prefix_diff import BreakKind, CacheLoss
 from sessions_app.prompt.pricing import Budget, BudgetScope, Money, Rates, cost
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.strategy import StrategyReason
 from sessions_app.prompt.verdict import Verdict, VerdictReason
-from sessions_app.wording import break_lines, cache_plans, costs, sentences, sessions, strategies, verdicts
-from tests.wording.examples import BREAK, SAME, STRATEGY, UNCOUNTED
+from sessions_app.wording import (
+    break_lines,
+    cache_plans,
+    costs,
+    sentences,
+    sessions,
+    sources,
+    strategies,
+    verdicts,
+)
+from tests.wording.examples import BREAK, PLACE, SAME, STRATEGY, UNCOUNTED
 
 COUNTS = Usage(prompt=11_125, cached=7_441, output=20, thoughts=409)
 RATES = Rates(Decimal(3), Decimal("0.30"), Decimal(15))
 
 
 def test_a_verdict_sets_two_facts_side_by_side() -> None:
-    early = replace(SAME, prefix_tokens=300, broken=replace(BREAK, byte=12, part=None))
+    early = replace(SAME, prefix_tokens=300, broken=replace(BREAK, at=replace(PLACE, char=12)))
     verdict = Verdict(VerdictReason.LAYER_CHANGED, early, cached=0, prompt=10_000, minimum=4_096)
     ours, theirs = verdicts.two_facts(verdict)
     assert ours == (
         "Our bytes: the first 300 tokens (about) are those of exchange 7; they part at "
-        "panel “todos”, line 3, byte 12: panel “todos” says something else."
+        "panel “todos”, line 3, after 12 characters: panel “todos” says something else."
     )
     assert theirs == "The provider: 0 of 10,000 tokens cached. The dynamic layer changed."
 
@@ -59,7 +68,8 @@ def test_a_code_of_another_version_is_unknown_and_no_code_is_nothing() -> None:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (BreakKind.APPEARED, "panel “todos” is new there"),
+        (BreakKind.APPEARED, "panel “todos” is new"),
+        (BreakKind.CHANGED_AND_MOVED, "panel “todos” says something else and has another place"),
         (BreakKind.SHORTENED, "panel “todos” and what followed are no longer sent"),
         (BreakKind.GONE, "panel “todos” is no longer there"),
         (BreakKind.MOVED, "panel “todos” has another place"),
@@ -70,26 +80,40 @@ def test_a_break_says_what_happened(kind: BreakKind, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "turn", "name"),
+    ("source", "number", "name", "title"),
     [
-        ("template:static", 0, "the static template"),
-        ("chunk:4f", 0, "chunk “4f”"),
-        ("purpose", 0, "the purpose"),
-        ("turn:4f", 3, "turn 3"),
-        ("turn:4f", 0, "a turn"),
+        ("template:static", 0, "the static template", "Static template"),
+        ("chunk:4f", 2, "history chunk 2", "History chunk 2"),
+        ("purpose", 0, "the purpose", "Purpose"),
+        ("turn:4f", 3, "turn 3", "Turn 3"),
+        ("turn:4f", 0, "a turn", "A turn"),
+        ("panel:todos", 0, "panel “todos”", "Panel “todos”"),
     ],
 )
-def test_a_source_has_a_name(source: str, turn: int, name: str) -> None:
-    assert break_lines.source_name(source, turn) == name
+def test_a_source_has_a_name(source: str, number: int, name: str, title: str) -> None:
+    assert (sources.source_name(source, number), sources.source_title(source, number)) == (name, title)
 
 
-def test_a_break_is_one_sentence_with_its_price() -> None:
-    assert break_lines.loss(BREAK) == (
-        "They part at panel “todos”, line 3, part 1, byte 1,012 of the dynamic layer. About 1,500 tokens "
-        "behind it were sent again as new: $0.00068 more than from a cache."
+def test_parts_of_the_wire_are_counted_from_one() -> None:
+    assert (sources.part_name(0), sources.part_name(1, 3)) == ("part 1", "turn 3, part 2")
+
+
+def test_a_place_is_told_once_for_each_view() -> None:
+    assert break_lines.place(BREAK) == "panel “todos”, line 3, after 1,012 characters"
+    assert break_lines.place_in_layer(PLACE) == "dynamic layer, after 1,040 bytes"
+    assert break_lines.place_in_body(PLACE) == "request.json, after 7,036 bytes"
+    in_turn = replace(PLACE, source="turn:4f", number=3, part=2, line=None)
+    assert break_lines.place(replace(BREAK, at=in_turn)) == "turn 3, part 2, after 1,012 characters"
+
+
+def test_a_loss_says_its_price_or_that_it_is_unknown() -> None:
+    assert break_lines.loss(CacheLoss(1_500, Decimal("0.000675"))) == (
+        "Of what it had cached for the exchange before, the provider no longer served 1,500 tokens: "
+        "that cost $0.00068 more."
     )
-    assert break_lines.loss(replace(BREAK, usd="")).endswith("as new: at an unknown price.")
-    assert break_lines.loss(replace(BREAK, lost_tokens=0)).endswith("so that cost nothing.")
+    assert break_lines.loss(CacheLoss(1_500)).endswith("at an unknown price.")
+    assert break_lines.loss(CacheLoss(0, Decimal(0))).endswith("nothing was lost.")
+    assert break_lines.loss(CacheLoss()).endswith("is unknown.")
 
 
 def test_a_plan_says_its_reason() -> None:

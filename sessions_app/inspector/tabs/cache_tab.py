@@ -7,10 +7,11 @@ from decimal import Decimal
 from itertools import groupby
 
 from sessions_app.inspector import formatting
+from sessions_app.inspector.source_titles import SourceTitles
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import CacheEntry, CacheEvent, Exchange, Price
 from sessions_app.prompt.cache_life import CacheEventKind
-from sessions_app.prompt.prefix_diff import BreakLine, Ledger, LedgerLine, ledger_lines
+from sessions_app.prompt.prefix_diff import Ledger, LedgerLine, ledger_lines
 from sessions_app.prompt.pricing import Money, Rates, dollars
 from sessions_app.wording import break_lines, cache_events, cache_plans, costs, strategies, verdicts
 
@@ -43,15 +44,19 @@ class ShownLedger:
 
 @dataclass(frozen=True, slots=True)
 class ShownBreak:
-    """The break line with visible control characters and formatted sums."""
+    """The break line with visible control characters; the place stands once for each view. `has_body_place`:
+    the wire tab shows it.
+    """
 
-    line: BreakLine
     place: str
+    in_layer: str
+    in_body: str
+    has_body_place: bool
     happened: str
     before: str
     was: str
     now: str
-    usd: str
+    loss: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +153,17 @@ def break_of(exchange: Exchange) -> ShownBreak | None:
         return None
     verdict = exchange.found_verdict
     rolled = verdict.seen.rolled if verdict and verdict.seen else None
+    at, is_translated = line.at, exchange.is_translated
     return ShownBreak(
-        line=line,
         place=formatting.visible(break_lines.place(line)),
+        in_layer=break_lines.place_in_layer(at) if at else "",
+        in_body=break_lines.place_in_body(at, is_translated=is_translated) if at else "",
+        has_body_place=at is not None and at.body_byte is not None and not is_translated,
         happened=formatting.visible(verdicts.rolled_over(rolled) if rolled else break_lines.change(line)),
         before=formatting.visible(line.before),
         was=formatting.visible(line.was),
         now=formatting.visible(line.now),
-        usd=dollars(Decimal(line.usd) if line.usd else None),
+        loss=break_lines.loss(exchange.loss),
     )
 
 
@@ -164,30 +172,29 @@ def ledger_of(exchange: Exchange, rates: Rates | None) -> ShownLedger | None:
     if totals is None:
         return None
     lines = ledger_lines(exchange.ledger_entries(), totals.prefix, rates)
+    titles = SourceTitles(exchange.session_id, [line.entry.source for line in lines])
     return ShownLedger(
         totals,
-        tuple(rows_of(lines)),
+        tuple(rows_of(lines, titles)),
         *(dollars(total([line for line in lines if line.is_hit is hit])) for hit in (True, False)),
     )
 
 
-def rows_of(lines: Sequence[LedgerLine]) -> Iterator[LedgerRow]:
+def rows_of(lines: Sequence[LedgerLine], titles: SourceTitles) -> Iterator[LedgerRow]:
     """One row for each line, or for a group of at least `MIN_GROUP` turns."""
-    turn = 0
     for (is_turn, layer, hit), group in groupby(lines, key=_alike):
         members = list(group)
         if is_turn and len(members) >= MIN_GROUP:
-            yield row(f"turns {turn + 1} to {turn + len(members)}", layer, members, hit=hit)
+            yield row(titles.span([one.entry.source for one in members]), layer, members, hit=hit)
         else:
-            names = (break_lines.source_name(one.entry.source, turn + n) for n, one in enumerate(members, 1))
-            yield from (row(name, layer, [one], hit=hit) for name, one in zip(names, members, strict=True))
-        turn += len(members) if is_turn else 0
+            yield from (row(titles.title(one.entry.source), layer, [one], hit=hit) for one in members)
 
 
 def row(name: str, layer: str, members: Sequence[LedgerLine], *, hit: bool) -> LedgerRow:
     tokens = sum(one.entry.tokens for one in members)
-    shown = formatting.visible(name[0].upper() + name[1:])
-    return LedgerRow(shown, layer, hit, members[0].entry.is_named, tokens, dollars(total(members)))
+    return LedgerRow(
+        formatting.visible(name), layer, hit, members[0].entry.is_named, tokens, dollars(total(members))
+    )
 
 
 def total(lines: Sequence[LedgerLine]) -> Decimal | None:

@@ -8,8 +8,8 @@ from django.http import Http404
 
 from sessions_app.inspector.item_diff import ItemBodies, ItemChange
 from sessions_app.inspector.request_diff import ItemPair, SettingChange, pairs_of, settings_of
+from sessions_app.inspector.source_titles import SourceTitles
 from sessions_app.inspector.tabs.base import Tab
-from sessions_app.inspector.tabs.layers_tab import name_of
 from sessions_app.models import Exchange
 from sessions_app.prompt.layers import Layer
 from sessions_app.wording import verdicts
@@ -95,7 +95,7 @@ class DiffTab(Tab):
         return ShownDiff(
             other=other,
             choices=choices,
-            layers=shown_layers(pairs_of(other, exchange)),
+            layers=shown_layers(pairs_of(other, exchange), exchange.session_id),
             settings=settings_of(other, exchange),
             previous=previous,
             cache=cache_note(other, exchange),
@@ -140,11 +140,16 @@ def is_unchanged(pair: ItemPair) -> bool:
     return pair.status == "same" and not pair.reordered and not pair.moved_from
 
 
-def shown_layers(pairs: list[ItemPair]) -> list[LayerDiff]:
+def titles_of(pairs: list[ItemPair], session_pk: int) -> SourceTitles:
+    new = [pair.new.name for pair in pairs if pair.new]
+    return SourceTitles(session_pk, new, [pair.old.name for pair in pairs if pair.old])
+
+
+def shown_layers(pairs: list[ItemPair], session_pk: int) -> list[LayerDiff]:
     opened = compared_at_once(pairs)
-    bodies = ItemBodies(opened)
+    bodies, titles = ItemBodies(opened), titles_of(pairs, session_pk)
     shown = [
-        PairView(pair, name_of(pair.shown.name), bodies.change(pair) if pair in opened else None)
+        PairView(pair, titles.title(pair.shown.name), bodies.change(pair) if pair in opened else None)
         for pair in pairs
     ]
     return [LayerDiff(layer, [one for one in shown if one.pair.shown.layer == layer]) for layer in Layer]
@@ -164,7 +169,8 @@ def compared_at_once(pairs: list[ItemPair]) -> set[ItemPair]:
 def change_at(old: Exchange, new: Exchange, place: str) -> PairView:
     """One item in full. Raises Http404 for an unknown place."""
     pairs = pairs_of(old, new)
-    shown = {one.place: one for one in (PairView(pair, name_of(pair.shown.name)) for pair in pairs)}
+    titles = titles_of(pairs, new.session_id)
+    shown = {one.place: one for one in (PairView(pair, titles.title(pair.shown.name)) for pair in pairs)}
     if place not in shown:
         raise Http404
     pair = shown[place].pair

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 from sessions_app.inspector import formatting
 from sessions_app.inspector.part_views import PartReader, ShownPart
+from sessions_app.inspector.source_titles import SourceTitles
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange, SentItem
+from sessions_app.prompt.json_places import bytes_of, respelled
 from sessions_app.prompt.layers import Layer
+from sessions_app.prompt.prefix_diff import BreakPlace
 from sessions_app.prompt.signatures import signatures_of
 
 OPEN_ITEMS = 16
@@ -23,17 +27,10 @@ MEANINGS = {
     Layer.TRIGGER: "What asks for the answer: the message, or the results of the tools.",
 }
 
-SOURCES = {
-    "template:static": "Static template",
-    "template:dynamic": "Dynamic template",
-    "tools": "Tool declarations",
-    "clock": "Clock",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """One item of the manifest. `size` is bytes on the wire, `place` its path in the request."""
+    """One item of the manifest. `size` is bytes on the wire."""
 
     position: int
     name: str
@@ -44,7 +41,6 @@ class ItemView:
     size: int
     sha256: str
     is_cached: bool
-    place: str
     signed: int
     """How many of its parts carry a signature."""
     parts: tuple[ShownPart, ...]
@@ -104,33 +100,52 @@ class LayersTab(Tab):
     refresh = "never"
 
     def context(self, exchange: Exchange, *, raw: bool) -> list[LayerView]:
-        sent, reader = exchange.sent_items(), PartReader()
+        sent = exchange.sent_items()
+        reader = LayerReader.of(exchange, sent)
         # The trigger first, so that a long history does not use up its budget.
         order = sorted(Layer, key=lambda layer: layer is not Layer.TRIGGER)
         shown = {layer: show_layer(layer, sent, reader, raw=raw) for layer in order}
         return [shown[layer] for layer in Layer]
 
 
-def show_layer(layer: Layer, sent: Iterable[SentItem], reader: PartReader, *, raw: bool) -> LayerView:
+@dataclass(frozen=True, slots=True)
+class LayerReader:
+    """Reads items with their titles; `at` is where the request leaves the one before it."""
+
+    parts: PartReader
+    titles: SourceTitles
+    at: BreakPlace | None = None
+
+    @classmethod
+    def of(cls, exchange: Exchange, sent: Iterable[SentItem], *, whole: bool = False) -> Self:
+        found = exchange.found_break
+        titles = SourceTitles(exchange.session_id, [item.source.name for item in sent])
+        return cls(PartReader(whole), titles, found.at if found and not whole else None)
+
+    def place_in(self, item: SentItem) -> BreakPlace | None:
+        return self.at if self.at and self.at.item == item.position else None
+
+
+def show_layer(layer: Layer, sent: Iterable[SentItem], reader: LayerReader, *, raw: bool) -> LayerView:
     own = [item for item in sent if item.layer is layer]
     has_outline = is_text(layer) and not raw
     most = OPEN_SOURCES if has_outline else OPEN_ITEMS
     return LayerView(
         name=layer.value,
         meaning=MEANINGS[layer],
-        outline=outline_of(own, reader) if has_outline else (),
+        outline=outline_of(own, reader.parts) if has_outline else (),
         items=tuple(
-            show_item(item, reader, raw=raw, is_closed=left > most)
+            show_item(item, reader, raw=raw, is_closed=left > most and reader.place_in(item) is None)
             for left, item in zip(range(len(own), 0, -1), own, strict=True)
         ),
     )
 
 
-def show_item(item: SentItem, reader: PartReader, *, raw: bool, is_closed: bool = False) -> ItemView:
+def show_item(item: SentItem, reader: LayerReader, *, raw: bool, is_closed: bool = False) -> ItemView:
     show = raw_of if raw else parts_of
     return ItemView(
         position=item.position,
-        name=name_of(item.source.name),
+        name=formatting.visible(reader.titles.title(item.source.name)),
         source=item.source.name,
         role=item.source.role,
         kind=item.source.kind.replace("_", " "),
@@ -138,7 +153,6 @@ def show_item(item: SentItem, reader: PartReader, *, raw: bool, is_closed: bool 
         size=len(item.wire),
         sha256=item.source.blob.sha256,
         is_cached=item.is_cached,
-        place=place_of(item),
         signed=len(signatures_of(item.wire)) if item.source.role == "model" else 0,
         parts=() if is_closed else show(item, reader),
     )
@@ -152,16 +166,33 @@ def is_tools(item: SentItem) -> bool:
     return item.source.name == "tools"
 
 
-def raw_of(item: SentItem, reader: PartReader) -> tuple[ShownPart, ...]:
-    return (reader.part("raw", "", formatting.decoded(item.wire)),)
+def raw_of(item: SentItem, reader: LayerReader) -> tuple[ShownPart, ...]:
+    return (reader.parts.part("raw", "", formatting.decoded(item.wire)),)
 
 
-def parts_of(item: SentItem, reader: PartReader) -> tuple[ShownPart, ...]:
+def parts_of(item: SentItem, reader: LayerReader) -> tuple[ShownPart, ...]:
+    at = reader.place_in(item)
     if is_tools(item):
-        return (reader.part("tools", "", formatting.pretty(item.wire)),)
+        text = formatting.pretty(item.wire)
+        mark = pretty_offset(item.wire, at.char, text) if at else None
+        return (reader.parts.part("tools", "", text, mark=mark),)
     if is_text(item.layer):
-        return (reader.part("segment", "", formatting.segment_text(item.wire)),)
-    return reader.content(item.wire, place=place_of(item))
+        text = formatting.segment_text(item.wire)
+        mark = len(segment_beginning(item.wire, at.char)) if at else None
+        return (reader.parts.part("segment", "", text, mark=mark),)
+    return reader.parts.content(item.wire, at=at)
+
+
+def segment_beginning(wire: bytes, chars: int) -> str:
+    """The first characters of the text that an escaped piece stands for."""
+    return formatting.segment_text(wire[: bytes_of(wire, chars)])
+
+
+def pretty_offset(wire: bytes, chars: int, text: str) -> int:
+    """Characters of indented JSON before the place that so many characters of the item precede."""
+    spelling = wire.decode(errors="replace")
+    offset = respelled(spelling.encode(), len(spelling[:chars].encode()), text.encode())
+    return len(text.encode()[:offset].decode(errors="replace"))
 
 
 def outline_of(sent: Iterable[SentItem], reader: PartReader) -> tuple[ShownPart, ...]:
@@ -171,21 +202,3 @@ def outline_of(sent: Iterable[SentItem], reader: PartReader) -> tuple[ShownPart,
         return ()
     pairs = formatting.outline(formatting.segment_text(text))
     return tuple(reader.part("value", key, value) for key, value in pairs)
-
-
-def place_of(item: SentItem) -> str:
-    """The item's path in the request: `contents[2]`, `contents[0].parts[1]`, `tools` or empty."""
-    if item.content is None:
-        return "tools" if is_tools(item) and not item.is_cached else ""
-    part = "" if item.part is None else f".parts[{item.part}]"
-    return f"contents[{item.content}]{part}"
-
-
-def name_of(source: str) -> str:
-    """The title of a source: "Panel todos", "Turn 3f2a9c81"."""
-    kind, _, key = source.partition(":")
-    known = SOURCES.get(source) or SOURCES.get(kind)
-    if known:
-        return known
-    named = "History chunk" if kind == "chunk" else kind.capitalize()
-    return f"{named} {key[:8] if kind == 'turn' else key}".strip()

@@ -42,7 +42,9 @@ class PipelineTab(Tab):
             StageName.PLAN_CACHE: plan_lines(exchange),
             StageName.ACCOUNT: account_lines(exchange),
         }
-        return ShownPipeline(stages_of(exchange.stages, added), notes_of(exchange), exchange.build_ms)
+        return ShownPipeline(
+            stages_of(exchange.stages, exchange.session_id, added), notes_of(exchange), exchange.build_ms
+        )
 
 
 def plan_lines(exchange: Exchange) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from typing import Self
 
 from sessions_app.hosts import public_address
 from sessions_app.inspector import formatting
@@ -10,6 +11,8 @@ from sessions_app.inspector.originals import names_cache
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange
+from sessions_app.prompt.logical_prompt import CONTEXT_LENGTH
+from sessions_app.wording import break_lines
 
 CHUNKS = 300
 """Chunks shown on the page; the download has all of them."""
@@ -27,6 +30,35 @@ class ShownChunk:
         return sum(part.rest for part in self.parts)
 
 
+EXCERPT = 400
+"""Bytes shown before and after the place where the request leaves the one before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPlace:
+    """The bytes around a place of the body; `marked` begins at it."""
+
+    name: str
+    before: str
+    marked: str
+    after: str
+
+    @classmethod
+    def of(cls, exchange: Exchange, body: bytes) -> Self | None:
+        """None without a break, and where this body does not have its place."""
+        found = exchange.found_break
+        if found is None or found.at is None or found.at.body_byte is None or exchange.is_translated:
+            return None
+        at = found.at.body_byte
+        around = (
+            body[max(0, at - EXCERPT) : at],
+            body[at : at + CONTEXT_LENGTH],
+            body[at + CONTEXT_LENGTH :],
+        )
+        before, marked, after = (formatting.decoded(piece[:EXCERPT]) for piece in around)
+        return cls(break_lines.place_in_body(found.at), before, marked, after)
+
+
 @dataclass(frozen=True, slots=True)
 class ShownWire:
     """`sha256` is of the rebuilt body; `is_faithful` compares it with `noted`, taken before the call."""
@@ -40,6 +72,7 @@ class ShownWire:
     programs: list[CodeSample]
     chunks: list[ShownChunk]
     chunk_count: int
+    broken: ShownPlace | None
     is_translated: bool
     """Sent as a chat completion, made from the prepared body."""
     names_cache: bool
@@ -67,6 +100,7 @@ class WireTab(Tab):
             programs=code_samples_of(exchange),
             chunks=shown_chunks(exchange, reader, raw=raw),
             chunk_count=exchange.chunks.count(),
+            broken=ShownPlace.of(exchange, body),
             is_translated=exchange.is_translated,
             names_cache=names_cache(exchange),
             address=public_address(exchange.base_url),

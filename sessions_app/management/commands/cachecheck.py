@@ -10,7 +10,8 @@ from django.core.management.base import BaseCommand
 from sessions_app.management.session_arguments import add_session_arguments, chosen_sessions
 from sessions_app.panels import available_tools
 from sessions_app.runs.cachecheck import PrefixCheck, check_session
-from sessions_app.wording.break_lines import change, place, source_name
+from sessions_app.wording.break_lines import change, place
+from sessions_app.wording.sources import source_name
 
 
 class Command(BaseCommand):

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from sessions_app.context.model_lookup import model_warnings
-from sessions_app.errors import RequestRefused
+from sessions_app.errors import PromptError, RequestRefused
 from sessions_app.gemini.model_capabilities import Capabilities
 from sessions_app.models import Exchange, Run, SessionSettings, Turn
 from sessions_app.prompt.caching import CachePlan
@@ -33,6 +33,7 @@ from sessions_app.runs.request.context import (
 )
 from sessions_app.runs.request.endpoint import Endpoint
 from sessions_app.runs.request.stages import History
+from sessions_app.runs.request.turn_errors import with_turn_numbers
 from sessions_app.tools import Toolbox
 
 
@@ -176,7 +177,10 @@ def check(
     model = context.session.model
     config = generation_config(context.options, context.capabilities)
     payload = assemble(layers, config, model=model, cached_content=plan.name)
-    findings = verify_structure(layers.turns, required=context.capabilities.signatures_required)
+    try:
+        findings = verify_structure(layers.turns, required=context.capabilities.signatures_required)
+    except PromptError as error:
+        raise with_turn_numbers(context.run.session_id, error) from error
     remarks = (*model_warnings(model, context.served), *findings)
     figures = CheckFigures(items=len(payload.items), size=len(payload.body))
     status = StageStatus.NOTICED if remarks else StageStatus.OK

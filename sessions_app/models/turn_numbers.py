@@ -1,0 +1,36 @@
+"""The number of a turn: its place on its branch, from 1 on. The chat and every page name a turn by it."""
+
+import uuid
+from collections.abc import Iterable
+
+from sessions_app.models.turn import BATCH, Turn
+
+SOURCE = "turn:"
+"""The name of a turn as a source begins so; its public id follows."""
+
+
+def turn_numbers(session_pk: int, sources: Iterable[str]) -> dict[str, int]:
+    """Source name → number, for the turns among these: one query for each `BATCH` of them.
+
+    A turn that only a repair inserted is no row and has none.
+    """
+    keys = [source.removeprefix(SOURCE) for source in sources if source.startswith(SOURCE)]
+    return {f"{SOURCE}{key}": number for key, number in numbers_of_keys(session_pk, keys).items()}
+
+
+def numbers_of_keys(session_pk: int, keys: Iterable[str]) -> dict[str, int]:
+    """Public id → number."""
+    wanted = [key for key in dict.fromkeys(keys) if _is_uuid(key)]
+    found: dict[str, int] = {}
+    for start in range(0, len(wanted), BATCH):
+        rows = Turn.objects.filter(session=session_pk, public__in=wanted[start : start + BATCH])
+        found |= {str(public): depth + 1 for public, depth in rows.values_list("public", "depth")}
+    return found
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True
