@@ -5,6 +5,7 @@ from sessions_app.models.blob_slice import BlobSlice
 from sessions_app.models.cache import CacheEntry
 from sessions_app.models.database_probe import DatabaseProbe
 from sessions_app.models.exchange import Dialect, Exchange, RawChunk
+from sessions_app.models.exchange_attempt import ExchangeAttempt
 from sessions_app.models.history_chunk import HistoryChunk
 from sessions_app.models.import_job import ImportJob
 from sessions_app.models.library import Assistant, PromptText
@@ -44,6 +45,7 @@ __all__ = [
     "DatabaseProbe",
     "Dialect",
     "Exchange",
+    "ExchangeAttempt",
     "HistoryChunk",
     "ImportJob",
     "LogEntry",

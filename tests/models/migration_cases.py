@@ -14,6 +14,7 @@ from sessions_app.models import (
     CacheRefusal,
     DatabaseProbe,
     Exchange,
+    ExchangeAttempt,
     ImportJob,
     PersonalLimits,
     PersonalUsage,
@@ -112,6 +113,10 @@ def no_import_is_of_another_format() -> None:
     assert not ImportJob.objects.exclude(format="", notes=[]).exists()
 
 
+def no_attempt_is_made_up_for_old_exchanges() -> None:
+    assert Exchange.objects.exists() and not ExchangeAttempt.objects.exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -128,4 +133,5 @@ CASES: dict[str, Callable[[], None]] = {
     "0024_personal_limits": nobody_is_limited_and_no_old_run_counts_as_sent,
     "0025_exchange_base_url": no_address_is_made_up_for_old_exchanges,
     "0026_import_formats": no_import_is_of_another_format,
+    "0033_exchange_attempt": no_attempt_is_made_up_for_old_exchanges,
 }
