@@ -15,6 +15,8 @@ from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoA
 from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
 from sessions_app.models import Notification
 from sessions_app.models.session_settings import GROUP_TITLES
+from sessions_app.prompt.chunks import TokenKind
+from sessions_app.prompt.comparisons import ComparisonProblem, StateSubject
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.pricing import Budget, BudgetScope
@@ -25,7 +27,18 @@ from sessions_app.runs.history_edits import NOTHING_TO_REPAIR
 from sessions_app.runs.processes import PROCESS_DIED
 from sessions_app.runs.run_end import UNKNOWN
 from sessions_app.values import ValueProblem
-from sessions_app.wording import endings, imports, outcomes, refusals, remarks, stages, uploads, values
+from sessions_app.wording import (
+    comparisons,
+    endings,
+    imports,
+    outcomes,
+    refusals,
+    remarks,
+    stages,
+    token_kinds,
+    uploads,
+    values,
+)
 from sessions_app.wording.sentences import fill
 
 BUTTONS = re.compile(r"\b(Retry|Regenerate)\b")
@@ -49,6 +62,9 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[str, Any]]] = {
     "bodies": (BodyRefusal, uploads.BODIES),
     "outcomes": (Outcome, outcomes.SENTENCES),
     "outcome hints": (Outcome, outcomes.HINTS),
+    "kinds of tokens": (TokenKind, token_kinds.LABELS),
+    "comparisons": (ComparisonProblem, comparisons.PROBLEMS),
+    "what differs": (StateSubject, comparisons.SUBJECTS),
 }
 
 

@@ -1,9 +1,12 @@
-"""The wire tab: request and response as bytes, and whether the rebuilt request has the noted hash."""
+"""The wire tab: request and response as bytes, their HTTP attempts, and whether the rebuilt request has the
+noted hash.
+"""
 
 import hashlib
 from dataclasses import dataclass
 
 from sessions_app.inspector import formatting
+from sessions_app.inspector.attempts import ShownAttempt, shown_attempts
 from sessions_app.inspector.code_samples import CodeSample, code_samples_of
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.tabs.base import Tab
@@ -38,6 +41,8 @@ class ShownWire:
     programs: list[CodeSample]
     chunks: list[ShownChunk]
     chunk_count: int
+    attempts: list[ShownAttempt]
+    """Of the whole series of an exchange that was sent again."""
     is_translated: bool
     """Sent as a chat completion, made from the prepared body."""
 
@@ -61,6 +66,7 @@ class WireTab(Tab):
             programs=code_samples_of(exchange),
             chunks=shown_chunks(exchange, reader, raw=raw),
             chunk_count=exchange.chunks.count(),
+            attempts=shown_attempts(exchange, PartReader(), raw=raw),
             is_translated=exchange.is_translated,
         )
 
