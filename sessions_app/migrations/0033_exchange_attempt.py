@@ -1,5 +1,13 @@
+from typing import Any
+
 import django.db.models.deletion
 from django.db import migrations, models
+
+
+def forget_times_that_nobody_took(apps: Any, editor: Any) -> None:
+    """Earlier versions wrote 0 for an exchange that ended before its first chunk."""
+    exchanges = apps.get_model("sessions_app", "Exchange").objects.using(editor.connection.alias)
+    exchanges.filter(total_ms=0).update(total_ms=None)
 
 
 class Migration(migrations.Migration):
@@ -64,4 +72,5 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.RunPython(forget_times_that_nobody_took, migrations.RunPython.noop),
     ]

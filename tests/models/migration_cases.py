@@ -113,8 +113,9 @@ def no_import_is_of_another_format() -> None:
     assert not ImportJob.objects.exclude(format="", notes=[]).exists()
 
 
-def no_attempt_is_made_up_for_old_exchanges() -> None:
+def neither_attempts_nor_times_are_made_up_for_old_exchanges() -> None:
     assert Exchange.objects.exists() and not ExchangeAttempt.objects.exists()
+    assert not Exchange.objects.filter(total_ms=0).exists()
 
 
 CASES: dict[str, Callable[[], None]] = {
@@ -133,5 +134,5 @@ CASES: dict[str, Callable[[], None]] = {
     "0024_personal_limits": nobody_is_limited_and_no_old_run_counts_as_sent,
     "0025_exchange_base_url": no_address_is_made_up_for_old_exchanges,
     "0026_import_formats": no_import_is_of_another_format,
-    "0033_exchange_attempt": no_attempt_is_made_up_for_old_exchanges,
+    "0033_exchange_attempt": neither_attempts_nor_times_are_made_up_for_old_exchanges,
 }
