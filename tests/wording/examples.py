@@ -24,6 +24,7 @@ from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.wording import (
     break_lines,
     cache_plans,
+    comparisons,
     costs,
     endings,
     imports,
@@ -36,6 +37,7 @@ from sessions_app.wording import (
     stages,
     strategies,
     texts,
+    token_kinds,
     uploads,
     values,
     verdicts,
@@ -215,9 +217,15 @@ def all_sentences() -> Iterator[str]:
         yield from (sessions.done(action, "One", count) for count in (1, 2))
     yield from sessions.WINDOW_WARNINGS.values()
     yield from texts.REMARKS.values()
+    yield from _names_of_the_inspector()
     yield from _sentences_of_input()
     yield from _sentences_of_runs()
     yield from _sentences_of_uploads()
+
+
+def _names_of_the_inspector() -> Iterator[str]:
+    for named in (comparisons.PROBLEMS, comparisons.SUBJECTS, token_kinds.LABELS):
+        yield from named.values()
 
 
 def _sentences_of_input() -> Iterator[str]:
