@@ -9,7 +9,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest
 
 from sessions_app.admin.base import RecordAdmin, SessionPartAdmin, percent, short
-from sessions_app.models import Exchange, RawChunk, Run, RunLog, Session, Source, Turn
+from sessions_app.models import Exchange, ExchangeAttempt, RawChunk, Run, RunLog, Session, Source, Turn
 
 Deleted = tuple[list[Any], dict[str, int], set[str], list[str]]
 """What ModelAdmin.get_deleted_objects returns: rows, counts by model, missing permissions, protected rows."""
@@ -18,6 +18,7 @@ PARTS: dict[str, Callable[[Iterable[Session]], QuerySet[Any]]] = {
     "turns": lambda sessions: Turn.objects.filter(session__in=sessions),
     "runs": lambda sessions: Run.objects.filter(session__in=sessions),
     "exchanges": lambda sessions: Exchange.objects.filter(session__in=sessions),
+    "HTTP attempts": lambda sessions: ExchangeAttempt.objects.filter(exchange__session__in=sessions),
     "raw chunks": lambda sessions: RawChunk.objects.filter(exchange__session__in=sessions),
     "events": lambda sessions: RunLog.objects.filter(run__session__in=sessions),
     "sources": lambda sessions: Source.objects.filter(session__in=sessions),

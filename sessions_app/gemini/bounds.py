@@ -5,6 +5,7 @@ its bound.
 """
 
 from collections.abc import AsyncIterator
+from typing import Protocol
 
 import httpx2
 
@@ -23,6 +24,12 @@ UNARY_LIMIT = 4_000_000
 
 ERROR_LIMIT = 1_000_000
 """Bytes that are read of the body of an error."""
+
+
+class Keep(Protocol):
+    def __call__(self, body: bytes, *, is_cut: bool = False) -> None:
+        """Takes what is no answer, and whether it is the beginning only."""
+
 
 _STREAMED = (":streamGenerateContent", "/chat/completions")
 _LENGTH_HEADERS = ("content-length", "content-encoding", "transfer-encoding")
@@ -47,14 +54,18 @@ class BoundedStream(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-async def bounded(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+def forget(body: bytes, *, is_cut: bool = False) -> None:
+    """The `Keep` of requests that leave no evidence."""
+
+
+async def bounded(request: httpx2.Request, response: httpx2.Response, keep: Keep = forget) -> httpx2.Response:
     """The response with its bytes bounded: a stream as a stream, any other one read already.
 
-    Of an error as much is kept as is read of it, nothing when it is compressed or nested too deeply: its
-    status counts. Raises AnswerRefused.
+    Of an error as much is returned as is read of it, nothing when it is compressed or nested too deeply: its
+    status counts. `keep` gets what was read. Raises AnswerRefused.
     """
     if not response.is_success:
-        return await _error(response)
+        return await _error(response, keep)
     try:
         encoding = response.headers.get("content-encoding", "identity")
         if encoding != "identity":
@@ -77,13 +88,19 @@ def check_nesting(body: bytes) -> None:
         raise AnswerRefused(RefusalCode.ANSWER_TOO_COMPLEX, **limits)
 
 
-async def _error(response: httpx2.Response) -> httpx2.Response:
+async def _error(response: httpx2.Response, keep: Keep) -> httpx2.Response:
     body = bytearray()
-    if response.headers.get("content-encoding", "identity") == "identity":
-        async for packet in _stream(response):
-            body += packet[: ERROR_LIMIT - len(body)]
-            if len(body) >= ERROR_LIMIT:
-                break
+    is_plain = response.headers.get("content-encoding", "identity") == "identity"
+    try:
+        if is_plain:
+            async for packet in _stream(response):
+                body += packet[: ERROR_LIMIT - len(body)]
+                if len(body) >= ERROR_LIMIT:
+                    break
+    except BaseException:
+        keep(bytes(body), is_cut=True)
+        raise
+    keep(bytes(body), is_cut=not is_plain or len(body) >= ERROR_LIMIT)
     return await _read(response, b"" if wire.is_too_complex(body) else bytes(body))
 
 

@@ -188,7 +188,7 @@ def error_of_answer(
     `body` is parsed JSON in any shape, most often `{"error": {"code", "message", "status", "details"}}`.
     `headers` are those of the answer, where it was an error as a whole.
     """
-    details = _masked(_object(body), secret)
+    details = masked(_object(body), secret)
     inner = _object(details.get("error", details))
     code = code or _integer(inner.get("code"))
     status = well_formed(str(inner.get("status") or ""))
@@ -230,7 +230,7 @@ def _transport_error(error: Exception, secret: str) -> GatewayError:
 
 def _cause(error: Exception, secret: str) -> str:
     """The library's own name and words, for whoever looks for the cause."""
-    text = _masked(well_formed(str(error)).strip().rstrip("."), secret)
+    text = masked(well_formed(str(error)).strip().rstrip("."), secret)
     return f"({type(error).__name__}: {text})" if text else f"({type(error).__name__})"
 
 
@@ -244,7 +244,7 @@ def _integer(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _masked(value: Any, secret: str) -> Any:
+def masked(value: Any, secret: str) -> Any:
     """With the key replaced wherever it stands. A short one is replaced as a whole word only, and one
     below `SHORTEST_SECRET` not at all: it would take letters out of ordinary words."""
     if len(secret) < SHORTEST_SECRET:
@@ -253,5 +253,5 @@ def _masked(value: Any, secret: str) -> Any:
         pattern = re.escape(secret)
         return re.sub(pattern if len(secret) >= CERTAIN_SECRET else rf"(?<!\w){pattern}(?!\w)", MASK, value)
     if isinstance(value, dict):
-        return {key: _masked(item, secret) for key, item in value.items()}
-    return [_masked(item, secret) for item in value] if isinstance(value, list) else value
+        return {key: masked(item, secret) for key, item in value.items()}
+    return [masked(item, secret) for item in value] if isinstance(value, list) else value

@@ -6,17 +6,18 @@ interrupts the stream. Comments and other fields of server-sent events are toler
 """
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import httpx2
 
 from sessions_app.error_codes import RefusalCode
-from sessions_app.errors import AnswerRefused, BrokenStream
-from sessions_app.gemini.bounds import EVENT_LIMIT, check_nesting
+from sessions_app.errors import AnswerRefused, BrokenStream, GatewayError
+from sessions_app.gemini.bounds import EVENT_LIMIT, Keep, check_nesting, forget
 from sessions_app.gemini.error_mapping import BROKEN_HINT, error_of_answer
 from sessions_app.prompt import wire
 from sessions_app.prompt.chunks import is_failure
@@ -73,6 +74,11 @@ class JsonSplitter:
     def rest(self) -> bytes:
         return bytes(self._text[self._at :])
 
+    @property
+    def unfinished(self) -> bytes:
+        """What there is of the value that has not closed."""
+        return bytes(self._text[self._start :])
+
     def _next_mark(self) -> int | None:
         match = (_IN_STRING if self._quoted else _IN_VALUE).search(self._text, self._at)
         if match is None:
@@ -121,6 +127,11 @@ class EventSplitter:
         self._size = 0
         self._splitter: JsonSplitter | None = None
 
+    @property
+    def unread(self) -> bytes:
+        """What arrived and is no event, from its beginning."""
+        return self._splitter.unfinished if self._splitter else bytes(self._pending)
+
     def feed(self, packet: bytes) -> list[bytes]:
         """Complete events. Counts the bytes since the last one, before they are joined."""
         self._size += len(packet)
@@ -158,9 +169,9 @@ class EventSplitter:
         # Not `bytes(self._pending[:end])`: that copies the line twice.
         with memoryview(self._pending) as pending:
             line = bytes(pending[:end])
+        self._read_line(line, events)
         del self._pending[: end + 1]
         self._searched = 0
-        self._read_line(line, events)
         return True
 
     def _cut(self, splitter: JsonSplitter, events: list[bytes]) -> bool:
@@ -185,26 +196,43 @@ class EventSplitter:
 
 
 async def read_chunks(
-    response: httpx2.Response, started: float, secret: str = ""
+    response: httpx2.Response, started: float, secret: str = "", keep: Keep = forget
 ) -> AsyncGenerator[StreamChunk, None]:
     """The chunks of an open response; `started` is perf_counter() when the request left.
 
-    Raises GatewayError where an event is an error, AnswerRefused beyond our bounds, BrokenStream where it is
-    not a JSON object, and whatever the transport raises.
+    `keep` gets the bytes that end the stream with an error. Raises GatewayError where an event is an error,
+    AnswerRefused beyond our bounds, BrokenStream where it is not a JSON object, and whatever the transport
+    raises.
     """
     splitter = EventSplitter()
     seq = 0
     async with aclosing(response.aiter_bytes()) as packets:
         async for packet in packets:
             ms = (perf_counter() - started) * 1000
-            for body in splitter.feed(packet):
-                read_event(body, secret)
+            for body in _events(splitter, partial(splitter.feed, packet), keep):
+                _check(body, secret, keep)
                 yield StreamChunk(seq, ms, body)
                 seq += 1
-    for body in splitter.close():
-        read_event(body, secret)
+    for body in _events(splitter, splitter.close, keep):
+        _check(body, secret, keep)
         yield StreamChunk(seq, (perf_counter() - started) * 1000, body)
         seq += 1
+
+
+def _events(splitter: EventSplitter, step: Callable[[], list[bytes]], keep: Keep) -> list[bytes]:
+    try:
+        return step()
+    except GatewayError:
+        keep(splitter.unread, is_cut=True)
+        raise
+
+
+def _check(body: bytes, secret: str, keep: Keep) -> None:
+    try:
+        read_event(body, secret)
+    except GatewayError:
+        keep(body)
+        raise
 
 
 def read_event(body: bytes, secret: str = "") -> dict[str, Any]:

@@ -20,6 +20,7 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError, SettingsError, UnknownModel
 from sessions_app.gemini.error_mapping import MODEL_HINT, translated
 from sessions_app.gemini.event_stream import StreamChunk, read_chunks, read_event
+from sessions_app.gemini.http_evidence import HttpEvidence
 from sessions_app.gemini.provider_resources import (
     CacheCreated,
     CacheListed,
@@ -83,21 +84,26 @@ class Gateway:
         return f"<Gateway {self.label!r} {self.route}>"
 
     @asynccontextmanager
-    async def stream(self, model: str, body: bytes) -> AsyncIterator[AsyncIterator[StreamChunk]]:
-        """Send `body` as it is and read the answer chunk by chunk.
+    async def stream(
+        self, model: str, body: bytes, evidence: HttpEvidence | None = None
+    ) -> AsyncIterator[AsyncIterator[StreamChunk]]:
+        """Send `body` as it is and read the answer chunk by chunk. `evidence` is told of each attempt.
 
         An error status raises on entry, an error inside the stream at its chunk. Leaving closes the
         connection to the provider at once, whatever the caller was waiting for. A stream that ends
         without finishReason ends here quietly: folding the chunks decides what that means.
         """
         name = full_name(model)
+        told = evidence or HttpEvidence()
+        told.secret = self._secret
         started = perf_counter()
-        with translated(self._secret):
+        with translated(self._secret), told.recording():
             response = await self._sender.post(name, STREAM, body)
-        chunks = self._chunks(response, started)
+        chunks = self._chunks(response, started, told)
         try:
             yield chunks
         finally:
+            told.end()
             await _close(response, chunks)
 
     def wire_body(self, model: str, body: bytes) -> bytes:
@@ -162,9 +168,11 @@ class Gateway:
         await self._client.aio.aclose()
         self._client.close()
 
-    async def _chunks(self, response: httpx2.Response, started: float) -> AsyncGenerator[StreamChunk, None]:
+    async def _chunks(
+        self, response: httpx2.Response, started: float, told: HttpEvidence
+    ) -> AsyncGenerator[StreamChunk, None]:
         with translated(self._secret):
-            async with aclosing(read_chunks(response, started, self._secret)) as chunks:
+            async with aclosing(read_chunks(response, started, self._secret, told.keep)) as chunks:
                 async for chunk in chunks:
                     yield chunk
 

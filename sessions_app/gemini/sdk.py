@@ -24,6 +24,7 @@ from google.genai import types
 
 from sessions_app.errors import BrokenStream
 from sessions_app.gemini.bounds import bounded
+from sessions_app.gemini.http_evidence import EVIDENCE
 
 log = structlog.get_logger("pipeweb.gemini")
 
@@ -141,7 +142,8 @@ INTERCEPTION: ContextVar[Interception | None] = ContextVar("gateway_interception
 
 
 class GatewayTransport(httpx2.AsyncBaseTransport):
-    """Wraps the transport that really sends. Asks for no compression, and bounds what comes back.
+    """Wraps the transport that really sends. Asks for no compression, bounds what comes back, and tells
+    the exchange's evidence of it.
 
     The SDK asks for no time-out at all unless `HttpOptions.timeout` is set, and that one also tells
     the server to give up (`X-Server-Timeout`); so the time-outs are set here.
@@ -163,7 +165,13 @@ class GatewayTransport(httpx2.AsyncBaseTransport):
 
     async def _send(self, request: httpx2.Request) -> httpx2.Response:
         request.headers["accept-encoding"] = "identity"
-        return await bounded(request, await self._inner.handle_async_request(request))
+        evidence = EVIDENCE.get()
+        if evidence is None:
+            return await bounded(request, await self._inner.handle_async_request(request))
+        attempt = evidence.begin(request)
+        response = await self._inner.handle_async_request(request)
+        attempt.answered(response)
+        return await bounded(request, response, attempt.keep)
 
     async def _intercept(self, request: httpx2.Request, interception: Interception) -> httpx2.Response:
         response = await self._send(request)

@@ -1,4 +1,4 @@
-"""Search for a text in the requests and answers of one session.
+"""Search for a text, a printed hash or the name of a turn in the requests and answers of one session.
 
 Sources are stored once, however many requests carried them, so they are searched instead of the requests:
 newest first, at most `MAX_BYTES` bytes, until `MAX_MATCHES` of them match.
@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from sessions_app.inspector import formatting
-from sessions_app.inspector.signature_tracers import manifest_sources
+from sessions_app.inspector.manifest_sources import manifest_sources
+from sessions_app.inspector.printed_names import PrintedName, as_hash, printed_names, signed_with
 from sessions_app.models import Exchange, Session, Source, Turn
 from sessions_app.models.source import unpacked
 from sessions_app.models.turn_numbers import turn_numbers
@@ -25,8 +26,8 @@ CONTEXT = 60
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`place` is the name of the source, `position` its item in the request; None in an answer. `number` is
-    that of a turn.
+    """`place` is the name of the source, `position` its item in the request; `tab` shows what is in none.
+    `number` is that of a turn.
     """
 
     place: str
@@ -35,10 +36,16 @@ class Match:
     after: str
     position: int | None = None
     number: int = 0
+    tab: str = "response"
 
     @property
     def name(self) -> str:
         return formatting.visible(source_title(self.place, self.number))
+
+    @property
+    def address(self) -> str:
+        """What follows the address of the exchange."""
+        return f"?tab={self.tab}" if self.position is None else f"#item-{self.position}"
 
 
 @dataclass(slots=True)
@@ -50,10 +57,11 @@ class Matches:
 
 
 def search(session: Session, text: str) -> Matches:
-    """Case-insensitive; five queries."""
+    """Case-insensitive; twelve queries at most."""
     found, is_cut = _in_sources(session, text)
+    printed, matches = printed_names(session, text), Matches(is_cut=is_cut)
     numbers = turn_numbers(session.pk, (match.place for match in found.values()))
-    matches = Matches(is_cut=is_cut)
+    found |= {pk: _match_of(one, text) for pk, one in printed.by_source.items()}
     for carrier in manifest_sources(Exchange.objects.filter(session=session)) if found else ():
         sources = carrier.sources
         at = next((at for at in range(len(sources) - 1, -1, -1) if sources[at] in found), None)
@@ -61,7 +69,17 @@ def search(session: Session, text: str) -> Matches:
             match = found[sources[at]]
             number = numbers.get(match.place, 0)
             matches.by_exchange[carrier.number] = replace(match, position=at, number=number)
-    return _with_answers(session, text, matches)
+    _add_answers(session, text, matches)
+    matches.by_exchange |= {number: _match_of(one, text) for number, one in printed.by_exchange.items()}
+    return matches
+
+
+def _match_of(printed: PrintedName, text: str) -> Match:
+    """The printed name with the part that was asked for."""
+    start = max(0, printed.text.lower().find(as_hash(text) or text.strip().lower()))
+    end = start + len(as_hash(text) or text.strip())
+    before, found, after = printed.text[:start], printed.text[start:end], printed.text[end:]
+    return Match(printed.name, before, found, after, tab=printed.tab or "layers")
 
 
 def spellings(text: str) -> list[str]:
@@ -76,13 +94,15 @@ def _in_sources(session: Session, text: str) -> tuple[dict[int, Match], bool]:
     # Ten times faster than the pattern, but bytes.lower() changes ASCII only.
     quick = [needle.lower().encode() for needle in needles] if text.isascii() else None
     found: dict[int, Match] = {}
-    searched = 0
+    searched, sha256 = 0, as_hash(text)
     for pk, name, body in _sources(session):
         searched += len(body)
         lowered = body.lower() if quick else b""
         if quick is None or any(needle in lowered for needle in quick):
             match = match_in(body.decode("utf-8", "replace"), pattern, name)
             found |= {pk: match} if match else {}
+        if sha256 and pk not in found and (signed := signed_with(body, sha256)):
+            found[pk] = _match_of(signed, text)
         if searched > MAX_BYTES or len(found) >= MAX_MATCHES:
             return found, True
     return found, False
@@ -94,7 +114,7 @@ def _sources(session: Session) -> Iterator[tuple[int, str, bytes]]:
         yield pk, name, unpacked(bytes(body), packed)
 
 
-def _with_answers(session: Session, text: str, matches: Matches) -> Matches:
+def _add_answers(session: Session, text: str, matches: Matches) -> None:
     """Adds matches in answers: an answer is a source of the next request only, so its turn is searched."""
     turns = Turn.objects.filter(session=session, exchange__isnull=False, text__icontains=text)
     rows = list(turns.order_by("-pk").values_list("exchange__number", "text")[: MAX_MATCHES + 1])
@@ -103,7 +123,6 @@ def _with_answers(session: Session, text: str, matches: Matches) -> Matches:
         if found is not None:
             matches.by_exchange[number] = found
     matches.is_cut |= len(rows) > MAX_MATCHES
-    return matches
 
 
 def match_in(text: str, needles: re.Pattern[str], place: str) -> Match | None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
@@ -9,70 +10,16 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
-from sessions_app.hosts import UNKNOWN
-from sessions_app.inspector.code_samples import code_samples_of, path_of, request_name
+from sessions_app.inspector.attempts import attempts_of
+from sessions_app.inspector.code_samples import code_samples_of, request_name
+from sessions_app.inspector.har import MIME, har
 from sessions_app.inspector.lookup import exchange_or_404, nth_or_404
 from sessions_app.inspector.originals import body_to_send
 from sessions_app.inspector.tabs.renditions_tab import renditions_of
 from sessions_app.inspector.tabs.wire_tab import response_name
-from sessions_app.models import Exchange, RawChunk
-from sessions_app.models.answering import host
+from sessions_app.models import Exchange, ExchangeAttempt
 from sessions_app.prompt.pricing import Money
 from sessions_app.wording import break_lines, cache_plans, costs, strategies, verdicts
-
-MIME = "application/json"
-SSE = "text/event-stream"
-
-
-def har(exchange: Exchange) -> dict[str, Any]:
-    """HTTP Archive 1.2. Headers are not stored; the archive has the content types only."""
-    chunks = list(exchange.chunks.all())
-    total, first = exchange.total_ms or 0.0, exchange.first_chunk_ms or 0.0
-    entry = {
-        "startedDateTime": exchange.started_at.isoformat(),
-        "time": total,
-        "request": _request(exchange),
-        "response": _response(exchange, chunks),
-        "cache": {},
-        "timings": {"send": 0, "wait": first, "receive": max(0.0, total - first)},
-        "comment": f"Exchange {exchange.number}, {host(exchange)}",
-    }
-    return {"log": {"version": "1.2", "creator": {"name": "Pipeweb", "version": "1"}, "entries": [entry]}}
-
-
-def _request(exchange: Exchange) -> dict[str, Any]:
-    body, path = exchange.sent_body(), path_of(exchange)
-    query = [{"name": "alt", "value": "sse"}] if path.endswith("?alt=sse") else []
-    return {
-        "method": "POST",
-        "url": (exchange.base_url or UNKNOWN) + path,
-        "httpVersion": "HTTP/1.1",
-        "cookies": [],
-        "headers": [{"name": "Content-Type", "value": MIME}],
-        "queryString": query,
-        "postData": {"mimeType": MIME, "text": body.decode("utf-8", "replace")},
-        "headersSize": -1,
-        "bodySize": len(body),
-    }
-
-
-def _response(exchange: Exchange, chunks: list[RawChunk]) -> dict[str, Any]:
-    """Status 0 means in HAR that no response was received."""
-    text = "".join(f"data: {bytes(chunk.body).decode('utf-8', 'replace')}\r\n\r\n" for chunk in chunks)
-    code = exchange.error.get("code")
-    status = code if isinstance(code, int) else 200 if chunks else 0
-    return {
-        "status": status,
-        "statusText": "",
-        "httpVersion": "HTTP/1.1",
-        "cookies": [],
-        "headers": [{"name": "Content-Type", "value": SSE}],
-        "content": {"size": len(text.encode()), "mimeType": SSE, "text": text},
-        "redirectURL": "",
-        "headersSize": -1,
-        "bodySize": -1,
-    }
-
 
 NOT_BUNDLED = {
     *("id", "public", "manifest", "layer_tokens", "thought_ms"),
@@ -82,11 +29,11 @@ NOT_BUNDLED = {
 
 
 def bundle(exchange: Exchange) -> dict[str, Any]:
-    """The row, the items with their hashes, the request as text and each chunk as text."""
+    """The row, the items with their hashes, the request as text, each chunk as text, each HTTP attempt."""
     body = exchange.sent_body()
     return {
         "pipeweb": 1,
-        "exchange": _columns(exchange),
+        "exchange": _values(exchange, NOT_BUNDLED),
         "sentences": _sentences(exchange),
         "items": _items(exchange),
         "request": {
@@ -98,7 +45,13 @@ def bundle(exchange: Exchange) -> dict[str, Any]:
             {"seq": chunk.seq, "ms": chunk.ms, "body": bytes(chunk.body).decode("utf-8", "replace")}
             for chunk in exchange.chunks.all()
         ],
+        "attempts": [_attempt(one) for of, one in attempts_of(exchange) if one and of.pk == exchange.pk],
     }
+
+
+def _attempt(attempt: ExchangeAttempt) -> dict[str, Any]:
+    body = attempt.body.bytes.decode("utf-8", "replace") if attempt.body else ""
+    return _values(attempt, {"id"}) | {"body": body}
 
 
 def _sentences(exchange: Exchange) -> dict[str, str]:
@@ -114,10 +67,10 @@ def _sentences(exchange: Exchange) -> dict[str, str]:
     }
 
 
-def _columns(exchange: Exchange) -> dict[str, Any]:
+def _values(row: Exchange | ExchangeAttempt, left_out: Collection[str]) -> dict[str, Any]:
     """Column → value as JSON; decimals and times as text, since a float would round money."""
-    fields = (field for field in exchange._meta.concrete_fields if not field.is_relation)
-    values = {field.name: getattr(exchange, field.name) for field in fields if field.name not in NOT_BUNDLED}
+    fields = (field for field in row._meta.concrete_fields if not field.is_relation)
+    values = {field.name: getattr(row, field.name) for field in fields if field.name not in left_out}
     is_json = (str, int, float, list, dict, type(None))
     return {name: value if isinstance(value, is_json) else str(value) for name, value in values.items()}
 

@@ -1,11 +1,11 @@
-"""The differences of two requests of a session, item by item.
+"""The differences of two requests, item by item.
 
-Items are matched by source, not by position: naming a cache instead of sending the static layer, or moving a
-turn from the trigger into the buffer, changes no item.
+Items are matched by source, turns and chunks of two sessions by their bytes, not by position: naming a cache
+instead of sending the static layer, or moving a turn from the trigger into the buffer, changes no item.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -66,7 +66,8 @@ def pairs_of(old: Exchange, new: Exchange) -> list[ItemPair]:
     """In the order of the new request, with removed items at their old place. One query."""
     sources = _sources([*old.stored_manifest.entries, *new.stored_manifest.entries])
     before, after = _sent(old, sources), _sent(new, sources)
-    partners = _partners(before, after)
+    is_elsewhere = old.session_id != new.session_id
+    partners = _partners(before, after, _shared_name if is_elsewhere else _own_name)
     reordered = outside_order([partners[one.position] for one in after if one.position in partners])
     pairs = [_pair(partners.get(one.position), one, before, reordered) for one in after]
     return _with_gone(pairs, before, set(partners.values()))
@@ -106,12 +107,26 @@ def _sent(exchange: Exchange, sources: dict[int, tuple[str, str, int, int]]) -> 
     ]
 
 
-def _partners(before: Sequence[SentItemPart], after: Sequence[SentItemPart]) -> dict[int, int]:
-    """Position in the new request → position in the old one, for items of one source."""
+def _own_name(item: SentItemPart) -> str:
+    return item.name
+
+
+def _shared_name(item: SentItemPart) -> str:
+    """One that items of two sessions can have in common: a turn and a chunk are named by keys."""
+    kind = item.name.partition(":")[0]
+    return kind if kind in ("turn", "chunk") else item.name
+
+
+def _partners(
+    before: Sequence[SentItemPart],
+    after: Sequence[SentItemPart],
+    name_of: Callable[[SentItemPart], str] = _own_name,
+) -> dict[int, int]:
+    """Position in the new request → position in the old one, for items of one name."""
     named: dict[str, tuple[list[SentItemPart], list[SentItemPart]]] = defaultdict(lambda: ([], []))
     for side, items in enumerate((before, after)):
         for item in items:
-            named[item.name][side].append(item)
+            named[name_of(item)][side].append(item)
     return {new.position: old.position for olds, news in named.values() for old, new in _matched(olds, news)}
 
 

@@ -30,6 +30,7 @@ class SignatureState(StrEnum):
     NOT_DUE = "not due yet"
     REFUSED = "refused"
     WITHHELD = "withheld"
+    FOREIGN = "foreign"
     DETACHED = "detached"
     LOST = "lost"
     ALTERED = "altered"
@@ -49,6 +50,7 @@ class SignatureState(StrEnum):
             SignatureState.DUMMY: "warn",
             SignatureState.REFUSED: "warn",
             SignatureState.WITHHELD: "warn",
+            SignatureState.FOREIGN: "warn",
         }.get(self, "")
 
 
@@ -96,10 +98,19 @@ class Occurrence:
     explanation: str = ""
 
 
+WORST = (
+    SignatureState.ALTERED,
+    SignatureState.LOST,
+    SignatureState.REFUSED,
+    SignatureState.WITHHELD,
+    SignatureState.FOREIGN,
+)
+"""States of an occurrence that decide about all of them, the first first."""
+
+
 def worst_state(occurrences: list[Occurrence]) -> tuple[SignatureState, str]:
     """One state, with its explanation, for all the later exchanges of a branch."""
-    states = (SignatureState.ALTERED, SignatureState.LOST, SignatureState.REFUSED, SignatureState.WITHHELD)
-    for state in states:
+    for state in WORST:
         bad = next((occurrence for occurrence in occurrences if occurrence.state is state), None)
         if bad:
             return state, bad.explanation

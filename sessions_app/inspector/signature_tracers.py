@@ -1,17 +1,11 @@
-"""Tracers of the signatures that an exchange sent and of those it received."""
+"""The tracer of the signatures that an exchange sent."""
 
-import re
 from collections import defaultdict
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from functools import cached_property
-
-from django.db.models import QuerySet, TextField
-from django.db.models.functions import Cast
 
 from sessions_app.errors import SignatureRefused
 from sessions_app.inspector.signature_trace import (
-    Occurrence,
     ReceivedSignature,
     SentSignature,
     SignatureLocation,
@@ -20,39 +14,13 @@ from sessions_app.inspector.signature_trace import (
     received_signatures,
     signatures_in,
     turn_key,
-    worst_state,
 )
 from sessions_app.inspector.stages import ShownRemark, notes_of
-from sessions_app.models import Exchange, HistoryChunk, SentItem, Source, Turn
+from sessions_app.models import Exchange, SentItem, Turn
 from sessions_app.models.turn_numbers import turn_numbers
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.remarks import IMPORTED, REFUSED
 from sessions_app.wording.sources import part_name, source_name
-
-_SOURCE = re.compile(r'\[(\d+), ?"')
-
-
-# No slots: the cached property needs the instance dictionary.
-@dataclass(frozen=True)
-class ManifestSources:
-    """The sources of one request, read from the text of its manifest, which is faster than parsing it."""
-
-    pk: int
-    number: int
-    route: str
-    manifest: str
-
-    @cached_property
-    def sources(self) -> tuple[int, ...]:
-        """Primary keys of the sources in the order of the items."""
-        return tuple(map(int, _SOURCE.findall(self.manifest)))
-
-
-def manifest_sources(exchanges: QuerySet[Exchange]) -> Iterator[ManifestSources]:
-    """One query, by number."""
-    rows = exchanges.order_by("number").annotate(text=Cast("manifest", TextField()))
-    for row in rows.values_list("pk", "number", "route", "text"):
-        yield ManifestSources(*row)
 
 
 class SentSignatureTracer:
@@ -108,7 +76,8 @@ class SentSignatureTracer:
     def _unsent(self, missing: ReceivedSignature, place: str, turn: Turn | None) -> SignatureTrace:
         reason = self._reasons.get(str(turn.public), "") if turn else ""
         foreign = turn is not None and turn.route != self._exchange.route
-        state = SignatureState.WITHHELD if foreign or reason else SignatureState.LOST
+        state = SignatureState.WITHHELD if reason else SignatureState.LOST
+        state = SignatureState.FOREIGN if foreign else state
         state = SignatureState.REFUSED if self._refusal_of(turn) else state
         explanation = reason or (
             "Another route made this signature." if foreign else "Received, and not in this request."
@@ -163,138 +132,3 @@ class SentSignatureTracer:
     @cached_property
     def _received(self) -> dict[int, list[ReceivedSignature]]:
         return received_signatures(turn.exchange for turn in self._turns.values() if turn.exchange)
-
-
-class ReceivedSignatureTracer:
-    """Follows the signatures of a reply through the later exchanges of its branch.
-
-    Seven queries, whatever the length of the session.
-    """
-
-    def __init__(self, exchange: Exchange) -> None:
-        self._exchange = exchange
-
-    def traces(self) -> list[SignatureTrace]:
-        received = received_signatures([self._exchange])[self._exchange.number]
-        return [self._trace(signature) for signature in received]
-
-    def _trace(self, signature: ReceivedSignature) -> SignatureTrace:
-        returned: tuple[SignatureLocation, ...] = ()
-        kept = {one.sha256 for one in signatures_in(self._turn.wire)} if self._turn else set()
-        if self._turn is None:
-            state = SignatureState.WITHHELD
-            explanation = "The reply was not kept as a turn, so there is nothing to send it back with."
-        elif signature.sha256 not in kept and self._turn.cut:
-            state = SignatureState.WITHHELD
-            explanation = "The answer was cut off; half a call is not kept."
-        elif signature.sha256 not in kept:
-            state = SignatureState.LOST
-            explanation = "The stored turn does not carry it: it was lost when the reply was folded."
-        else:
-            occurrences = [self._occurrence(later, signature) for later in self._later_exchanges]
-            state, explanation = worst_state(occurrences)
-            returned = tuple(one.location for one in occurrences if one.state is SignatureState.EQUAL)
-        return SignatureTrace(
-            signature.sha256,
-            signature.size,
-            signature.on,
-            state,
-            explanation,
-            signature.location,
-            returned,
-        )
-
-    def _occurrence(self, later: ManifestSources, signature: ReceivedSignature) -> Occurrence:
-        number = later.number
-        source = next((key for key in later.sources if key in self._sources), None)
-        if source is None:
-            return self._without_turn(later)
-        carried = {one.sha256: one.part for one in signatures_in(self._sources[source].blob.bytes)}
-        name = self._sources[source].name
-        turn = next(one.number for one in self._turns if f"turn:{one.public}" == name)
-        if signature.sha256 in carried:
-            location = SignatureLocation(number, part_name(carried[signature.sha256], turn))
-            return Occurrence(location, SignatureState.EQUAL)
-        location = SignatureLocation(number, source_name(name, turn))
-        if self._exchange.route != later.route:
-            explanation = f"Exchange {number} went to another route, which would refuse a foreign signature."
-            return Occurrence(location, SignatureState.WITHHELD, explanation)
-        if self._refused_in is not None and number > self._refused_in:
-            explanation = f"The provider refused it in exchange {self._refused_in}; {number} went without it."
-            return Occurrence(location, SignatureState.REFUSED, explanation)
-        state = SignatureState.ALTERED if carried else SignatureState.LOST
-        what = "with other bytes in its place" if carried else "without it"
-        return Occurrence(location, state, f"Exchange {number} sent the turn back {what}.")
-
-    def _without_turn(self, later: ManifestSources) -> Occurrence:
-        """The turn is not among the contents: its text may have moved into the static layer."""
-        location, number = SignatureLocation(later.number, ""), later.number
-        if not self._chunks.isdisjoint(later.sources):
-            explanation = (
-                f"Since exchange {number} its turn is text in a history chunk, which has no signatures."
-            )
-            return Occurrence(location, SignatureState.DETACHED, explanation)
-        explanation = f"Exchange {number} continues the branch without this turn."
-        return Occurrence(location, SignatureState.LOST, explanation)
-
-    @cached_property
-    def _turns(self) -> list[Turn]:
-        """The reply's turn, then its copies on rewritten branches."""
-        kinds = [kind for kind in Turn.Kind if kind.is_model]
-        return list(
-            self._exchange.turns.filter(kind__in=kinds).select_related("content").order_by("origin_id", "pk")
-        )
-
-    @cached_property
-    def _refused_in(self) -> int | None:
-        """The exchange in which the provider refused the reply's signatures."""
-        return next((turn.refused_in for turn in self._turns if turn.refused_in is not None), None)
-
-    @property
-    def _turn(self) -> Turn | None:
-        return next((turn for turn in self._turns if turn.origin_id is None), None)
-
-    @cached_property
-    def _sources(self) -> dict[int, Source]:
-        """Every source of this turn; a repaired turn is a source of its own."""
-        names = [f"turn:{turn.public}" for turn in self._turns]
-        return (
-            Source.objects.filter(session=self._exchange.session_id, name__in=names)
-            .select_related("blob")
-            .in_bulk()
-        )
-
-    @cached_property
-    def _names(self) -> dict[int, str]:
-        """Primary key → name of every source of the session."""
-        return dict(Source.objects.filter(session=self._exchange.session_id).values_list("pk", "name"))
-
-    @cached_property
-    def _chunks(self) -> set[int]:
-        """Primary keys of the history chunks that end at this turn or after it."""
-        depth = min((turn.depth for turn in self._turns), default=0)
-        late = HistoryChunk.objects.filter(session=self._exchange.session_id, last_turn__depth__gte=depth)
-        names = {f"chunk:{pk}" for pk in late.values_list("pk", flat=True)}
-        return {key for key, name in self._names.items() if name in names}
-
-    @cached_property
-    def _later_exchanges(self) -> list[ManifestSources]:
-        """The later requests whose trigger descends from this turn."""
-        exchange, below = self._exchange, self._descendants
-        later = Exchange.objects.filter(session=exchange.session_id, number__gt=exchange.number)
-        found = [one for one in manifest_sources(later) if one.sources] if below else []
-        return [one for one in found if self._names[one.sources[-1]].removeprefix("turn:") in below]
-
-    @cached_property
-    def _descendants(self) -> set[str]:
-        """Public ids of the turns that descend from this one or from a copy of it."""
-        if self._turn is None:
-            return set()
-        ours = {turn.pk: str(turn.public) for turn in self._turns}
-        shallowest = min(turn.depth for turn in self._turns)
-        rows = Turn.objects.filter(session=self._exchange.session_id, depth__gt=shallowest)
-        below = dict(ours)
-        for pk, public, parent in rows.order_by("depth").values_list("pk", "public", "parent_id"):
-            if parent in below:
-                below[pk] = str(public)
-        return set(below.values()) - set(ours.values())

@@ -9,9 +9,12 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from sessions_app.inspector import exchange_header, formatting
+from sessions_app.inspector.attempts import shown_body
+from sessions_app.inspector.comparison import comparison_of
 from sessions_app.inspector.exchange_list import list_exchanges, still_open, updates_of
 from sessions_app.inspector.lookup import exchange_or_404, nth_or_404, run_or_404, session_or_404
 from sessions_app.inspector.part_views import PartReader, ShownPart
+from sessions_app.inspector.signature_table import SignatureFilter, signature_table
 from sessions_app.inspector.stages import refusal_of
 from sessions_app.inspector.tabs import TABS, tab_named
 from sessions_app.inspector.tabs.diff_tab import change_at
@@ -42,6 +45,19 @@ def updates(request: HttpRequest, public: UUID) -> HttpResponse:
     if found.is_stale:
         response["HX-Refresh"] = "true"
     return response
+
+
+@login_required
+@require_GET
+def signatures(request: HttpRequest, public: UUID) -> HttpResponse:
+    """The table of all signatures of a session."""
+    session = session_or_404(request, public)
+    context = {
+        "session": session,
+        "table": signature_table(session, request.GET),
+        "states": list(SignatureFilter),
+    }
+    return render(request, "inspector/signatures.html", context)
 
 
 @login_required
@@ -95,7 +111,10 @@ def full_text(request: HttpRequest, public: UUID, number: int, what: str, index:
 def change(request: HttpRequest, public: UUID, number: int, other: int, place: str) -> HttpResponse:
     """One item of the diff in full."""
     found = exchange_or_404(request, public, number)
-    old = get_object_or_404(Exchange, session=found.session_id, number=other)
+    elsewhere = request.GET.get("of", "")
+    old = comparison_of(found, f"{elsewhere}/{other}" if elsewhere else str(other), 0).other
+    if old is None:
+        raise Http404
     shown = change_at(old, found, place)
     return render(request, "inspector/change.html", {"change": shown.change})
 
@@ -123,6 +142,8 @@ def full_text_of(exchange: Exchange, what: str, index: int, *, raw: bool) -> Seq
             body = nth_or_404(renditions_of(exchange), index).write()
         case "chunk":
             body = bytes(get_object_or_404(exchange.chunks, seq=index).body)
+        case "attempt":
+            return shown_body(get_object_or_404(exchange.attempts, number=index), reader, raw=raw)
         case _:
             raise Http404
     return [reader.part("raw", "", formatting.decoded(body) if raw else formatting.pretty(body))]

@@ -6,6 +6,7 @@ from sessions_app.models.cache import CacheEntry
 from sessions_app.models.cache_event import CacheEvent
 from sessions_app.models.database_probe import DatabaseProbe
 from sessions_app.models.exchange import Dialect, Exchange
+from sessions_app.models.exchange_attempt import ExchangeAttempt
 from sessions_app.models.history_chunk import HistoryChunk
 from sessions_app.models.import_job import ImportJob
 from sessions_app.models.library import Assistant, PromptText
@@ -48,6 +49,7 @@ __all__ = [
     "DatabaseProbe",
     "Dialect",
     "Exchange",
+    "ExchangeAttempt",
     "HistoryChunk",
     "ImportJob",
     "LogEntry",

@@ -220,6 +220,7 @@ class Session(Persona):
             rows.Run.objects.filter(session=self).update(trigger=None)
             for owned in (
                 rows.RawChunk.objects.filter(exchange__session=self),
+                rows.ExchangeAttempt.objects.filter(exchange__session=self),
                 rows.HistoryChunk.objects.filter(session=self),
                 rows.ToolCall.objects.filter(turn__session=self),
                 rows.Turn.objects.filter(session=self),

@@ -1,6 +1,7 @@
 """The events of a streamed response and their usage: the only reader of the keys outside the parts."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Self
 
 from sessions_app.prompt import wire
@@ -53,10 +54,7 @@ class Usage:
         """The counts of a `usageMetadata`; missing or invalid ones are 0."""
 
         def count(name: str) -> int:
-            value = raw.get(name)
-            if not isinstance(value, int) or isinstance(value, bool):
-                return 0
-            return value if 0 <= value <= _LARGEST_COUNT else 0
+            return _count(raw.get(name)) or 0
 
         return cls(
             prompt=count("promptTokenCount"),
@@ -72,6 +70,66 @@ class Usage:
 def has_counts(usage: dict[str, Any]) -> bool:
     """Whether a `usageMetadata` has counts: a Vertex chunk may have only `trafficType`."""
     return "totalTokenCount" in usage
+
+
+class TokenKind(StrEnum):
+    """What a provider counts, in the order of a request and its answer."""
+
+    PROMPT = "prompt"
+    CACHED = "cached"
+    TOOL_USE = "tool_use"
+    OUTPUT = "output"
+    THOUGHTS = "thoughts"
+    TOTAL = "total"
+
+
+_COUNTS = {
+    TokenKind.PROMPT: ("promptTokenCount", "promptTokensDetails"),
+    TokenKind.CACHED: ("cachedContentTokenCount", "cacheTokensDetails"),
+    TokenKind.TOOL_USE: ("toolUsePromptTokenCount", "toolUsePromptTokensDetails"),
+    TokenKind.OUTPUT: ("candidatesTokenCount", "candidatesTokensDetails"),
+    TokenKind.THOUGHTS: ("thoughtsTokenCount", ""),
+    TokenKind.TOTAL: ("totalTokenCount", ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCount:
+    """One count of a `usageMetadata` with its modalities as received; `count` is None where it has none."""
+
+    kind: TokenKind
+    count: int | None
+    modalities: dict[str, int]
+
+    @property
+    def unexplained(self) -> int:
+        """What the modalities leave of the count; 0 where the provider named none."""
+        return (self.count or 0) - sum(self.modalities.values()) if self.modalities else 0
+
+
+def token_counts(raw: dict[str, Any]) -> tuple[TokenCount, ...]:
+    """The counts that a `usageMetadata` has, also of modalities alone."""
+    found = (
+        TokenCount(kind, _count(raw.get(name)), _modalities(raw.get(details)))
+        for kind, (name, details) in _COUNTS.items()
+    )
+    return tuple(one for one in found if one.count is not None or one.modalities)
+
+
+def _count(value: Any) -> int | None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
+    return value if is_count else None
+
+
+def _modalities(details: Any) -> dict[str, int]:
+    """Modality → tokens; entries of another shape are left out."""
+    found: dict[str, int] = {}
+    for one in details if isinstance(details, list) else ():
+        count = _count(_as_dict(one).get("tokenCount"))
+        if count is not None:
+            name = wire.well_formed(str(one.get("modality") or ""))
+            found[name] = found.get(name, 0) + count
+    return found
 
 
 class StreamedChunk:

@@ -16,6 +16,7 @@ from sessions_app.events import Status
 from sessions_app.fairness import Places, Rate
 from sessions_app.gemini.error_mapping import is_worth_retrying
 from sessions_app.gemini.gateway import Gateway
+from sessions_app.gemini.http_evidence import HttpEvidence
 from sessions_app.metrics import FIRST_CHUNK
 from sessions_app.panels.refresh import refresh_programs
 from sessions_app.prompt.parts import holds_media
@@ -24,6 +25,7 @@ from sessions_app.runs.attachment_parts import upload_files
 from sessions_app.runs.background import isolated
 from sessions_app.runs.cache_lifecycle import hold_cache, keep_cache
 from sessions_app.runs.cache_rollover import maintain_caches
+from sessions_app.runs.evidence import attempt_rows
 from sessions_app.runs.limits import check_hop, check_limits, time_limit
 from sessions_app.runs.recorder import record_failure, record_reply
 from sessions_app.runs.refused_signatures import remember_refusal
@@ -141,12 +143,13 @@ class Engine:
 
     async def _exchange(self, live: LiveRun, step: int, before: Hop | None = None) -> Hop:
         """One hop, with retries; each request is an exchange. `before` is the hop that it goes on with."""
-        failures = 0
+        failures, waited_ms = 0, 0.0
         prepared = await self._prepare(live, step, before=before)
         while True:
             progress = ReplyProgress(self.gateway.dialect, before.progress if before else None)
             try:
-                reply = await self._send(live, step, prepared, progress)
+                reply = await self._send(live, step, prepared, progress, waited_ms)
+                waited_ms = 0.0
                 if before is not None or not await self._lacks_signatures(live, prepared, progress, reply):
                     return Hop(prepared, progress, reply)
             except GatewayError as error:
@@ -160,8 +163,9 @@ class Engine:
                 has_begun = progress.has_shown if is_bare else progress.has_begun
                 if pause is None or has_begun:
                     raise
+                await self._writer.flush()
                 await database_sync_to_async(record_failure)(prepared, error)
-                await self._wait(live, error, pause)
+                waited_ms = await self._wait(live, error, pause)
             prepared = await self._prepare(live, step, before=before, resend_of=prepared)
 
     async def _lacks_signatures(
@@ -178,13 +182,16 @@ class Engine:
             await self._wait(live, error, 0.0)
         return is_another
 
-    async def _wait(self, live: LiveRun, error: GatewayError, pause: float) -> None:
+    async def _wait(self, live: LiveRun, error: GatewayError, pause: float) -> float:
+        """Returns the milliseconds that the pause took."""
+        began = perf_counter()
         if said := resends.note(type(error).__name__):
             live.emit(Status, text=said)
         elif pause:
             live.emit(Status, text=resends.asking_again(error.message), wait=round(pause, 1))
             await asyncio.sleep(pause)
             live.emit(Status, text="Asking again…")
+        return (perf_counter() - began) * 1000 if pause else 0.0
 
     async def _prepare(
         self,
@@ -218,12 +225,18 @@ class Engine:
         return prepared
 
     async def _send(
-        self, live: LiveRun, step: int, prepared: PreparedRequest, progress: ReplyProgress
+        self, live: LiveRun, step: int, prepared: PreparedRequest, progress: ReplyProgress, waited_ms: float
     ) -> Reply:
         began = perf_counter()
         if prepared.near_budgets:
             live.emit(Status, text=costs.budget_states(prepared.near_budgets))
-        await self._show_stream(live, step, prepared, progress)
+        evidence = HttpEvidence(waited_ms)
+        try:
+            await self._show_stream(live, step, prepared, progress, evidence)
+        finally:
+            prepared.exchange.total_ms = evidence.total_ms
+            owner_id = live.run.session.owner_id
+            self._writer.add_attempts(attempt_rows(prepared.exchange, owner_id, evidence))
         reply = progress.answer.reply()
         if reply.outcome is not Outcome.CONTINUES:
             live.close_text(step)
@@ -241,11 +254,17 @@ class Engine:
         return reply
 
     async def _show_stream(
-        self, live: LiveRun, step: int, prepared: PreparedRequest, progress: ReplyProgress
+        self,
+        live: LiveRun,
+        step: int,
+        prepared: PreparedRequest,
+        progress: ReplyProgress,
+        evidence: HttpEvidence,
     ) -> None:
         """Stores, folds and shows the chunks as they come, but never so fast that nothing else happens."""
         pace = Rate(CHUNK_BURST, CHUNKS_PER_SECOND)
-        async with self.gateway.stream(prepared.payload.model, prepared.payload.body) as chunks:
+        payload = prepared.payload
+        async with self.gateway.stream(payload.model, payload.body, evidence) as chunks:
             async for chunk in chunks:
                 if delay := pace.take():
                     await asyncio.sleep(delay)

@@ -88,7 +88,7 @@ def record_reply(
     return _add_partial_turn(exchange, reply)
 
 
-def _set_reply(exchange: Exchange, reply: Reply, total_ms: float, progress: ReplyProgress) -> None:
+def _set_reply(exchange: Exchange, reply: Reply, total_ms: float | None, progress: ReplyProgress) -> None:
     usage = reply.usage
     exchange.usage = storable_json(usage.raw)
     if usage.raw:
@@ -217,8 +217,10 @@ def _end_exchange(exchange: Exchange, error: PipewebError | None) -> None:
     progress = ReplyProgress(exchange.dialect)
     for chunk in chunks:
         progress.take(chunk.ms, bytes(chunk.body))
-    reply = progress.folder.reply()
-    _set_reply(exchange, reply, chunks[-1].ms if chunks else 0, progress)
+    reply, total_ms = progress.folder.reply(), exchange.attempts.duration()
+    if total_ms is None and chunks:
+        total_ms = chunks[-1].ms
+    _set_reply(exchange, reply, total_ms, progress)
     if error is not None:
         exchange.fail(error)
     account_for(exchange, reply, is_cut=True)

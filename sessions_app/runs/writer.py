@@ -1,4 +1,7 @@
-"""Group commit of raw chunks and event logs of all runs, in a thread with its own database connection."""
+"""Group commit of raw chunks, HTTP attempts and event logs of all runs.
+
+It has a thread with its own database connection.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +16,8 @@ from django.db import IntegrityError, connections, transaction
 from sessions_app.database import close_unusable_connections
 from sessions_app.gemini.event_stream import StreamChunk
 from sessions_app.metrics import CHUNKS, EVENTS
-from sessions_app.models import RawChunk, Run, RunLog
+from sessions_app.models import ExchangeAttempt, RawChunk, Run, RunLog
+from sessions_app.models.exchange_attempt import AttemptRow
 from sessions_app.runs.background import report
 from sessions_app.storage_errors import is_temporary
 
@@ -37,6 +41,7 @@ class Writer:
     def __init__(self, after_commit: Callable[[set[int]], None] = lambda session_pks: None) -> None:
         self._chunks: list[ChunkRow] = []
         self._events: list[EventRow] = []
+        self._attempts: list[AttemptRow] = []
         self._after_commit = after_commit
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pipeweb-writer")
         self._order = asyncio.Lock()
@@ -57,6 +62,10 @@ class Writer:
         """Events of a run must be added in order of `seq`, without gaps."""
         self._schedule_flush()
         self._events.append((run, seq, wire))
+
+    def add_attempts(self, attempts: Iterable[AttemptRow]) -> None:
+        self._schedule_flush()
+        self._attempts += attempts
 
     async def flush(self) -> None:
         # Shielded: a stopped run must not cancel the batch of all runs.
@@ -94,18 +103,20 @@ class Writer:
             began = monotonic()
             chunks, self._chunks = self._chunks, []
             events, self._events = self._events, []
-            if not chunks and not events:
+            attempts, self._attempts = self._attempts, []
+            if not chunks and not events and not attempts:
                 self._oldest = 0.0
                 return
             try:
-                work = partial(commit, chunks, events)
+                work = partial(commit, chunks, events, attempts)
                 await asyncio.get_running_loop().run_in_executor(self._thread, work)
             except BaseException:
                 # A failed write keeps the rows, in order, for the next flush.
                 self._chunks, self._events = chunks + self._chunks, events + self._events
+                self._attempts = attempts + self._attempts
                 self._schedule_flush(RETRY_SECONDS)
                 raise
-            self._oldest = began if self._chunks or self._events else 0.0
+            self._oldest = began if self._chunks or self._events or self._attempts else 0.0
             CHUNKS.inc(len(chunks))
             EVENTS.inc(len(events))
         self._after_commit({run.session_id for run, _, _ in events})
@@ -119,19 +130,24 @@ def logs_of(events: Iterable[EventRow]) -> list[RunLog]:
     return [RunLog.of(run, seq, wires) for run, (seq, wires) in runs.items()]
 
 
-def commit(chunks: Sequence[ChunkRow], events: Sequence[EventRow]) -> None:
-    """One transaction for all rows; if one cannot be stored, one for each chunk and each run's events.
+def commit(
+    chunks: Sequence[ChunkRow], events: Sequence[EventRow], attempts: Sequence[AttemptRow] = ()
+) -> None:
+    """One transaction for all rows; if one cannot be stored, one for each chunk and attempt and each run's
+    events.
 
     Raises DatabaseError when the database is away, locked or full; then no row is lost.
     """
     close_unusable_connections()
     try:
-        _insert(chunks, events)
+        _insert(chunks, events, attempts)
     except Exception as error:
         if is_temporary(error):
             raise
         for chunk in chunks:
             _insert_or_drop([chunk], [], exchange=chunk[0])
+        for one in attempts:
+            _insert_or_drop([], [], [one], exchange=one.attempt.exchange_id)
         for run, of_run in groupby(sorted(events, key=_run_of), key=_run_of):
             _insert_or_drop([], list(of_run), run=run)
 
@@ -140,17 +156,24 @@ def _run_of(event: EventRow) -> int:
     return event[0].pk
 
 
-def _insert(chunks: Sequence[ChunkRow], events: Sequence[EventRow]) -> None:
+def _insert(chunks: Sequence[ChunkRow], events: Sequence[EventRow], attempts: Sequence[AttemptRow]) -> None:
     logs = logs_of(events)
     with transaction.atomic():
         RawChunk.objects.append(chunks)
         RunLog.objects.bulk_create(logs, ignore_conflicts=True)
+        if attempts:
+            ExchangeAttempt.objects.append(attempts)
 
 
-def _insert_or_drop(chunks: Sequence[ChunkRow], events: Sequence[EventRow], **row: int) -> None:
+def _insert_or_drop(
+    chunks: Sequence[ChunkRow],
+    events: Sequence[EventRow],
+    attempts: Sequence[AttemptRow] = (),
+    **row: int,
+) -> None:
     """Drops rows that cannot be stored: they would keep those of all runs from it."""
     try:
-        _insert(chunks, events)
+        _insert(chunks, events, attempts)
     except IntegrityError:
         # The session was erased during the run.
         log.info("rows_without_a_parent", chunks=len(chunks), events=len(events), **row)

@@ -61,7 +61,7 @@ class Refusing(Gateway):
     error: Exception
 
     @asynccontextmanager
-    async def stream(self, model: str, body: bytes) -> AsyncIterator[Any]:
+    async def stream(self, model: str, body: bytes, evidence: object = None) -> AsyncIterator[Any]:
         assert SECRET.encode() in body
         raise self.error
         yield

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sessions_app.inspector.signature_tracers import manifest_sources
+from sessions_app.inspector.manifest_sources import manifest_sources
 from sessions_app.models import Exchange, Session
 from tests.factories import answered, make_exchange, make_run, play_flight
 

@@ -1,7 +1,10 @@
 from django.test import Client
 from django.urls import reverse
 
+from sessions_app.inspector.tabs.response_tab import token_table
 from sessions_app.models import Exchange, RawChunk, Session
+from sessions_app.prompt.chunks import TokenKind
+from sessions_app.wording.token_kinds import LABELS
 from tests.factories import USAGE, answered, make_exchange, make_run, text_chunk
 from tests.inspector.reading import read
 
@@ -63,3 +66,47 @@ def test_a_long_reply_can_be_read_whole(client: Client, session: Session) -> Non
     assert "THE-END" not in read(client, exchange, "response")
     whole = reverse("exchange-whole", args=[session.public, exchange.number, "reply", 0])
     assert "THE-END" in client.get(whole).content.decode()
+
+
+BREAKDOWN = {
+    "promptTokenCount": 1_300,
+    "promptTokensDetails": [
+        {"modality": "TEXT", "tokenCount": 1_000},
+        {"modality": "IMAGE", "tokenCount": 258},
+    ],
+    "cachedContentTokenCount": 512,
+    "cacheTokensDetails": [{"modality": "TEXT", "tokenCount": 512}],
+    "toolUsePromptTokenCount": 40,
+    "toolUsePromptTokensDetails": [{"modality": "TEXT", "tokenCount": 40}],
+    "candidatesTokenCount": 9,
+    "thoughtsTokenCount": 7,
+    "totalTokenCount": 1_356,
+}
+
+
+def test_tokens_are_a_table_of_kinds_and_modalities() -> None:
+    table = token_table(BREAKDOWN)
+    assert table.modalities == ["IMAGE", "TEXT"]
+    assert table.rows == [
+        (LABELS[TokenKind.PROMPT], 1_300, [258, 1_000, 42]),
+        (LABELS[TokenKind.CACHED], 512, [None, 512, 0]),
+        (LABELS[TokenKind.TOOL_USE], 40, [None, 40, 0]),
+        (LABELS[TokenKind.OUTPUT], 9, [None, None, None]),
+        (LABELS[TokenKind.THOUGHTS], 7, [None, None, None]),
+        (LABELS[TokenKind.TOTAL], 1_356, [None, None, None]),
+    ]
+
+
+def test_modalities_that_add_up_leave_no_column_and_none_is_made_up() -> None:
+    whole = {"promptTokenCount": 5, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 5}]}
+    assert token_table(whole).rows == [(LABELS[TokenKind.PROMPT], 5, [5])]
+    assert token_table({}).rows == []
+    odd = {"promptTokenCount": True, "cacheTokensDetails": [None, {"modality": "TEXT"}, "x"], "other": 3}
+    assert token_table(odd).rows == []
+
+
+def test_the_table_is_where_usage_is_shown(client: Client, session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    Exchange.objects.filter(pk=exchange.pk).update(usage=BREAKDOWN)
+    page = read(client, exchange, "response")
+    assert ">IMAGE<" in page and ">258<" in page and "Not named" in page

@@ -136,9 +136,9 @@ def test_a_signature_left_out_is_an_alarm_on_both_sides(session: Session) -> Non
 def test_another_route_withholds_it_with_a_reason(session: Session) -> None:
     first = signed_reply(session)
     second = make_exchange(make_run(session), route="route-b")
-    assert states(traces(first).received) == [SignatureState.WITHHELD]
+    assert states(traces(first).received) == [SignatureState.FOREIGN]
     sent = traces(second).sent
-    assert states(sent) == [SignatureState.WITHHELD]
+    assert states(sent) == [SignatureState.FOREIGN]
     assert "Another route" in sent[0].explanation
 
 

@@ -15,6 +15,7 @@ from sessions_app.models import (
     CacheRefusal,
     DatabaseProbe,
     Exchange,
+    ExchangeAttempt,
     ImportJob,
     ModelLifecycle,
     PersonalLimits,
@@ -139,6 +140,11 @@ def losses_follow_from_the_counts() -> None:
         )
 
 
+def neither_attempts_nor_times_are_made_up_for_old_exchanges() -> None:
+    assert Exchange.objects.exists() and not ExchangeAttempt.objects.exists()
+    assert not Exchange.objects.filter(total_ms=0).exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -158,4 +164,5 @@ CASES: dict[str, Callable[[], None]] = {
     "0027_cache_events": caches_have_the_events_that_their_rows_tell,
     "0031_model_lifecycle": what_becomes_of_models_is_known,
     "0028_exchange_loss": losses_follow_from_the_counts,
+    "0033_exchange_attempt": neither_attempts_nor_times_are_made_up_for_old_exchanges,
 }

@@ -179,11 +179,11 @@ async def test_an_answer_waits_for_room_and_loses_nothing(
     monkeypatch.setattr("sessions_app.runs.writer.RETRY_SECONDS", 0.02)
     is_full_now = [False]
 
-    def committing(chunks: Any, events: Any) -> None:
+    def committing(chunks: Any, events: Any, attempts: Any) -> None:
         is_full_now[0] = is_full_now[0] or bool(chunks)
         if is_full_now[0]:
             raise database_error(sqlite3.SQLITE_FULL)
-        commit(chunks, events)
+        commit(chunks, events, attempts)
 
     monkeypatch.setattr("sessions_app.runs.writer.commit", committing)
     public = await send(runner, session, "Hello")

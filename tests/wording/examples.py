@@ -28,6 +28,7 @@ from sessions_app.wording import (
     break_lines,
     cache_events,
     cache_plans,
+    comparisons,
     costs,
     endings,
     imports,
@@ -42,6 +43,7 @@ from sessions_app.wording import (
     stages,
     strategies,
     texts,
+    token_kinds,
     uploads,
     values,
     verdicts,
@@ -238,6 +240,7 @@ def all_sentences() -> Iterator[str]:
     yield from map(model_notices.sentence, NOTICES)
     yield from map(model_notices.label, NOTICES)
     yield from texts.REMARKS.values()
+    yield from _names_of_the_inspector()
     yield from _sentences_of_input()
     yield from _sentences_of_runs()
     yield from _sentences_of_uploads()
@@ -263,6 +266,11 @@ def _sentences_of_breaks() -> Iterator[str]:
         yield from (sources.source_title(source, number) for number in (0, 3))
     yield from (sources.turns_title(1, 3, 3), sources.turns_title(0, 3, 3))
     yield from (sources.part_name(0), sources.part_name(0, 3))
+
+
+def _names_of_the_inspector() -> Iterator[str]:
+    for named in (comparisons.PROBLEMS, comparisons.SUBJECTS, token_kinds.LABELS):
+        yield from named.values()
 
 
 def _sentences_of_input() -> Iterator[str]:

@@ -15,6 +15,8 @@ from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoA
 from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
 from sessions_app.models import Notification
 from sessions_app.models.session_settings import GROUP_TITLES
+from sessions_app.prompt.chunks import TokenKind
+from sessions_app.prompt.comparisons import ComparisonProblem, StateSubject
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import NoticeCode
 from sessions_app.prompt.outcomes import Outcome
@@ -27,6 +29,7 @@ from sessions_app.runs.processes import PROCESS_DIED
 from sessions_app.runs.run_end import UNKNOWN
 from sessions_app.values import ValueProblem
 from sessions_app.wording import (
+    comparisons,
     endings,
     imports,
     model_notices,
@@ -34,6 +37,7 @@ from sessions_app.wording import (
     refusals,
     remarks,
     stages,
+    token_kinds,
     uploads,
     values,
 )
@@ -62,6 +66,9 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[str, Any]]] = {
     "bodies": (BodyRefusal, uploads.BODIES),
     "outcomes": (Outcome, outcomes.SENTENCES),
     "outcome hints": (Outcome, outcomes.HINTS),
+    "kinds of tokens": (TokenKind, token_kinds.LABELS),
+    "comparisons": (ComparisonProblem, comparisons.PROBLEMS),
+    "what differs": (StateSubject, comparisons.SUBJECTS),
 }
 
 

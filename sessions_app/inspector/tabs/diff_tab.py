@@ -6,13 +6,15 @@ from itertools import groupby
 
 from django.http import Http404
 
+from sessions_app.inspector.comparison import comparison_of
 from sessions_app.inspector.item_diff import ItemBodies, ItemChange
 from sessions_app.inspector.request_diff import ItemPair, SettingChange, pairs_of, settings_of
 from sessions_app.inspector.source_titles import SourceTitles
+from sessions_app.inspector.state_changes import StateChange, state_changes
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange
 from sessions_app.prompt.layers import Layer
-from sessions_app.wording import verdicts
+from sessions_app.wording import comparisons, verdicts
 
 INLINE_BYTES = 40_000
 """Bytes of changed items that a page compares at once; others are compared when they are opened."""
@@ -64,7 +66,7 @@ class LayerDiff:
 
 @dataclass(frozen=True, slots=True)
 class ShownDiff:
-    """`other` is the exchange it is compared with, if any."""
+    """`other` is the exchange it is compared with, if any; `problem` says why it is not the wanted one."""
 
     other: Exchange | None
     choices: list[tuple[int, str]]
@@ -73,6 +75,17 @@ class ShownDiff:
     previous: int
     cache: str
     """A note when only one of them named a cache, which is no difference."""
+    state: list[StateChange]
+    problem: str = ""
+    asked: str = ""
+    """What a person wrote to name an exchange."""
+    is_elsewhere: bool = False
+    """The other exchange is of another session."""
+
+    @property
+    def query(self) -> str:
+        """What the addresses of single items need for an exchange of another session."""
+        return f"?of={self.other.session.public}" if self.other and self.is_elsewhere else ""
 
     @property
     def is_same(self) -> bool:
@@ -88,32 +101,30 @@ class DiffTab(Tab):
 
     def read(self, exchange: Exchange, params: Mapping[str, str]) -> ShownDiff:
         previous = previous_number(exchange)
-        other = other_of(exchange, params.get("with", ""), previous)
-        choices = choices_near(exchange)
+        found = comparison_of(exchange, params.get("with", ""), previous)
+        choices, other = choices_near(exchange), found.other
+        problem = comparisons.PROBLEMS[found.problem] if found.problem else ""
         if other is None:
-            return ShownDiff(None, choices, [], [], previous, "")
+            return ShownDiff(None, choices, [], [], previous, "", [], problem, found.asked)
+        pairs, settings = pairs_of(other, exchange), settings_of(other, exchange)
+        titles = titles_of(pairs, exchange.session_id)
         return ShownDiff(
             other=other,
             choices=choices,
-            layers=shown_layers(pairs_of(other, exchange), exchange.session_id),
-            settings=settings_of(other, exchange),
+            layers=shown_layers(pairs, titles),
+            settings=settings,
             previous=previous,
             cache=cache_note(other, exchange),
+            state=state_changes(other, exchange, pairs, settings, titles),
+            problem=problem,
+            asked=found.asked,
+            is_elsewhere=other.session_id != exchange.session_id,
         )
 
 
 def previous_number(exchange: Exchange) -> int:
     """Of the exchange before it on its branch, else of the one before it in the session."""
     return exchange.previous.number if exchange.previous else exchange.number - 1
-
-
-def other_of(exchange: Exchange, wanted: str, previous: int) -> Exchange | None:
-    """The exchange with the wanted number, else the previous one. Raises Http404 for an unknown number."""
-    number = int(wanted) if wanted.isdecimal() and len(wanted) < 10 else previous
-    other = Exchange.objects.filter(session=exchange.session_id, number=number).first()
-    if other is None and wanted:
-        raise Http404
-    return other
 
 
 def choices_near(exchange: Exchange) -> list[tuple[int, str]]:
@@ -145,9 +156,9 @@ def titles_of(pairs: list[ItemPair], session_pk: int) -> SourceTitles:
     return SourceTitles(session_pk, new, [pair.old.name for pair in pairs if pair.old])
 
 
-def shown_layers(pairs: list[ItemPair], session_pk: int) -> list[LayerDiff]:
+def shown_layers(pairs: list[ItemPair], titles: SourceTitles) -> list[LayerDiff]:
     opened = compared_at_once(pairs)
-    bodies, titles = ItemBodies(opened), titles_of(pairs, session_pk)
+    bodies = ItemBodies(opened)
     shown = [
         PairView(pair, titles.title(pair.shown.name), bodies.change(pair) if pair in opened else None)
         for pair in pairs

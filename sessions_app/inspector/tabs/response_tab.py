@@ -9,12 +9,25 @@ from sessions_app.inspector import formatting
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange
-from sessions_app.prompt.chunks import ChunkReader
+from sessions_app.prompt.chunks import ChunkReader, token_counts
 from sessions_app.prompt.outcomes import is_unknown
 from sessions_app.prompt.reply import Folder, Reply
+from sessions_app.wording.token_kinds import LABELS
 
 NEWS_LENGTH = 400
 """Characters shown of a value; the wire tab has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTable:
+    """The provider's counts: a column for each modality that it named, None where it named none of a kind.
+
+    The last column has what the modalities leave of the count.
+    """
+
+    modalities: list[str]
+    rows: list[tuple[str, int | None, list[int | None]]]
+    has_rest: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +40,7 @@ class ShownResponse:
     """Chunks that are not JSON; the wire tab shows them."""
     parts: tuple[ShownPart, ...]
     usage: list[tuple[str, str]]
+    tokens: "TokenTable"
     error: str
     outcome: str
     """That of the answer, which earlier hops have begun."""
@@ -59,12 +73,31 @@ def show_reply(exchange: Exchange, reader: PartReader, *, raw: bool) -> ShownRes
         chunks=len(bodies),
         unreadable=unreadable,
         parts=show_content(reply.wire, reader, raw=raw),
+        tokens=token_table(exchange.usage),
         usage=[(key, value_text(value)) for key, value in exchange.usage.items()],
         error=formatting.indented(reply.error) if reply.error else "",
         outcome=exchange.outcome or reply.outcome.value,
         is_news=is_unknown(reply.finish_reason),
         news=[(formatting.visible(key), value_text(value)[:NEWS_LENGTH]) for key, value in news.items()],
     )
+
+
+def token_table(usage: dict[str, Any]) -> TokenTable:
+    counts = token_counts(usage)
+    names = sorted({name for one in counts for name in one.modalities})
+    has_rest = any(one.unexplained for one in counts)
+    rows = [
+        (
+            LABELS[one.kind],
+            one.count,
+            [
+                *(one.modalities.get(name) for name in names),
+                *([one.unexplained if one.modalities else None] if has_rest else []),
+            ],
+        )
+        for one in counts
+    ]
+    return TokenTable([formatting.visible(name) or "(no name)" for name in names], rows, has_rest)
 
 
 def unknown_keys(bodies: Iterable[bytes], dialect: str) -> dict[str, Any]:

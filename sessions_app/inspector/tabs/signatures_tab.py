@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sessions_app.inspector.received_signatures import received_traces
 from sessions_app.inspector.signature_trace import SHOWN, SignatureTrace
-from sessions_app.inspector.signature_tracers import ReceivedSignatureTracer, SentSignatureTracer
+from sessions_app.inspector.signature_tracers import SentSignatureTracer
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange
 
@@ -40,6 +41,4 @@ class SignaturesTab(Tab):
 
     def read(self, exchange: Exchange, params: Mapping[str, str]) -> ShownSignatures:
         whole = params.get("all") == "1"
-        return ShownSignatures(
-            ReceivedSignatureTracer(exchange).traces(), SentSignatureTracer(exchange).traces(), whole
-        )
+        return ShownSignatures(received_traces(exchange), SentSignatureTracer(exchange).traces(), whole)

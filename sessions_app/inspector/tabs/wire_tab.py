@@ -1,4 +1,6 @@
-"""The wire tab: request and response as bytes, and whether the rebuilt request has the noted hash."""
+"""The wire tab: request and response as bytes, their HTTP attempts, and whether the rebuilt request has the
+noted hash.
+"""
 
 import hashlib
 from dataclasses import dataclass
@@ -6,6 +8,7 @@ from typing import Self
 
 from sessions_app.hosts import public_address
 from sessions_app.inspector import formatting
+from sessions_app.inspector.attempts import ShownAttempt, shown_attempts
 from sessions_app.inspector.code_samples import CodeSample, code_samples_of
 from sessions_app.inspector.originals import names_cache
 from sessions_app.inspector.part_views import PartReader, ShownPart
@@ -73,6 +76,8 @@ class ShownWire:
     chunks: list[ShownChunk]
     chunk_count: int
     broken: ShownPlace | None
+    attempts: list[ShownAttempt]
+    """Of the whole series of an exchange that was sent again."""
     is_translated: bool
     """Sent as a chat completion, made from the prepared body."""
     names_cache: bool
@@ -101,6 +106,7 @@ class WireTab(Tab):
             chunks=shown_chunks(exchange, reader, raw=raw),
             chunk_count=exchange.chunks.count(),
             broken=ShownPlace.of(exchange, body),
+            attempts=shown_attempts(exchange, PartReader(), raw=raw),
             is_translated=exchange.is_translated,
             names_cache=names_cache(exchange),
             address=public_address(exchange.base_url),

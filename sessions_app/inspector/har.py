@@ -1,0 +1,122 @@
+"""An exchange as an HTTP Archive (HAR 1.2): an entry for each attempt up to it, with what is stored of it."""
+
+import base64
+from collections.abc import Iterable
+from typing import Any
+
+from sessions_app.hosts import UNKNOWN as UNKNOWN_ADDRESS
+from sessions_app.inspector.attempts import attempts_of
+from sessions_app.inspector.code_samples import path_of
+from sessions_app.models import Exchange, ExchangeAttempt
+from sessions_app.models.answering import host
+
+MIME = "application/json"
+SSE = "text/event-stream"
+
+UNKNOWN = "unknown"
+
+NOT_STORED = "Headers and times are not stored: an earlier version sent it, or its process ended."
+CUT = "The body is its beginning only, or was not read."
+
+
+def har(exchange: Exchange) -> dict[str, Any]:
+    """The exchange's attempts, after those of the exchanges that it repeats."""
+    entries = [
+        _entry(one, attempt) for one, attempt in attempts_of(exchange) if one.number <= exchange.number
+    ]
+    return {"log": {"version": "1.2", "creator": {"name": "Pipeweb", "version": "1"}, "entries": entries}}
+
+
+def _entry(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, Any]:
+    """Names of our own begin with an underscore, as the format asks."""
+    timings = _timings(exchange, attempt)
+    comments = [f"Exchange {exchange.number}, {host(exchange)}."]
+    comments += [NOT_STORED] if attempt is None else [CUT] if attempt.is_cut else []
+    own = {"_attempt": attempt.number, "_waited_ms": attempt.waited_ms} if attempt else {}
+    return {
+        "startedDateTime": (attempt or exchange).started_at.isoformat(),
+        "time": sum(timings.values()),
+        "request": _request(exchange, attempt),
+        "response": _response(exchange, attempt),
+        "cache": {},
+        "timings": timings,
+        "comment": " ".join(comments),
+        "_exchange": exchange.number,
+        **own,
+    }
+
+
+def _timings(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, float]:
+    """Sending is counted as waiting: nothing tells when the last byte left."""
+    if attempt is None:
+        total, first = exchange.total_ms or 0.0, exchange.first_chunk_ms or 0.0
+    else:
+        total = attempt.total_ms or 0.0
+        first = total if attempt.head_ms is None else attempt.head_ms
+    return {"send": 0, "wait": first, "receive": max(0.0, total - first)}
+
+
+def _request(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, Any]:
+    body, path = exchange.sent_body(), path_of(exchange)
+    query = [{"name": "alt", "value": "sse"}] if path.endswith("?alt=sse") else []
+    return {
+        "method": "POST",
+        "url": (exchange.base_url or UNKNOWN_ADDRESS) + path,
+        "httpVersion": _version(attempt),
+        "cookies": [],
+        "headers": _headers(attempt.request_headers if attempt else [("content-type", MIME)]),
+        "queryString": query,
+        "postData": {"mimeType": MIME, "text": body.decode("utf-8", "replace")},
+        "headersSize": -1,
+        "bodySize": len(body),
+    }
+
+
+def _response(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, Any]:
+    """Status 0 means in HAR that no response was received."""
+    content = _content(exchange, attempt)
+    return {
+        "status": (attempt.status or 0) if attempt else _old_status(exchange),
+        "statusText": attempt.reason if attempt else "",
+        "httpVersion": _version(attempt),
+        "cookies": [],
+        "headers": _headers(attempt.response_headers if attempt else [("content-type", SSE)]),
+        "content": content,
+        "redirectURL": "",
+        "headersSize": -1,
+        "bodySize": -1,
+    }
+
+
+def _old_status(exchange: Exchange) -> int:
+    code = exchange.error.get("code")
+    if isinstance(code, int):
+        return code
+    return 200 if exchange.chunks.exists() else 0
+
+
+def _content(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, Any]:
+    """The chunks in the framing of server-sent events, and what came in the place of the next one."""
+    body = b""
+    if attempt is None or (attempt.status == 200 and attempt.number == len(exchange.attempts.all())):
+        chunks = exchange.chunks.values_list("body", flat=True)
+        body = b"".join(b"data: %b\r\n\r\n" % bytes(chunk) for chunk in chunks)
+    if attempt is not None and attempt.body is not None:
+        body += attempt.body.bytes
+    said = dict(attempt.response_headers).get("content-type", "") if attempt else SSE
+    return {"size": len(body), "mimeType": said or UNKNOWN, **_text(body)}
+
+
+def _text(body: bytes) -> dict[str, str]:
+    try:
+        return {"text": body.decode()}
+    except UnicodeDecodeError:
+        return {"text": base64.b64encode(body).decode("ascii"), "encoding": "base64"}
+
+
+def _headers(pairs: Iterable[Iterable[str]]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in pairs]
+
+
+def _version(attempt: ExchangeAttempt | None) -> str:
+    return (attempt.http_version if attempt else "") or UNKNOWN

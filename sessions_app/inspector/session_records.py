@@ -1,0 +1,79 @@
+"""The rows of a session that its signatures are traced through, each kind read once."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from sessions_app.inspector.manifest_sources import ManifestSources, manifest_sources
+from sessions_app.inspector.signature_trace import SentSignature, signatures_in
+from sessions_app.models import Exchange, HistoryChunk, Source, Turn
+
+MODEL_KINDS = [kind for kind in Turn.Kind if kind.is_model]
+
+
+class SessionRecords:
+    """At most four queries, and one for the contents that `read_contents` names."""
+
+    def __init__(self, session_id: int, *, after: int = 0) -> None:
+        """Without the exchanges up to number `after`."""
+        self.session_id = session_id
+        self._after = after
+        self._signed: dict[int, tuple[SentSignature, ...]] = {}
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """Primary key → name of every source of the session."""
+        return dict(Source.objects.filter(session=self.session_id).values_list("pk", "name"))
+
+    @cached_property
+    def requests(self) -> list[tuple[ManifestSources, str]]:
+        """The requests with the public id of the turn that each ends with."""
+        later = Exchange.objects.filter(session=self.session_id, number__gt=self._after)
+        found = [one for one in manifest_sources(later) if one.sources]
+        return [(one, self.names[one.sources[-1]].removeprefix("turn:")) for one in found]
+
+    def below(self, turns: Sequence[Turn]) -> set[str]:
+        """Public ids of the turns that descend from one of these."""
+        found = {turn.pk: str(turn.public) for turn in turns}
+        for pk, public, parent in self._tree:
+            if parent in found:
+                found[pk] = public
+        return set(found.values()) - {str(turn.public) for turn in turns}
+
+    def chunks_from(self, depth: int) -> set[int]:
+        """The sources of the history chunks that end at this depth or below it."""
+        return {key for last, name in self._chunks if last >= depth for key in self._keys[name]}
+
+    def sources_of(self, turns: Iterable[Turn]) -> set[int]:
+        """Every source of these turns; a repaired turn is a source of its own."""
+        return {key for turn in turns for key in self._keys[f"turn:{turn.public}"]}
+
+    def read_contents(self, sources: Iterable[int]) -> None:
+        """One query; `signatures_of` answers for these."""
+        rows = Source.objects.filter(pk__in=[*sources]).select_related("blob")
+        self._signed |= {source.pk: signatures_in(source.blob.bytes) for source in rows}
+
+    def signatures_of(self, source: int) -> tuple[SentSignature, ...]:
+        return self._signed[source]
+
+    @cached_property
+    def _keys(self) -> dict[str, list[int]]:
+        """Name → primary keys."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for key, name in self.names.items():
+            found[name].append(key)
+        return found
+
+    @cached_property
+    def _tree(self) -> list[tuple[int, str, int | None]]:
+        """Key, public id and parent of each turn; parents first."""
+        rows = Turn.objects.filter(session=self.session_id).order_by("depth")
+        return [
+            (pk, str(public), parent) for pk, public, parent in rows.values_list("pk", "public", "parent_id")
+        ]
+
+    @cached_property
+    def _chunks(self) -> list[tuple[int, str]]:
+        """The depth at which each history chunk ends, and its name."""
+        rows = HistoryChunk.objects.filter(session=self.session_id)
+        return [(depth, f"chunk:{pk}") for pk, depth in rows.values_list("pk", "last_turn__depth")]
