@@ -7,9 +7,8 @@ from django.utils import timezone
 from sessions_app.models import CacheEntry, Exchange, Price, Session
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.prompt.reply import fold
-from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.runs.accounting import account_for
-from sessions_app.wording import cache_plans, sentences, verdicts
+from sessions_app.wording import cache_plans, sentences
 from tests.factories import MODEL, ROUTE, USAGE, finish, make_exchange, make_history, make_run, text_chunk
 from tests.inspector.reading import read
 from tests.prices import make_price
@@ -55,14 +54,10 @@ def test_without_an_entry_it_says_so(client: Client, session: Session) -> None:
     assert "No cache was ever made" in read(client, make_exchange(make_run(session)), "cache")
 
 
-def test_the_two_facts_of_a_verdict_stand_apart(client: Client, session: Session) -> None:
-    verdict = Verdict(VerdictReason.UNEXPLAINED, Comparison(1, 9, 9, 9, 5.0), cached=0, prompt=9)
-    exchange = make_exchange(
-        make_run(session), cache_name="c", verdict=verdict.code, verdict_figures=verdict.stored()
-    )
-    page = read(client, exchange, "cache")
-    facts = verdicts.two_facts(verdict)
-    assert f">{facts.ours}</p>" in page and f">{facts.theirs}</p>" in page
+def test_what_the_provider_counted_stands_in_figures(client: Client, session: Session) -> None:
+    page = read(client, make_exchange(make_run(session)), "cache")
+    assert "<dt>Prompt</dt><dd>1,204</dd>" in page
+    assert "<dt>From a cache</dt><dd>1,024, 85 %</dd>" in page
 
 
 def test_a_break_shows_both_sides_and_what_it_cost(client: Client, session: Session) -> None:

@@ -10,7 +10,7 @@ from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import CacheEntry, Exchange, Price
 from sessions_app.prompt.prefix_diff import BreakLine, Ledger, LedgerLine, ledger_lines
 from sessions_app.prompt.pricing import Money, Rates, dollars
-from sessions_app.wording import break_lines, cache_plans, costs, strategies, verdicts
+from sessions_app.wording import break_lines, cache_plans, costs, strategies
 
 MIN_GROUP = 4
 """Consecutive turns of one layer and mark that share a line of the ledger from this number on."""
@@ -58,8 +58,6 @@ class ShownCache:
     strategy: str
     entry: CacheEntry | None
     is_named: bool
-    ours: str
-    theirs: str
     broken: ShownBreak | None
     ledger: ShownLedger | None
     equation: str
@@ -71,7 +69,6 @@ class CacheTab(Tab):
     title = "Cache"
 
     def context(self, exchange: Exchange, *, raw: bool) -> ShownCache:
-        ours, theirs = verdicts.two_facts(exchange.found_verdict, exchange.earlier("verdict"))
         rates = exchange.price.rates(exchange.prompt_tokens or 0) if exchange.price else None
         return ShownCache(
             plan=cache_plans.action(exchange.cache_action),
@@ -81,8 +78,6 @@ class CacheTab(Tab):
             strategy=formatting.visible(strategies.sentence(exchange.strategy, exchange.earlier("strategy"))),
             entry=entry_of(exchange),
             is_named=bool(exchange.cache_name),
-            ours=formatting.visible(ours),
-            theirs=formatting.visible(theirs),
             broken=break_of(exchange),
             ledger=ledger_of(exchange, rates),
             equation=costs.equation(Money.restored(exchange.money)),
