@@ -85,3 +85,7 @@ def short(public: UUID) -> str:
 
 def percent(part: int | None, whole: int | None) -> str:
     return "–" if not whole else f"{100 * (part or 0) // whole} %"
+
+
+def milliseconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.1f} ms"

@@ -6,7 +6,15 @@ from django.db.models.functions import Length
 from django.http import HttpRequest
 from django.utils.translation import ngettext
 
-from sessions_app.admin.base import ChoiceFilter, ModelAdmin, RecordAdmin, SessionPartAdmin, percent, short
+from sessions_app.admin.base import (
+    ChoiceFilter,
+    ModelAdmin,
+    RecordAdmin,
+    SessionPartAdmin,
+    milliseconds,
+    percent,
+    short,
+)
 from sessions_app.models import Exchange, RawChunk, Run
 from sessions_app.models.run import RunQuerySet
 from sessions_app.prompt.outcomes import Outcome
@@ -103,7 +111,7 @@ class ExchangeAdmin(SessionPartAdmin):
         "verdict",
         "prompt_tokens",
         "cached",
-        "total_ms",
+        "total",
         "end",
         "started_at",
     )
@@ -117,13 +125,13 @@ class ExchangeAdmin(SessionPartAdmin):
         ("model", "served_model", "provider", "base_url", "dialect"),
         ("cache_action", "cache_name", "verdict"),
         ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens"),
-        ("build_ms", "first_chunk_ms", "total_ms"),
+        ("build", "first_chunk", "total"),
         ("request_size", "request_sha256", "sent_sha256"),
         ("outcome", "finish_reason", "failed_with"),
         "response_id",
         ("started_at", "ended_at"),
     )
-    readonly_fields = ("failed_with",)
+    readonly_fields = ("failed_with", "build", "first_chunk", "total")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Exchange]:
         bodies = ("manifest", "notes", "earlier_wording", "session__title", "session__background")
@@ -136,6 +144,18 @@ class ExchangeAdmin(SessionPartAdmin):
     @admin.display
     def cached(self, exchange: Exchange) -> str:
         return percent(exchange.cached_tokens, exchange.prompt_tokens)
+
+    @admin.display
+    def build(self, exchange: Exchange) -> str:
+        return milliseconds(exchange.build_ms)
+
+    @admin.display(ordering="first_chunk_ms")
+    def first_chunk(self, exchange: Exchange) -> str:
+        return milliseconds(exchange.first_chunk_ms)
+
+    @admin.display(ordering="total_ms")
+    def total(self, exchange: Exchange) -> str:
+        return milliseconds(exchange.total_ms)
 
     @admin.display(ordering="outcome")
     def end(self, exchange: Exchange) -> str:
@@ -152,11 +172,11 @@ class ExchangeAdmin(SessionPartAdmin):
 class RawChunkAdmin(RecordAdmin):
     """Raw responses: arrival times and sizes."""
 
-    list_display = ("seq", "exchange", "session", "ms", "size")
+    list_display = ("seq", "exchange", "session", "arrived", "size")
     ordering = ("-pk",)
     search_fields = ("exchange__session__public", "exchange__session__owner__username", "exchange__model")
-    fields = (("exchange", "seq"), "session", ("ms", "size"))
-    readonly_fields = ("session", "size")
+    fields = (("exchange", "seq"), "session", ("arrived", "size"))
+    readonly_fields = ("session", "arrived", "size")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[RawChunk]:
         heavy = ("body", "exchange__manifest", "exchange__notes", "exchange__session__background")
@@ -167,6 +187,10 @@ class RawChunkAdmin(RecordAdmin):
     @admin.display
     def session(self, chunk: RawChunk) -> str:
         return short(chunk.exchange.session.public)
+
+    @admin.display(ordering="ms", description="arrived after")
+    def arrived(self, chunk: RawChunk) -> str:
+        return milliseconds(chunk.ms)
 
     @admin.display(description="bytes")
     def size(self, chunk: RawChunk) -> int:

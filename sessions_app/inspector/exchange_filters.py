@@ -14,6 +14,7 @@ from sessions_app.prompt.reply import Outcome
 from sessions_app.wording import verdicts
 
 NEWEST = "newest"
+OLDEST = "oldest"
 QUERY_LENGTH = 200
 
 ANSWERED = (Outcome.COMPLETE.value, Outcome.CALLS.value, Outcome.CONTINUES.value)
@@ -31,7 +32,7 @@ SHARES = {
 }
 ORDERS: dict[str, tuple[str, OrderBy]] = {
     NEWEST: ("newest first", F("number").desc()),
-    "oldest": ("oldest first", F("number").asc()),
+    OLDEST: ("oldest first", F("number").asc()),
     "cost": ("dearest first", F("usd").desc(nulls_last=True)),
     "slow": ("slowest first", F("total_ms").desc(nulls_last=True)),
     "first": ("longest wait first", F("first_chunk_ms").desc(nulls_last=True)),
@@ -97,6 +98,11 @@ class Filters:
     def is_plain(self) -> bool:
         """No filter, newest first: the only list that is updated live."""
         return not self.chips and self.sort == NEWEST
+
+    @property
+    def keeps_runs(self) -> bool:
+        """The exchanges of a run stand one after another."""
+        return self.sort in (NEWEST, OLDEST)
 
     @property
     def chips(self) -> list[Chip]:

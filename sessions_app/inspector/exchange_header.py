@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 from sessions_app.inspector import formatting
 from sessions_app.inspector.formatting import thousands
+from sessions_app.inspector.list_state import exchange_state
+from sessions_app.inspector.received import Received, received_so_far
 from sessions_app.inspector.stages import ShownRemark, notes_of
 from sessions_app.models import Exchange
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.chunks import Usage
+from sessions_app.prompt.pricing import Money, dollars
 from sessions_app.prompt.reply import Outcome
 from sessions_app.prompt.verdict import MEANINGS
 from sessions_app.ribbon import Ribbon, ribbon_of
@@ -32,14 +35,17 @@ def verdict_of(exchange: Exchange) -> BadgeView | None:
     return BadgeView(verdicts.label(exchange.verdict), tone, formatting.visible(meaning))
 
 
-def end_of(exchange: Exchange) -> BadgeView:
-    """The error of the exchange, else its outcome, else whether it is still open."""
+def end_of(exchange: Exchange, received: Received) -> BadgeView:
+    """The error of the exchange, else its outcome, else what of its answer has come."""
     if exchange.error:
         code = exchange.error.get("code")
         label = f"error {code}" if code else "error"
         return BadgeView(label, "bad", formatting.visible(stored_error_texts(exchange.error)[0]))
     if exchange.outcome:
         return outcome_of(exchange.outcome)
+    if exchange.is_open and received.count:
+        counted = f"{thousands(received.count)} chunk{'' if received.count == 1 else 's'}"
+        return BadgeView("streaming", "accent", f"The answer is coming: {counted} so far.")
     if exchange.is_open:
         return BadgeView("waiting", "accent", "No answer has come yet.")
     return BadgeView("ended", "", "")
@@ -70,12 +76,19 @@ class Header:
     resent: str
     """Why the request repeats an earlier one; empty where it does not."""
     notes: tuple[ShownRemark, ...]
+    received: Received
+    """Of an answer that is still coming."""
+    first_chunk_ms: float | None
+    price: str
+    """Empty while the exchange is open."""
+    state: str
     is_live: bool
-    """Its run is active, so the page will change."""
+    """The page may change: the exchange is open, its run goes on, or the next one may follow."""
 
 
 def header_of(exchange: Exchange) -> Header:
     """Read with a fixed number of queries."""
+    received, is_newest = received_so_far(exchange), exchange.number >= exchange.session.exchange_count
     number = exchange.number
     neighbours = Exchange.objects.filter(session=exchange.session_id, number__in=(number - 1, number + 1))
     numbers = set(neighbours.values_list("number", flat=True))
@@ -83,19 +96,40 @@ def header_of(exchange: Exchange) -> Header:
     return Header(
         ribbon_of(exchange),
         verdict_of(exchange),
-        end_of(exchange),
+        end_of(exchange, received),
         formatting.visible(stored_error_texts(exchange.error)[1]),
         equation_of(exchange),
         number - 1 if number - 1 in numbers else None,
         number + 1 if number + 1 in numbers else None,
         resends.reason(failed.error, failed.number) if failed else "",
         notes_of(exchange),
-        exchange.is_open or exchange.run.is_active,
+        received,
+        received.first_ms if exchange.is_open else exchange.first_chunk_ms,
+        price_of(exchange),
+        state=exchange_state(
+            is_open=exchange.is_open,
+            chunks=received.count,
+            is_active=exchange.run.is_active,
+            is_newest=is_newest,
+        ),
+        is_live=exchange.is_open or exchange.run.is_active or is_newest,
     )
+
+
+def price_of(exchange: Exchange) -> str:
+    """What it cost, and how sure that is."""
+    if exchange.usd is None:
+        return "" if exchange.is_open else "price unknown"
+    money, price = Money.restored(exchange.money), dollars(exchange.usd)
+    if money is None:
+        return price
+    return f"at least {price}" if money.at_least else f"about {price}" if money.estimated else price
 
 
 def equation_of(exchange: Exchange) -> str:
     """The usage, as in "1,204 prompt = 180 new + 1,024 cached; 96 output + 40 thoughts"."""
+    if exchange.prompt_tokens is None and exchange.is_open:
+        return "The provider has not counted yet."
     if exchange.prompt_tokens is None:
         return "The provider reported no usage."
     cached = exchange.cached_tokens or 0

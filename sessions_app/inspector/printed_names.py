@@ -82,9 +82,8 @@ def _add_turns(names: PrintedNames, session: Session, text: str, key: str) -> No
     """A turn by its printed name or the beginning of its key; also the answer that no request carries yet."""
     sources = dict(Source.objects.filter(session=session).values_list("pk", "name"))
     answers = Turn.objects.filter(session=session, exchange__isnull=False)
-    by_turn = {
-        f"turn:{public}": number for public, number in answers.values_list("public", "exchange__number")
-    }
+    carried = answers.values_list("public", "exchange__number")
+    by_turn = {f"turn:{public}": number for public, number in carried}
     titles = SourceTitles(session.pk, [*sources.values(), *by_turn])
 
     def is_wanted(source: str) -> bool:

@@ -11,7 +11,9 @@ from django.views.decorators.http import require_GET
 from sessions_app.inspector import exchange_header, formatting
 from sessions_app.inspector.attempts import shown_body
 from sessions_app.inspector.comparison import comparison_of
-from sessions_app.inspector.exchange_list import list_exchanges, still_open, updates_of
+from sessions_app.inspector.exchange_list import list_exchanges
+from sessions_app.inspector.exchange_updates import may_differ, state_now, updates_of
+from sessions_app.inspector.list_state import ListState
 from sessions_app.inspector.lookup import exchange_or_404, nth_or_404, run_or_404, session_or_404
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.signature_table import SignatureFilter, signature_table
@@ -38,9 +40,11 @@ def exchanges(request: HttpRequest, public: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def updates(request: HttpRequest, public: UUID) -> HttpResponse:
-    """What changed in the list since the last poll."""
+    """What changed in the list since the last poll; 204 for nothing."""
     session = session_or_404(request, public)
-    found = updates_of(session, request.GET)
+    found = updates_of(session, ListState.read(request.GET.dict()))
+    if found is None:
+        return HttpResponse(status=204)
     response = render(request, "inspector/news.html", {"session": session, "updates": found})
     if found.is_stale:
         response["HX-Refresh"] = "true"
@@ -63,6 +67,10 @@ def signatures(request: HttpRequest, public: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def exchange(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
+    """The page of one exchange; with `live`, what changed since it was in that state, or 204."""
+    seen = request.GET.get("live")
+    if seen is not None and seen == state_now(session_or_404(request, public), number):
+        return HttpResponse(status=204)
     found = exchange_or_404(request, public, number)
     tab = tab_named(request.GET.get("tab", ""))
     context = {
@@ -73,18 +81,10 @@ def exchange(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
         "tab": tab,
         "raw": is_raw(request),
     }
-    if "live" in request.GET:
-        return _exchange_updates(request, context)
-    return render(request, "inspector/exchange.html", context | {"shown": tab.read(found, request.GET)})
-
-
-def _exchange_updates(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
-    """The header again, and the tab when it may have changed."""
-    found, tab = context["exchange"], tab_named(request.GET.get("tab", ""))
-    assert isinstance(found, Exchange)
-    if still_open(tab, found, was_open=request.GET["live"] == "open"):
+    if seen is None or may_differ(tab, found, seen):
         context |= {"shown": tab.read(found, request.GET)}
-    return render(request, "inspector/exchange_news.html", context)
+    page = "exchange" if seen is None else "exchange_news"
+    return render(request, f"inspector/{page}.html", context)
 
 
 @login_required

@@ -69,6 +69,17 @@ def test_each_list_opens_and_can_be_searched(root: Client, alice: User, name: st
         assert root.get(list_of(name), {"q": words} if words else {}).status_code == 200
 
 
+@pytest.mark.parametrize(("name", "column"), [("exchange", "total_ms"), ("rawchunk", "ms")])
+def test_a_time_is_shown_as_people_read_it(root: Client, alice: User, name: str, column: str) -> None:
+    exchange = make_history(make_session(alice), 1)[0]
+    rows = Exchange.objects.filter(pk=exchange.pk) if name == "exchange" else exchange.chunks.filter(seq=0)
+    rows.update(**{column: 10437.927885000136})
+    row = rows.get()
+    for page in (list_of(name), detail_of(name, row.pk)):
+        shown = root.get(page).content.decode()
+        assert "10,437.9 ms" in shown and "10437.927885000136" not in shown
+
+
 @pytest.mark.parametrize("count", [2, 30])
 @pytest.mark.parametrize("name", ROWS)
 def test_each_list_costs_the_same_however_long(

@@ -23,7 +23,7 @@ async def open_list(page: Page) -> None:
 async def open_newest(page: Page, tab: str = "Layers") -> None:
     await open_list(page)
     async with page.expect_navigation():
-        await page.locator(".exchanges .asked a").first.click()
+        await page.locator("#rows tbody").first.locator(".asked a").last.click()
     if tab != "Layers":
         await choose(page, tab)
 
@@ -47,7 +47,7 @@ async def overflow(page: Page) -> int:
 
 async def test_the_list_shows_a_hit_with_its_ribbon(page: Page) -> None:
     await open_list(page)
-    newest = page.locator(".exchanges tbody tr").first
+    newest = page.locator("#rows tbody").first.locator("tr").last
     await expect(newest.get_by_text("hit", exact=True)).to_be_visible()
     await expect(newest.get_by_role("img")).to_have_attribute("aria-label", re.compile("static .* cached"))
 

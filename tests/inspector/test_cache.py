@@ -126,14 +126,10 @@ def test_a_roll_over_is_not_shown_as_an_edit(client: Client, session: Session) -
     assert shown.happened in page and break_lines.change(broken) not in page
 
 
-def test_the_two_facts_of_a_verdict_stand_apart(client: Client, session: Session) -> None:
-    verdict = Verdict(VerdictReason.UNEXPLAINED, Comparison(1, 9, 9, 9, 5.0), cached=0, prompt=9)
-    exchange = make_exchange(
-        make_run(session), cache_name="c", verdict=verdict.code, verdict_figures=verdict.stored()
-    )
-    page = read(client, exchange, "cache")
-    facts = verdicts.two_facts(verdict)
-    assert f">{facts.ours}</p>" in page and f">{facts.theirs}</p>" in page
+def test_what_the_provider_counted_stands_in_figures(client: Client, session: Session) -> None:
+    page = read(client, make_exchange(make_run(session)), "cache")
+    assert "<dt>Prompt</dt><dd>1,204</dd>" in page
+    assert "<dt>From a cache</dt><dd>1,024, 85 %</dd>" in page
 
 
 def test_a_break_shows_both_sides_and_its_place_in_each_view(client: Client, session: Session) -> None:

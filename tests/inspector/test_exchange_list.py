@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from sessions_app.inspector.exchange_list import ExchangeList, list_exchanges, span_text
+from sessions_app.inspector.exchange_list import ExchangeList, list_exchanges
+from sessions_app.inspector.exchange_rows import span_text
 from sessions_app.models import Exchange, Session
 from tests.factories import answered, make_history
 from tests.inspector.reading import read_list
@@ -93,7 +94,7 @@ def test_the_sums_are_of_what_is_listed(client: Client, various: Session) -> Non
 def test_cost_and_first_chunk_have_columns(client: Client, various: Session) -> None:
     shown = read_list(client, various)
     assert '<td data-label="Cost" class="number">$1.50</td>' in shown
-    assert '<td data-label="First chunk" class="number">4.00 s</td>' in shown
+    assert '<td data-label="First chunk" class="number roomy">4.00 s</td>' in shown
 
 
 def test_a_pause_that_may_cost_the_cache_is_marked(client: Client, session: Session) -> None:

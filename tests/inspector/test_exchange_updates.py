@@ -1,16 +1,24 @@
+import re
+from html import unescape
+from urllib.parse import parse_qsl
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from sessions_app.inspector.tabs import TABS
-from sessions_app.models import Exchange, Run, Session
+from sessions_app.models import Exchange, RawChunk, Run, Session
 from tests.factories import answered, make_exchange, make_history, make_run, receive, text_chunk
-from tests.inspector.reading import read_list
+from tests.inspector.reading import read, read_list
 
 
 def updates(client: Client, session: Session, **asked: str | int) -> str:
     return client.get(reverse("exchanges-news", args=[session.public]), asked).content.decode()
+
+
+def news_of(session: Session) -> str:
+    return reverse("exchanges-news", args=[session.public])
 
 
 def live(client: Client, exchange: Exchange, tab: str, was: str) -> str:
@@ -25,54 +33,125 @@ def waiting(session: Session) -> Exchange:
     return exchange
 
 
-def test_a_list_asks_again_only_while_a_run_goes_on(
+def test_a_list_asks_again_whether_a_run_goes_on_or_not(
     client: Client, session: Session, waiting: Exchange
 ) -> None:
     assert "every 2s" in read_list(client, session)
     Run.objects.update(status=Run.Status.COMPLETED)
     Exchange.objects.update(ended_at=waiting.started_at)
-    assert "every 2s" not in read_list(client, session)
+    assert "every 2s" in read_list(client, session)
 
 
 def test_a_filtered_list_stands_still(client: Client, session: Session, waiting: Exchange) -> None:
     assert 'id="live"' not in read_list(client, session, sort="oldest")
 
 
-def test_a_new_exchange_comes_as_one_row(client: Client, session: Session, waiting: Exchange) -> None:
+def asked_by(page: str) -> dict[str, str]:
+    """What the page says of itself when it asks again."""
+    (query,) = re.findall(r'id="live"[^>]* hx-get="[^"?]*\?([^"]*)"', page)
+    return dict(parse_qsl(unescape(query), keep_blank_values=True))
+
+
+def test_a_new_run_comes_with_its_rows(client: Client, session: Session, waiting: Exchange) -> None:
     told = updates(client, session, after=0)
-    assert 'hx-swap-oob="afterbegin:#rows"' in told and 'id="exchange-1"' in told
-    assert "after=1&amp;open=1" in told and 'id="totals" hx-swap-oob' in told
+    assert 'hx-swap-oob="afterend:#rows-head"' in told and 'id="exchange-1"' in told
+    assert asked_by(told) == {"after": "1", "open": "1-0", "refused": "0", "active": "1"}
+    assert 'id="totals" hx-swap-oob' in told
 
 
-def test_nothing_new_brings_nothing(client: Client, session: Session, waiting: Exchange) -> None:
-    assert "<tr" not in updates(client, session, after=1)
+@pytest.mark.parametrize("change", ["", "chunk", "end", "exchange", "run"])
+def test_a_page_hears_of_each_change_once(
+    client: Client, session: Session, waiting: Exchange, change: str
+) -> None:
+    asked = asked_by(read_list(client, session))
+    apply(change, waiting)
+    response = client.get(news_of(session), asked)
+    assert response.status_code == (200 if change else 204)
+    if change:
+        again = asked_by(response.content.decode())
+        assert client.get(news_of(session), again).status_code == 204
 
 
-def test_an_answer_replaces_its_row_and_the_asking_ends(
+def apply(change: str, exchange: Exchange) -> None:
+    if change == "chunk":
+        RawChunk.objects.append([(exchange.pk, 0, 9.0, text_chunk("Y"))])
+    elif change == "end":
+        receive(exchange, [text_chunk("Yes.", finish="STOP")])
+    elif change == "exchange":
+        make_exchange(exchange.run, step=2)
+    elif change == "run":
+        Run.objects.update(status=Run.Status.COMPLETED)
+
+
+def test_an_answer_replaces_the_rows_of_its_run(client: Client, session: Session, waiting: Exchange) -> None:
+    receive(waiting, [text_chunk("Yes.", finish="STOP")])
+    told = updates(client, session, after=1, open="1-0", active=1)
+    assert f'<tbody id="run-{waiting.run.public}" hx-swap-oob="true">' in told
+    assert "afterend" not in told and asked_by(told)["open"] == ""
+
+
+def test_a_second_request_puts_its_run_under_a_heading(
     client: Client, session: Session, waiting: Exchange
 ) -> None:
-    receive(waiting, [text_chunk("Yes.", finish="STOP")])
+    make_exchange(waiting.run, step=2)
+    told = updates(client, session, after=1, open="1-0", active=1)
+    assert 'class="heading"' in told and "2 requests" in told
+    assert told.index('id="exchange-1"') < told.index('id="exchange-2"')
+
+
+def test_what_is_still_open_stays_watched(client: Client, session: Session, waiting: Exchange) -> None:
     Run.objects.update(status=Run.Status.COMPLETED)
-    told = updates(client, session, after=1, open="1")
-    assert '<tr id="exchange-1" hx-swap-oob="true">' in told
-    assert "every 2s" not in told
+    answered(session, "Hello", "Hi")
+    told = updates(client, session, after=1, open="1-0")
+    assert asked_by(told)["open"] == "1-0" and 'id="exchange-2"' in told
 
 
-def test_asking_costs_little(
+def test_more_than_a_response_can_hold_loads_the_page_again(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions_app.inspector.exchange_updates.MAX_ROWS", 2)
+    make_history(session, 2)
+    assert client.get(news_of(session), {"after": 0})["HX-Refresh"] == "true"
+    assert "HX-Refresh" not in client.get(news_of(session), {"after": 1})
+
+
+def test_an_answer_that_comes_is_not_told_as_waiting(
+    client: Client, session: Session, waiting: Exchange
+) -> None:
+    assert "waiting" in read_list(client, session)
+    RawChunk.objects.append([(waiting.pk, seq, 40.0 + seq, text_chunk("Y")) for seq in range(3)])
+    shown = read_list(client, session)
+    assert "streaming" in shown and "waiting" not in shown
+    assert "No answer has come yet" not in shown
+
+
+def test_asking_in_vain_costs_little(
     client: Client,
     session: Session,
     waiting: Exchange,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    with django_assert_max_num_queries(8):
-        updates(client, session, after=1, open="1")
+    asked = asked_by(read_list(client, session))
+    with django_assert_max_num_queries(6) as queries:
+        assert client.get(news_of(session), asked).status_code == 204
+    # The words of the columns that are large.
+    assert not any("manifest" in one["sql"] or "ledger" in one["sql"] for one in queries.captured_queries)
+
+
+@pytest.mark.parametrize("count", [1, 20])
+def test_what_is_told_costs_the_same_however_long(
+    client: Client, session: Session, count: int, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    make_history(session, count)
+    with django_assert_max_num_queries(10):
+        assert "afterend" in updates(client, session, after=0)
 
 
 def test_the_first_exchange_loads_an_empty_page_again(client: Client, session: Session) -> None:
     assert "&amp;empty" in read_list(client, session)
     address = reverse("exchanges-news", args=[session.public])
     waits = client.get(address, {"after": "0", "empty": ""})
-    assert "HX-Refresh" not in waits and "&amp;empty" in waits.content.decode()
+    assert waits.status_code == 204
     answered(session, "Hello", "Hi")
     assert client.get(address, {"after": "0", "empty": ""})["HX-Refresh"] == "true"
 
@@ -104,25 +183,66 @@ def test_a_refusal_on_a_later_page_is_known_to_the_first(
 )
 def test_nonsense_is_no_trouble(client: Client, session: Session, asked: dict[str, str]) -> None:
     answered(session, "Hello", "Hi")
-    assert "#rows" in updates(client, session, **asked)
+    assert "#rows-head" in updates(client, session, **asked)
 
 
 @pytest.mark.parametrize("tab", TABS, ids=lambda tab: tab.id)
 def test_an_open_exchange_renews_what_follows_the_answer(
     client: Client, waiting: Exchange, tab: object
 ) -> None:
-    told = live(client, waiting, getattr(tab, "id", ""), "open")
+    RawChunk.objects.append([(waiting.pk, 0, 9.0, text_chunk("Y"))])
+    told = live(client, waiting, getattr(tab, "id", ""), "open-0-11")
     assert ('id="tab"' in told) is (getattr(tab, "refresh", "") == "always")
     assert 'id="head" hx-swap-oob="true"' in told and "every 2s" in told
+
+
+def state_of(page: str) -> str:
+    (state,) = re.findall(r"live=([\w-]+)", page)
+    return str(state)
+
+
+@pytest.mark.parametrize("change", ["", "chunk", "end", "exchange", "run"])
+def test_an_open_page_of_an_exchange_hears_of_each_change_once(
+    client: Client, waiting: Exchange, change: str
+) -> None:
+    seen = state_of(read(client, waiting, "wire"))
+    apply(change, waiting)
+    response = client.get(waiting.get_absolute_url(), {"tab": "wire", "live": seen})
+    assert response.status_code == (200 if change else 204)
+    if change:
+        again = state_of(response.content.decode())
+        found = client.get(waiting.get_absolute_url(), {"tab": "wire", "live": again})
+        assert found.status_code == 204
+
+
+def test_the_head_counts_the_chunks_of_an_answer_that_comes(client: Client, waiting: Exchange) -> None:
+    RawChunk.objects.append([(waiting.pk, seq, 40.0 + seq, text_chunk("Y")) for seq in range(3)])
+    for tab in ("response", "stream"):
+        page = read(client, waiting, tab)
+        assert "first chunk 40 ms, 3 chunks so far, the last after 42 ms" in page
+        assert "No answer has come yet" not in page
+    assert "It has not ended yet." in read(client, waiting, "response")
 
 
 def test_at_the_end_the_tab_is_shown_once_more(client: Client, waiting: Exchange) -> None:
     receive(waiting, [text_chunk("Yes.", finish="STOP")])
     Run.objects.update(status=Run.Status.COMPLETED)
-    assert 'id="tab"' in live(client, waiting, "wire", "open")
-    assert 'id="tab"' not in live(client, waiting, "layers", "open")
-    told = live(client, waiting, "wire", "ended")
-    assert 'id="tab"' not in told and "every 2s" not in told
+    assert 'id="tab"' in live(client, waiting, "wire", "open-1-11")
+    assert 'id="tab"' not in live(client, waiting, "layers", "open-1-11")
+    assert 'id="tab"' not in live(client, waiting, "wire", "ended-0-11")
+
+
+def test_an_exchange_that_has_a_next_one_does_not_ask(client: Client, session: Session) -> None:
+    first, last = make_history(session, 2)
+    assert "every 2s" not in read(client, first) and "every 2s" in read(client, last)
+
+
+def test_asking_of_one_exchange_in_vain_costs_little(
+    client: Client, waiting: Exchange, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    asked = {"tab": "wire", "live": state_of(read(client, waiting, "wire"))}
+    with django_assert_max_num_queries(5):
+        assert client.get(waiting.get_absolute_url(), asked).status_code == 204
 
 
 def test_another_persons_news_do_not_exist(stranger: Client, session: Session, waiting: Exchange) -> None:

@@ -86,7 +86,7 @@ def test_names_and_hashes_of_another_session_are_not_found(session: Session) -> 
     exchange = answered(other, "Hello", "Hi")
     answered(session, "Something else", "Hi")
     assert found(session, exchange.request_sha256) == {}
-    assert found(session, name_of(f"turn:{exchange.turns.get().public}")) == {}
+    assert found(session, str(exchange.turns.get().public)) == {}
 
 
 def test_the_list_marks_what_was_asked_for(client: Client, session: Session) -> None:

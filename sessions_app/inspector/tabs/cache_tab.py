@@ -81,8 +81,6 @@ class ShownCache:
     strategy: str
     entry: CacheEntry | None
     is_named: bool
-    ours: str
-    theirs: str
     broken: ShownBreak | None
     life: tuple[LifeRow, ...]
     ledger: ShownLedger | None
@@ -95,7 +93,6 @@ class CacheTab(Tab):
     title = "Cache"
 
     def context(self, exchange: Exchange, *, raw: bool) -> ShownCache:
-        ours, theirs = verdicts.two_facts(exchange.found_verdict, exchange.earlier("verdict"))
         rates = exchange.price.rates(exchange.prompt_tokens or 0) if exchange.price else None
         return ShownCache(
             plan=cache_plans.action(exchange.cache_action),
@@ -105,8 +102,6 @@ class CacheTab(Tab):
             strategy=formatting.visible(strategies.sentence(exchange.strategy, exchange.earlier("strategy"))),
             entry=entry_of(exchange),
             is_named=bool(exchange.cache_name),
-            ours=formatting.visible(ours),
-            theirs=formatting.visible(theirs),
             broken=break_of(exchange),
             life=life_of(exchange),
             ledger=ledger_of(exchange, rates),

@@ -21,7 +21,7 @@ OPEN_SOURCES = 6
 """The same for a text layer, which shows its text above the items."""
 
 MEANINGS = {
-    Layer.STATIC: "What rarely changes: the role, the rules, the tools, old history. A cache holds this.",
+    Layer.STATIC: "What rarely changes: the role, the rules, the tools, old history.",
     Layer.DYNAMIC: "The state of things now: files, artifacts, todos, the time.",
     Layer.BUFFERED: "Recent turns, word for word, with their thought signatures.",
     Layer.TRIGGER: "What asks for the answer: the message, or the results of the tools.",

@@ -8,7 +8,7 @@ from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange
 from sessions_app.prompt.pricing import Money
 from sessions_app.prompt.stage_records import StageName
-from sessions_app.wording import cache_plans, costs, strategies, verdicts
+from sessions_app.wording import cache_plans, costs, strategies
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,7 @@ def plan_lines(exchange: Exchange) -> tuple[str, ...]:
 
 
 def account_lines(exchange: Exchange) -> tuple[str, ...]:
-    """Verdict and cost; empty for rows of earlier versions, whose records hold the text."""
+    """The cost; empty for rows of earlier versions, whose records hold the text."""
     if exchange.found_verdict is None:
         return ()
-    equation = costs.equation(Money.restored(exchange.money))
-    return (verdicts.sentence(exchange.found_verdict), *filter(None, [equation]))
+    return tuple(filter(None, [costs.equation(Money.restored(exchange.money))]))

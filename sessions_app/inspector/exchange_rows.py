@@ -1,0 +1,127 @@
+"""The rows of a list of exchanges."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+from django.db.models import F, QuerySet
+from django.db.models.functions import Left
+
+from sessions_app.inspector import formatting
+from sessions_app.inspector.content_search import Match
+from sessions_app.inspector.exchange_header import BadgeView, end_of, verdict_of
+from sessions_app.inspector.received import NOTHING_YET, Received, received_by
+from sessions_app.inspector.stages import MESSAGE_LENGTH
+from sessions_app.models import Exchange, Session
+from sessions_app.ribbon import Ribbon, ribbon_of
+from sessions_app.wording import resends
+
+LONG_PAUSE = timedelta(minutes=5)
+"""Idle time after which a provider may have dropped an implicit cache."""
+
+LARGE_COLUMNS = ("manifest", "notes", "usage", "stages", "ledger", "money")
+"""Deferred: they can be large and the list does not show them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeRow:
+    """One exchange in the list. `pause` is the idle time before it, from `LONG_PAUSE` on."""
+
+    exchange: Exchange
+    message: str
+    ribbon: Ribbon
+    verdict: BadgeView | None
+    end: BadgeView
+    received: Received
+    pause: timedelta | None = None
+    match: Match | None = None
+
+    @property
+    def pause_label(self) -> str:
+        return f"{span_text(self.pause)} idle before it" if self.pause else ""
+
+    @property
+    def repeats(self) -> int | None:
+        """The number of the failed exchange that this one sends again."""
+        return getattr(self.exchange, "failed_number", None)
+
+    @property
+    def repeat_reason(self) -> str:
+        if self.repeats is None:
+            return ""
+        return resends.reason(getattr(self.exchange, "failed_error", None) or {}, self.repeats)
+
+    @property
+    def continues(self) -> int | None:
+        """The number of the exchange whose answer this one goes on with."""
+        return getattr(self.exchange, "continued_number", None)
+
+    @property
+    def other_model(self) -> str:
+        """The model that answered, where it is not the one that was asked."""
+        served = self.exchange.served_model
+        return served if served and served != self.exchange.model else ""
+
+
+def with_messages(exchanges: QuerySet[Exchange]) -> QuerySet[Exchange]:
+    """Without large columns; with the beginning of the trigger's text, and what a row says of others."""
+    return (
+        exchanges.defer(*LARGE_COLUMNS)
+        .select_related("run")
+        .annotate(
+            message=Left(F("run__trigger__text"), MESSAGE_LENGTH),
+            failed_number=F("resend_of__number"),
+            failed_error=F("resend_of__error"),
+            continued_number=F("continues__number"),
+        )
+    )
+
+
+def rows_of(
+    session: Session, exchanges: Sequence[Exchange], matches: Mapping[int, Match] | None = None
+) -> list[ExchangeRow]:
+    """One more query for the pauses, and one where an answer is still being received."""
+    pauses = pauses_before(session, exchanges)
+    received = received_by(one.pk for one in exchanges if one.is_open)
+    return [
+        row_of(
+            one,
+            received.get(one.pk, NOTHING_YET),
+            pause=pauses.get(one.number),
+            match=(matches or {}).get(one.number),
+        )
+        for one in exchanges
+    ]
+
+
+def row_of(exchange: Exchange, received: Received, **rest: Any) -> ExchangeRow:
+    message = formatting.visible(getattr(exchange, "message", "") or "")
+    verdict, end = verdict_of(exchange), end_of(exchange, received)
+    return ExchangeRow(exchange, message, ribbon_of(exchange), verdict, end, received, **rest)
+
+
+def pauses_before(session: Session, exchanges: Iterable[Exchange]) -> dict[int, timedelta]:
+    """Exchange number → the time since the end of the one before it, from `LONG_PAUSE` on."""
+    wanted = {one.number for one in exchanges}
+    both = wanted | {number - 1 for number in wanted}
+    rows = Exchange.objects.filter(session=session, number__in=both).order_by("number")
+    times = list(rows.values_list("number", "started_at", "ended_at"))
+    pauses = {
+        number: started - ended
+        for (before, _, ended), (number, started, _) in pairwise(times)
+        if number == before + 1 and ended is not None
+    }
+    return {number: pause for number, pause in pauses.items() if number in wanted and pause >= LONG_PAUSE}
+
+
+def span_text(span: timedelta) -> str:
+    """“6 min”, “2 h 5 min”, “3 days”."""
+    minutes = int(span.total_seconds() // 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{hours // 24} days"

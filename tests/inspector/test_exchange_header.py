@@ -1,0 +1,79 @@
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils.html import escape
+
+from sessions_app.inspector.exchange_header import end_of, header_of, price_of
+from sessions_app.inspector.received import Received
+from sessions_app.inspector.tabs import TABS
+from sessions_app.models import Exchange, Session
+from sessions_app.prompt.pricing import Money
+from sessions_app.prompt.reply import fold
+from sessions_app.runs.accounting import account_for
+from sessions_app.wording import verdicts
+from tests.factories import USAGE, answered, finish, make_exchange, make_run, text_chunk
+from tests.inspector.reading import read
+from tests.prices import make_price
+
+PRICE = Decimal("0.0021")
+
+
+@pytest.fixture
+def accounted(session: Session) -> Exchange:
+    """An exchange with what an answer's accounting writes down, after another one."""
+    make_price(session.model)
+    first = answered(session, "Hello", "Hi")
+    exchange = make_exchange(make_run(session), previous=first)
+    account_for(exchange, fold([text_chunk("On time.", usage=USAGE)]))
+    exchange.save()
+    finish(exchange.run)
+    return exchange
+
+
+@pytest.mark.parametrize("tab", [tab.id for tab in TABS])
+def test_the_verdict_is_said_once_whatever_tab_is_open(client: Client, accounted: Exchange, tab: str) -> None:
+    facts = verdicts.two_facts(accounted.found_verdict)
+    page = read(client, accounted, tab)
+    for fact in filter(None, facts):
+        assert page.count(escape(fact)) == 1
+
+
+def test_the_price_stands_beside_the_tokens(client: Client, accounted: Exchange) -> None:
+    price = header_of(accounted).price
+    assert price.startswith("$0.0")
+    assert f'40 thoughts <span class="price">{price}</span>' in read(client, accounted)
+
+
+@pytest.mark.parametrize(
+    ("fields", "price"),
+    [
+        ({"usd": PRICE}, "$0.0021"),
+        ({"usd": PRICE, "money": Money((), at_least=True).stored()}, "at least $0.0021"),
+        ({"usd": PRICE, "money": Money((), estimated=True).stored()}, "about $0.0021"),
+        ({"usd": None}, "price unknown"),
+        ({"usd": None, "ended_at": None}, ""),
+    ],
+)
+def test_a_price_says_how_sure_it_is(session: Session, fields: dict[str, Any], price: str) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    for name, value in fields.items():
+        setattr(exchange, name, value)
+    assert price_of(exchange) == price
+
+
+@pytest.mark.parametrize(("count", "label"), [(0, "waiting"), (1, "streaming")])
+def test_an_open_exchange_waits_until_a_chunk_has_come(session: Session, count: int, label: str) -> None:
+    exchange = Exchange(session=session)
+    assert end_of(exchange, Received(count)).label == label
+
+
+def test_what_an_open_exchange_says_is_not_what_an_ended_one_says(client: Client, session: Session) -> None:
+    exchange = make_exchange(make_run(session), [])
+    Exchange.objects.filter(pk=exchange.pk).update(ended_at=None, outcome="", prompt_tokens=None)
+    waits = read(client, exchange, "response")
+    assert "The provider has not counted yet." in waits and "No part of an answer has come yet." in waits
+    Exchange.objects.filter(pk=exchange.pk).update(ended_at=exchange.started_at)
+    ended = read(client, exchange, "response")
+    assert "The provider reported no usage." in ended and "No part of an answer came." in ended
