@@ -10,7 +10,7 @@ def key() -> Any:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("sessions_app", "0026_import_formats")]
+    dependencies = [("sessions_app", "0028_exchange_loss")]
 
     operations = [
         migrations.CreateModel(

@@ -11,7 +11,7 @@ def forget_times_that_nobody_took(apps: Any, editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("sessions_app", "0026_import_formats")]
+    dependencies = [("sessions_app", "0031_model_lifecycle")]
 
     operations = [
         migrations.CreateModel(

@@ -79,7 +79,7 @@ async def test_the_request_is_copied_as_curl_by_its_key(page: Page, context: Bro
 async def test_each_program_is_copied_whole(page: Page, context: BrowserContext) -> None:
     await context.grant_permissions(["clipboard-read", "clipboard-write"])
     await open_newest(page, "Wire")
-    for name, begins in (("JavaScript", "const body"), ("Python, google-genai", "import os\n\nfrom google")):
+    for name, begins in (("JavaScript", "const body"), ("Python, google-genai", "import json\nimport os")):
         button = page.get_by_role("button", name=f"Copy as {name}", exact=True)
         await button.click()
         await expect(button).to_have_text("Copied")
