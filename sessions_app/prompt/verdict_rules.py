@@ -56,7 +56,7 @@ def asked_again(
     same. Where that one had the same beginning, its end is what explains the miss, and not the other model.
     """
     is_held = fate is not None and fate.kind is not FateKind.OTHER_BYTES
-    if not is_held and not 0 < verdict.minimum <= again.scaled(usage.prompt):
+    if not is_held and not 0 < verdict.minimum <= _surely_unchanged(again, usage):
         return verdict
     reason = _miss(plan, usage, again, verdict.minimum, fate)
     return Verdict(reason, verdict.seen, usage.cached, usage.prompt, verdict.minimum, fate, again)
@@ -133,7 +133,7 @@ def _own_change(usage: Usage, seen: Comparison, minimum: int) -> VerdictReason |
     if not seen.same_model:
         return VerdictReason.OTHER_MODEL
     broken = seen.broken
-    if broken is None or seen.scaled(usage.prompt) >= minimum:
+    if broken is None or _surely_unchanged(seen, usage) >= minimum:
         return None if seen.same_config else VerdictReason.OTHER_SETTINGS
     if seen.static not in (StaticChange.SAME, StaticChange.UNKNOWN):
         return _OTHER_STATIC[seen.static]
@@ -142,6 +142,11 @@ def _own_change(usage: Usage, seen: Comparison, minimum: int) -> VerdictReason |
     if broken.kind is not BreakKind.CHANGED and broken.source.startswith("turn:"):
         return VerdictReason.HISTORY_REWRITTEN
     return VerdictReason.LAYER_CHANGED
+
+
+def _surely_unchanged(seen: Comparison, usage: Usage) -> float:
+    """Tokens of the unchanged prefix, without what the provider may count otherwise."""
+    return WHOLE_SHARE * seen.scaled(usage.prompt)
 
 
 def _other_cause(seen: Comparison, minimum: int) -> VerdictReason:

@@ -28,7 +28,7 @@ from sessions_app.prompt.verdict import (
     Verdict,
     VerdictReason,
 )
-from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE, asked_again, lost_by, verdict_of
+from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE, WHOLE_SHARE, asked_again, lost_by, verdict_of
 from tests.prompt.examples import NOW
 
 LIVE = CacheFacts(1024, name="cachedContents/a", expires=NOW + timedelta(hours=1))
@@ -192,6 +192,12 @@ def test_an_implicit_roll_over_is_no_edit() -> None:
     assert missed(rolled).code is VerdictCode.OUR_ROLLOVER
 
 
+def test_a_change_that_leaves_a_prefix_of_about_the_minimum_explains_a_miss() -> None:
+    near = replace(AFTER_A_BREAK, prefix_tokens=4_300, static=StaticChange.ROLLED_OVER)
+    assert missed(near).reason is VerdictReason.ROLLED_OVER
+    assert missed(replace(near, prefix_tokens=4_600)).reason is VerdictReason.UNEXPLAINED
+
+
 def test_a_partial_hit_keeps_what_became_of_our_cache() -> None:
     fate = ended(FateKind.DROPPED, EntryReason.ADMIN)
     verdict = verdict_of(INLINE, usage(10_000, 4_096), SAME, minimum=MINIMUM, fate=fate)
@@ -288,5 +294,5 @@ def test_a_provider_miss_implies_that_nothing_of_ours_happened(
     assert fate is None and not lived
     assert seen.same_model and seen.same_config and seen.same_served
     assert seen.idle_seconds <= IMPLICIT_LIFE.total_seconds()
-    assert seen.broken is None or seen.scaled(prompt) >= MINIMUM
+    assert seen.broken is None or seen.scaled(prompt) * WHOLE_SHARE >= MINIMUM
     assert prompt >= MINIMUM and (seen.was_prompt is None or seen.was_prompt >= MINIMUM)

@@ -83,4 +83,5 @@ class ScriptedSession:
         self.provider.emulator.faults.configured = tuple(parse_faults("miss")) if is_withheld else ()
 
     def agree(self) -> None:
-        assert list(self.provider.contradictions(self.session)) == []
+        contradictions = list(self.provider.contradictions(self.session))
+        assert not contradictions, contradictions
