@@ -1,11 +1,10 @@
 """What changed in the state of a session between two requests, as a list."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sessions_app.inspector.request_diff import ItemPair, SettingChange
-from sessions_app.inspector.tabs.layers_tab import name_of
 from sessions_app.models import Exchange, Source
 from sessions_app.prompt import wire
 from sessions_app.prompt.comparisons import StateSubject
@@ -37,13 +36,17 @@ class StateChange:
 
 
 def state_changes(
-    old: Exchange, new: Exchange, pairs: Sequence[ItemPair], settings: Sequence[SettingChange]
+    old: Exchange,
+    new: Exchange,
+    pairs: Sequence[ItemPair],
+    settings: Sequence[SettingChange],
+    name_of: Callable[[str], str],
 ) -> list[StateChange]:
-    """In the order of `StateSubject`; one query where the tools differ."""
+    """In the order of `StateSubject`; one query where the tools differ. `name_of` names a source."""
     found = [
         *_columns(old, new),
         *(_of_setting(one) for one in settings),
-        *(_of_item(pair) for pair in pairs if _is_state(pair)),
+        *(_of_item(pair, name_of(pair.shown.name)) for pair in pairs if _is_state(pair)),
         *_tools(pairs),
         *_history(pairs),
     ]
@@ -84,9 +87,9 @@ def _is_state(pair: ItemPair) -> bool:
     return pair.status != "same" and _kind(pair) not in (TOOLS, *_NO_STATE, *_HISTORY)
 
 
-def _of_item(pair: ItemPair) -> StateChange:
+def _of_item(pair: ItemPair, name: str) -> StateChange:
     subject = StateSubject.PANEL if _kind(pair) == "panel" else StateSubject.TEXT
-    return StateChange(subject, name_of(pair.shown.name), how=pair.status)
+    return StateChange(subject, name, how=pair.status)
 
 
 def _history(pairs: Sequence[ItemPair]) -> Iterator[StateChange]:

@@ -4,6 +4,7 @@ from django.test import Client
 
 from sessions_app.inspector.request_diff import pairs_of, settings_of
 from sessions_app.inspector.state_changes import StateChange, state_changes
+from sessions_app.inspector.tabs.layers_tab import name_of
 from sessions_app.models import Exchange, Session, Source
 from sessions_app.prompt.comparisons import StateSubject
 from sessions_app.prompt.layers import Layer
@@ -14,7 +15,7 @@ from tests.inspector.reading import read
 
 
 def changes(old: Exchange, new: Exchange) -> list[StateChange]:
-    return state_changes(old, new, pairs_of(old, new), settings_of(old, new))
+    return state_changes(old, new, pairs_of(old, new), settings_of(old, new), name_of)
 
 
 def told(old: Exchange, new: Exchange) -> set[tuple[StateSubject, str, str]]:

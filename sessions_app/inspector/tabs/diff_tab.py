@@ -114,7 +114,7 @@ class DiffTab(Tab):
             settings=settings,
             previous=previous,
             cache=cache_note(other, exchange),
-            state=state_changes(other, exchange, pairs, settings),
+            state=state_changes(other, exchange, pairs, settings, name_of),
             problem=problem,
             asked=found.asked,
             is_elsewhere=other.session_id != exchange.session_id,
