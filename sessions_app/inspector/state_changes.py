@@ -43,7 +43,7 @@ def state_changes(
     settings: Sequence[SettingChange],
     titles: SourceTitles,
 ) -> list[StateChange]:
-    """In the order of `StateSubject`; one query where the tools differ."""
+    """In the order of `StateSubject`; one query where the tools differ. `name_of` names a source."""
     found = [
         *_columns(old, new),
         *(_of_setting(one) for one in settings),
