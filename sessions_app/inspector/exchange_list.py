@@ -14,6 +14,7 @@ from sessions_app.inspector import formatting
 from sessions_app.inspector.content_search import Match, Matches, search
 from sessions_app.inspector.exchange_filters import Filters
 from sessions_app.inspector.exchange_header import BadgeView, end_of, verdict_of
+from sessions_app.inspector.session_cost import session_totals
 from sessions_app.inspector.stages import MESSAGE_LENGTH, RefusedRun, refusals_of, refused_runs
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange, Run, Session
@@ -98,7 +99,7 @@ def list_exchanges(session: Session, params: Any) -> ExchangeList:
     return ExchangeList(
         page=page,
         lines=interleaved(rows, refusals, newer=newer_than(page), is_last=not page.has_next()),
-        totals=totals_of(found),
+        totals=totals_of(found) | session_totals(session),
         filters=filters,
         is_cut=matches.is_cut,
         active=Run.objects.active().filter(session=session).exists(),
@@ -221,7 +222,7 @@ class ExchangeUpdates:
 
 def updates_of(session: Session, params: Mapping[str, str]) -> ExchangeUpdates:
     """Takes what the page shows: `after` (newest number), `open` (numbers without an end), `refused`
-    (how many refused runs) and `empty` (no table). At most six queries."""
+    (how many refused runs) and `empty` (no table). At most seven queries."""
     after, watched = number_in(params.get("after", "")), numbers_in(params.get("open", ""))
     own = Exchange.objects.filter(session=session)
     active = Run.objects.active().filter(session=session).exists()
@@ -237,7 +238,7 @@ def updates_of(session: Session, params: Mapping[str, str]) -> ExchangeUpdates:
     return ExchangeUpdates(
         fresh=[row for row in rows if row.exchange.number > after],
         changed=[row for row in rows if row.exchange.number <= after],
-        totals=totals_of(own),
+        totals=totals_of(own) | session_totals(session),
         newest=max([after, *(one.number for one in found)]),
         active=active,
         refused=refused,

@@ -8,7 +8,6 @@ position: an item that a named cache holds is the same item.
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
-from decimal import Decimal
 from itertools import takewhile
 from typing import Any, Self
 
@@ -29,15 +28,6 @@ class LedgerItem:
     identity: Hashable
     tokens: int
     is_named: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerLine:
-    """One item with its estimated cost, None when the price is unknown."""
-
-    entry: LedgerItem
-    is_hit: bool
-    usd: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +68,6 @@ def ledger_of(before: Sequence[Hashable], now: Sequence[LedgerItem]) -> Ledger:
 def is_hit(entry: LedgerItem, position: int, prefix: int) -> bool:
     """An item of a named cache is always a hit: another session may have created the cache."""
     return entry.is_named or position < prefix
-
-
-def ledger_lines(now: Sequence[LedgerItem], prefix: int, rates: Rates | None) -> tuple[LedgerLine, ...]:
-    """The ledger item by item, at the rates of the model that answers."""
-    hits = [is_hit(entry, position, prefix) for position, entry in enumerate(now)]
-    return tuple(
-        LedgerLine(entry, hit, input_cost(entry.tokens, hit, rates))
-        for entry, hit in zip(now, hits, strict=True)
-    )
-
-
-def input_cost(tokens: int, hit: bool, rates: Rates | None) -> Decimal | None:
-    """What these tokens cost as input."""
-    if rates is None:
-        return None
-    return (tokens * (rates.cached if hit else rates.input) / MILLION).quantize(SMALLEST)
 
 
 CONTEXT_LENGTH = 40

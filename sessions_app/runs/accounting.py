@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from time import perf_counter
 from typing import Any
-
-from django.db.models import F
 
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.gemini.model_capabilities import Capabilities, base_of
 from sessions_app.gemini.routes import endpoint_of
-from sessions_app.models import Exchange, Price, Session, Source, Spending
-from sessions_app.models.price import SpendingKey as Booking
+from sessions_app.models import Booking, Exchange, Price, Run, Source
 from sessions_app.prompt import prefix_diff, pricing, wire
+from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.prefix_diff import BreakLine, ManifestPiece
 from sessions_app.prompt.pricing import Money, Rates
@@ -28,6 +25,7 @@ from sessions_app.prompt.stage_records import (
 )
 from sessions_app.prompt.tokens import estimate
 from sessions_app.prompt.verdict import Comparison, Verdict
+from sessions_app.runs.money_source import source_of
 
 PREVIOUS_FIELDS = (
     "number",
@@ -167,19 +165,35 @@ def price_of(exchange: Exchange) -> Price | None:
 
 
 def book_cost(exchange: Exchange, price: Price | None, usage: Usage, money: Money | None) -> None:
-    """Sets the cost and books it for owner and session: two queries, four for the first of a day."""
+    """Sets the cost and books it: four statements, six for the first of a day."""
+    source = source_of(exchange.route)
     exchange.price = price
     exchange.usd = money.total if money else None
-    exchange.money = money.stored() if money else {}
-    model = price.model if price else exchange.served_model or exchange.model
-    booking = Booking(exchange.run.session.owner_id, exchange.started_at.date(), model)
-    Spending.objects.add_exchange(booking, usage, exchange.usd)
-    Session.objects.filter(pk=exchange.session_id).update(
-        spent_usd=F("spent_usd") + (exchange.usd or Decimal(0)),
-        unpriced=F("unpriced") + int(exchange.usd is None),
-        prompt_tokens=F("prompt_tokens") + usage.prompt,
-        cached_tokens=F("cached_tokens") + min(usage.cached, usage.prompt),
+    exchange.money = replace(money, source=source).stored() if money else {}
+    booking = Booking.of(
+        exchange.run.session,
+        cause_of(exchange),
+        source,
+        price,
+        model=exchange.served_model or exchange.model,
+        exchange=exchange,
+        day=exchange.started_at.date(),
+        usd=exchange.usd,
+        prompt_tokens=usage.prompt,
+        cached_tokens=min(usage.cached, usage.prompt),
+        output_tokens=usage.output,
+        thought_tokens=usage.thoughts,
     )
+    Booking.objects.book(booking)
+
+
+def cause_of(exchange: Exchange) -> SpendingCause:
+    """A retry where the request repeats a failed one, or its run begins at a message again."""
+    run = exchange.run
+    repeats = exchange.resend_of_id is not None or (
+        run.trigger_id is not None and Run.objects.filter(trigger_id=run.trigger_id, pk__lt=run.pk).exists()
+    )
+    return SpendingCause.RETRY if repeats else SpendingCause.ANSWER
 
 
 def partial_usage(exchange: Exchange, reply: Reply) -> tuple[Usage, bool]:

@@ -8,25 +8,22 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from sessions_app.context.model_lookup import facts_of
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import CacheGone, GatewayError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.provider_resources import CacheCreated
-from sessions_app.models import CacheEntry, CacheRefusal, Price, Session
+from sessions_app.models import CacheEntry, CacheRefusal, Session
 from sessions_app.models.cache import deployment
-from sessions_app.models.price import Spending, SpendingKey
-from sessions_app.prompt import pricing
 from sessions_app.prompt.caching import CacheAction, EntryReason, display_name
 from sessions_app.prompt.layers import Layers
 from sessions_app.prompt.payload import cacheable, static_tokens
 from sessions_app.runs.background import isolated
+from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_extension
 from sessions_app.runs.cache_refusals import record_refusal
 from sessions_app.runs.request import PreparedRequest
 
@@ -69,14 +66,14 @@ async def _extend_again(gateway: Gateway, prepared: PreparedRequest) -> None:
     while True:
         await asyncio.sleep(lifetime.total_seconds() / 3)
         with isolated("cache_not_held", cache=prepared.plan.name):
-            await extend_cache(gateway, prepared.plan.name, lifetime)
+            await extend_cache(gateway, prepared.plan.name, lifetime, prepared.context.session)
 
 
 async def keep_cache(gateway: Gateway, prepared: PreparedRequest) -> None:
     """Between the requests of a run: extends the cache that it names, and links the session to it."""
     request = CacheRequest.of(prepared)
     if prepared.plan.action is CacheAction.EXTEND:
-        await extend_cache(gateway, prepared.plan.name, request.lifetime)
+        await extend_cache(gateway, prepared.plan.name, request.lifetime, request.session)
     if prepared.plan.name not in prepared.built.caching.named:
         await database_sync_to_async(link_session)(request)
 
@@ -88,7 +85,7 @@ async def carry_out_plan(gateway: Gateway, prepared: PreparedRequest) -> None:
         case CacheAction.CREATE:
             await create_cache(gateway, request)
         case CacheAction.EXTEND:
-            await extend_cache(gateway, prepared.plan.name, request.lifetime)
+            await extend_cache(gateway, prepared.plan.name, request.lifetime, request.session)
         case CacheAction.DROP:
             await database_sync_to_async(CacheEntry.objects.release_for_session)(
                 request.session.pk, EntryReason.WAIVED
@@ -128,8 +125,13 @@ async def create_cache(
     return False
 
 
-async def extend_cache(gateway: Gateway, name: str, lifetime: timedelta) -> bool:
-    """Sets the expiry to `lifetime` from now; returns whether that succeeded."""
+async def extend_cache(
+    gateway: Gateway, name: str, lifetime: timedelta, session: Session | None = None
+) -> bool:
+    """Sets the expiry to `lifetime` from now; returns whether that succeeded.
+
+    `session` is the one whose run asked for it; None for an admin.
+    """
     try:
         extended = await gateway.extend_cache(name, round(lifetime.total_seconds()))
     except CacheGone as error:
@@ -139,7 +141,8 @@ async def extend_cache(gateway: Gateway, name: str, lifetime: timedelta) -> bool
         # The old expiry holds; the next answer tries again.
         log.info("cache_not_prolonged", kind=type(error).__name__)
         return False
-    await database_sync_to_async(_record_extended)(name, extended.expires or timezone.now() + lifetime)
+    expires = extended.expires or timezone.now() + lifetime
+    await database_sync_to_async(_record_extended)(name, expires, session)
     return True
 
 
@@ -162,11 +165,15 @@ def _record_created(
     """Stores the name, books the cost, switches the session to it. False when the cache is not needed."""
     expires = created.expires or timezone.now() + request.lifetime
     entries = CacheEntry.objects
+    cache = KeptCache(created.name, request.model, request.route, created.tokens)
     if not entries.remember(request.fingerprint, name=created.name, tokens=created.tokens, expires=expires):
         # The janitor may have adopted it already; then it must not be deleted.
-        return entries.filter(name=created.name).exists()
+        is_adopted = entries.filter(name=created.name).exists()
+        if not is_adopted:
+            book_creation(cache, request.session, timedelta())
+        return is_adopted
     CacheRefusal.objects.reset_failures(request.route, request.model)
-    book_storage(CacheEntry.objects.get(fingerprint=request.fingerprint), request.lifetime, is_new=True)
+    book_creation(cache, request.session, request.lifetime)
     switch(request)
     return True
 
@@ -194,30 +201,14 @@ def link_session(request: CacheRequest) -> bool:
 
 
 @transaction.atomic
-def _record_extended(name: str, expires: datetime) -> None:
+def _record_extended(name: str, expires: datetime, session: Session | None) -> None:
     entry = CacheEntry.objects.at_provider().filter(name=name).first()
     if entry is not None:
         gained = expires - (entry.expires_at or expires)
         CacheEntry.objects.set_expiry(name, expires)
-        book_storage(entry, gained)
+        book_extension(KeptCache.of(entry), session, entry.owner_id, gained)
 
 
 def _record_gone(name: str, said: str) -> None:
     for entry in CacheEntry.objects.at_provider().filter(name=name):
         entry.drop(EntryReason.PROVIDER, said)
-
-
-def book_storage(entry: CacheEntry, lifetime: timedelta, *, is_new: bool = False) -> None:
-    """Books the storage for `lifetime` (negative: a refund) and, if `is_new`, the creation."""
-    if entry.owner_id is None:
-        return
-    today = timezone.now().date()
-    price = Price.objects.of(entry.model, today, family=facts_of(entry.model).family)
-    rates = price.rates(entry.tokens) if price else None
-    hours = lifetime.total_seconds() / 3_600
-    created = (pricing.creation_cost(entry.tokens, rates).total if rates else None) if is_new else Decimal(0)
-    Spending.objects.add_cache(
-        SpendingKey(entry.owner_id, today, entry.model),
-        made=created,
-        kept=pricing.storage_cost(entry.tokens, hours, rates) if rates else None,
-    )

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from django.contrib.auth.models import Permission
 
 from sessions_app.models import (
+    Allowance,
     Blob,
     BlobSlice,
+    Booking,
     CacheEntry,
     CacheRefusal,
     DatabaseProbe,
@@ -21,12 +23,14 @@ from sessions_app.models import (
     Run,
     RunLog,
     Session,
+    Spending,
     ToolCall,
     Turn,
 )
 from sessions_app.models.price import SeededPrice
 from sessions_app.models.source import digest
 from sessions_app.prompt.caching import EntryReason
+from tests.models.money import assert_sums_agree
 
 
 def figures_are_empty_for_old_rows() -> None:
@@ -112,6 +116,22 @@ def no_import_is_of_another_format() -> None:
     assert not ImportJob.objects.exclude(format="", notes=[]).exists()
 
 
+def every_amount_is_a_booking_whose_source_is_unknown() -> None:
+    assert Booking.objects.exists() and not Booking.objects.exclude(source="unknown").exists()
+    assert not Spending.objects.exclude(source="unknown").exists()
+    assert not Allowance.objects.filter(counts_emulator=True).exists()
+
+
+def sums_of_sessions_and_days_are_those_of_their_bookings() -> None:
+    assert_sums_agree()
+    booked = set(Booking.objects.filter(session=None).values_list("cause", flat=True))
+    assert {"cache_made", "cache_kept"} <= booked
+    priced = Exchange.objects.exclude(usd=None)
+    assert priced.exists()
+    booked_usd = dict(Booking.objects.exclude(exchange=None).values_list("exchange_id", "usd"))
+    assert all(booked_usd[one.pk] == one.usd for one in priced)
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -128,4 +148,6 @@ CASES: dict[str, Callable[[], None]] = {
     "0024_personal_limits": nobody_is_limited_and_no_old_run_counts_as_sent,
     "0025_exchange_base_url": no_address_is_made_up_for_old_exchanges,
     "0026_import_formats": no_import_is_of_another_format,
+    "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
+    "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

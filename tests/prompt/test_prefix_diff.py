@@ -17,7 +17,7 @@ from sessions_app.prompt.prefix_diff import (
     common_prefix,
     escape_start,
     find_break,
-    ledger_lines,
+    is_hit,
     ledger_of,
 )
 from sessions_app.prompt.pricing import Rates
@@ -131,8 +131,6 @@ def test_a_break_survives_being_stored() -> None:
     assert BreakLine.restored({}) is None
 
 
-ITEM_RATES = Rates(Decimal(3), Decimal("0.30"), Decimal(15))
-
 identities = st.lists(st.integers(0, 5), max_size=12)
 
 
@@ -158,11 +156,6 @@ def test_an_item_hits_while_all_before_it_are_the_same(before: str, now: str, hi
     assert (sums.hits, sums.hit_tokens, sums.miss_tokens) == (hits, 100 * hits, 100 * (len(now) - hits))
 
 
-def test_an_item_costs_what_a_hit_or_a_miss_costs() -> None:
-    hit, miss = ledger_lines(entries("ab"), 1, ITEM_RATES)
-    assert (hit.usd, miss.usd) == (Decimal("0.00003"), Decimal("0.0003"))
-
-
 def test_going_from_a_miss_to_a_named_cache_is_the_same_items() -> None:
     assert ledger_of(list("abc"), entries("abcd", named=2)) == ledger_of(list("abc"), entries("abcd"))
 
@@ -171,15 +164,10 @@ def test_a_named_cache_hits_in_a_new_session_too() -> None:
     assert ledger_of([], entries("abc", named=2)).hits == 2
 
 
-def test_without_a_price_nothing_is_said_about_money() -> None:
-    assert [line.usd for line in ledger_lines(entries("ab"), 1, None)] == [None, None]
-
-
 @given(identities, identities)
-def test_the_sums_are_those_of_the_lines(before: list[int], now: list[int]) -> None:
+def test_the_sums_are_those_of_the_items(before: list[int], now: list[int]) -> None:
     sums = ledger_of([str(one) for one in before], entries(now))
-    lines = ledger_lines(entries(now), sums.prefix, ITEM_RATES)
-    assert sums.hits == sum(line.is_hit for line in lines)
+    assert sums.hits == sum(is_hit(entry, place, sums.prefix) for place, entry in enumerate(entries(now)))
     assert sums.tokens == 100 * len(now)
 
 
