@@ -176,7 +176,7 @@ class CostForecast:
 
     @classmethod
     def of(cls, session: Session) -> Self:
-        """Four queries; one before the first answer, five on a branch without one."""
+        """Four queries; one before the first answer, five on a branch without one. `causes` is one more."""
         now, last = timezone.now(), newest_exchange(session)
         budgets = tuple(budgets_of(session, session.options))
         if last is None:

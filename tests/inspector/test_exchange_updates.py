@@ -64,7 +64,7 @@ def test_asking_costs_little(
     waiting: Exchange,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         updates(client, session, after=1, open="1")
 
 
