@@ -239,6 +239,16 @@ class RowGone(PipewebError):
     pass
 
 
+class PriceUsed(PipewebError):
+    """A price that something was charged at is not changed."""
+
+    def __init__(self, price: str) -> None:
+        super().__init__(
+            f"Answers were charged at the price {price}: it stays as it is.",
+            hint="Add the price again with the day from which the correction holds.",
+        )
+
+
 class NotImportable(PipewebError):
     """`reason` is the problem, `figures` are JSON values for its sentence (`wording.imports`)."""
 

@@ -7,10 +7,12 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.html import escape
 from django.utils.http import urlencode
 
 from sessions_app.admin.base import FilteredAdmin
 from sessions_app.context.model_lookup import facts_of, model_names
+from sessions_app.errors import PriceUsed
 from sessions_app.gemini.model_capabilities import Capabilities, capabilities_of
 from sessions_app.models import ModelFacts, ModelLifecycle, Price
 
@@ -122,7 +124,7 @@ class ModelLifecycleAdmin(FilteredAdmin):
 
 @admin.register(Price)
 class PriceAdmin(FilteredAdmin):
-    """A price that exchanges were charged at is kept: enter the new one from its day on."""
+    """A price that something was charged at is only shown: a correction is a new row from its day on."""
 
     list_display = ("model", "valid_from", "input", "cached", "output", "above", "storage", "source")
     list_filter = ("valid_from",)
@@ -136,6 +138,18 @@ class PriceAdmin(FilteredAdmin):
             {"fields": ("above", "input_above", "cached_above", "output_above"), "classes": ("collapse",)},
         ),
     )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Price | None = None) -> Any:
+        """With the reason where the price cannot be changed."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or not obj.is_used:
+            return fieldsets
+        told = PriceUsed(str(obj))
+        (title, first), *rest = fieldsets
+        return [(title, {**first, "description": escape(f"{told.message} {told.hint}")}), *rest]
+
+    def has_change_permission(self, request: HttpRequest, obj: Price | None = None) -> bool:
+        return super().has_change_permission(request, obj) and not (obj is not None and obj.is_used)
 
     def has_delete_permission(self, request: HttpRequest, obj: Price | None = None) -> bool:
         return False

@@ -7,20 +7,24 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.db import transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import DecimalField, F, Q, QuerySet, Sum, Value
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 
-from sessions_app.admin.base import FilteredAdmin, RecordAdmin, percent
+from sessions_app.admin.base import FilteredAdmin, RecordAdmin, percent, short
 from sessions_app.admin.limits import LimitsInline, limits_table
 from sessions_app.admin.sessions import Deleted, count_parts
-from sessions_app.models import Allowance, Blob, Session, Spending
-from sessions_app.prompt.pricing import dollars
+from sessions_app.models import Allowance, Blob, Booking, Session, Spending
+from sessions_app.prompt.pricing import MoneySource, dollars
+from sessions_app.wording import costs
 
 if TYPE_CHECKING:
     BaseUserAdmin = UserAdmin[User]
 else:
     # Generic only in the stubs.
     BaseUserAdmin = UserAdmin
+
+NOTHING = Value(Decimal(0), DecimalField())
 
 admin.site.unregister([User, Group])
 
@@ -61,7 +65,7 @@ class PermissionGroupAdmin(FilteredAdmin, GroupAdmin):
 
 @transaction.atomic
 def erase_user(person: User) -> None:
-    """Erases the sessions and blobs of a user, then deletes the user."""
+    """Erases the sessions and blobs of a user, then deletes the user. Sums of money stay, of nobody."""
     for session in Session.objects.filter(owner=person):
         session.erase()
     Blob.objects.delete_unreferenced(person.pk)
@@ -70,7 +74,7 @@ def erase_user(person: User) -> None:
 
 @admin.register(Allowance)
 class AllowanceAdmin(FilteredAdmin):
-    list_display = ("owner", "usd_per_day", "usd_per_month", "warn_percent")
+    list_display = ("owner", "usd_per_day", "usd_per_month", "warn_percent", "counts_emulator")
     autocomplete_fields = ("owner",)
     search_fields = ("owner__username",)
     search_help_text = "Owner"
@@ -78,12 +82,13 @@ class AllowanceAdmin(FilteredAdmin):
 
 @admin.register(Spending)
 class SpendingAdmin(RecordAdmin):
-    """Spending by person, day and model, with the sums by person of the listed rows."""
+    """Spending by person, day, model and source, with the sums by person of the listed rows."""
 
     list_display = (
         "owner",
         "day",
         "model",
+        "source",
         "exchanges",
         "unpriced",
         "cached",
@@ -91,7 +96,8 @@ class SpendingAdmin(RecordAdmin):
         "caches_cost",
         "sum",
     )
-    list_filter = ("day", "model")
+    list_filter = ("day", "model", "source")
+    empty_value_display = "erased"
     list_select_related = ("owner",)
     date_hierarchy = "day"
     search_fields = ("owner__username", "model")
@@ -124,9 +130,39 @@ class SpendingAdmin(RecordAdmin):
         return response
 
 
-def totals_of(rows: QuerySet[Spending]) -> list[tuple[str, int, Decimal]]:
-    """(owner, exchanges, sum) of the hundred largest sums."""
-    amount = Sum(F("usd") + F("cache_usd") + F("storage_usd"))
-    people = rows.order_by().values("owner__username").annotate(count=Sum("exchanges"), amount=amount)
-    top = people.order_by("-amount")[:100]
-    return [(one["owner__username"], one["count"], one["amount"]) for one in top]
+@admin.register(Booking)
+class BookingAdmin(RecordAdmin):
+    """Every amount with its cause; a booking whose session or person was erased stays without it."""
+
+    list_display = ("day", "owner", "in_session", "cause", "source", "model", "cost")
+    list_filter = ("day", "cause", "source", "model")
+    list_select_related = ("owner", "session")
+    date_hierarchy = "day"
+    search_fields = ("owner__username", "session__public", "model")
+    empty_value_display = "erased"
+
+    @admin.display(ordering="session__public", description="session")
+    def in_session(self, row: Booking) -> str | None:
+        return short(row.session.public) if row.session else None
+
+    @admin.display(ordering="usd", description="cost")
+    def cost(self, row: Booking) -> str:
+        return dollars(row.usd)
+
+
+def totals_of(rows: QuerySet[Spending]) -> list[tuple[str, int, str]]:
+    """(owner, exchanges, what was paid and would have cost) of the hundred largest sums.
+
+    The owner is empty for people who were erased.
+    """
+    amount, is_emulated = F("usd") + F("cache_usd") + F("storage_usd"), Q(source=MoneySource.EMULATOR)
+    people = rows.order_by().values("owner__username")
+    sums = people.annotate(
+        count=Sum("exchanges"),
+        paid=Coalesce(Sum(amount, filter=~is_emulated), NOTHING),
+        emulated=Coalesce(Sum(amount, filter=is_emulated), NOTHING),
+    )
+    return [
+        (one["owner__username"] or "", one["count"], costs.amount(one["paid"], one["emulated"]))
+        for one in sums.order_by("-paid", "-emulated")[:100]
+    ]

@@ -1,13 +1,13 @@
 """Tokens, cached share and cost of an answer and of each of its requests."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Self
 
 from sessions_app.models import Exchange
 from sessions_app.models.answering import other_model
-from sessions_app.prompt.pricing import Budget, Money, dollars
+from sessions_app.prompt.pricing import Budget, Money, MoneySource
 from sessions_app.ribbon import Ribbon, ribbon_of
 from sessions_app.wording import break_lines, costs, sentences, verdicts
 
@@ -43,10 +43,14 @@ def _total(each: Sequence[Money | None]) -> str:
     known = [money for money in each if money is not None]
     if not known:
         return "cost unknown"
-    total = dollars(sum((money.total for money in known), Decimal(0)))
-    if len(known) < len(each) or any(money.at_least for money in known):
-        return f"≥ {total}"
-    return f"≈ {total}" if any(money.estimated for money in known) else total
+    emulated = _sum(money for money in known if money.source is MoneySource.EMULATOR)
+    is_bound = len(known) < len(each) or any(money.at_least for money in known)
+    bound = "at_least" if is_bound else "estimated" if any(money.estimated for money in known) else "exact"
+    return costs.amount(_sum(known) - emulated, emulated, costs.BOUNDS[bound])
+
+
+def _sum(each: Iterable[Money]) -> Decimal:
+    return sum((money.total for money in each), Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)

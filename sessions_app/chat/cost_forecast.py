@@ -9,14 +9,15 @@ from django.db.models import Q
 from django.utils import timezone
 
 from sessions_app.context.model_lookup import facts_of
-from sessions_app.models import CacheEntry, Exchange, Price, Session
+from sessions_app.models import Booking, CacheEntry, Exchange, Price, Session
 from sessions_app.prompt.caching import EXPIRY_MARGIN, VerdictCode
-from sessions_app.prompt.pricing import Budget, Money, Rates, cost, creation_cost, dollars
+from sessions_app.prompt.pricing import Budget, Money, Rates, cost, creation_cost
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.verdict import MEANINGS
 from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE
 from sessions_app.runs.accounting import implicit_minimum
 from sessions_app.runs.limits import budgets_of
+from sessions_app.wording import costs
 
 Kind = Literal["explicit", "implicit", "none"]
 
@@ -176,7 +177,7 @@ class CostForecast:
 
     @classmethod
     def of(cls, session: Session) -> Self:
-        """Four queries; one before the first answer, five on a branch without one."""
+        """Four queries; one before the first answer, five on a branch without one. `causes` is one more."""
         now, last = timezone.now(), newest_exchange(session)
         budgets = tuple(budgets_of(session, session.options))
         if last is None:
@@ -219,9 +220,17 @@ class CostForecast:
     def spent(self) -> str:
         """Cost of the session so far; a lower bound if prices are missing."""
         session = self.session
-        if session.unpriced:
-            return f"≥ {dollars(session.spent_usd)}" if session.spent_usd else "cost unknown"
-        return dollars(session.spent_usd)
+        if session.unpriced and not session.spent_usd:
+            return "cost unknown"
+        paid = session.spent_usd - session.emulated_usd
+        return costs.amount(
+            paid, session.emulated_usd, costs.BOUNDS["at_least" if session.unpriced else "exact"]
+        )
+
+    @property
+    def causes(self) -> str:
+        """The same sum by cause: one query."""
+        return costs.cause_sums(Booking.objects.filter(session=self.session).by_cause())
 
     @property
     def share(self) -> int:

@@ -1,7 +1,7 @@
 """A person's spending by month, as a page and as CSV."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -15,9 +15,11 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.views.decorators.http import require_GET
 
-from sessions_app.models import Session, Spending
-from sessions_app.prompt.pricing import Budget
+from sessions_app.chat.spending_chart import MonthByCause
+from sessions_app.models import Booking, Session, Spending
+from sessions_app.prompt.pricing import Budget, MoneySource
 from sessions_app.runs.limits import personal_budgets
+from sessions_app.wording import costs
 
 SESSION_LIMIT = 10
 """Number of sessions on the page."""
@@ -25,6 +27,7 @@ SESSION_LIMIT = 10
 CSV_COLUMNS = (
     "day",
     "model",
+    "source",
     "exchanges",
     "unpriced",
     "prompt_tokens",
@@ -46,48 +49,67 @@ class DaySpending:
     rows: tuple[Spending, ...]
 
     @property
-    def usd(self) -> Decimal:
-        return sum((row.total for row in self.rows), Decimal(0))
+    def amount(self) -> str:
+        emulated = sum((row.total for row in self.rows if row.is_emulated), Decimal(0))
+        return costs.amount(sum((row.total for row in self.rows), Decimal(0)) - emulated, emulated)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCost:
+    """A session with what was paid for it and would have been."""
+
+    session: Session
+    cost: str
 
 
 @dataclass(frozen=True, slots=True)
 class SpendingPage:
-    """A month of one person; `sessions` are the most expensive existing ones of all time."""
+    """A month of one person; `sessions` are the most expensive existing ones of all time.
+
+    `emulated` is what the emulator's answers would have cost, apart from `paid`.
+    """
 
     month: date
     days: tuple[DaySpending, ...]
     budgets: tuple[Budget, ...]
-    sessions: tuple[Session, ...]
+    sessions: tuple[SessionCost, ...]
+    paid: MonthByCause
+    emulated: MonthByCause
 
     @classmethod
     def of(cls, owner_id: int | None, month: date) -> Self:
-        """Three queries."""
+        """Four queries."""
         rows = bookings_of(owner_id, month)
         days = (DaySpending(day, tuple(group)) for day, group in groupby(rows, key=lambda row: row.day))
-        dearest = Session.objects.filter(owner_id=owner_id, deleted_at=None, spent_usd__gt=0)
-        named = dearest.order_by("-spent_usd").only("public", "title", "spent_usd")[:SESSION_LIMIT]
         budgets = personal_budgets(owner_id) if owner_id is not None else []
-        return cls(month, tuple(days), tuple(budgets), tuple(named))
+        booked = Booking.objects.filter(owner_id=owner_id, day__gte=month, day__lt=next_month(month)).by_day()
+        is_emulated = MoneySource.EMULATOR
+        return cls(
+            month,
+            tuple(days),
+            tuple(budgets),
+            tuple(dearest(owner_id)),
+            MonthByCause.of(month, [one for one in booked if one[1] is not is_emulated]),
+            MonthByCause.of(month, [one for one in booked if one[1] is is_emulated]),
+        )
 
     @property
     def rows(self) -> list[Spending]:
         return [row for day in self.days for row in day.rows]
 
     @property
-    def answers_usd(self) -> Decimal:
-        return sum((row.usd for row in self.rows), Decimal(0))
-
-    @property
-    def caches_usd(self) -> Decimal:
-        return sum((row.cache_usd for row in self.rows), Decimal(0))
-
-    @property
-    def storage_usd(self) -> Decimal:
-        return sum((row.storage_usd for row in self.rows), Decimal(0))
-
-    @property
     def usd(self) -> Decimal:
-        return self.answers_usd + self.caches_usd + self.storage_usd
+        """What was paid."""
+        return sum((row.total for row in self.rows if not row.is_emulated), Decimal(0))
+
+    @property
+    def emulated_usd(self) -> Decimal:
+        """What the emulator's answers would have cost."""
+        return sum((row.total for row in self.rows if row.is_emulated), Decimal(0))
+
+    @property
+    def amount(self) -> str:
+        return costs.amount(self.usd, self.emulated_usd)
 
     @property
     def unpriced(self) -> int:
@@ -101,6 +123,14 @@ class SpendingPage:
     def later(self) -> date | None:
         following = next_month(self.month)
         return following if following <= timezone.now().date() else None
+
+
+def dearest(owner_id: int | None) -> Iterator[SessionCost]:
+    rows = Session.objects.filter(owner_id=owner_id, deleted_at=None, spent_usd__gt=0)
+    named = rows.order_by("-spent_usd").only("public", "title", "spent_usd", "emulated_usd")
+    for session in named[:SESSION_LIMIT]:
+        paid = session.spent_usd - session.emulated_usd
+        yield SessionCost(session, costs.amount(paid, session.emulated_usd))
 
 
 def bookings_of(owner_id: int | None, month: date) -> Iterable[Spending]:

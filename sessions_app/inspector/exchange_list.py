@@ -14,6 +14,7 @@ from sessions_app.inspector.exchange_rows import ExchangeRow, rows_of, with_mess
 from sessions_app.inspector.list_state import ListState
 from sessions_app.inspector.losses import losses_of
 from sessions_app.inspector.run_groups import ListLine, RunGroup, grouped, interleaved, ungrouped
+from sessions_app.inspector.session_cost import session_totals
 from sessions_app.inspector.stages import refusals_of
 from sessions_app.models import Exchange, Run, Session
 
@@ -60,7 +61,7 @@ def list_exchanges(session: Session, params: Any) -> ExchangeList:
     return ExchangeList(
         page=page,
         lines=lines,
-        totals=totals,
+        totals=totals | session_totals(session),
         filters=filters,
         is_cut=matches.is_cut,
         state=ListState(

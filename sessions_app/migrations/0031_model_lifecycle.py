@@ -10,7 +10,7 @@ def key() -> Any:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("sessions_app", "0028_exchange_loss")]
+    dependencies = [("sessions_app", "0030_book_the_past")]
 
     operations = [
         migrations.CreateModel(

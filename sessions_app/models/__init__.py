@@ -2,6 +2,7 @@
 
 from sessions_app.models.attachment import Attachment
 from sessions_app.models.blob_slice import BlobSlice
+from sessions_app.models.booking import Booking
 from sessions_app.models.cache import CacheEntry
 from sessions_app.models.cache_event import CacheEvent
 from sessions_app.models.database_probe import DatabaseProbe
@@ -25,13 +26,14 @@ from sessions_app.models.panel_items import (
     Todo,
 )
 from sessions_app.models.personal_limits import PersonalLimits, PersonalUsage
-from sessions_app.models.price import Allowance, Price, SeededPrice, Spending
+from sessions_app.models.price import Price, SeededPrice
 from sessions_app.models.raw_chunk import RawChunk
 from sessions_app.models.run import QueuedMessage, Run, RunLog
 from sessions_app.models.session import Session
 from sessions_app.models.session_settings import SessionSettings
 from sessions_app.models.sign_in_link import SignInLink
 from sessions_app.models.source import Blob, SentItem, Source
+from sessions_app.models.spending import Allowance, Spending
 from sessions_app.models.tool_call import ToolCall
 from sessions_app.models.turn import Turn
 
@@ -43,6 +45,7 @@ __all__ = [
     "Attachment",
     "Blob",
     "BlobSlice",
+    "Booking",
     "CacheEntry",
     "CacheEvent",
     "CacheRefusal",

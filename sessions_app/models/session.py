@@ -98,9 +98,12 @@ class Session(Persona):
         max_digits=16,
         decimal_places=8,
         default=0,
-        help_text="What its exchanges cost, as far as prices were known; kept so that a budget needs no sum.",
+        help_text="The sum of its bookings, as far as prices were known; kept so that a budget needs no sum.",
     )
-    unpriced = models.PositiveIntegerField(default=0, help_text="Exchanges whose price is unknown.")
+    emulated_usd = models.DecimalField(
+        max_digits=16, decimal_places=8, default=0, help_text="The part of it that the emulator counted."
+    )
+    unpriced = models.PositiveIntegerField(default=0, help_text="Bookings whose price is unknown.")
     prompt_tokens = models.PositiveBigIntegerField(default=0, help_text="Sent so far; those cached included.")
     cached_tokens = models.PositiveBigIntegerField(default=0, help_text="Of them, those from a cache.")
     head_version = models.PositiveIntegerField(
@@ -216,6 +219,7 @@ class Session(Persona):
         with transaction.atomic():
             CacheEntry.objects.release_for_session(self.pk, EntryReason.SESSION_ERASED)
             rows.CacheEvent.objects.forget_session(self.pk)
+            rows.Booking.objects.filter(session=self).update(session=None, exchange=None)
             type(self).objects.filter(pk=self.pk).update(head=None)
             rows.Run.objects.filter(session=self).update(trigger=None)
             for owned in (

@@ -30,15 +30,6 @@ class LedgerItem:
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerLine:
-    """One item with its estimated cost, None when the price is unknown."""
-
-    entry: LedgerItem
-    is_hit: bool
-    usd: Decimal | None
-
-
-@dataclass(frozen=True, slots=True)
 class Ledger:
     """The sums of one exchange, in estimated tokens. `prefix` is the number of equal leading items."""
 
@@ -76,22 +67,6 @@ def ledger_of(before: Sequence[Hashable], now: Sequence[LedgerItem]) -> Ledger:
 def is_hit(entry: LedgerItem, position: int, prefix: int) -> bool:
     """An item of a named cache is always a hit: another session may have created the cache."""
     return entry.is_named or position < prefix
-
-
-def ledger_lines(now: Sequence[LedgerItem], prefix: int, rates: Rates | None) -> tuple[LedgerLine, ...]:
-    """The ledger item by item, at the rates of the model that answers."""
-    hits = [is_hit(entry, position, prefix) for position, entry in enumerate(now)]
-    return tuple(
-        LedgerLine(entry, hit, input_cost(entry.tokens, hit, rates))
-        for entry, hit in zip(now, hits, strict=True)
-    )
-
-
-def input_cost(tokens: int, hit: bool, rates: Rates | None) -> Decimal | None:
-    """What these tokens cost as input."""
-    if rates is None:
-        return None
-    return (tokens * (rates.cached if hit else rates.input) / MILLION).quantize(SMALLEST)
 
 
 class BreakKind(Code):

@@ -42,6 +42,14 @@ class TermKind(Code):
     UNKNOWN = "unknown"
 
 
+class MoneySource(Code):
+    """Who counted the tokens. Nobody is paid for the emulator's; rows of earlier versions do not say."""
+
+    PROVIDER = "provider"
+    EMULATOR = "emulator"
+    UNKNOWN = "unknown"
+
+
 @dataclass(frozen=True, slots=True)
 class PriceTerm:
     """One product of the sum: so many tokens of one kind at one rate."""
@@ -66,6 +74,7 @@ class Money:
     terms: tuple[PriceTerm, ...]
     at_least: bool = False
     estimated: bool = False
+    source: MoneySource = MoneySource.UNKNOWN
 
     @property
     def total(self) -> Decimal:
@@ -79,6 +88,7 @@ class Money:
             ],
             "at_least": self.at_least,
             "estimated": self.estimated,
+            "source": self.source.value,
         }
 
     @classmethod
@@ -90,7 +100,8 @@ class Money:
             PriceTerm(TermKind(term["name"]), term["tokens"], Decimal(term["rate"]))
             for term in stored["terms"]
         )
-        return cls(tuple(terms), bool(stored.get("at_least")), bool(stored.get("estimated")))
+        source = MoneySource(stored.get("source", MoneySource.UNKNOWN))
+        return cls(tuple(terms), bool(stored.get("at_least")), bool(stored.get("estimated")), source)
 
 
 class BudgetScope(Code):

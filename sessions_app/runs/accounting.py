@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from time import perf_counter
 from typing import Any
 
-from django.db.models import F
-
 from sessions_app.gemini.model_capabilities import Capabilities
-from sessions_app.models import Exchange, Price, Session, Spending
-from sessions_app.models.price import SpendingKey as Booking
+from sessions_app.models import Booking, Exchange, Price, Run
 from sessions_app.prompt import pricing
+from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.prefix_diff import CacheLoss, cache_loss
@@ -28,6 +25,7 @@ from sessions_app.prompt.stage_records import (
 from sessions_app.prompt.tokens import estimate
 from sessions_app.prompt.verdict import Comparison, Verdict
 from sessions_app.runs.comparison import compare_with_previous, previous_of
+from sessions_app.runs.money_source import source_of
 from sessions_app.runs.serving import price_of_served, serving_model
 
 
@@ -58,20 +56,36 @@ def price_of(exchange: Exchange) -> Price | None:
 
 
 def book_cost(exchange: Exchange, price: Price | None, usage: Usage, money: Money | None) -> None:
-    """Sets the cost and books it for owner and session: two queries, four for the first of a day."""
+    """Sets the cost and books it: four statements, six for the first of a day."""
+    source = source_of(exchange.route)
     exchange.price = price
     exchange.usd = money.total if money else None
-    exchange.money = money.stored() if money else {}
+    exchange.money = replace(money, source=source).stored() if money else {}
     day = exchange.started_at.date()
-    model = serving_model(exchange.model, exchange.served_model, day)
-    booking = Booking(exchange.run.session.owner_id, day, model)
-    Spending.objects.add_exchange(booking, usage, exchange.usd)
-    Session.objects.filter(pk=exchange.session_id).update(
-        spent_usd=F("spent_usd") + (exchange.usd or Decimal(0)),
-        unpriced=F("unpriced") + int(exchange.usd is None),
-        prompt_tokens=F("prompt_tokens") + usage.prompt,
-        cached_tokens=F("cached_tokens") + min(usage.cached, usage.prompt),
+    booking = Booking.of(
+        exchange.run.session,
+        cause_of(exchange),
+        source,
+        price,
+        model=serving_model(exchange.model, exchange.served_model, day),
+        exchange=exchange,
+        day=day,
+        usd=exchange.usd,
+        prompt_tokens=usage.prompt,
+        cached_tokens=min(usage.cached, usage.prompt),
+        output_tokens=usage.output,
+        thought_tokens=usage.thoughts,
     )
+    Booking.objects.book(booking)
+
+
+def cause_of(exchange: Exchange) -> SpendingCause:
+    """A retry where the request repeats a failed one, or its run begins at a message again."""
+    run = exchange.run
+    repeats = exchange.resend_of_id is not None or (
+        run.trigger_id is not None and Run.objects.filter(trigger_id=run.trigger_id, pk__lt=run.pk).exists()
+    )
+    return SpendingCause.RETRY if repeats else SpendingCause.ANSWER
 
 
 def partial_usage(exchange: Exchange, reply: Reply) -> tuple[Usage, bool]:

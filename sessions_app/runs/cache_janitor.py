@@ -19,7 +19,8 @@ from sessions_app.models import CacheEntry
 from sessions_app.models.cache import deployment
 from sessions_app.prompt.caching import EntryReason, display_name
 from sessions_app.runs.background import isolated, readable, supervised
-from sessions_app.runs.cache_lifecycle import book_storage, delete_cache, extend_cache
+from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_early_end, session_that_made
+from sessions_app.runs.cache_lifecycle import delete_cache, extend_cache
 
 ROUND_SECONDS = 10.0
 """Time between rounds; a round without changes is one query."""
@@ -115,7 +116,7 @@ def record_deletion(entry: CacheEntry) -> None:
     left = (entry.expires_at or timezone.now()) - timezone.now()
     entry.drop(entry.reason, entry.said)
     if left > timedelta():
-        book_storage(entry, -left)
+        book_early_end(KeptCache.of(entry), entry.owner_id, left)
 
 
 def _compare(route: str, listed: Iterable[CacheListed], began: datetime) -> Reconciliation:
@@ -146,6 +147,9 @@ def _adopt_or_discard(
         pending_entry.fingerprint, name=cache.name, tokens=cache.tokens, expires=expires
     ):
         found.adopted.append(cache.name)
+        made = KeptCache(cache.name, pending_entry.model, pending_entry.route, cache.tokens)
+        lifetime = max(expires - timezone.now(), timedelta())
+        book_creation(made, session_that_made(pending_entry), lifetime, pending_entry.owner_id)
     else:
         found.unknown.append(cache.name)
 

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 import structlog
 from django.db import transaction
@@ -21,15 +20,13 @@ from sessions_app.gemini.provider_resources import CacheCreated
 from sessions_app.models import CacheEntry, CacheRefusal, Session
 from sessions_app.models.cache import deployment
 from sessions_app.models.cache_event import NOBODY, CausedBy
-from sessions_app.models.price import Spending, SpendingKey
-from sessions_app.prompt import pricing
 from sessions_app.prompt.caching import CacheAction, EntryReason, display_name
 from sessions_app.prompt.layers import Layers
 from sessions_app.prompt.payload import cacheable, static_tokens
 from sessions_app.runs.background import isolated
+from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_extension
 from sessions_app.runs.cache_refusals import record_refusal
 from sessions_app.runs.request import PreparedRequest
-from sessions_app.runs.serving import model_of_cache, price_of_served
 
 log = structlog.get_logger("pipeweb.runs")
 
@@ -76,14 +73,14 @@ async def _extend_again(gateway: Gateway, prepared: PreparedRequest) -> None:
     while True:
         await asyncio.sleep(request.lifetime.total_seconds() / 3)
         with isolated("cache_not_held", cache=prepared.plan.name):
-            await extend_cache(gateway, prepared.plan.name, request.lifetime, by=request.by)
+            await extend_cache(gateway, prepared.plan.name, request.lifetime, request.session, by=request.by)
 
 
 async def keep_cache(gateway: Gateway, prepared: PreparedRequest) -> None:
     """Between the requests of a run: extends the cache that it names, and links the session to it."""
     request = CacheRequest.of(prepared)
     if prepared.plan.action is CacheAction.EXTEND:
-        await extend_cache(gateway, prepared.plan.name, request.lifetime, by=request.by)
+        await extend_cache(gateway, prepared.plan.name, request.lifetime, request.session, by=request.by)
     if prepared.plan.name not in prepared.built.caching.named:
         await database_sync_to_async(link_session)(request)
 
@@ -95,7 +92,7 @@ async def carry_out_plan(gateway: Gateway, prepared: PreparedRequest) -> None:
         case CacheAction.CREATE:
             await create_cache(gateway, request)
         case CacheAction.EXTEND:
-            await extend_cache(gateway, prepared.plan.name, request.lifetime, by=request.by)
+            await extend_cache(gateway, prepared.plan.name, request.lifetime, request.session, by=request.by)
         case CacheAction.DROP:
             await database_sync_to_async(CacheEntry.objects.release_for_session)(
                 request.session.pk, EntryReason.WAIVED
@@ -135,8 +132,18 @@ async def create_cache(
     return False
 
 
-async def extend_cache(gateway: Gateway, name: str, lifetime: timedelta, *, by: CausedBy = NOBODY) -> bool:
-    """Sets the expiry to `lifetime` from now; returns whether that succeeded."""
+async def extend_cache(
+    gateway: Gateway,
+    name: str,
+    lifetime: timedelta,
+    session: Session | None = None,
+    *,
+    by: CausedBy = NOBODY,
+) -> bool:
+    """Sets the expiry to `lifetime` from now; returns whether that succeeded.
+
+    `session` is the one whose run asked for it; None for an admin.
+    """
     try:
         extended = await gateway.extend_cache(name, round(lifetime.total_seconds()))
     except CacheGone as error:
@@ -146,7 +153,8 @@ async def extend_cache(gateway: Gateway, name: str, lifetime: timedelta, *, by: 
         # The old expiry holds; the next answer tries again.
         log.info("cache_not_prolonged", kind=type(error).__name__)
         return False
-    await database_sync_to_async(_record_extended)(name, extended.expires or timezone.now() + lifetime, by)
+    expires = extended.expires or timezone.now() + lifetime
+    await database_sync_to_async(_record_extended)(name, expires, session, by)
     return True
 
 
@@ -169,13 +177,17 @@ def _record_created(
     """Stores the name, books the cost, switches the session to it. False when the cache is not needed."""
     expires = created.expires or timezone.now() + request.lifetime
     entries = CacheEntry.objects
+    cache = KeptCache(created.name, request.model, request.route, created.tokens)
     if not entries.remember(
         request.fingerprint, name=created.name, tokens=created.tokens, expires=expires, by=request.by
     ):
         # The janitor may have adopted it already; then it must not be deleted.
-        return entries.filter(name=created.name).exists()
+        is_adopted = entries.filter(name=created.name).exists()
+        if not is_adopted:
+            book_creation(cache, request.session, timedelta())
+        return is_adopted
     CacheRefusal.objects.reset_failures(request.route, request.model)
-    book_storage(CacheEntry.objects.get(fingerprint=request.fingerprint), request.lifetime, is_new=True)
+    book_creation(cache, request.session, request.lifetime)
     switch(request)
     return True
 
@@ -203,30 +215,13 @@ def link_session(request: CacheRequest) -> bool:
 
 
 @transaction.atomic
-def _record_extended(name: str, expires: datetime, by: CausedBy) -> None:
+def _record_extended(name: str, expires: datetime, session: Session | None, by: CausedBy) -> None:
     entry = CacheEntry.objects.at_provider().filter(name=name).first()
     if entry is not None:
         gained = expires - (entry.expires_at or expires)
         CacheEntry.objects.set_expiry(name, expires, by=by)
-        book_storage(entry, gained)
+        book_extension(KeptCache.of(entry), session, entry.owner_id, gained)
 
 
 def _record_gone(name: str, said: str, by: CausedBy) -> None:
     CacheEntry.objects.at_provider().filter(name=name).drop(EntryReason.PROVIDER, said, by=by)
-
-
-def book_storage(entry: CacheEntry, lifetime: timedelta, *, is_new: bool = False) -> None:
-    """Books the storage for `lifetime` (negative: a refund) and, if `is_new`, the creation."""
-    if entry.owner_id is None:
-        return
-    today = timezone.now().date()
-    model = model_of_cache(entry, today)
-    price = price_of_served(entry.model, model, today)
-    rates = price.rates(entry.tokens) if price else None
-    hours = lifetime.total_seconds() / 3_600
-    created = (pricing.creation_cost(entry.tokens, rates).total if rates else None) if is_new else Decimal(0)
-    Spending.objects.add_cache(
-        SpendingKey(entry.owner_id, today, model),
-        made=created,
-        kept=pricing.storage_cost(entry.tokens, hours, rates) if rates else None,
-    )

@@ -5,7 +5,7 @@ from datetime import date
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.gemini.model_capabilities import base_of
 from sessions_app.gemini.routes import family_of
-from sessions_app.models import CacheEntry, Price
+from sessions_app.models import Price
 
 
 def serving_model(model: str, reported: str, day: date) -> str:
@@ -19,6 +19,6 @@ def price_of_served(model: str, reported: str, day: date) -> Price | None:
     return Price.objects.of(served, day, family=facts_of(served, day=day).family)
 
 
-def model_of_cache(entry: CacheEntry, day: date) -> str:
-    """The model that serves what names this cache, as its route says."""
-    return serving_model(entry.model, family_of(entry.route), day)
+def model_of_cache(model: str, route: str, day: date) -> str:
+    """The model that serves what names a cache of `model`, as its route says."""
+    return serving_model(model, family_of(route), day)

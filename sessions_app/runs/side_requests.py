@@ -10,20 +10,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import structlog
-from django.db.models import F
 from django.utils import timezone
 
 from sessions_app.context.personal_limits import check_draft
 from sessions_app.database import database_sync_to_async
 from sessions_app.error_codes import RefusalCode
-from sessions_app.errors import BudgetSpent, PipewebError, RunError
+from sessions_app.errors import BudgetSpent, GatewayError, PipewebError, RunError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.markup import plain
-from sessions_app.models import Run, Session, Spending, Turn
+from sessions_app.models import Booking, Run, Session, Turn
 from sessions_app.models.columns import storable
-from sessions_app.models.price import SpendingKey
 from sessions_app.models.session import TITLE_LENGTH
 from sessions_app.prompt import pricing, wire
+from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.detach import chunk_text
 from sessions_app.prompt.parts import content, text_part
 from sessions_app.prompt.payload import with_token
@@ -31,6 +30,7 @@ from sessions_app.prompt.reply import Outcome, Reply, Usage
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, model_text, user_task
 from sessions_app.runs import limits
+from sessions_app.runs.money_source import source_of
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.serving import price_of_served, serving_model
 from sessions_app.wording import outcomes
@@ -79,23 +79,23 @@ async def draft_summary(
     _drafts[session.owner_id] += 1
     try:
         await database_sync_to_async(check_draft)(session.owner_id, others)
-        return await _ask_in_time(gateway, session, material, instruction)
+        return await _ask_in_time(gateway, session, SpendingCause.SUMMARY, material, instruction)
     finally:
         _drafts[session.owner_id] -= 1
 
 
 async def _ask_in_time(
-    gateway: Gateway, session: Session, material: Sequence[TurnValue], instruction: str
+    gateway: Gateway, session: Session, cause: SpendingCause, material: Sequence[TurnValue], instruction: str
 ) -> SummaryDraft:
     try:
         async with asyncio.timeout(LONGEST_SECONDS):
-            return await _ask(gateway, session, material, instruction)
+            return await _ask(gateway, session, cause, material, instruction)
     except TimeoutError:
         raise RunError("The model took too long.", hint=TRY_AGAIN) from None
 
 
 async def _ask(
-    gateway: Gateway, session: Session, material: Sequence[TurnValue], instruction: str
+    gateway: Gateway, session: Session, cause: SpendingCause, material: Sequence[TurnValue], instruction: str
 ) -> SummaryDraft:
     """Asks the session's model, in as many requests as it takes for one answer."""
     body = asked = request_body(material, instruction)
@@ -104,9 +104,14 @@ async def _ask(
     while True:
         await database_sync_to_async(_check_budget)(session)
         progress = ReplyProgress(gateway.dialect, progress)
-        reply = await _answer(gateway, session.model, body, progress)
+        try:
+            reply = await _answer(gateway, session.model, body, progress)
+        except (GatewayError, asyncio.CancelledError):
+            await database_sync_to_async(_book_broken)(session, cause, gateway.route, progress)
+            raise
         response = progress.response(reply)
-        booked.append((response.usage, await database_sync_to_async(_book)(session, response)))
+        usd = await database_sync_to_async(_book)(session, cause, gateway.route, response)
+        booked.append((response.usage, usd))
         if reply.outcome is not Outcome.CONTINUES or len(booked) >= limits.HOP_LIMIT:
             break
         body = with_token(asked, reply.continuation_token)
@@ -144,22 +149,39 @@ def request_body(material: Sequence[TurnValue], instruction: str) -> bytes:
 
 
 def _check_budget(session: Session) -> None:
-    session.refresh_from_db(fields=["spent_usd"])
+    session.refresh_from_db(fields=["spent_usd", "emulated_usd"])
     spent = next((one for one in limits.budgets_of(session, session.options) if one.is_spent), None)
     if spent is not None:
         raise BudgetSpent(RefusalCode.BUDGET_SPENT, **spent.stored())
 
 
-def _book(session: Session, reply: Reply) -> Decimal | None:
+def _book(session: Session, cause: SpendingCause, route: str, reply: Reply) -> Decimal | None:
     """Books tokens and cost, also of a failed draft; returns the cost."""
     today, reported = timezone.now().date(), storable(reply.model_version, 80)
-    price = price_of_served(session.model, reported, today)
-    usd = pricing.cost(reply.usage, price.rates(reply.usage.prompt)).total if price else None
-    model = serving_model(session.model, reported, today)
-    Spending.objects.add_exchange(SpendingKey(session.owner_id, today, model), reply.usage, usd)
-    if usd:
-        Session.objects.filter(pk=session.pk).update(spent_usd=F("spent_usd") + usd)
+    price, usage = price_of_served(session.model, reported, today), reply.usage
+    usd = pricing.cost(usage, price.rates(usage.prompt)).total if price else None
+    booking = Booking.of(
+        session,
+        cause,
+        source_of(route),
+        price,
+        model=serving_model(session.model, reported, today),
+        day=today,
+        usd=usd,
+        prompt_tokens=usage.prompt,
+        cached_tokens=min(usage.cached, usage.prompt),
+        output_tokens=usage.output,
+        thought_tokens=usage.thoughts,
+    )
+    Booking.objects.book(booking)
     return usd
+
+
+def _book_broken(session: Session, cause: SpendingCause, route: str, progress: ReplyProgress) -> None:
+    """Books what the provider had counted when an answer broke off or took too long."""
+    heard = progress.folder.reply()
+    if heard.usage.raw:
+        _book(session, cause, route, heard)
 
 
 TITLE_INSTRUCTION = (
@@ -180,7 +202,7 @@ async def improve_title(gateway: Gateway, run: Run) -> str:
     if not material:
         return ""
     try:
-        draft = await _ask_in_time(gateway, session, material, TITLE_INSTRUCTION)
+        draft = await _ask_in_time(gateway, session, SpendingCause.TITLE, material, TITLE_INSTRUCTION)
     except PipewebError as error:
         # The title from the first message stays.
         log.info("title_not_made", kind=type(error).__name__)

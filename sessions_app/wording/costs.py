@@ -1,8 +1,20 @@
 """Sums of money and budgets."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
-from sessions_app.prompt.pricing import Budget, BudgetScope, Money, PriceTerm, TermKind, dollars, format_rate
+from sessions_app.prompt.billing import BilledAs, ItemChange
+from sessions_app.prompt.bookings import CauseSum, SpendingCause
+from sessions_app.prompt.pricing import (
+    Budget,
+    BudgetScope,
+    Money,
+    MoneySource,
+    PriceTerm,
+    TermKind,
+    dollars,
+    format_rate,
+)
 
 TERMS = {
     TermKind.NEW: "{tokens:,} new × ${rate}",
@@ -13,6 +25,54 @@ TERMS = {
     TermKind.CACHE_MADE: "{tokens:,} cache made × ${rate}",
     TermKind.UNKNOWN: "{tokens:,} × ${rate}",
 }
+
+TOKEN_KINDS = {
+    TermKind.NEW: "New",
+    TermKind.CACHED: "Cached",
+    TermKind.TOOL_USE: "Tool use",
+    TermKind.OUTPUT: "Output",
+    TermKind.THOUGHTS: "Thoughts",
+    TermKind.CACHE_MADE: "Cache made",
+    TermKind.UNKNOWN: "Unknown tokens",
+}
+
+CAUSES = {
+    SpendingCause.ANSWER: "answers",
+    SpendingCause.RETRY: "retries",
+    SpendingCause.TITLE: "titles",
+    SpendingCause.SUMMARY: "summaries",
+    SpendingCause.CACHE_MADE: "making caches",
+    SpendingCause.CACHE_KEPT: "keeping caches",
+    SpendingCause.EARLIER: "requests that an earlier version booked without their cause",
+    SpendingCause.UNKNOWN: "a cause that this version does not know",
+}
+
+CHANGES = {
+    ItemChange.UNCHANGED: "unchanged",
+    ItemChange.BEHIND: "unchanged, behind a change",
+    ItemChange.NEW: "new or changed",
+    ItemChange.UNKNOWN: "unknown",
+}
+
+BILLED = {
+    BilledAs.CACHED: "as cached",
+    BilledAs.NEW: "as new",
+    BilledAs.BOTH: "{cached:,} as cached, {new:,} as new",
+    BilledAs.NOTHING: "no token",
+    BilledAs.UNKNOWN: "unknown",
+}
+
+BOUNDS = {"exact": "", "estimated": "≈ ", "at_least": "≥ "}
+
+AMOUNTS = {
+    "paid": "{paid}",
+    "emulated": "would have cost {emulated}",
+    "both": "{paid}, and the emulator’s would have cost {emulated}",
+}
+
+CAUSE_SUM = "{usd} for {cause}"
+
+EMULATED_EQUATION = "Would have cost: {equation}"
 
 EQUATIONS = {
     "nothing": "nothing counted = {total}",
@@ -43,9 +103,47 @@ def equation(money: Money | None) -> str:
     """The sum with its products; the rates in it are per million tokens. Empty without a sum."""
     if money is None:
         return ""
-    bound = "at_least" if money.at_least else "estimated" if money.estimated else "exact"
     terms = " + ".join(map(_term, money.terms))
-    return EQUATIONS[bound if terms else "nothing"].format(terms=terms, total=dollars(money.total))
+    told = EQUATIONS[_bound(money) if terms else "nothing"].format(terms=terms, total=dollars(money.total))
+    return EMULATED_EQUATION.format(equation=told) if money.source is MoneySource.EMULATOR else told
+
+
+def bound_of(money: Money | None) -> str:
+    """The mark before a sum that is not exact."""
+    return BOUNDS[_bound(money)] if money else ""
+
+
+def _bound(money: Money) -> str:
+    return "at_least" if money.at_least else "estimated" if money.estimated else "exact"
+
+
+def billed(code: BilledAs, cached: int, new: int) -> str:
+    return BILLED[code].format(cached=cached, new=new)
+
+
+def amount(paid: Decimal, emulated: Decimal, bound: str = "") -> str:
+    """What was paid, and what the emulator's answers would have cost; `bound` is a mark of `BOUNDS`."""
+    case = "both" if paid and emulated else "emulated" if emulated else "paid"
+    return AMOUNTS[case].format(paid=bound + dollars(paid), emulated=bound + dollars(emulated))
+
+
+def cause_sums(sums: Iterable[CauseSum]) -> str:
+    """The sums by cause; empty without any."""
+    told = ((known_usd(one.usd, [one]), CAUSES[one.cause]) for one in sums)
+    return " + ".join(CAUSE_SUM.format(usd=usd, cause=cause) for usd, cause in told)
+
+
+def known_usd(usd: Decimal, sums: Sequence[CauseSum]) -> str:
+    """A sum of bookings; a lower bound where some have no price, unknown where none has one."""
+    unpriced = sum(one.unpriced for one in sums)
+    if unpriced and unpriced == sum(one.bookings for one in sums):
+        return dollars(None)
+    return (BOUNDS["at_least"] if unpriced else "") + dollars(usd)
+
+
+def title_of(cause: SpendingCause) -> str:
+    name = CAUSES[cause]
+    return name[0].upper() + name[1:]
 
 
 def budget_name(budget: Budget) -> str:

@@ -17,12 +17,13 @@ from tests.admin.test_changelists import MARKER, list_of, marked_session
 LOOKUPS = ("__startswith", "__contains", "__icontains", "__regex", "__gt", "__in", "__exact", "")
 TEXTS = (models.CharField, models.TextField, models.JSONField, models.BinaryField, models.UUIDField)
 FILTERED = {
+    "booking": {"cause", "source", "model"},
     "cacheentry": {"state"},
     "exchange": {"verdict", "outcome"},
     "memory": {"importance"},
     "prompttext": {"kind", "layer"},
     "run": {"status", "outcome"},
-    "spending": {"model"},
+    "spending": {"model", "source"},
     "turn": {"kind"},
 }
 """Model → the fields with text that its list has a filter for: known words all, and no content."""

@@ -5,7 +5,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.models import Price, Spending
+from sessions_app.models import Booking, Price, Spending
+from tests.prices import make_price
 
 
 @pytest.fixture
@@ -22,6 +23,15 @@ def test_staff_see_the_sum_of_each_person(staff: Client, alice: User, bob: User)
     assert page.index("$5.00") < page.index("$0.5000")
 
 
+def test_what_erased_people_spent_is_nobodys(staff: Client, bob: User) -> None:
+    Spending.objects.create(owner=bob, day=date(2026, 11, 21), model="m", exchanges=1, usd=2)
+    Spending.objects.create(owner=bob, day=date(2026, 11, 21), model="m", usd=3, source="emulator")
+    staff.post(reverse("admin:auth_user_delete", args=[bob.pk]), {"post": "yes"})
+    assert not User.objects.filter(pk=bob.pk).exists()
+    page = staff.get(reverse("admin:sessions_app_spending_changelist")).content.decode()
+    assert "Erased people" in page and "$2.00, and the emulator’s would have cost $3.00" in page
+
+
 def test_bookings_cannot_be_edited(staff: Client) -> None:
     assert staff.get(reverse("admin:sessions_app_spending_add")).status_code == 403
 
@@ -30,6 +40,20 @@ def test_an_admin_enters_a_new_price(staff: Client) -> None:
     row = {"model": "gemini-9", "valid_from": "2027-02-01", "input": "1", "cached": "0.1", "output": "5"}
     staff.post(reverse("admin:sessions_app_price_add"), row)
     assert Price.objects.get(model="gemini-9").storage is None
+
+
+@pytest.mark.parametrize("charged", [False, True])
+def test_a_used_price_is_only_shown(staff: Client, alice: User, charged: bool) -> None:
+    price = make_price("gemini-9")
+    if charged:
+        Booking.objects.create(price=price, owner=alice, day=date(2026, 11, 21), model="m", cause="answer")
+    place = reverse("admin:sessions_app_price_change", args=[price.pk])
+    page = staff.get(place).content.decode()
+    assert ("the day from which the correction holds" in page) is charged
+    assert ('name="input"' in page) is not charged
+    row = {"model": "gemini-9", "valid_from": "2020-01-01", "input": "7", "cached": "0.1", "output": "5"}
+    assert staff.post(place, row).status_code == (403 if charged else 302)
+    assert (Price.objects.get(pk=price.pk).input == 7) is not charged
 
 
 def test_allowances_are_set_here(staff: Client, bob: User) -> None:

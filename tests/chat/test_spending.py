@@ -1,5 +1,6 @@
 import csv
 import io
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -12,8 +13,9 @@ from django.utils import timezone
 
 from sessions_app.chat.answer_cost import AnswerCost
 from sessions_app.chat.spending import escape_formulas
-from sessions_app.models import Allowance, Exchange, Spending
-from sessions_app.prompt.pricing import Money, Rates, cost
+from sessions_app.models import Allowance, Booking, Exchange, Session, Spending
+from sessions_app.prompt.bookings import SpendingCause
+from sessions_app.prompt.pricing import Money, MoneySource, Rates, cost
 from sessions_app.prompt.reply import Usage
 from tests.factories import make_session
 
@@ -41,6 +43,7 @@ def test_an_answer_costs_the_sum_of_its_requests() -> None:
         ([make_exchange(1), make_exchange(2, None)], "≥ $0.00043"),
         ([make_exchange(1, Money(MONEY.terms, at_least=True))], "≥ $0.00043"),
         ([make_exchange(1, None)], "cost unknown"),
+        ([make_exchange(1, replace(MONEY, source=MoneySource.EMULATOR))], "would have cost $0.00043"),
     ],
 )
 def test_what_is_not_known_whole_says_so(exchanges: list[Exchange], total: str) -> None:
@@ -57,6 +60,36 @@ def test_the_page_shows_days_models_and_the_sum(client: Client, alice: User) -> 
     make_session(alice, title="Dear one", spent_usd="0.5")
     page = client.get(reverse("spending")).content.decode()
     assert "$0.8750" in page and "gemini-3-flash-preview" in page and "Dear one" in page
+
+
+def make_booked(owner: User, cause: SpendingCause, usd: str, *, emulated: bool = False) -> Session:
+    session = make_session(owner)
+    source = MoneySource.EMULATOR if emulated else MoneySource.PROVIDER
+    day = timezone.now().date()
+    Booking.objects.book(Booking.of(session, cause, source, None, model="m", day=day, usd=Decimal(usd)))
+    return session
+
+
+def test_the_drawing_and_the_table_have_the_same_figures(client: Client, alice: User) -> None:
+    make_booked(alice, SpendingCause.ANSWER, "0.5")
+    make_booked(alice, SpendingCause.CACHE_MADE, "0.25")
+    make_booked(alice, SpendingCause.CACHE_KEPT, "-0.0625")
+    page = client.get(reverse("spending")).content.decode()
+    figures = ("$0.5000", "$0.2500", "−$0.0625", "$0.6875")
+    drawing, table = page.split("<figure>")[1], page.split('id="paid-table"')[1]
+    assert all(figure in table for figure in figures)
+    assert all(f"{figure} for" in drawing for figure in figures[:3])
+    assert drawing.count("<rect") >= 3 and 'role="img"' in drawing
+
+
+def test_the_emulators_money_stands_apart(client: Client, alice: User) -> None:
+    make_booked(alice, SpendingCause.ANSWER, "0.5", emulated=True)
+    page = client.get(reverse("spending")).content.decode()
+    assert 'id="emulated-table"' in page and 'id="paid-table"' not in page
+    assert page.count("would have cost $0.5000") >= 2
+    make_booked(alice, SpendingCause.ANSWER, "0.25")
+    both = client.get(reverse("spending")).content.decode()
+    assert "$0.2500, and the emulator’s would have cost $0.5000" in both and 'id="paid-table"' in both
 
 
 def test_budgets_are_shown_with_who_can_change_them(client: Client, alice: User) -> None:

@@ -4,9 +4,11 @@ from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.test import Client
 from django.utils import timezone
 
+from sessions_app.inspector.tabs import cache_tab
 from sessions_app.inspector.tabs.cache_tab import LONGEST_LIFE, break_of, life_of
 from sessions_app.models import CacheEntry, CacheEvent, Exchange, Price, Session
 from sessions_app.models.cache_event import CausedBy
@@ -172,12 +174,41 @@ def test_what_was_lost_is_told_with_its_price(client: Client, session: Session) 
     assert loss(CacheLoss(2_994, Decimal("0.0013473"))) in page
 
 
-def test_the_ledger_marks_each_item_beside_the_providers_count(client: Client, session: Session) -> None:
+def test_the_ledger_tells_our_fact_from_the_providers(client: Client, session: Session) -> None:
     make_price(MODEL)
     exchange = accounted(asked(session, previous=asked(session)))
     page = read(client, exchange, "cache")
-    assert page.count("✓ hit") > 3 and page.count("✗ miss") == 2
-    assert "1,024 cached" in page and "The provider</th>" in page
+    assert page.count('data-change="unchanged"') > 3 and page.count('data-change="new"') == 2
+    assert 'data-billed="cached"' in page and 'data-billed="new"' in page
+    assert "1,024 as cached" in page and f"data-total>${exchange.usd:f}</td>" in page
+
+
+def test_an_unchanged_item_that_was_billed_as_new_says_both(client: Client, session: Session) -> None:
+    missed = {**USAGE, "cachedContentTokenCount": 0}
+    exchange = accounted(asked(session, previous=asked(session)), usage=missed)
+    page = read(client, exchange, "cache")
+    assert 'data-change="unchanged" data-billed="new"' in page and 'data-billed="cached"' not in page
+
+
+def test_the_ledger_keeps_the_rates_it_was_charged_at(client: Client, session: Session) -> None:
+    price = make_price(MODEL)
+    exchange = accounted(asked(session))
+    shown = cache_tab.ledger_of(exchange)
+    # Only a hand in the database can do this.
+    QuerySet.update(Price.objects.filter(pk=price.pk), input=99)
+    assert Price.objects.get(pk=price.pk).input == 99
+    assert cache_tab.ledger_of(Exchange.objects.get(pk=exchange.pk)) == shown
+
+
+def test_without_usage_the_ledger_does_not_know_how_items_were_billed(
+    client: Client, session: Session
+) -> None:
+    make_price(MODEL)
+    exchange = asked(session, bodies=[text_chunk("On time.")])
+    account_for(exchange, fold([text_chunk("On time.")]))
+    Exchange.objects.filter(pk=exchange.pk).update(prompt_tokens=None, ledger=exchange.ledger)
+    page = read(client, exchange, "cache")
+    assert 'data-billed="unknown"' in page and 'data-billed="new"' not in page
 
 
 def test_many_turns_in_a_row_share_a_line(client: Client, session: Session) -> None:
@@ -207,8 +238,9 @@ def asked(session: Session, **facts: Any) -> Exchange:
     return exchange
 
 
-def accounted(exchange: Exchange) -> Exchange:
+def accounted(exchange: Exchange, usage: dict[str, int] = USAGE) -> Exchange:
     """The exchange with what an answer's accounting writes down."""
-    account_for(exchange, fold([text_chunk("On time.", usage=USAGE)]))
+    account_for(exchange, fold([text_chunk("On time.", usage=usage)]))
+    exchange.cached_tokens = usage["cachedContentTokenCount"]
     exchange.save()
     return exchange

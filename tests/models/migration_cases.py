@@ -8,8 +8,10 @@ from collections.abc import Callable
 from django.contrib.auth.models import Permission
 
 from sessions_app.models import (
+    Allowance,
     Blob,
     BlobSlice,
+    Booking,
     CacheEntry,
     CacheEvent,
     CacheRefusal,
@@ -25,6 +27,7 @@ from sessions_app.models import (
     RunLog,
     SeededLifecycle,
     Session,
+    Spending,
     ToolCall,
     Turn,
 )
@@ -32,6 +35,7 @@ from sessions_app.models.price import SeededPrice
 from sessions_app.models.source import digest
 from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.caching import EntryReason
+from tests.models.money import assert_sums_agree
 
 
 def figures_are_empty_for_old_rows() -> None:
@@ -145,6 +149,22 @@ def neither_attempts_nor_times_are_made_up_for_old_exchanges() -> None:
     assert not Exchange.objects.filter(total_ms=0).exists()
 
 
+def every_amount_is_a_booking_whose_source_is_unknown() -> None:
+    assert Booking.objects.exists() and not Booking.objects.exclude(source="unknown").exists()
+    assert not Spending.objects.exclude(source="unknown").exists()
+    assert not Allowance.objects.filter(counts_emulator=True).exists()
+
+
+def sums_of_sessions_and_days_are_those_of_their_bookings() -> None:
+    assert_sums_agree()
+    booked = set(Booking.objects.filter(session=None).values_list("cause", flat=True))
+    assert {"cache_made", "cache_kept"} <= booked
+    priced = Exchange.objects.exclude(usd=None)
+    assert priced.exists()
+    booked_usd = dict(Booking.objects.exclude(exchange=None).values_list("exchange_id", "usd"))
+    assert all(booked_usd[one.pk] == one.usd for one in priced)
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -165,4 +185,6 @@ CASES: dict[str, Callable[[], None]] = {
     "0031_model_lifecycle": what_becomes_of_models_is_known,
     "0028_exchange_loss": losses_follow_from_the_counts,
     "0033_exchange_attempt": neither_attempts_nor_times_are_made_up_for_old_exchanges,
+    "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
+    "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

@@ -8,16 +8,18 @@ from types import SimpleNamespace
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import transaction
+from django.db.models import ProtectedError
 
 from sessions_app.catalogue import CATALOGUE
 from sessions_app.catalogue.entries import price
-from sessions_app.models import Price, SeededPrice, Spending
-from sessions_app.models.price import SpendingKey, seed_prices
-from sessions_app.prompt.reply import Usage
+from sessions_app.errors import PriceUsed
+from sessions_app.models import Booking, Price, SeededPrice
+from sessions_app.models.price import seed_prices
+from tests.factories import make_exchange, make_run, make_session
 from tests.prices import make_price
 
 DAY = date(2026, 11, 21)
-USED = Usage(prompt=1_000, cached=400, output=20, thoughts=5)
 
 
 @pytest.fixture
@@ -66,22 +68,6 @@ def test_a_long_prompt_is_charged_at_the_second_tier(db: None) -> None:
     assert price.rates(300_000).cached == price.cached
 
 
-def test_bookings_of_a_day_add_up_in_one_row(alice: User) -> None:
-    entry = SpendingKey(alice.pk, DAY, "gemini-2.5-flash")
-    Spending.objects.add_exchange(entry, USED, Decimal("0.5"))
-    Spending.objects.add_exchange(entry, USED, None)
-    Spending.objects.add_cache(entry, made=Decimal("0.25"), kept=Decimal("0.125"))
-    row = Spending.objects.get()
-    assert (row.exchanges, row.unpriced, row.prompt_tokens, row.cached_tokens) == (2, 1, 2_000, 800)
-    assert (row.caches, row.total) == (1, Decimal("0.875"))
-
-
-def test_a_cache_that_lives_longer_is_not_made_again(alice: User) -> None:
-    entry = SpendingKey(alice.pk, DAY, "m")
-    Spending.objects.add_cache(entry, made=Decimal(0), kept=Decimal("0.125"))
-    assert (Spending.objects.get().caches, Spending.objects.get().unpriced) == (0, 0)
-
-
 def test_the_seeded_prices_are_those_of_the_reference() -> None:
     seeds = import_module("sessions_app.migrations.0006_prices")
     listed = {(row[0], row[1]): row for row in seeds.ROWS}
@@ -90,17 +76,55 @@ def test_the_seeded_prices_are_those_of_the_reference() -> None:
     assert listed["gemini-3.8-flash", date(2027, 1, 1)][2:6] == ("1.50", "0.15", "7.50", "1.00")
 
 
-def test_a_day_that_another_process_has_begun_is_added_to(
-    alice: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    entry, rows = SpendingKey(alice.pk, DAY, "m"), Spending.objects.all()
-    Spending.objects.add_exchange(entry, USED, Decimal(1))
-    update, answers = type(rows).update, [0]
-    monkeypatch.setattr(
-        type(rows), "update", lambda self, **raised: answers.pop() if answers else update(self, **raised)
-    )
-    rows.add_exchange(entry, USED, Decimal(1))
-    assert Spending.objects.get().usd == 2
+@pytest.fixture(params=["exchange", "booking"])
+def used(alice: User, request: pytest.FixtureRequest) -> Price:
+    """A price that an exchange, or a cache, was charged at."""
+    price = make_price(MODEL)
+    if request.param == "exchange":
+        make_exchange(make_run(make_session(alice)), price=price)
+    else:
+        Booking.objects.create(price=price, day=DAY, model=MODEL, cause="cache_made")
+    return price
+
+
+def test_a_used_price_is_never_saved_again(used: Price) -> None:
+    used.input = Decimal(5)
+    with pytest.raises(PriceUsed):
+        used.save()
+
+
+CHANGES: dict[str, Callable[[Price], object]] = {
+    "update": lambda used: Price.objects.update(input=5),
+    "bulk_update": lambda used: Price.objects.bulk_update([used], ["input"]),
+    "update_or_create": lambda used: Price.objects.update_or_create(
+        model=used.model, valid_from=used.valid_from, defaults={"input": 5}
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_no_query_changes_a_used_price(used: Price, change: str) -> None:
+    used.input = Decimal(5)
+    with pytest.raises(PriceUsed), transaction.atomic():
+        CHANGES[change](used)
+    assert Price.objects.get(pk=used.pk).input == Decimal("0.50")
+
+
+def test_a_used_price_is_not_deleted(used: Price) -> None:
+    with pytest.raises(ProtectedError):
+        used.delete()
+
+
+def test_a_correction_is_a_row_of_a_later_day(used: Price) -> None:
+    later = Price.objects.create(model=MODEL, valid_from=DAY, input=5, cached=1, output=2)
+    assert Price.objects.of(MODEL, DAY) == later
+
+
+def test_an_unused_price_can_be_corrected(db: None) -> None:
+    price = make_price(MODEL)
+    price.input = Decimal(5)
+    price.save()
+    assert Price.objects.filter(pk=price.pk).update(output=7) == 1
 
 
 pytestmark = pytest.mark.django_db

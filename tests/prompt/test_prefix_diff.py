@@ -14,7 +14,6 @@ from sessions_app.prompt.prefix_diff import (
     LedgerItem,
     cache_loss,
     common_prefix,
-    ledger_lines,
     ledger_of,
 )
 from sessions_app.prompt.pricing import Rates
@@ -71,8 +70,6 @@ def test_a_break_of_an_earlier_version_has_no_place_and_blames_nothing_that_move
     assert found == BreakLine(read, "dynamic", "panel:git_log", 0, None, "a", "b", "c")
 
 
-ITEM_RATES = Rates(Decimal(3), Decimal("0.30"), Decimal(15))
-
 identities = st.lists(st.integers(0, 5), max_size=12)
 
 
@@ -98,11 +95,6 @@ def test_an_item_hits_while_all_before_it_are_the_same(before: str, now: str, hi
     assert (sums.hits, sums.hit_tokens, sums.miss_tokens) == (hits, 100 * hits, 100 * (len(now) - hits))
 
 
-def test_an_item_costs_what_a_hit_or_a_miss_costs() -> None:
-    hit, miss = ledger_lines(entries("ab"), 1, ITEM_RATES)
-    assert (hit.usd, miss.usd) == (Decimal("0.00003"), Decimal("0.0003"))
-
-
 def test_going_from_a_miss_to_a_named_cache_is_the_same_items() -> None:
     assert ledger_of(list("abc"), entries("abcd", named=2)) == ledger_of(list("abc"), entries("abcd"))
 
@@ -111,15 +103,10 @@ def test_a_named_cache_hits_in_a_new_session_too() -> None:
     assert ledger_of([], entries("abc", named=2)).hits == 2
 
 
-def test_without_a_price_nothing_is_said_about_money() -> None:
-    assert [line.usd for line in ledger_lines(entries("ab"), 1, None)] == [None, None]
-
-
 @given(identities, identities)
-def test_the_sums_are_those_of_the_lines(before: list[int], now: list[int]) -> None:
+def test_the_sums_are_those_of_the_items(before: list[int], now: list[int]) -> None:
     sums = ledger_of([str(one) for one in before], entries(now))
-    lines = ledger_lines(entries(now), sums.prefix, ITEM_RATES)
-    assert sums.hits == sum(line.is_hit for line in lines)
+    assert sums.hits == sum(is_hit(entry, place, sums.prefix) for place, entry in enumerate(entries(now)))
     assert sums.tokens == 100 * len(now)
 
 

@@ -7,7 +7,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
-from sessions_app.models import Exchange, Price, Session, Spending
+from sessions_app.models import Booking, Exchange, Price, Run, Session, Spending
 from sessions_app.prompt.pricing import Money
 from sessions_app.prompt.reply import Reply, fold
 from sessions_app.prompt.verdict import Verdict, VerdictReason
@@ -23,6 +23,7 @@ from tests.factories import (
     make_session,
     text_chunk,
 )
+from tests.models.money import assert_sums_agree
 from tests.prices import make_price
 from tests.runs.conftest import Ask
 
@@ -164,13 +165,13 @@ def test_the_first_request_of_a_branch_has_lost_nothing(alice: User) -> None:
     assert (first.lost_tokens, first.lost_usd) == (0, Decimal(0))
 
 
-def test_accounting_for_an_answer_costs_four_statements(
+def test_accounting_for_an_answer_costs_six_statements(
     alice: User, price: Price, django_assert_num_queries: Any
 ) -> None:
     first, second = make_history(make_session(alice), 2)
     account_for(first, reply())
     second.previous = first
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(6):
         account_for(second, reply())
 
 
@@ -183,7 +184,18 @@ async def test_every_answer_of_a_run_is_accounted_for(ask: Ask) -> None:
     assert first.verdict == "first" and second.found_verdict and second.found_verdict.seen
     assert {"send", "account"} <= {stage["name"] for stage in second.stages}
     session = await Session.objects.aget(pk=run.session_id)
-    assert session.spent_usd == sum(one.usd or 0 for one in (first, second)) > 0
+    booked = Booking.objects.filter(session=session, cause="answer")
+    assert sum([one.usd or 0 async for one in booked]) == sum(one.usd or 0 for one in (first, second)) > 0
+    await sync_to_async(assert_sums_agree)()
+
+
+async def test_an_emulated_answer_spends_no_budget(ask: Ask) -> None:
+    await sync_to_async(make_price)("gemini-3-flash-preview")
+    await Session.objects.aupdate(settings={"budget_usd": 0.0001})
+    for text in ("Hello", "And again"):
+        assert (await ask(text)).status == Run.Status.COMPLETED
+    session = await Session.objects.aget()
+    assert session.spent_usd == session.emulated_usd > Decimal("0.0001")
 
 
 async def test_an_edit_of_the_static_text_loses_what_was_cached(ask: Ask, session: Session) -> None:

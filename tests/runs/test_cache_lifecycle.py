@@ -13,8 +13,7 @@ from pipeweb.composition import build_runner
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.errors import CacheGone
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.models import CacheEntry, CacheRefusal, Exchange, Session
-from sessions_app.models.price import Price, Spending
+from sessions_app.models import CacheEntry, CacheRefusal, Exchange, Price, Session, Spending
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.strategy import StrategyReason
 from sessions_app.runs.cache_janitor import apply_requested_changes, reconcile

@@ -196,7 +196,7 @@ def extensions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the caches that are extended, whose life is short from now on."""
     extended: list[str] = []
 
-    async def extend(_: Gateway, name: str, lifetime: timedelta, **by: Any) -> bool:
+    async def extend(_: Gateway, name: str, lifetime: timedelta, payer: Session, **by: Any) -> bool:
         extended.append(name)
         return True
 

@@ -24,7 +24,7 @@ from sessions_app.models import (
     Spending,
     Turn,
 )
-from sessions_app.prompt.pricing import Budget, BudgetScope
+from sessions_app.prompt.pricing import Budget, BudgetScope, MoneySource
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.limits import RunUsage, budgets_of, personal_budgets, reached_limit, usage_of
 from sessions_app.runs.runner import Runner
@@ -77,6 +77,23 @@ def test_caches_count_too(alice: User) -> None:
     day = timezone.now().date()
     Spending.objects.create(owner=alice, day=day, model="m", cache_usd=1, storage_usd=2)
     assert personal_budgets(alice.pk)[0].spent == 3
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_the_emulators_money_counts_only_when_asked(alice: User, counts: bool) -> None:
+    Allowance.objects.create(owner=alice, usd_per_day=9, counts_emulator=counts)
+    book(alice, "0.25")
+    day = timezone.now().date()
+    Spending.objects.create(owner=alice, day=day, model="m", usd=4, source=MoneySource.EMULATOR)
+    session = make_session(alice, spent_usd=5, emulated_usd=4)
+    own, today = budgets_of(session, SessionSettings(budget_usd=9))
+    wanted = ["5", "4.25"] if counts else ["1", "0.25"]
+    assert [own.spent, today.spent] == [Decimal(usd) for usd in wanted]
+
+
+def test_without_an_allowance_the_emulators_money_is_no_budgets(alice: User) -> None:
+    session = make_session(alice, spent_usd=5, emulated_usd=4)
+    assert [one.spent for one in budgets_of(session, SessionSettings(budget_usd=9))] == [1]
 
 
 def test_all_budgets_of_a_request_are_one_statement(

@@ -8,8 +8,8 @@ from django.db.models import Sum
 from sessions_app.errors import AnswerRefused, BudgetSpent, PipewebError, RunError
 from sessions_app.gemini import bounds
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.models import Session, Spending
-from sessions_app.runs import limits
+from sessions_app.models import Booking, Session, Spending
+from sessions_app.runs import limits, side_requests
 from sessions_app.runs.side_requests import SHORTEN, SummaryDraft, draft_summary
 from tests.prompt.examples import text
 from tests.runs.test_hops import USAGE, Hops, done, paused
@@ -58,3 +58,14 @@ async def test_all_hops_share_the_bound_of_an_answer(
     monkeypatch.setattr(bounds, "ANSWER_LIMIT", 1_000)
     error, provider = await drafted(session, *ENDLESS)
     assert isinstance(error, AnswerRefused) and 1 < len(provider.bodies) < 5
+
+
+async def test_what_was_counted_before_a_draft_took_too_long_is_booked(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(side_requests, "LONGEST_SECONDS", 0.5)
+    error, _ = await drafted(session, [paused(text("One ")), None])
+    assert type(error) is RunError
+    booked = await Booking.objects.aget()
+    assert (booked.session_id, booked.cause) == (session.pk, "summary")
+    assert booked.prompt_tokens == USAGE["promptTokenCount"]

@@ -11,13 +11,15 @@ from typing import Any
 from sessions_app.error_codes import BodyRefusal, RefusalCode
 from sessions_app.errors import NoAnswer, ProviderDown
 from sessions_app.models import Notification, Run
+from sessions_app.prompt.billing import BilledAs
+from sessions_app.prompt.bookings import CauseSum, SpendingCause
 from sessions_app.prompt.cache_life import CacheEventKind, CacheFate, FateKind
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason, VerdictCode
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import ModelNotice, NoticeCode
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, BreakPlace, CacheLoss
-from sessions_app.prompt.pricing import Budget, BudgetScope, Money, PriceTerm, Rates, TermKind
+from sessions_app.prompt.pricing import Budget, BudgetScope, Money, MoneySource, PriceTerm, Rates, TermKind
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.stage_records import FIGURES, StageName, StageRecord, StageStatus
 from sessions_app.prompt.static_change import RolledHistory, StaticChange
@@ -136,7 +138,13 @@ STRATEGIES = (
 )
 
 TERMS = tuple(PriceTerm(kind, 1_000, Decimal("0.50")) for kind in TermKind)
-SUMS = (Money(()), Money(TERMS), Money(TERMS, at_least=True), Money(TERMS, estimated=True))
+SUMS = (
+    Money(()),
+    Money(TERMS),
+    Money(TERMS, at_least=True),
+    Money(TERMS, estimated=True),
+    Money(TERMS, source=MoneySource.EMULATOR),
+)
 
 BUDGETS = (
     *(Budget(scope, Decimal(10), Decimal("8.5"), 80) for scope in BudgetScope),
@@ -231,6 +239,7 @@ def all_sentences() -> Iterator[str]:
     yield from _sentences_of_caches()
     yield from map(strategies.sentence, STRATEGIES)
     yield from map(costs.equation, SUMS)
+    yield from _sentences_of_bookings()
     for budget in BUDGETS:
         yield from (costs.budget_state(budget), costs.budget_remedy(budget))
     yield sentences.earlier_version("What was said.")
@@ -308,6 +317,18 @@ def _sentences_of_runs() -> Iterator[str]:
     for kind in (*resends.REASONS, ProviderDown.__name__):
         yield from (resends.reason({"kind": kind}, 1), resends.note(kind))
     yield from map(resends.asking_again, ("Down.", "Down"))
+
+
+def _sentences_of_bookings() -> Iterator[str]:
+    some, nothing = Decimal("0.5"), Decimal(0)
+    for bound in costs.BOUNDS.values():
+        yield from (costs.amount(*each, bound) for each in ((some, nothing), (nothing, some), (some, some)))
+    sums = [CauseSum(cause, some, 2, unpriced) for unpriced, cause in enumerate(SpendingCause)]
+    yield costs.cause_sums(sums)
+    yield from map(costs.title_of, SpendingCause)
+    yield from (costs.billed(way, 1_000, 20) for way in BilledAs)
+    yield from (*costs.TOKEN_KINDS.values(), *costs.CHANGES.values())
+    yield from map(costs.bound_of, (None, *SUMS))
 
 
 def _sentences_of_uploads() -> Iterator[str]:

@@ -15,12 +15,14 @@ from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoA
 from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
 from sessions_app.models import Notification
 from sessions_app.models.session_settings import GROUP_TITLES
+from sessions_app.prompt.billing import BilledAs, ItemChange
+from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.chunks import TokenKind
 from sessions_app.prompt.comparisons import ComparisonProblem, StateSubject
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import NoticeCode
 from sessions_app.prompt.outcomes import Outcome
-from sessions_app.prompt.pricing import Budget, BudgetScope
+from sessions_app.prompt.pricing import Budget, BudgetScope, TermKind
 from sessions_app.prompt.remarks import REMOVALS, Remark, RemarkCode
 from sessions_app.prompt.stage_records import FIGURES, StageFigures, StageName, StageRecord, StageStatus
 from sessions_app.prompt.templates import ChangeRate, Rendered, RenderFailure
@@ -30,6 +32,7 @@ from sessions_app.runs.run_end import UNKNOWN
 from sessions_app.values import ValueProblem
 from sessions_app.wording import (
     comparisons,
+    costs,
     endings,
     imports,
     model_notices,
@@ -46,7 +49,7 @@ from sessions_app.wording.sentences import fill
 BUTTONS = re.compile(r"\b(Retry|Regenerate)\b")
 """What asks again is called by what the run did (`templates/chat/ending.html`)."""
 
-TABLES: dict[str, tuple[type[StrEnum], Mapping[str, Any]]] = {
+TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "titles": (StageName, stages.TITLES),
     "figures": (StageName, FIGURES),
     "meanings": (StageStatus, stages.MEANINGS),
@@ -64,6 +67,10 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[str, Any]]] = {
     "expected values": (ExpectedValue, imports.EXPECTED),
     "values": (ValueProblem, values.SENTENCES),
     "bodies": (BodyRefusal, uploads.BODIES),
+    "causes": (SpendingCause, costs.CAUSES),
+    "token kinds": (TermKind, costs.TOKEN_KINDS),
+    "changes of items": (ItemChange, costs.CHANGES),
+    "ways of billing": (BilledAs, costs.BILLED),
     "outcomes": (Outcome, outcomes.SENTENCES),
     "outcome hints": (Outcome, outcomes.HINTS),
     "kinds of tokens": (TokenKind, token_kinds.LABELS),

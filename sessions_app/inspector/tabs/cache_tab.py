@@ -10,9 +10,9 @@ from sessions_app.inspector import formatting
 from sessions_app.inspector.source_titles import SourceTitles
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import CacheEntry, CacheEvent, Exchange, Price
+from sessions_app.prompt.billing import BilledAs, BilledItem, ItemChange, PromptCount, bill_of, changes_of
 from sessions_app.prompt.cache_life import CacheEventKind
-from sessions_app.prompt.prefix_diff import Ledger, LedgerLine, ledger_lines
-from sessions_app.prompt.pricing import Money, Rates, dollars
+from sessions_app.prompt.pricing import Money, TermKind, dollars
 from sessions_app.wording import break_lines, cache_events, cache_plans, costs, strategies, verdicts
 
 MIN_GROUP = 4
@@ -24,22 +24,37 @@ LONGEST_LIFE, EVENTS_READ = 12, 200
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One line of the ledger; `usd` is an estimate, formatted."""
+    """One line of the ledger, formatted. `change` is our fact, `billed` the provider's."""
 
     name: str
     layer: str
-    is_hit: bool
+    change: ItemChange
+    changed: str
     is_named: bool
+    billed: BilledAs
+    how: str
+    tokens: int
+    usd: str
+
+
+@dataclass(frozen=True, slots=True)
+class BesideRow:
+    """What is billed beside the items: tokens of one kind, formatted."""
+
+    name: str
     tokens: int
     usd: str
 
 
 @dataclass(frozen=True, slots=True)
 class ShownLedger:
-    sums: Ledger
+    """`is_counted`: the provider counted the prompt. `total` is what was paid, with all its digits."""
+
     rows: tuple[LedgerRow, ...]
-    hit_usd: str
-    miss_usd: str
+    rest: tuple[BesideRow, ...]
+    is_counted: bool
+    total: str
+    mark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +108,6 @@ class CacheTab(Tab):
     title = "Cache"
 
     def context(self, exchange: Exchange, *, raw: bool) -> ShownCache:
-        rates = exchange.price.rates(exchange.prompt_tokens or 0) if exchange.price else None
         return ShownCache(
             plan=cache_plans.action(exchange.cache_action),
             reason=formatting.visible(
@@ -104,7 +118,7 @@ class CacheTab(Tab):
             is_named=bool(exchange.cache_name),
             broken=break_of(exchange),
             life=life_of(exchange),
-            ledger=ledger_of(exchange, rates),
+            ledger=ledger_of(exchange),
             equation=costs.equation(Money.restored(exchange.money)),
             price=exchange.price,
         )
@@ -162,41 +176,69 @@ def break_of(exchange: Exchange) -> ShownBreak | None:
     )
 
 
-def ledger_of(exchange: Exchange, rates: Rates | None) -> ShownLedger | None:
-    totals = Ledger.restored(exchange.ledger)
-    if totals is None:
+def ledger_of(exchange: Exchange) -> ShownLedger | None:
+    """The bill of the exchange at the rates that it was charged at; None before the request was compared."""
+    if not exchange.ledger:
         return None
-    lines = ledger_lines(exchange.ledger_entries(), totals.prefix, rates)
-    titles = SourceTitles(exchange.session_id, [line.entry.source for line in lines])
+    items, money = exchange.ledger_entries(), Money.restored(exchange.money)
+    before = exchange.previous.manifest.get("entries", []) if exchange.previous else None
+    changes = changes_of(before and [entry[0] for entry in before], [item.identity for item in items])
+    bill = bill_of(items, changes, count_of(exchange, money), money)
+    titles = SourceTitles(exchange.session_id, [item.source for item in items])
     return ShownLedger(
-        totals,
-        tuple(rows_of(lines, titles)),
-        *(dollars(total([line for line in lines if line.is_hit is hit])) for hit in (True, False)),
+        tuple(rows_of(bill.items, titles)),
+        tuple(BesideRow(costs.TOKEN_KINDS[term.name], term.tokens, dollars(term.usd)) for term in bill.rest),
+        is_counted=exchange.prompt_tokens is not None,
+        total=f"${money.total:f}" if money else "unknown",
+        mark=costs.bound_of(money),
     )
 
 
-def rows_of(lines: Sequence[LedgerLine], titles: SourceTitles) -> Iterator[LedgerRow]:
-    """One row for each line, or for a group of at least `MIN_GROUP` turns."""
-    for (is_turn, layer, hit), group in groupby(lines, key=_alike):
+def count_of(exchange: Exchange, money: Money | None) -> PromptCount | None:
+    """The prompt as it was charged; None where the provider counted nothing."""
+    if exchange.prompt_tokens is None:
+        return None
+    if money is None:
+        return PromptCount(exchange.prompt_tokens, exchange.cached_tokens or 0)
+    tokens = {term.name: term.tokens for term in money.terms}
+    cached = tokens.get(TermKind.CACHED, 0)
+    return PromptCount(tokens.get(TermKind.NEW, 0) + cached, cached)
+
+
+def rows_of(items: Sequence[BilledItem], titles: SourceTitles) -> Iterator[LedgerRow]:
+    """One row for each item, or for a group of at least `MIN_GROUP` turns."""
+    for (is_turn, layer, *_), group in groupby(items, key=_alike):
         members = list(group)
         if is_turn and len(members) >= MIN_GROUP:
-            yield row(titles.span([one.entry.source for one in members]), layer, members, hit=hit)
+            yield row(titles.span([one.entry.source for one in members]), layer, members)
         else:
-            yield from (row(titles.title(one.entry.source), layer, [one], hit=hit) for one in members)
+            yield from (row(titles.title(one.entry.source), layer, [one]) for one in members)
 
 
-def row(name: str, layer: str, members: Sequence[LedgerLine], *, hit: bool) -> LedgerRow:
-    tokens = sum(one.entry.tokens for one in members)
+def row(name: str, layer: str, members: Sequence[BilledItem]) -> LedgerRow:
+    """`members` are alike: one change, one way of billing."""
+    first = members[0]
+    cached, new = sum(one.cached for one in members), sum(one.new for one in members)
+    is_unknown = first.billed is BilledAs.UNKNOWN
     return LedgerRow(
-        formatting.visible(name), layer, hit, members[0].entry.is_named, tokens, dollars(total(members))
+        formatting.visible(name),
+        layer,
+        first.change,
+        costs.CHANGES[first.change],
+        first.entry.is_named,
+        first.billed,
+        costs.billed(first.billed, cached, new),
+        sum(one.entry.tokens for one in members) if is_unknown else cached + new,
+        dollars(total(members)),
     )
 
 
-def total(lines: Sequence[LedgerLine]) -> Decimal | None:
-    """The estimated cost of these lines; None when the price is unknown."""
-    known = [line.usd for line in lines if line.usd is not None]
-    return sum(known, Decimal(0)) if len(known) == len(lines) else None
+def total(items: Sequence[BilledItem]) -> Decimal | None:
+    """What these items cost; None when it is unknown."""
+    known = [item.usd for item in items if item.usd is not None]
+    return sum(known, Decimal(0)) if len(known) == len(items) else None
 
 
-def _alike(line: LedgerLine) -> tuple[bool, str, bool]:
-    return line.entry.source.startswith("turn:"), line.entry.layer, line.is_hit
+def _alike(item: BilledItem) -> tuple[bool, str, ItemChange, BilledAs, bool]:
+    entry = item.entry
+    return entry.source.startswith("turn:"), entry.layer, item.change, item.billed, entry.is_named

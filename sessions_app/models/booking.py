@@ -1,0 +1,194 @@
+"""Money: every amount is a booking with its cause; sessions, and days of people, hold the sums of theirs."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from decimal import Decimal
+from itertools import groupby
+from typing import Any, Self
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import models, transaction
+from django.db.models import Count, F, Q, Sum
+
+from sessions_app.models.price import Price
+from sessions_app.models.session import Session
+from sessions_app.models.spending import MODEL_LENGTH, SOURCES, DayKey, Spending
+from sessions_app.prompt.bookings import OF_CACHES, CauseSum, SpendingCause
+from sessions_app.prompt.pricing import SMALLEST, MoneySource
+
+NO_MONEY = Decimal(0)
+
+
+class BookingQuerySet(models.QuerySet["Booking"]):
+    @transaction.atomic(savepoint=False)
+    def book(self, *bookings: "Booking") -> None:
+        """Writes bookings, and adds them to the sums of their sessions and days.
+
+        Rows are locked in one order everywhere: sessions, then days. What came too late for its session,
+        which was erased meanwhile, is booked without it.
+        """
+        for key, own in _grouped(bookings, lambda one: one.session_id or 0):
+            if key and not Session.objects.filter(pk=key).update(**_session_changes(own)):
+                _detach(own)
+        for day, own in _grouped(bookings, _day_of):
+            Spending.objects.add(day, _day_amounts(own))
+        self.bulk_create(bookings)
+
+    def paid(self) -> Self:
+        """Without those of the emulator."""
+        return self.exclude(source=MoneySource.EMULATOR)
+
+    def emulated(self) -> Self:
+        """What would have been paid."""
+        return self.filter(source=MoneySource.EMULATOR)
+
+    def by_cause(self) -> list[CauseSum]:
+        """The sums in the order of `SpendingCause`: one query."""
+        return [one for *_, one in self._sums()]
+
+    def by_day(self) -> list[tuple[date, MoneySource, CauseSum]]:
+        """The sums of each day, source and cause, oldest first: one query."""
+        return [(day, MoneySource(source), one) for day, source, one in self._sums("day", "source")]
+
+    def _sums(self, *keys: str) -> list[tuple[Any, ...]]:
+        """(value of each key, CauseSum), in the order of the keys and of `SpendingCause`."""
+        sums = self.order_by().values(*keys, "cause")
+        found = sums.annotate(
+            total=Sum("usd"), bookings=Count("pk"), unpriced=Count("pk", filter=Q(usd=None))
+        )
+        causes = list(SpendingCause)
+        rows = [
+            (
+                *(one[key] for key in keys),
+                CauseSum(SpendingCause(one["cause"]), exact(one["total"]), one["bookings"], one["unpriced"]),
+            )
+            for one in found
+        ]
+        return sorted(rows, key=lambda row: (*row[:-1], causes.index(row[-1].cause)))
+
+
+class Booking(models.Model):
+    """One amount of money: what for, for whom, by which session and at which price. Never changed.
+
+    It stays when its exchange, session or owner is erased, without them.
+    """
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    session = models.ForeignKey("Session", null=True, on_delete=models.SET_NULL, related_name="bookings")
+    exchange = models.ForeignKey("Exchange", null=True, on_delete=models.SET_NULL, related_name="+")
+    price = models.ForeignKey("Price", null=True, on_delete=models.PROTECT, related_name="+")
+    day = models.DateField()
+    model = models.CharField(max_length=MODEL_LENGTH)
+    cause = models.CharField(max_length=12, help_text="What it paid for (prompt.bookings.SpendingCause).")
+    source = models.CharField(max_length=8, choices=SOURCES, default=MoneySource.UNKNOWN.value)
+    usd = models.DecimalField(
+        max_digits=16, decimal_places=8, null=True, help_text="Null: the price is unknown."
+    )
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    cached_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    thought_tokens = models.PositiveBigIntegerField(default=0)
+    cache_name = models.CharField(max_length=120, blank=True, help_text="The cache that was made or kept.")
+    stored_seconds = models.FloatField(
+        default=0, help_text="Storage of the cache, paid ahead; negative: it ended so much earlier."
+    )
+
+    objects = BookingQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        indexes = [
+            models.Index(fields=["owner", "day"], name="booking_of_day"),
+            models.Index(fields=["cache_name"], name="booking_of_cache", condition=~Q(cache_name="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cause} {self.day} {self.model}"
+
+    @classmethod
+    def of(
+        cls,
+        session: Session | None,
+        cause: SpendingCause,
+        source: MoneySource,
+        price: Price | None,
+        *,
+        model: str,
+        **facts: Any,
+    ) -> Self:
+        """An unsaved booking; `model` is the one that served.
+
+        Without a session, `owner_id` among the facts says whose it is.
+        """
+        if session is not None:
+            facts |= {"owner_id": session.owner_id, "session_id": session.pk}
+        return cls(
+            cause=cause.value,
+            source=source.value,
+            price=price,
+            model=model[:MODEL_LENGTH],
+            **facts,
+        )
+
+    @property
+    def is_emulated(self) -> bool:
+        return self.source == MoneySource.EMULATOR
+
+
+def _day_of(booking: "Booking") -> DayKey:
+    return DayKey(booking.owner_id or 0, booking.day, booking.model, booking.source)
+
+
+def _grouped(bookings: Iterable[Booking], key: Any) -> list[tuple[Any, list[Booking]]]:
+    return [(found, list(own)) for found, own in groupby(sorted(bookings, key=key), key=key)]
+
+
+def _session_changes(own: Sequence[Booking]) -> dict[str, Any]:
+    """What bookings add to their session; tokens are those of its exchanges."""
+    asked = [one for one in own if one.exchange_id]
+    return {
+        "spent_usd": F("spent_usd") + sum_of(own),
+        "emulated_usd": F("emulated_usd") + sum_of(one for one in own if one.is_emulated),
+        "unpriced": F("unpriced") + sum(one.usd is None for one in own),
+        "prompt_tokens": F("prompt_tokens") + sum(one.prompt_tokens for one in asked),
+        "cached_tokens": F("cached_tokens") + sum(one.cached_tokens for one in asked),
+    }
+
+
+def _detach(own: Sequence[Booking]) -> None:
+    """Takes the session from bookings, and the owner where the person was erased as well."""
+    people = set(get_user_model().objects.filter(pk__in={one.owner_id for one in own}).values_list("pk"))
+    for one in own:
+        one.session_id = one.exchange_id = None
+        if (one.owner_id,) not in people:
+            one.owner_id = None
+
+
+def exact(usd: Decimal | None) -> Decimal:
+    """A sum of the database, which SQLite adds up as floating point numbers."""
+    return (usd or NO_MONEY).quantize(SMALLEST)
+
+
+def sum_of(bookings: Iterable[Booking]) -> Decimal:
+    """The known money of these bookings."""
+    return sum((one.usd for one in bookings if one.usd is not None), NO_MONEY)
+
+
+def _day_amounts(own: Sequence[Booking]) -> dict[str, int | Decimal]:
+    asked = [one for one in own if one.cause not in OF_CACHES]
+    made = [one for one in own if one.cause == SpendingCause.CACHE_MADE]
+    return {
+        "exchanges": len(asked),
+        "unpriced": sum(one.usd is None for one in own),
+        "prompt_tokens": sum(one.prompt_tokens for one in asked),
+        "cached_tokens": sum(one.cached_tokens for one in asked),
+        "output_tokens": sum(one.output_tokens for one in asked),
+        "thought_tokens": sum(one.thought_tokens for one in asked),
+        "usd": sum_of(asked),
+        "caches": len(made),
+        "cache_usd": sum_of(made),
+        "storage_usd": sum_of(one for one in own if one.cause == SpendingCause.CACHE_KEPT),
+    }

@@ -1,0 +1,106 @@
+"""Sums of money by person, day and model, and what people may spend."""
+
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple, Self
+
+from django.conf import settings
+from django.db import IntegrityError, models, transaction
+from django.db.models import F
+
+from sessions_app.prompt.pricing import MoneySource
+
+MODEL_LENGTH = 80
+
+SOURCES = [(source.value, source.name.capitalize()) for source in MoneySource]
+
+
+class DayKey(NamedTuple):
+    """What a row of spending is the sum of; `owner` is 0 for people who were erased."""
+
+    owner: int
+    day: date
+    model: str
+    source: str
+
+
+class SpendingQuerySet(models.QuerySet["Spending"]):
+    def of(self, owner_id: int | None) -> Self:
+        return self.filter(owner_id=owner_id)
+
+    def add(self, key: DayKey, amounts: dict[str, int | Decimal]) -> None:
+        """Adds to the columns of a day: one statement, except for the first of a day."""
+        raised = {name: F(name) + amount for name, amount in amounts.items()}
+        found = {"owner_id": key.owner or None, "day": key.day, "model": key.model, "source": key.source}
+        # A day of nobody may have several rows, one for each person who was erased.
+        if key.owner and self.filter(**found).update(**raised):
+            return
+        try:
+            with transaction.atomic():
+                self.create(**found, **amounts)
+        except IntegrityError:
+            # Another process created the row between the two statements.
+            self.filter(**found).update(**raised)
+
+
+class Spending(models.Model):
+    """The sums of the bookings of one person, day, model and source; kept, so that a budget reads few rows.
+
+    It stays when a session is erased, and without the person when the person is.
+    """
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="spending"
+    )
+    day = models.DateField()
+    model = models.CharField(max_length=MODEL_LENGTH)
+    source = models.CharField(max_length=8, choices=SOURCES, default=MoneySource.UNKNOWN.value)
+    exchanges = models.PositiveIntegerField(default=0)
+    unpriced = models.PositiveIntegerField(default=0, help_text="Bookings whose price is unknown.")
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    cached_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    thought_tokens = models.PositiveBigIntegerField(default=0)
+    usd = models.DecimalField(max_digits=16, decimal_places=8, default=0, help_text="Of the requests.")
+    caches = models.PositiveIntegerField(default=0, help_text="Explicit caches made.")
+    cache_usd = models.DecimalField(
+        max_digits=16, decimal_places=8, default=0, help_text="What making them cost."
+    )
+    storage_usd = models.DecimalField(
+        max_digits=16, decimal_places=8, default=0, help_text="What keeping them costs until they expire."
+    )
+
+    objects = SpendingQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "spending"
+        ordering = ["-day", "model", "source"]
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "day", "model", "source"], name="spending_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.model}"
+
+    @property
+    def total(self) -> Decimal:
+        return self.usd + self.cache_usd + self.storage_usd
+
+    @property
+    def is_emulated(self) -> bool:
+        return self.source == MoneySource.EMULATOR
+
+
+class Allowance(models.Model):
+    """What a person may spend; an admin sets it."""
+
+    owner = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="allowance")
+    usd_per_day = models.DecimalField(max_digits=10, decimal_places=2, null=True, blank=True)
+    usd_per_month = models.DecimalField(max_digits=10, decimal_places=2, null=True, blank=True)
+    warn_percent = models.PositiveSmallIntegerField(default=80)
+    counts_emulator = models.BooleanField(
+        default=False, help_text="Whether budgets also count what the emulator's answers would have cost."
+    )
+
+    def __str__(self) -> str:
+        return str(self.owner)

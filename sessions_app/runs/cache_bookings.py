@@ -1,0 +1,139 @@
+"""Books what explicit caches cost: making one, keeping it for a time, and what an early end gives back.
+
+Each is booked to the session whose run caused it; what is given back, to the session that had paid for it.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import NamedTuple
+
+from django.utils import timezone
+
+from sessions_app.models import Booking, CacheEntry, Exchange, Price, Session
+from sessions_app.prompt import pricing
+from sessions_app.prompt.bookings import SpendingCause, StorageBooking, refunds
+from sessions_app.prompt.caching import CacheAction
+from sessions_app.runs.money_source import source_of
+from sessions_app.runs.serving import model_of_cache, price_of_served
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCache:
+    """A cache at the provider, as far as its price needs it."""
+
+    name: str
+    model: str
+    route: str
+    tokens: int
+
+    @property
+    def serving_model(self) -> str:
+        return model_of_cache(self.model, self.route, timezone.now().date())
+
+    @classmethod
+    def of(cls, entry: CacheEntry) -> "KeptCache":
+        return cls(entry.name, entry.model, entry.route, entry.tokens)
+
+
+class Payer(NamedTuple):
+    """The session that pays, or without one the person; None too where the person was erased."""
+
+    session: Session | None
+    owner_id: int | None
+
+
+def book_creation(
+    cache: KeptCache, session: Session | None, lifetime: timedelta, owner_id: int | None = None
+) -> None:
+    """Books making a cache for a session, and keeping it for `lifetime`; without one, to the owner."""
+    price = _price_of(cache)
+    made = pricing.creation_cost(cache.tokens, price.rates(cache.tokens)).total if price else None
+    payer = Payer(session, owner_id)
+    bookings = [_booking(cache, payer, SpendingCause.CACHE_MADE, price, made)]
+    if lifetime > timedelta():
+        bookings.append(_storage(cache, payer, price, lifetime))
+    Booking.objects.book(*bookings)
+
+
+def book_extension(
+    cache: KeptCache, session: Session | None, owner_id: int | None, gained: timedelta
+) -> None:
+    """Books keeping a cache longer; without a session to the person whose run had it made."""
+    if gained < timedelta():
+        book_early_end(cache, owner_id, -gained)
+    elif gained:
+        Booking.objects.book(_storage(cache, Payer(session, owner_id), _price_of(cache), gained))
+
+
+def book_early_end(cache: KeptCache, owner_id: int | None, left: timedelta) -> None:
+    """Gives back the storage booked for the last `left` of a cache's life."""
+    own = {one.pk: one for one in Booking.objects.filter(cache_name=cache.name).order_by("pk")}
+    kept = [one for one in own.values() if one.cause == SpendingCause.CACHE_KEPT]
+    booked = [StorageBooking(one.pk, one.stored_seconds, one.usd) for one in kept]
+    found, unbooked = refunds(booked, left.total_seconds())
+    bookings = [_refund(own[one.key], one) for one in found]
+    # Earlier versions booked a cache without its name.
+    if unbooked and len(kept) == len(own):
+        bookings.append(_unlinked_refund(cache, owner_id, unbooked))
+    Booking.objects.book(*bookings)
+
+
+def session_that_made(entry: CacheEntry) -> Session | None:
+    """The session whose request planned this cache; None where no row says."""
+    planned = Exchange.objects.filter(
+        fingerprint=entry.fingerprint, cache_action=CacheAction.CREATE, session__owner_id=entry.owner_id
+    )
+    newest = planned.select_related("session").only("session").order_by("-pk").first()
+    return newest.session if newest else None
+
+
+def _price_of(cache: KeptCache) -> Price | None:
+    return price_of_served(cache.model, cache.serving_model, timezone.now().date())
+
+
+def _storage(cache: KeptCache, payer: Payer, price: Price | None, time: timedelta) -> Booking:
+    hours = time.total_seconds() / 3_600
+    usd = pricing.storage_cost(cache.tokens, hours, price.rates(cache.tokens)) if price else None
+    booking = _booking(cache, payer, SpendingCause.CACHE_KEPT, price, usd)
+    booking.stored_seconds = time.total_seconds()
+    return booking
+
+
+def _booking(
+    cache: KeptCache, payer: Payer, cause: SpendingCause, price: Price | None, usd: Decimal | None
+) -> Booking:
+    return Booking.of(
+        payer.session,
+        cause,
+        source_of(cache.route),
+        price,
+        model=cache.serving_model,
+        day=timezone.now().date(),
+        usd=usd,
+        cache_name=cache.name,
+        owner_id=payer.owner_id,
+    )
+
+
+def _refund(paid: Booking, given: StorageBooking) -> Booking:
+    """A booking of today for whoever had paid."""
+    return Booking(
+        owner_id=paid.owner_id,
+        session_id=paid.session_id,
+        price_id=paid.price_id,
+        day=timezone.now().date(),
+        model=paid.model,
+        cause=SpendingCause.CACHE_KEPT.value,
+        source=paid.source,
+        usd=given.usd,
+        cache_name=paid.cache_name,
+        stored_seconds=given.seconds,
+    )
+
+
+def _unlinked_refund(cache: KeptCache, owner_id: int | None, seconds: float) -> Booking:
+    booking = _storage(cache, Payer(None, owner_id), _price_of(cache), timedelta(seconds=seconds))
+    booking.usd = -booking.usd if booking.usd is not None else None
+    booking.stored_seconds = -seconds
+    return booking

@@ -1,0 +1,41 @@
+"""The law of money: sessions, and days of people, hold exactly the sums of their bookings."""
+
+from collections import defaultdict
+from decimal import Decimal
+from typing import Any
+
+from sessions_app.models import Booking, Session, Spending
+from sessions_app.prompt.bookings import OF_CACHES
+
+NOTHING = Decimal(0)
+
+
+def assert_sums_agree() -> None:
+    bookings = list(Booking.objects.all())
+    assert_sessions_agree(bookings)
+    assert_days_agree(bookings)
+    # What is left of erased sessions makes the sums of the sessions those of the days.
+    of_sessions = sum((one.spent_usd for one in Session.objects.all()), NOTHING)
+    left = sum((one.usd or NOTHING for one in bookings if one.session_id is None), NOTHING)
+    assert of_sessions + left == sum((row.total for row in Spending.objects.all()), NOTHING)
+
+
+def assert_sessions_agree(bookings: list[Booking]) -> None:
+    for session in Session.objects.all():
+        own = [one for one in bookings if one.session_id == session.pk]
+        assert session.spent_usd == sum((one.usd or NOTHING for one in own), NOTHING)
+        assert session.emulated_usd == sum((one.usd or NOTHING for one in own if one.is_emulated), NOTHING)
+
+
+def assert_days_agree(bookings: list[Booking]) -> None:
+    booked: dict[Any, list[Decimal]] = defaultdict(lambda: [NOTHING] * 3)
+    for one in bookings:
+        kind = 0 if one.cause not in OF_CACHES else 1 if one.cause == "cache_made" else 2
+        booked[one.owner_id, one.day, one.model, one.source][kind] += one.usd or NOTHING
+    held: dict[Any, list[Decimal]] = defaultdict(lambda: [NOTHING] * 3)
+    for row in Spending.objects.all():
+        sums = held[row.owner_id, row.day, row.model, row.source]
+        for kind, usd in enumerate((row.usd, row.cache_usd, row.storage_usd)):
+            sums[kind] += usd
+    keys = booked.keys() | held.keys()
+    assert {key: booked[key] for key in keys} == {key: held[key] for key in keys}

@@ -1,0 +1,144 @@
+"""Caches are paid by the session that caused them: making, keeping longer, what an early end gives back."""
+
+import uuid
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from sessions_app.gemini.provider_resources import CacheCreated
+from sessions_app.models import Booking, CacheEntry, Price, Session, Spending
+from sessions_app.prompt.bookings import SpendingCause
+from sessions_app.prompt.pricing import MoneySource
+from sessions_app.prompt.turns import user_task
+from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_early_end, book_extension
+from sessions_app.runs.cache_janitor import apply_requested_changes, reconcile
+from sessions_app.runs.cache_lifecycle import CacheRequest, _record_created, use_cache
+from tests.factories import MODEL, make_layers, make_session
+from tests.models.money import assert_sums_agree
+from tests.prices import make_price
+from tests.runs.running import running
+
+HOUR = timedelta(hours=1)
+CACHE = KeptCache("cachedContents/a", MODEL, "route-a", 1_000_000)
+
+
+@pytest.fixture
+def price(transactional_db: None) -> Price:
+    return make_price(MODEL)
+
+
+@pytest.fixture
+def pair(price: Price, alice: User, bob: User) -> tuple[Session, Session]:
+    return make_session(alice), make_session(bob)
+
+
+def spent(*sessions: Session) -> list[Decimal]:
+    for session in sessions:
+        session.refresh_from_db()
+    return [session.spent_usd for session in sessions]
+
+
+def test_who_makes_it_and_who_extends_it_pay_their_own(pair: tuple[Session, Session]) -> None:
+    maker, user = pair
+    book_creation(CACHE, maker, HOUR)
+    book_extension(CACHE, user, maker.owner_id, HOUR / 2)
+    assert spent(maker, user) == [Decimal("1.5"), Decimal("0.5")]
+    causes = [one.cause for one in Booking.objects.filter(session=maker).by_cause()]
+    assert causes == [SpendingCause.CACHE_MADE, SpendingCause.CACHE_KEPT]
+    assert_sums_agree()
+
+
+def test_an_early_end_pays_back_whoever_had_paid(pair: tuple[Session, Session]) -> None:
+    maker, user = pair
+    book_creation(CACHE, maker, HOUR)
+    book_extension(CACHE, user, maker.owner_id, HOUR / 2)
+    book_early_end(CACHE, maker.owner_id, timedelta(minutes=45))
+    assert spent(maker, user) == [Decimal("1.25"), Decimal(0)]
+    assert_sums_agree()
+
+
+def test_a_new_price_gives_back_what_was_paid_at_the_old_one(pair: tuple[Session, Session]) -> None:
+    maker, _ = pair
+    book_creation(CACHE, maker, HOUR)
+    make_price(MODEL, timezone.now().date(), storage="40")
+    book_early_end(CACHE, maker.owner_id, HOUR)
+    assert spent(maker) == [Decimal("0.5")]
+
+
+def test_a_shorter_extension_gives_back(pair: tuple[Session, Session]) -> None:
+    maker, user = pair
+    book_creation(CACHE, maker, HOUR)
+    book_extension(CACHE, user, maker.owner_id, -HOUR / 2)
+    assert spent(maker, user) == [Decimal(1), Decimal(0)]
+
+
+def test_what_an_admin_extends_is_of_the_owner_and_no_session(pair: tuple[Session, Session]) -> None:
+    maker, _ = pair
+    book_creation(CACHE, maker, HOUR)
+    book_extension(CACHE, None, maker.owner_id, HOUR)
+    assert spent(maker) == [Decimal("1.5")]
+    assert Booking.objects.get(session=None).owner == maker.owner
+    assert_sums_agree()
+
+
+def test_a_cache_of_an_earlier_version_gives_back_to_its_owner(pair: tuple[Session, Session]) -> None:
+    """It was booked without its name."""
+    maker, _ = pair
+    book_early_end(CACHE, maker.owner_id, HOUR)
+    assert Spending.objects.get().storage_usd == Decimal(-1)
+
+
+def test_a_cache_nobody_has_a_row_for_was_made_all_the_same(pair: tuple[Session, Session]) -> None:
+    """Another run took the claim while the provider made it: it is deleted, and was paid."""
+    maker, _ = pair
+    request = CacheRequest(
+        "f" * 64, MODEL, "route-a", make_layers([user_task("a", "Hello")], maker), maker, HOUR
+    )
+    assert not _record_created(request, CacheCreated(CACHE.name, None, CACHE.tokens), use_cache)
+    assert spent(maker) == [Decimal("0.5")]
+
+
+LONG = "The rules of the house. " * 400
+
+
+async def test_a_run_books_its_cache_to_its_session(price: Price, alice: User) -> None:
+    session = await sync_to_async(make_session)(alice, purpose=LONG)
+    async with running() as runner:
+        await runner.send(session.pk, uuid.uuid4(), "Hello")
+        await runner.drain()
+    await sync_to_async(assert_sums_agree)()
+    booked = {one.cause async for one in Booking.objects.filter(session=session)}
+    assert booked == {"answer", "cache_made", "cache_kept"}
+    assert not await Booking.objects.exclude(source=MoneySource.EMULATOR).aexists()
+
+
+async def test_an_adopted_cache_is_booked_to_the_session_that_planned_it(price: Price, alice: User) -> None:
+    session = await sync_to_async(make_session)(alice, purpose=LONG)
+    async with running() as runner:
+        await runner.send(session.pk, uuid.uuid4(), "Hello")
+        await runner.drain()
+        past = timezone.now() - timedelta(seconds=1)
+        await CacheEntry.objects.aupdate(state=CacheEntry.State.PENDING, name="", leased_until=past)
+        before = await Booking.objects.filter(cause="cache_made").acount()
+        found = await reconcile(runner.gateway)
+    made = [one async for one in Booking.objects.filter(cause="cache_made")]
+    assert found.adopted and len(made) == before + 1
+    assert {one.session_id for one in made} == {session.pk}
+    await sync_to_async(assert_sums_agree)()
+
+
+async def test_a_deleted_session_gets_its_storage_back(price: Price, alice: User) -> None:
+    session = await sync_to_async(make_session)(alice, purpose=LONG)
+    async with running() as runner:
+        await runner.send(session.pk, uuid.uuid4(), "Hello")
+        await runner.drain()
+        before = await Session.objects.aget(pk=session.pk)
+        await sync_to_async(session.soft_delete)()
+        await apply_requested_changes(runner.gateway)
+    after = await Session.objects.aget(pk=session.pk)
+    assert after.spent_usd < before.spent_usd
+    await sync_to_async(assert_sums_agree)()
