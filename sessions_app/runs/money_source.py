@@ -1,7 +1,7 @@
 """Whether the money of a route is paid or only would have been."""
 
-from sessions_app.gemini.gateway import EMULATOR
 from sessions_app.gemini.routes import endpoint_of, route_of
+from sessions_app.hosts import EMULATOR
 from sessions_app.prompt.pricing import MoneySource
 
 EMULATOR_ENDPOINT = route_of(EMULATOR, "emulator")

@@ -14,6 +14,7 @@ from sessions_app.prompt.prefix_diff import (
     LedgerItem,
     cache_loss,
     common_prefix,
+    is_hit,
     ledger_of,
 )
 from sessions_app.prompt.pricing import Rates

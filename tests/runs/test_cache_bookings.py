@@ -95,9 +95,8 @@ def test_a_cache_of_an_earlier_version_gives_back_to_its_owner(pair: tuple[Sessi
 def test_a_cache_nobody_has_a_row_for_was_made_all_the_same(pair: tuple[Session, Session]) -> None:
     """Another run took the claim while the provider made it: it is deleted, and was paid."""
     maker, _ = pair
-    request = CacheRequest(
-        "f" * 64, MODEL, "route-a", make_layers([user_task("a", "Hello")], maker), maker, HOUR
-    )
+    layers = make_layers([user_task("a", "Hello")], maker)
+    request = CacheRequest("f" * 64, MODEL, "route-a", layers, maker, HOUR, exchange=0)
     assert not _record_created(request, CacheCreated(CACHE.name, None, CACHE.tokens), use_cache)
     assert spent(maker) == [Decimal("0.5")]
 

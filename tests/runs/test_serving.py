@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from sessions_app.gemini.routes import family_of, route_to
-from sessions_app.models import CacheEntry, Spending
-from sessions_app.runs.cache_lifecycle import book_storage
+from sessions_app.models import Spending
+from sessions_app.runs.cache_bookings import KeptCache, book_creation
 from sessions_app.runs.serving import model_of_cache
 
 DAY = date(2026, 11, 22)
@@ -27,7 +27,7 @@ ENDPOINT = "0123456789abcdef"
 @pytest.mark.django_db
 def test_the_route_says_which_model_a_cache_is_for(model: str, family: str, served: str) -> None:
     route = route_to(ENDPOINT, family) if family else ENDPOINT
-    assert model_of_cache(CacheEntry(model=model, route=route), DAY) == served
+    assert model_of_cache(model, route, DAY) == served
 
 
 def test_a_hashed_family_is_none() -> None:
@@ -36,13 +36,8 @@ def test_a_hashed_family_is_none() -> None:
 
 
 def test_a_cache_of_an_alias_is_in_the_row_of_the_model_that_serves(alice: User) -> None:
-    entry = CacheEntry(
-        model="gemini-flash-latest",
-        route=route_to(ENDPOINT, "gemini-3.8-flash"),
-        tokens=1_000_000,
-        owner_id=alice.pk,
-    )
-    book_storage(entry, timedelta(hours=1), is_new=True)
+    cache = KeptCache("c/1", "gemini-flash-latest", route_to(ENDPOINT, "gemini-3.8-flash"), 1_000_000)
+    book_creation(cache, None, timedelta(hours=1), alice.pk)
     row = Spending.objects.get(day=timezone.now().date())
     assert (row.model, row.unpriced, row.caches) == ("gemini-3.8-flash", 0, 1)
     assert row.cache_usd and row.storage_usd

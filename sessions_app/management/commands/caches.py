@@ -140,7 +140,7 @@ def _line(cache: CacheListed, entry: Any, now: datetime) -> str:
 def _stored(entry: CacheEntry | None, now: datetime) -> str:
     if entry is None:
         return "–"
-    price = price_of_served(entry.model, model_of_cache(entry, now.date()), now.date())
+    price = price_of_served(entry.model, model_of_cache(entry.model, entry.route, now.date()), now.date())
     if price is None:
         return "–"
     return dollars(storage_cost(entry.tokens, entry.stored_hours(now), price.rates(entry.tokens)))
