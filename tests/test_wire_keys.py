@@ -14,6 +14,7 @@ READERS = {
     "prompt/chunks.py": "what stands around the parts",
 }
 OTHERS = {
+    "audit/": "computes again what the product read, and shares nothing with it",
     "emulator/": "plays the provider and knows nothing of ours",
     "conform/recordings/": "judges the emulator by the provider's own JSON",
     "prompt/dialects/openai_chunks.py": "writes the chunk that Gemini would have sent",

@@ -47,8 +47,14 @@ class PrivateRows:
 
     def __init__(self, owner: User) -> None:
         self.owner = owner
+        # A model that is about to end, so that the session can be led to its successor.
         self.session = make_session(
-            owner, title=SECRET, purpose=SECRET, background=SECRET, args={"secret": SECRET}
+            owner,
+            model="gemini-2.5-flash",
+            title=SECRET,
+            purpose=SECRET,
+            background=SECRET,
+            args={"secret": SECRET},
         )
         self._add_history()
         self._add_panels()

@@ -143,7 +143,7 @@ def test_what_is_told_costs_the_same_however_long(
     client: Client, session: Session, count: int, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     make_history(session, count)
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(12):
         assert "afterend" in updates(client, session, after=0)
 
 

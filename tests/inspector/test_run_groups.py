@@ -96,7 +96,7 @@ def test_another_model_that_answered_is_named(client: Client, session: Session) 
     assert "was asked" not in read_list(client, session)
     change(1, served_model="gemini-3.5-flash")
     page = read_list(client, session)
-    assert 'title="gemini-3-flash-preview was asked">gemini-3.5-flash</span>' in page
+    assert 'title="gemini-3-flash-preview was asked at emulator">gemini-3.5-flash</span>' in page
 
 
 def test_the_verdict_of_a_row_is_a_badge_and_its_sentence_a_title(client: Client, session: Session) -> None:

@@ -40,7 +40,7 @@ def test_the_newest_is_first_with_where_it_came_from_and_went(session: Session) 
     assert received == [3, 2, 1]
     assert [one.exchange for one in rows[2].trace.returned] == [2, 3]
     turn = exchanges[0].turns.get()
-    assert rows[2].turn == f"Turn {str(turn.public)[:8]}"
+    assert rows[2].turn == f"Turn {turn.number}"
     assert states(table(session)) == [SignatureState.NOT_DUE, SignatureState.EQUAL, SignatureState.EQUAL]
 
 

@@ -85,7 +85,7 @@ def test_a_panel_that_changed_is_named(session: Session) -> None:
     )
     entries = second.stored_manifest.entries
     entries[panel.position] = entries[panel.position]._replace(source=changed.pk)
-    assert (StateSubject.PANEL, "Panel todos", "changed") in told(first, second)
+    assert (StateSubject.PANEL, "Panel “todos”", "changed") in told(first, second)
 
 
 def test_the_diff_shows_the_list_in_the_words_of_its_codes(client: Client, session: Session) -> None:

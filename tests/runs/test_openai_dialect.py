@@ -99,7 +99,7 @@ async def test_an_answer_has_text_signature_and_usage(ask: Ask, session: Session
     answer = (await history(session))[-1]
     assert answer.text and answer.parts[-1].signature
     assert exchange.prompt_tokens and exchange.output_tokens and exchange.served_model
-    assert exchange.provider == "Emulator (OpenAI-compatible)"
+    assert exchange.provider == "emulator (OpenAI-compatible)"
 
 
 async def test_no_cache_is_planned(ask: Ask, session: Session) -> None:
