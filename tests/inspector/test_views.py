@@ -48,7 +48,7 @@ def test_the_host_that_answered_is_named(
     assert f"Exchange 1 at {host} " in head
     assert f">{host}</span>" in page[page.index("<main") :]
     listed = client.get(list_of(session)).content.decode()
-    assert f" at {host}\"" in listed
+    assert f' at {host}"' in listed
     assert "Google Gemini" not in page + listed
 
 
