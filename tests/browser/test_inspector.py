@@ -49,7 +49,7 @@ async def test_the_list_shows_a_hit_with_its_ribbon(page: Page) -> None:
     await open_list(page)
     newest = page.locator("#rows tbody").first.locator("tr").last
     await expect(newest.get_by_text("hit", exact=True)).to_be_visible()
-    await expect(newest.get_by_role("img")).to_have_attribute("aria-label", re.compile("static .* cached"))
+    await expect(newest.get_by_role("group")).to_have_attribute("aria-label", re.compile("static .* cached"))
 
 
 async def test_the_second_message_reads_the_static_layer_from_the_cache(page: Page) -> None:

@@ -55,7 +55,7 @@ async def test_another_exchange_is_chosen_for_the_diff(page: Page) -> None:
     await open_newest(page, "Diff")
     number = int(re.findall(r"/inspect/(\d+)/", page.url)[0])
     await page.get_by_label(re.compile("Compare exchange")).select_option("1")
-    await page.get_by_role("button", name="Compare").click()
+    await page.get_by_role("button", name="Compare").first.click()
     await expect(page).to_have_url(re.compile("with=1"))
     await expect(page.get_by_text(f"+ is in exchange {number} only")).to_be_visible()
 

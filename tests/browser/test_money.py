@@ -12,7 +12,7 @@ async def test_an_answer_shows_its_cost_and_leads_to_the_sum(page: Page) -> None
     run = await send(page, "Hello there")
     await finished(run)
     cost = run.locator(".sum")
-    await expect(cost).to_contain_text(re.compile(r"% cached · \$0\.\d+"))
+    await expect(cost).to_contain_text(re.compile(r"% cached · would have cost \$0\.\d+"))
     await cost.press("Enter")
     card = run.locator(".card")
     await expect(card).to_contain_text(re.compile(r"[\d,]+ new × \$[\d.]+ \+ .* = \$0\."))
@@ -28,6 +28,9 @@ async def test_the_cache_tab_sets_two_facts_side_by_side(page: Page) -> None:
     await finished(run)
     await run.get_by_role("link", name="Inspect").click()
     await page.get_by_role("link", name="Cache", exact=True).click()
-    await expect(page.locator(".fact").first).to_contain_text("Our bytes: all that exchange 1 sent")
-    await expect(page.locator(".fact").nth(1)).to_contain_text("The provider: ")
-    await expect(page.get_by_role("row", name=re.compile("The tool declarations.*hit"))).to_be_visible()
+    verdict = page.locator(".verdict").first
+    await expect(verdict).to_contain_text("Our bytes: all that exchange 1 sent")
+    await expect(verdict).to_contain_text("The provider: ")
+    await expect(
+        page.get_by_role("row", name=re.compile("Tool declarations.*in the named cache"))
+    ).to_be_visible()
