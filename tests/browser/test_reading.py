@@ -57,7 +57,7 @@ async def test_every_answer_says_its_tokens_and_what_was_cached(page: Page) -> N
     await open_session(page)
     run = await send(page, "Hello")
     await finished(run)
-    await expect(run.locator(".foot")).to_contain_text(re.compile(r"\d % cached · \$0\.\d+"))
+    await expect(run.locator(".foot")).to_contain_text(re.compile(r"\d % cached · would have cost \$0\.\d+"))
     await expect(run.locator(".foot")).to_contain_text(re.compile(r"[\d,]+ of [\d,]+ came from a cache"))
 
 
