@@ -22,7 +22,7 @@ CHECK_SECONDS = 5.0
 FRESH_SECONDS = 1.0
 """A command is carried out without another check for this long."""
 
-START_BURST, STARTS_PER_SECOND = 10, 2.0
+START_BURST, STARTS_PER_SECOND = 3, 1.0
 """Answers that one person asks for: a burst of their limit of a minute would slow everybody's."""
 
 

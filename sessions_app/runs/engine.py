@@ -42,6 +42,9 @@ _random = random.SystemRandom()
 CHUNK_BURST, CHUNKS_PER_SECOND = 1_000, 1_000.0
 """What is taken of one stream, whatever the provider sends; models write some ten chunks a second."""
 
+ROUND_BURST, ROUNDS_PER_SECOND = 5, 2.0
+"""Rounds of tools in one answer; a model takes longer for each than this pace does."""
+
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
@@ -112,7 +115,7 @@ class Engine:
                 live.holding.cancel()
 
     async def _run_steps(self, live: LiveRun) -> Reply:
-        step = 1
+        step, pace = 1, Rate(ROUND_BURST, ROUNDS_PER_SECOND)
         if live.run.is_resumed:
             async with time_limit(live.run):
                 await run_calls(live, 0, self._toolbox)
@@ -123,6 +126,7 @@ class Engine:
                     return reply
                 await database_sync_to_async(check_limits)(live.run, step)
                 await run_calls(live, step, self._toolbox)
+                await asyncio.sleep(pace.take())
             step += 1
 
     async def drain(self) -> None:
