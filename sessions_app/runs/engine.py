@@ -42,7 +42,7 @@ _random = random.SystemRandom()
 CHUNK_BURST, CHUNKS_PER_SECOND = 1_000, 1_000.0
 """What is taken of one stream, whatever the provider sends; models write some ten chunks a second."""
 
-ROUND_BURST, ROUNDS_PER_SECOND = 5, 2.0
+ROUND_BURST, ROUNDS_PER_SECOND = 3, 2.0
 """Rounds of tools in one answer; a model takes longer for each than this pace does."""
 
 
