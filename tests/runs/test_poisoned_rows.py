@@ -234,14 +234,14 @@ async def test_an_errand_that_breaks_keeps_no_other(
     for name in ("bad", "good"):
         fields = {"name": f"cachedContents/{name}", "state": CacheEntry.State.TO_DELETE}
         await CacheEntry.objects.acreate(fingerprint=name, route=gateway.route, model="m", **fields)
-    bury = cache_janitor.record_deletion
+    bury = cache_janitor.record_end
 
-    def broken(entry: CacheEntry) -> None:
+    def broken(entry: CacheEntry, reason: str, said: str) -> None:
         if entry.fingerprint == "bad":
             raise TypeError
-        bury(entry)
+        bury(entry, reason, said)
 
-    monkeypatch.setattr(cache_janitor, "record_deletion", broken)
+    monkeypatch.setattr(cache_janitor, "record_end", broken)
     assert await apply_requested_changes(gateway) == 2
     states = dict([row async for row in CacheEntry.objects.values_list("fingerprint", "state")])
     assert states == {"bad": "doomed", "good": "gone"}
