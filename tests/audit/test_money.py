@@ -30,8 +30,15 @@ CENT = Decimal("0.01")
 @pytest.fixture
 def person(alice: User, transactional_db: None) -> Iterator[PatientPerson]:
     """Before a kind provider; the second tier of the price begins within their requests."""
-    second = {"input_above": "0.75", "cached_above": "0.06", "output_above": "4"}
-    make_price(MODEL, input="0.5", cached="0.050001", storage="1.000003", above=6_100, **second)
+    make_price(
+        MODEL,
+        above=6_100,
+        cached="0.050001",
+        storage="1.000003",
+        input_above="0.75",
+        cached_above="0.06",
+        output_above="4",
+    )
     person = PatientPerson(1, alice)
     person.provider.be_kind(True)
     yield person
