@@ -90,6 +90,9 @@ def cache_findings(cache: CacheBookings) -> Iterator[Finding]:
         # Made and not needed: it was deleted at once, and no row has it.
         yield MoneyFigure.BOOKED_FOR, [row["cause"] for row in cache.bookings], ["cache_made"]
         return
+    if made["session_id"] is None and not cache.of_cause("cache_made"):
+        # Earlier versions booked caches without their names.
+        return
     gains = list(_gains(cache.events))
     longer = [(event, gain) for event, gain in gains if gain > 0]
     yield MoneyFigure.BOOKED_FOR, len(cache.of_cause("cache_made")), 1
@@ -239,8 +242,8 @@ def _one_refund(last: Kept, row: Row) -> Iterator[Finding]:
     last.rest = rest
 
 
-def caches_of(session_id: int) -> Iterable[str]:
-    """The names of the caches that a session caused or paid for."""
+def caches_of(session_id: int | None) -> Iterable[str]:
+    """The names of the caches that a session caused or paid for; None: those of erased ones and of nobody."""
     booked = Booking.objects.filter(session=session_id).exclude(cache_name="")
     caused = CacheEvent.objects.filter(session=session_id, kind__in=("made", "extended"))
     return sorted({*booked.values_list("cache_name", flat=True), *caused.values_list("name", flat=True)})

@@ -30,6 +30,13 @@ def audit_money(
     yield from _differences(public, 0, session_findings(booked, rows.exchanges, shown))
 
 
+def audit_left_caches() -> Iterator[Difference]:
+    """The caches that no session pays for: of erased ones, and what an admin had extended."""
+    tables = PriceRows()
+    for name in caches_of(None):
+        yield from _differences(name, 0, cache_findings(CacheBookings(name, tables)))
+
+
 def _exchange_money(
     rows: SessionRows, booked: BookingRows, exchange: Row, shown: ShownSession
 ) -> Iterator[Finding]:

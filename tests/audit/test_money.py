@@ -1,69 +1,26 @@
 """The audit of money: of sessions that the product made, sound and with one thing broken."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 
-from sessions_app.audit.differences import Difference, MoneyFigure
-from sessions_app.audit.session_money import audit_money
-from sessions_app.inspector.losses import CauseLoss, Losses
-from sessions_app.inspector.session_cost import causes_of
+from sessions_app.audit.differences import MoneyFigure
+from sessions_app.audit.session_money import audit_left_caches
 from sessions_app.management.commands.audit import of_spending
-from sessions_app.management.shown_money import shown_session
 from sessions_app.models import Booking, CacheEntry, Price, Session, Spending
-from sessions_app.prompt.billing import ItemChange, share_out
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.caching import EntryReason
-from sessions_app.prompt.pricing import MoneySource, Rates
-from sessions_app.runs.cache_bookings import book_creation
+from sessions_app.prompt.reply import fold
+from sessions_app.runs import side_requests
+from tests.audit.money import audited, figures
+from tests.factories import text_chunk
 from tests.prices import make_price
-from tests.runs.test_unkind_sessions import PatientPerson
 
-MODEL = "gemini-3-flash-preview"
 CENT = Decimal("0.01")
-
-
-@pytest.fixture
-def person(alice: User, transactional_db: None) -> Iterator[PatientPerson]:
-    """Before a kind provider; the second tier of the price begins within their requests."""
-    make_price(
-        MODEL,
-        above=6_100,
-        cached="0.050001",
-        storage="1.000003",
-        input_above="0.75",
-        cached_above="0.06",
-        output_above="4",
-    )
-    person = PatientPerson(1, alice)
-    person.provider.be_kind(True)
-    yield person
-    person.process.end()
-
-
-@pytest.fixture
-def session(person: PatientPerson) -> Session:
-    """Some messages with tool rounds, and a cache."""
-    return talked(person)
-
-
-def talked(person: PatientPerson) -> Session:
-    for rounds in (1, 0, 0):
-        person.send(rounds, 1)
-    return person.session
-
-
-def audited(session: Session) -> list[Difference]:
-    found = audit_money(session.pk, str(session.public), shown_session(session))
-    return [*found, *of_spending()]
-
-
-def figures(session: Session) -> set[Any]:
-    return {one.figure for one in audited(session)}
+F_ = MoneyFigure
 
 
 def test_what_the_product_booked_follows_from_the_raw_rows(session: Session) -> None:
@@ -127,7 +84,6 @@ def another_price(_: Any) -> Price:
     return make_price("gemini-9-other", input="7", storage="7")
 
 
-F_ = MoneyFigure
 BY_DUE: dict[str, tuple[Callable[[Session], None], set[MoneyFigure]]] = {
     "cause": (rebooked("answer", cause="retry"), {F_.BOOKED_FOR}),
     "source": (rebooked("answer", source="emulator"), {F_.BOOKED_SOURCE}),
@@ -181,94 +137,25 @@ def test_the_rest_of_an_erased_session_stays_in_the_sums(session: Session) -> No
     assert {one.figure for one in of_spending()} >= {F_.DAY_SUMS, F_.ALL_SESSIONS, F_.MONTH_SUMS}
 
 
-def broken_share(items: Any, count: Any) -> list[tuple[int, int]]:
-    shares = share_out(items, count)
-    return [(shares[0][0] + 1, shares[0][1]), *shares[1:]]
+def test_caches_of_erased_sessions_are_audited(session: Session) -> None:
+    Session.objects.get(pk=session.pk).erase()
+    assert list(audit_left_caches()) == []
+    Booking.objects.filter(cause="cache_made").update(usd=Decimal(3))
+    assert F_.BOOKED_USD in {one.figure for one in audit_left_caches()}
 
 
-PATCHES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
-    "shares": ("sessions_app.prompt.billing.share_out", broken_share, {F_.LEDGER_ITEMS, F_.LEDGER_TOTAL}),
-    "changes": (
-        "sessions_app.inspector.tabs.cache_tab.changes_of",
-        lambda before, now: [ItemChange.NEW for _ in now],
-        {F_.LEDGER_ITEMS},
-    ),
-    "causes": (
-        "sessions_app.management.shown_money.causes_of",
-        lambda session: causes_of(session)[1:],
-        {F_.SESSION_CAUSES},
-    ),
-    "next month": (
-        "sessions_app.chat.spending.next_month",
-        lambda month: month + timedelta(days=1),
-        {F_.MONTH_SUMS, F_.DAY_CAUSES},
-    ),
-    "losses": (
-        "sessions_app.management.shown_money.losses_of",
-        lambda exchanges: Losses([CauseLoss("unknown", 1, 2, Decimal(3), 0, 0)]),
-        {F_.SESSION_LOSSES},
-    ),
-}
-"""Rules of the pages, broken."""
-
-
-@pytest.mark.parametrize("name", PATCHES)
-def test_each_broken_rule_of_a_page_is_noticed(
-    session: Session, monkeypatch: pytest.MonkeyPatch, name: str
+@pytest.mark.parametrize("cause", [SpendingCause.TITLE, SpendingCause.SUMMARY])
+def test_titles_and_summaries_are_priced_by_what_they_were_counted(
+    session: Session, cause: SpendingCause
 ) -> None:
-    place, broken, noticed = PATCHES[name]
-    monkeypatch.setattr(place, broken)
-    assert figures(session) == noticed
-
-
-def first_tier(price: Price, _: int) -> Rates:
-    return Rates(price.input, price.cached, price.output, price.storage)
-
-
-RULES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
-    "tier": ("sessions_app.models.Price.rates", first_tier, {F_.BOOKED_USD}),
-    "cause": (
-        "sessions_app.runs.accounting.cause_of",
-        lambda exchange: SpendingCause.RETRY,
-        {F_.BOOKED_FOR},
-    ),
-    "source": (
-        "sessions_app.runs.accounting.source_of",
-        lambda route: MoneySource.EMULATOR,
-        {F_.BOOKED_SOURCE},
-    ),
-    "source of caches": (
-        "sessions_app.runs.cache_bookings.source_of",
-        lambda route: MoneySource.EMULATOR,
-        {F_.BOOKED_SOURCE},
-    ),
-    "storage": (
-        "sessions_app.prompt.pricing.storage_cost",
-        lambda tokens, hours, rates: tokens * Decimal(hours) * rates.storage / 500_000,
-        {F_.BOOKED_USD},
-    ),
-    "nothing booked": ("sessions_app.runs.accounting.book_cost", lambda *_: None, {F_.BOOKED_FOR}),
-    "cache for nobody": (
-        "sessions_app.runs.cache_lifecycle.book_creation",
-        lambda cache, session, lifetime: book_creation(cache, None, lifetime, session.owner_id),
-        {F_.BOOKED_PAYER},
-    ),
-    "lifetime": (
-        "sessions_app.runs.cache_lifecycle.book_creation",
-        lambda cache, session, lifetime: book_creation(cache, session, lifetime / 2),
-        {F_.STORED_SECONDS},
-    ),
-}
-"""Rules of the product, broken while it runs."""
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_each_broken_rule_of_the_product_is_noticed(
-    person: PatientPerson, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    place, broken, noticed = RULES[name]
-    monkeypatch.setattr(place, broken)
-    assert figures(talked(person)) >= noticed
+    usage = {"promptTokenCount": 7_000, "candidatesTokenCount": 9, "totalTokenCount": 7_009}
+    route = session.exchanges.values_list("route", flat=True)[0]
+    side_requests._book(session, cause, route, fold([text_chunk("A title", usage=usage)]))
+    assert audited(session) == []
+    rebooked(cause.value, usd=CENT)(session)
+    assert figures(session) == {F_.BOOKED_USD}
+    rebooked(cause.value, price=None, usd=None)(session)
+    assert figures(session) == {F_.BOOKED_USD, F_.BOOKED_PRICE}
 
 
 def test_a_cache_that_ended_early_and_gave_nothing_back_is_noticed(
@@ -279,10 +166,3 @@ def test_a_cache_that_ended_early_and_gave_nothing_back_is_noticed(
     assert figures(session) == {F_.GIVEN_BACK_SECONDS}
     Booking.objects.filter(cause="cache_kept").delete()
     assert F_.BOOKED_FOR in figures(session)
-
-
-def test_every_figure_of_money_is_broken_by_a_test() -> None:
-    cases = [noticed for _, noticed in (BY_DUE | BY_SUMS).values()]
-    cases += [noticed for *_, noticed in (PATCHES | RULES).values()]
-    elsewhere = {F_.GIVEN_BACK_SECONDS, F_.ALL_SESSIONS}
-    assert set[MoneyFigure]().union(elsewhere, *cases) == set(MoneyFigure)

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from sessions_app.audit.audit import audit_session
 from sessions_app.audit.differences import Difference
-from sessions_app.audit.session_money import audit_money
+from sessions_app.audit.session_money import audit_left_caches, audit_money
 from sessions_app.audit.spending import audit_days, audit_month, booked_months
 from sessions_app.management.session_arguments import add_session_arguments, chosen_sessions
 from sessions_app.management.shown_money import shown_month, shown_session
@@ -34,7 +34,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, sessions: list[str], **options: Any) -> None:
         chosen = chosen_sessions(sessions, all_of_them=options["all"])
         found = 0
-        for difference in chain(of_sessions(chosen), of_spending() if options["all"] else ()):
+        installation = chain(of_spending(), audit_left_caches()) if options["all"] else ()
+        for difference in chain(of_sessions(chosen), installation):
             found += 1
             self.stdout.write(line_of(difference))
         self.stdout.write(f"{len(chosen)} sessions, {found} differences")
