@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from sessions_app.audit.differences import MoneyFigure
 from sessions_app.audit.session_money import audit_left_caches
@@ -166,3 +167,17 @@ def test_a_cache_that_ended_early_and_gave_nothing_back_is_noticed(
     assert figures(session) == {F_.GIVEN_BACK_SECONDS}
     Booking.objects.filter(cause="cache_kept").delete()
     assert F_.BOOKED_FOR in figures(session)
+
+
+def test_the_command_names_the_person_and_the_day(
+    session: Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("audit", "--all")
+    day = session.bookings.values_list("day", flat=True)[0]
+    Spending.objects.update(usd=7)
+    with pytest.raises(SystemExit) as exit_:
+        call_command("audit", "--all")
+    assert exit_.value.code == 1
+    out = capsys.readouterr().out
+    assert f"person {session.owner_id}, {day}, {session.model}, provider: day_sums is stored as" in out
+    assert f"person {session.owner_id}, {day:%Y-%m}: month_sums is stored as" in out
