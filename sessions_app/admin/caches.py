@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -14,9 +14,11 @@ from django.utils.html import format_html_join
 from django.utils.timezone import localtime
 
 from sessions_app.admin.base import RecordAdmin
-from sessions_app.models import CacheEntry, CacheEvent, CacheRefusal, Price
+from sessions_app.context.model_lookup import facts_of, price_now
+from sessions_app.models import CacheEntry, CacheEvent, CacheRefusal
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.pricing import MILLION, dollars
+from sessions_app.runs.serving import model_of_cache
 from sessions_app.wording import cache_events, cache_plans
 
 EXTENSION = timedelta(hours=1)
@@ -46,10 +48,8 @@ class CacheEntryAdmin(RecordAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[CacheEntry]:
-        prices = Price.objects.filter(model=OuterRef("model"), valid_from__lte=timezone.now().date())
-        newest = prices.order_by("-valid_from").values("storage")[:1]
         rows: QuerySet[CacheEntry] = super().get_queryset(request)
-        return rows.annotate(users=Count("sessions"), rate=Subquery(newest))
+        return rows.annotate(users=Count("sessions"))
 
     @admin.display(ordering="fingerprint", description="fingerprint")
     def short_print(self, entry: CacheEntry) -> str:
@@ -85,10 +85,13 @@ class CacheEntryAdmin(RecordAdmin):
 
     @admin.display(description="storage")
     def stored(self, entry: Any) -> str:
-        if entry.rate is None or entry.made_at is None:
+        """At the price of the model that serves it, as its bookings are."""
+        now = timezone.now()
+        served = model_of_cache(entry.model, entry.route, now.date())
+        price = price_now(served, now.date(), family=facts_of(served, day=now.date()).family)
+        if price is None or price.storage is None or entry.made_at is None:
             return "–"
-        hours = Decimal(entry.stored_hours(timezone.now()))
-        return dollars(entry.tokens * hours * entry.rate / MILLION)
+        return dollars(entry.tokens * Decimal(entry.stored_hours(now)) * price.storage / MILLION)
 
     @admin.action(description="Extend at the provider by an hour from now", permissions=["manage"])
     def extend_at_provider(self, request: HttpRequest, chosen: "QuerySet[CacheEntry]") -> None:

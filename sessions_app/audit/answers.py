@@ -17,6 +17,7 @@ class Answer:
     finish_reason: str = ""
     model: str = ""
     response_id: str = ""
+    has_parts: bool = False
 
     def count(self, name: str) -> int:
         value = self.usage.get(name)
@@ -37,6 +38,8 @@ def answer_of(chunks: Iterable[bytes]) -> Answer:
         answer.response_id = _text(chunk, "responseId") or answer.response_id
         for candidate in _first(chunk):
             answer.finish_reason = _text(candidate, "finishReason") or answer.finish_reason
+            content = candidate.get("content")
+            answer.has_parts |= bool(isinstance(content, dict) and content.get("parts"))
     return answer
 
 

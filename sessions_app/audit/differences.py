@@ -22,12 +22,39 @@ class Figure(StrEnum):
     COST = "cost"
 
 
+class MoneyFigure(StrEnum):
+    """What bookings, ledgers and sums were computed a second time for."""
+
+    BOOKED_FOR = "booked_for"
+    BOOKED_SOURCE = "booked_source"
+    BOOKED_PAYER = "booked_payer"
+    BOOKED_DAY = "booked_day"
+    BOOKED_MODEL = "booked_model"
+    BOOKED_PRICE = "booked_price"
+    BOOKED_TOKENS = "booked_tokens"
+    BOOKED_USD = "booked_usd"
+    STORED_SECONDS = "stored_seconds"
+    GIVEN_BACK_SECONDS = "given_back_seconds"
+    LEDGER_ITEMS = "ledger_items"
+    LEDGER_TOTAL = "ledger_total"
+    SESSION_SUMS = "session_sums"
+    SESSION_CAUSES = "session_causes"
+    SESSION_LOSSES = "session_losses"
+    DAY_SUMS = "day_sums"
+    DAY_CAUSES = "day_causes"
+    MONTH_SUMS = "month_sums"
+    ALL_SESSIONS = "all_sessions"
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A stored figure that is not what the raw rows give. `exchange` is a number, 0 for the whole session."""
+    """A stored figure that is not what the raw rows give. `exchange` is a number, 0 for the whole session.
+
+    Of what belongs to no session, `session` names the person and the day.
+    """
 
     session: str
     exchange: int
-    figure: Figure
+    figure: StrEnum
     stored: Any
     found: Any

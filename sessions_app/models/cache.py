@@ -84,9 +84,12 @@ class CacheEntry(models.Model):
         end = min(self.changed_at if is_over else now, self.expires_at or now)
         return max((end - self.made_at).total_seconds(), 0.0) / 3_600
 
-    def drop(self, reason: str, said: str = "", *, by: CausedBy = NOBODY) -> None:
-        """Marks it as gone, with the provider's message `said`; not if it has another name by now."""
-        CacheEntry.objects.filter(pk=self.pk, name=self.name).drop(reason, said, by=by)
+    def drop(self, reason: str, said: str = "", *, by: CausedBy = NOBODY) -> bool:
+        """Marks it as gone, with the provider's message `said`; not if it has another name by now.
+
+        Returns whether it was not gone already.
+        """
+        return bool(CacheEntry.objects.filter(pk=self.pk, name=self.name).drop(reason, said, by=by))
 
     def add_session(self, session_pk: int) -> None:
         """Links a session that uses it; idempotent."""

@@ -165,12 +165,16 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         caches.set_state(EntryState.GONE, CacheEventKind.DROPPED, reason=reason, said="")
 
     @transaction.atomic
-    def drop(self, reason: str, said: str = "", *, by: CausedBy = NOBODY) -> None:
-        """Marks them as gone at the provider, with its message `said`. What we let go of keeps our reason."""
+    def drop(self, reason: str, said: str = "", *, by: CausedBy = NOBODY) -> int:
+        """Marks them as gone at the provider, with its message `said`. What we let go of keeps our reason.
+
+        Returns how many were not gone already.
+        """
         gone, said = EntryState.GONE, storable(said, 300)
-        self.filter(state=EntryState.TO_DELETE).set_state(gone, CacheEventKind.DELETED, by=by, said=said)
+        doomed = self.filter(state=EntryState.TO_DELETE)
+        deleted = doomed.set_state(gone, CacheEventKind.DELETED, by=by, said=said)
         lost = self.exclude(state__in=(EntryState.TO_DELETE, gone))
-        lost.set_state(gone, CacheEventKind.GONE, by=by, reason=reason, said=said)
+        return deleted + lost.set_state(gone, CacheEventKind.GONE, by=by, reason=reason, said=said)
 
     def mark_for_deletion(self, reason: EntryReason, *, by: CausedBy = NOBODY) -> int:
         """Marks live caches; `runs.cache_janitor` deletes them at the provider."""

@@ -8,9 +8,11 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
+from django.db import transaction
 from django.utils import timezone
 
 from sessions_app.models import Booking, CacheEntry, Exchange, Price, Session
+from sessions_app.models.cache_event import NOBODY, CausedBy
 from sessions_app.prompt import pricing
 from sessions_app.prompt.bookings import SpendingCause, StorageBooking, refunds
 from sessions_app.prompt.caching import CacheAction
@@ -77,6 +79,17 @@ def book_early_end(cache: KeptCache, owner_id: int | None, left: timedelta) -> N
     if unbooked and len(kept) == len(own):
         bookings.append(_unlinked_refund(cache, owner_id, unbooked))
     Booking.objects.book(*bookings)
+
+
+@transaction.atomic
+def record_end(entry: CacheEntry, reason: str, said: str = "", *, by: CausedBy = NOBODY) -> None:
+    """Marks a cache that the provider no longer has, and gives back the storage booked beyond now.
+
+    Since when it was gone nobody knows: what it cost until now is an upper bound.
+    """
+    left = (entry.expires_at or timezone.now()) - timezone.now()
+    if entry.drop(reason, said, by=by) and left > timedelta():
+        book_early_end(KeptCache.of(entry), entry.owner_id, left)
 
 
 def session_that_made(entry: CacheEntry) -> Session | None:

@@ -19,7 +19,7 @@ from sessions_app.models import CacheEntry
 from sessions_app.models.cache import deployment
 from sessions_app.prompt.caching import EntryReason, display_name
 from sessions_app.runs.background import isolated, readable, supervised
-from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_early_end, session_that_made
+from sessions_app.runs.cache_bookings import KeptCache, book_creation, record_end, session_that_made
 from sessions_app.runs.cache_lifecycle import delete_cache, extend_cache
 
 ROUND_SECONDS = 10.0
@@ -87,7 +87,7 @@ async def apply_requested_changes(gateway: Gateway) -> int:
 async def _apply_change(gateway: Gateway, entry: CacheEntry) -> None:
     if entry.state == CacheEntry.State.TO_DELETE:
         if await delete_cache(gateway, entry.name):
-            await database_sync_to_async(record_deletion)(entry)
+            await database_sync_to_async(record_end)(entry, entry.reason, entry.said)
     elif entry.wanted_until is not None:
         left = max(entry.wanted_until - timezone.now(), timedelta(seconds=1))
         await extend_cache(gateway, entry.name, left)
@@ -111,14 +111,6 @@ def owned_caches(listed: Iterable[CacheListed]) -> list[CacheListed]:
     return [cache for cache in listed if cache.display_name.startswith(display_name(deployment(), ""))]
 
 
-def record_deletion(entry: CacheEntry) -> None:
-    """Marks the cache deleted and refunds the storage booked beyond now."""
-    left = (entry.expires_at or timezone.now()) - timezone.now()
-    entry.drop(entry.reason, entry.said)
-    if left > timedelta():
-        book_early_end(KeptCache.of(entry), entry.owner_id, left)
-
-
 def _compare(route: str, listed: Iterable[CacheListed], began: datetime) -> Reconciliation:
     found = Reconciliation()
     held = (CacheEntry.State.LIVE, CacheEntry.State.TO_DELETE, CacheEntry.State.PENDING)
@@ -131,7 +123,7 @@ def _compare(route: str, listed: Iterable[CacheListed], began: datetime) -> Reco
     names = {cache.name for cache in listed}
     for entry in entries:
         if entry.state == CacheEntry.State.LIVE and entry.name not in names and _existed_before(entry, began):
-            entry.drop(EntryReason.NOT_LISTED)
+            record_end(entry, EntryReason.NOT_LISTED)
             found.lost += 1
     return found
 

@@ -24,7 +24,7 @@ from sessions_app.prompt.caching import CacheAction, EntryReason, display_name
 from sessions_app.prompt.layers import Layers
 from sessions_app.prompt.payload import cacheable, static_tokens
 from sessions_app.runs.background import isolated
-from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_extension
+from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_extension, record_end
 from sessions_app.runs.cache_refusals import record_refusal
 from sessions_app.runs.request import PreparedRequest
 
@@ -224,4 +224,5 @@ def _record_extended(name: str, expires: datetime, session: Session | None, by: 
 
 
 def _record_gone(name: str, said: str, by: CausedBy) -> None:
-    CacheEntry.objects.at_provider().filter(name=name).drop(EntryReason.PROVIDER, said, by=by)
+    for entry in CacheEntry.objects.at_provider().filter(name=name):
+        record_end(entry, EntryReason.PROVIDER, said, by=by)

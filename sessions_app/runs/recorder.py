@@ -26,6 +26,7 @@ from sessions_app.prompt.verdict import Verdict, VerdictReason
 from sessions_app.prompt.wire import dumps
 from sessions_app.runs import causes
 from sessions_app.runs.accounting import account_for, append_stages, set_verdict
+from sessions_app.runs.cache_bookings import record_end
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.request import PreparedRequest
 from sessions_app.runs.tool_rounds import close_round
@@ -134,8 +135,9 @@ def record_failure(prepared: PreparedRequest, error: PipewebError) -> None:
     exchange.ended_at = timezone.now()
     is_gone = isinstance(error, CacheGone)
     if is_gone:
-        named = CacheEntry.objects.filter(fingerprint=prepared.fingerprint, name=prepared.plan.name)
-        named.drop(EntryReason.PROVIDER, error.message, by=CausedBy(exchange.pk, exchange.session_id))
+        by = CausedBy(exchange.pk, exchange.session_id)
+        for named in CacheEntry.objects.filter(fingerprint=prepared.fingerprint, name=prepared.plan.name):
+            record_end(named, EntryReason.PROVIDER, error.message, by=by)
     set_verdict(exchange, causes.lost_verdict(exchange) if is_gone else Verdict(VerdictReason.NOT_ANSWERED))
     exchange.fail(error)
     append_stages(exchange, began)

@@ -13,6 +13,7 @@ from sessions_app.models import CacheEntry, Price
 from sessions_app.prompt.caching import EntryReason
 from tests.admin.test_changelists import signed_in
 from tests.factories import MODEL
+from tests.prices import make_price
 
 LIST = reverse("admin:sessions_app_cacheentry_changelist")
 
@@ -44,6 +45,14 @@ def test_the_list_says_how_old_how_long_and_how_dear(root: Client, entry: CacheE
     page = root.get(LIST).content.decode()
     assert "3.0\N{NO-BREAK SPACE}h" in page and "31\N{NO-BREAK SPACE}min" in page
     assert "$6.00" in page and "1,000,000" in page
+
+
+def test_storage_is_priced_as_the_model_that_serves_it(root: Client, entry: CacheEntry) -> None:
+    """Its route names it; the asked name has a price of its own."""
+    make_price("gemini-9-other", storage="5")
+    CacheEntry.objects.update(route="0123456789abcdef/gemini-9-other")
+    page = root.get(LIST).content.decode()
+    assert "$15.00" in page and "$6.00" not in page
 
 
 def test_deleting_marks_it_for_the_janitor(root: Client, entry: CacheEntry) -> None:

@@ -30,7 +30,10 @@ from django.urls import reverse
 from pytest_django.plugin import DjangoDbBlocker
 
 from sessions_app import migrations
+from sessions_app.audit.session_money import audit_money
 from sessions_app.inspector.tabs import TABS
+from sessions_app.management.commands.audit import of_spending
+from sessions_app.management.shown_money import shown_session
 from sessions_app.models import Exchange, PersonalLimits, Run, Session, Turn
 from sessions_app.search import find
 from tests.deployment.postgres import Database
@@ -149,6 +152,13 @@ def test_each_migration_did_what_its_case_says() -> None:
     assert Session.objects.exists()
     for check in CASES.values():
         check()
+
+
+@pytest.mark.usefixtures("opened")
+def test_the_audit_finds_no_difference_in_the_money_of_old_rows() -> None:
+    for session in Session.objects.all():
+        assert list(audit_money(session.pk, str(session), shown_session(session))) == []
+    assert list(of_spending()) == []
 
 
 def test_no_table_lost_or_gained_rows(opened: Opened) -> None:

@@ -12,9 +12,16 @@ from django.utils import timezone
 from sessions_app.gemini.provider_resources import CacheCreated
 from sessions_app.models import Booking, CacheEntry, Price, Session, Spending
 from sessions_app.prompt.bookings import SpendingCause
+from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.pricing import MoneySource
 from sessions_app.prompt.turns import user_task
-from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_early_end, book_extension
+from sessions_app.runs.cache_bookings import (
+    KeptCache,
+    book_creation,
+    book_early_end,
+    book_extension,
+    record_end,
+)
 from sessions_app.runs.cache_janitor import apply_requested_changes, reconcile
 from sessions_app.runs.cache_lifecycle import CacheRequest, _record_created, use_cache
 from tests.factories import MODEL, make_layers, make_session
@@ -99,6 +106,37 @@ def test_a_cache_nobody_has_a_row_for_was_made_all_the_same(pair: tuple[Session,
     request = CacheRequest("f" * 64, MODEL, "route-a", layers, maker, HOUR, exchange=0)
     assert not _record_created(request, CacheCreated(CACHE.name, None, CACHE.tokens), use_cache)
     assert spent(maker) == [Decimal("0.5")]
+
+
+@pytest.mark.parametrize("reason", [EntryReason.PROVIDER, EntryReason.NOT_LISTED])
+def test_a_cache_that_the_provider_dropped_costs_no_storage_from_when_we_know(
+    pair: tuple[Session, Session], reason: EntryReason
+) -> None:
+    """Given back once, however often it is found gone."""
+    maker, _ = pair
+    book_creation(CACHE, maker, HOUR)
+    end = timezone.now() + HOUR / 2
+    facts = {"name": CACHE.name, "model": CACHE.model, "route": CACHE.route, "tokens": CACHE.tokens}
+    entry = CacheEntry.objects.create(fingerprint="f" * 64, state="live", expires_at=end, **facts)
+    for _ in range(2):
+        record_end(entry, reason)
+    (paid_back,) = Booking.objects.filter(stored_seconds__lt=0)
+    assert paid_back.stored_seconds == pytest.approx(-1_800, abs=5)
+    assert spent(maker) == [pytest.approx(Decimal(1), abs=Decimal("0.01"))]
+    assert_sums_agree()
+
+
+async def test_a_request_whose_cache_is_gone_gives_its_storage_back(price: Price, alice: User) -> None:
+    session = await sync_to_async(make_session)(alice, purpose=LONG)
+    async with running() as runner:
+        await runner.send(session.pk, uuid.uuid4(), "Hello")
+        await runner.drain()
+        entry = await CacheEntry.objects.aget()
+        await runner.gateway.delete_cache(entry.name)
+        await runner.send(session.pk, uuid.uuid4(), "And again")
+        await runner.drain()
+    back = await Booking.objects.filter(cache_name=entry.name, stored_seconds__lt=0).aget()
+    assert back.session_id == session.pk and back.usd is not None and back.usd < 0
 
 
 LONG = "The rules of the house. " * 400

@@ -15,6 +15,7 @@ from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import CacheEntry, Exchange, RawChunk, Run, RunLog, Session
 from sessions_app.runs import cache_janitor
+from sessions_app.runs.cache_bookings import record_end
 from sessions_app.runs.cache_janitor import CacheJanitor, apply_requested_changes
 from sessions_app.runs.recorder import close_run
 from sessions_app.runs.run_poller import RunPoller, erase_left_behind
@@ -234,14 +235,13 @@ async def test_an_errand_that_breaks_keeps_no_other(
     for name in ("bad", "good"):
         fields = {"name": f"cachedContents/{name}", "state": CacheEntry.State.TO_DELETE}
         await CacheEntry.objects.acreate(fingerprint=name, route=gateway.route, model="m", **fields)
-    bury = cache_janitor.record_deletion
 
-    def broken(entry: CacheEntry) -> None:
+    def broken(entry: CacheEntry, reason: str, said: str) -> None:
         if entry.fingerprint == "bad":
             raise TypeError
-        bury(entry)
+        record_end(entry, reason, said)
 
-    monkeypatch.setattr(cache_janitor, "record_deletion", broken)
+    monkeypatch.setattr(cache_janitor, "record_end", broken)
     assert await apply_requested_changes(gateway) == 2
     states = dict([row async for row in CacheEntry.objects.values_list("fingerprint", "state")])
     assert states == {"bad": "doomed", "good": "gone"}

@@ -13,7 +13,10 @@ from django.db import connection
 
 from sessions_app import errors
 from sessions_app.audit.audit import audit_session
+from sessions_app.audit.session_money import audit_money
 from sessions_app.error_codes import RefusalCode
+from sessions_app.management.commands.audit import of_spending
+from sessions_app.management.shown_money import shown_session
 from sessions_app.models import Run
 from sessions_app.prompt.reply import Outcome
 from sessions_app.wording.refusals import stored_error_texts
@@ -71,6 +74,9 @@ class PatientPerson(SessionOwner):
         self.check_tools()
         assert not list(self.provider.contradictions(self.session))
         assert not list(audit_session(self.session.pk, "audited"))
+        shown = shown_session(self.session)
+        assert not list(audit_money(self.session.pk, "audited", shown, ahead=self.provider.ahead))
+        assert not list(of_spending())
 
 
 def is_named(run: Run) -> bool:

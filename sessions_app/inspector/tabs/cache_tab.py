@@ -10,7 +10,15 @@ from sessions_app.inspector import formatting
 from sessions_app.inspector.source_titles import SourceTitles
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import CacheEntry, CacheEvent, Exchange, Price
-from sessions_app.prompt.billing import BilledAs, BilledItem, ItemChange, PromptCount, bill_of, changes_of
+from sessions_app.prompt.billing import (
+    Bill,
+    BilledAs,
+    BilledItem,
+    ItemChange,
+    PromptCount,
+    bill_of,
+    changes_of,
+)
 from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.pricing import Money, TermKind, dollars
 from sessions_app.wording import break_lines, cache_events, cache_plans, costs, strategies, verdicts
@@ -180,11 +188,8 @@ def ledger_of(exchange: Exchange) -> ShownLedger | None:
     """The bill of the exchange at the rates that it was charged at; None before the request was compared."""
     if not exchange.ledger:
         return None
-    items, money = exchange.ledger_entries(), Money.restored(exchange.money)
-    before = exchange.previous.manifest.get("entries", []) if exchange.previous else None
-    changes = changes_of(before and [entry[0] for entry in before], [item.identity for item in items])
-    bill = bill_of(items, changes, count_of(exchange, money), money)
-    titles = SourceTitles(exchange.session_id, [item.source for item in items])
+    bill, money = bill_for(exchange), Money.restored(exchange.money)
+    titles = SourceTitles(exchange.session_id, [item.entry.source for item in bill.items])
     return ShownLedger(
         tuple(rows_of(bill.items, titles)),
         tuple(BesideRow(costs.TOKEN_KINDS[term.name], term.tokens, dollars(term.usd)) for term in bill.rest),
@@ -192,6 +197,14 @@ def ledger_of(exchange: Exchange) -> ShownLedger | None:
         total=f"${money.total:f}" if money else "unknown",
         mark=costs.bound_of(money),
     )
+
+
+def bill_for(exchange: Exchange) -> Bill:
+    """The items of the request as they were billed."""
+    items, money = exchange.ledger_entries(), Money.restored(exchange.money)
+    before = exchange.previous.manifest.get("entries", []) if exchange.previous else None
+    changes = changes_of(before and [entry[0] for entry in before], [item.identity for item in items])
+    return bill_of(items, changes, count_of(exchange, money), money)
 
 
 def count_of(exchange: Exchange, money: Money | None) -> PromptCount | None:

@@ -2,13 +2,19 @@
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 from sessions_app.audit.audit import audit_session
 from sessions_app.audit.differences import Difference
+from sessions_app.audit.session_money import audit_left_caches, audit_money
+from sessions_app.audit.spending import audit_days, audit_month, booked_months
 from sessions_app.management.session_arguments import add_session_arguments, chosen_sessions
+from sessions_app.management.shown_money import shown_month, shown_session
+from sessions_app.models import Session
 
 SHOWN = 120
 """Characters of a value."""
@@ -16,8 +22,9 @@ SHOWN = 120
 
 class Command(BaseCommand):
     help = (
-        "Compute every figure of each session's exchanges again, from chunks, request bytes and price rows "
-        "alone, by code that shares nothing with the product's. Nothing is sent or written. Exits "
+        "Compute every figure of each session's exchanges, bookings, ledgers and sums again, from chunks, "
+        "request bytes, cache events and price rows alone (with --all also those of Spending), by code that "
+        "shares nothing with the product's. Nothing is sent or written. Exits "
         "with 1 when a figure differs, with 2 when a session does not exist."
     )
 
@@ -27,16 +34,30 @@ class Command(BaseCommand):
     def handle(self, *args: Any, sessions: list[str], **options: Any) -> None:
         chosen = chosen_sessions(sessions, all_of_them=options["all"])
         found = 0
-        for session in chosen:
-            for difference in audit_session(session.pk, str(session.public)):
-                found += 1
-                self.stdout.write(line_of(difference))
+        installation = chain(of_spending(), audit_left_caches()) if options["all"] else ()
+        for difference in chain(of_sessions(chosen), installation):
+            found += 1
+            self.stdout.write(line_of(difference))
         self.stdout.write(f"{len(chosen)} sessions, {found} differences")
         if found:
             sys.exit(1)
 
 
+def of_sessions(sessions: Iterable[Session]) -> Iterator[Difference]:
+    for session in sessions:
+        public = str(session.public)
+        yield from audit_session(session.pk, public)
+        yield from audit_money(session.pk, public, shown_session(session))
+
+
+def of_spending() -> Iterator[Difference]:
+    """What belongs to people: the sums of their days, and each month as their page shows it."""
+    yield from audit_days()
+    for owner, month in booked_months():
+        yield from audit_month(owner, month, shown_month(owner, month))
+
+
 def line_of(difference: Difference) -> str:
     stored, found = (repr(value)[:SHOWN] for value in (difference.stored, difference.found))
-    place = f"{difference.session} exchange {difference.exchange}"
+    place = difference.session + (f" exchange {difference.exchange}" if difference.exchange else "")
     return f"{place}: {difference.figure} is stored as {stored}, the raw rows give {found}"

@@ -19,7 +19,8 @@ from sessions_app.hosts import GOOGLE
 from sessions_app.models import CacheEntry
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.pricing import dollars, storage_cost
-from sessions_app.runs.cache_janitor import owned_caches, reconcile, record_deletion
+from sessions_app.runs.cache_bookings import record_end
+from sessions_app.runs.cache_janitor import owned_caches, reconcile
 from sessions_app.runs.cache_lifecycle import delete_cache, extend_cache
 from sessions_app.runs.serving import model_of_cache, price_of_served
 
@@ -92,7 +93,7 @@ class Command(BaseCommand):
         if not await delete_cache(gateway, name):
             return False
         if entry is not None:
-            await database_sync_to_async(record_deletion)(entry)
+            await database_sync_to_async(record_end)(entry, entry.reason, entry.said)
         return True
 
 

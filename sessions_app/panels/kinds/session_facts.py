@@ -1,33 +1,49 @@
 """Panels about the session itself: its statistics, its tools, its history chunks."""
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Q, Sum
 
-from sessions_app.models import HistoryChunk
+from sessions_app.models import Booking, HistoryChunk, Session
+from sessions_app.models.booking import exact
 from sessions_app.panels.base import PanelInputs, PanelKind, PanelValue
 from sessions_app.panels.rows import PanelRow
+from sessions_app.prompt.pricing import MoneySource
 
 
 class Statistics(PanelKind[PanelRow]):
     position = 50
     key = "statistics"
     title = "Statistics"
-    description = "Tokens and cost so far; new in every request, never cached."
+    description = "Tokens of all answers, and what the session cost so far with titles, summaries and caches."
     template = "value"
 
     def value(self, inputs: PanelInputs) -> PanelValue:
-        """Requests, tokens and dollars so far; empty before the first answer."""
+        """Requests and tokens so far, with what the whole session cost; empty before the first answer."""
         figures = inputs.session.exchanges.exclude(ended_at=None).aggregate(
             requests=Count("pk"),
             prompt_tokens=Sum("prompt_tokens"),
             cached_tokens=Sum("cached_tokens"),
             output_tokens=Sum("output_tokens"),
             thought_tokens=Sum("thought_tokens"),
-            usd=Sum("usd"),
         )
         if not figures["requests"]:
             return PanelValue({})
         known = {name: value for name, value in figures.items() if value is not None}
-        return PanelValue(known | ({"usd": f"{known['usd']:.6f}"} if "usd" in known else {}))
+        return PanelValue(known | money_of(inputs.session))
+
+
+def money_of(session: Session) -> dict[str, str | int]:
+    """The sums of its bookings that are not 0. `usd` was paid, `usd_emulated` would have been; of `unpriced`
+    bookings the price is unknown.
+    """
+    is_emulated = Q(source=MoneySource.EMULATOR)
+    sums = Booking.objects.filter(session=session).aggregate(
+        paid=Sum("usd", filter=~is_emulated),
+        emulated=Sum("usd", filter=is_emulated),
+        unpriced=Count("pk", filter=Q(usd=None)),
+    )
+    known = {"usd": sums["paid"], "usd_emulated": sums["emulated"]}
+    told: dict[str, str | int] = {name: f"{exact(usd):.6f}" for name, usd in known.items() if usd}
+    return told | ({"unpriced": sums["unpriced"]} if sums["unpriced"] else {})
 
 
 class ToolSwitches(PanelKind[PanelRow]):

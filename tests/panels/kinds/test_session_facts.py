@@ -1,9 +1,14 @@
 """Panels that are made from the session itself."""
 
+from datetime import date
+from decimal import Decimal
+
 import pytest
 
-from sessions_app.models import HistoryChunk, Session
+from sessions_app.models import Booking, HistoryChunk, Session
 from sessions_app.models.source import Blob
+from sessions_app.prompt.bookings import SpendingCause
+from sessions_app.prompt.pricing import MoneySource
 from sessions_app.workspace import Workspace
 from tests.factories import make_history, make_session
 from tests.panels.reading import value
@@ -25,6 +30,28 @@ def test_statistics_are_the_sums_of_the_session(session: Session, workspace: Wor
         "output_tokens": 192,
         "thought_tokens": 80,
     }
+
+
+def test_statistics_tell_all_that_the_session_caused_and_what_has_no_price(
+    session: Session, workspace: Workspace
+) -> None:
+    make_history(session, 1)
+    for cause, usd in (
+        (SpendingCause.ANSWER, "0.5"),
+        (SpendingCause.CACHE_MADE, "0.25"),
+        (SpendingCause.TITLE, None),
+    ):
+        book(session, cause, MoneySource.PROVIDER, usd)
+    book(session, SpendingCause.ANSWER, MoneySource.EMULATOR, "0.125")
+    told = value(session, workspace, "statistics")
+    assert isinstance(told, dict)
+    assert told.items() >= {"usd": "0.750000", "usd_emulated": "0.125000", "unpriced": 1}.items()
+
+
+def book(session: Session, cause: SpendingCause, source: MoneySource, usd: str | None) -> None:
+    amount = None if usd is None else Decimal(usd)
+    day = date(2026, 11, 21)
+    Booking.objects.book(Booking.of(session, cause, source, None, model="m", day=day, usd=amount))
 
 
 def test_before_the_first_answer_there_are_no_statistics(session: Session, workspace: Workspace) -> None:

@@ -1,0 +1,176 @@
+"""What has to be booked for each request of a session, beside what is."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from sessions_app.audit import money
+from sessions_app.audit.answers import Answer
+from sessions_app.audit.differences import MoneyFigure
+from sessions_app.audit.money_sources import source_of
+from sessions_app.audit.prices import PriceRows
+from sessions_app.audit.rows import Row
+from sessions_app.models import Booking, Run, Session
+
+Finding = tuple[MoneyFigure, Any, Any]
+"""A figure, as stored and as found."""
+
+SIDE_CAUSES = ("title", "summary")
+NO_MONEY = Decimal(0)
+
+
+class Counts(NamedTuple):
+    """Tokens by kind; `cached` is part of `prompt`."""
+
+    prompt: int = 0
+    cached: int = 0
+    tool_use: int = 0
+    output: int = 0
+    thoughts: int = 0
+
+    def cost(self, price: Row) -> Decimal:
+        return money.cost(price, self.prompt, self.cached, self.tool_use, self.output + self.thoughts)
+
+    @property
+    def booked(self) -> tuple[int, int, int, int]:
+        """As the columns of a booking have them."""
+        return (self.prompt, min(self.cached, self.prompt), self.output, self.thoughts)
+
+
+# No slots here: the cached properties need the instance dictionary.
+@dataclass(frozen=True)
+class BookingRows:
+    """The bookings of a session and what decides their causes."""
+
+    session_id: int
+    tables: PriceRows
+
+    @cached_property
+    def session(self) -> Row:
+        return Session.objects.filter(pk=self.session_id).values()[0]
+
+    @cached_property
+    def all(self) -> list[Row]:
+        return list(Booking.objects.filter(session=self.session_id).order_by("pk").values())
+
+    @cached_property
+    def by_exchange(self) -> dict[int, list[Row]]:
+        found: dict[int, list[Row]] = defaultdict(list)
+        # Also those that name an exchange of this session and another session, or none.
+        for row in Booking.objects.filter(exchange__session=self.session_id).order_by("pk").values():
+            found[row["exchange_id"]].append(row)
+        return found
+
+    @cached_property
+    def repeated_runs(self) -> set[int]:
+        """Runs whose trigger had a run before."""
+        seen, found = set(), set()
+        for run, trigger in (
+            Run.objects.filter(session=self.session_id).order_by("pk").values_list("pk", "trigger")
+        ):
+            if trigger in seen:
+                found.add(run)
+            seen |= {trigger} - {None}
+        return found
+
+
+def counts_of(exchange: Row, answer: Answer) -> Counts:
+    """By the chunks, or by our own terms where the answer is no whole one: these are a bound.
+
+    The counts of another dialect have other names; for these the columns have to do.
+    """
+    terms = exchange["money"].get("terms", [])
+    if terms and (exchange["money"].get("at_least") or exchange["money"].get("estimated")):
+        kinds: dict[str, int] = {term["name"]: term["tokens"] for term in terms}
+        cached = kinds.get("cached", 0)
+        rest = (kinds.get(kind, 0) for kind in ("tool use", "output", "thoughts"))
+        return Counts(kinds.get("new", 0) + cached, cached, *rest)
+    if exchange["dialect"] != "gemini":
+        columns = ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens")
+        prompt, cached, output, thoughts = (exchange[column] or 0 for column in columns)
+        return Counts(prompt, cached, 0, output, thoughts)
+    names = ("prompt", "cachedContent", "toolUsePrompt", "candidates", "thoughts")
+    return Counts(*(answer.count(f"{name}TokenCount") for name in names))
+
+
+def exchange_findings(rows: BookingRows, exchange: Row, answer: Answer) -> Iterator[Finding]:
+    """One booking for each answer that arrived, and none for a request without one."""
+    own = rows.by_exchange.get(exchange["id"], [])
+    is_repeat = exchange["resend_of_id"] is not None or exchange["run_id"] in rows.repeated_runs
+    arrived = bool(answer.usage) or answer.has_parts
+    if exchange["dialect"] != "gemini":
+        arrived = exchange["prompt_tokens"] is not None or bool(own)
+    due = ["retry" if is_repeat else "answer"] if arrived else []
+    yield MoneyFigure.BOOKED_FOR, [one["cause"] for one in own], due
+    for booking in own:
+        yield from _answer_findings(rows, exchange, booking, counts_of(exchange, answer), answer)
+
+
+def _answer_findings(
+    rows: BookingRows, exchange: Row, booking: Row, counts: Counts, answer: Answer
+) -> Iterator[Finding]:
+    day, tables = exchange["started_at"].date(), rows.tables
+    payer = (rows.session["id"], rows.session["owner_id"])
+    yield MoneyFigure.BOOKED_PAYER, (booking["session_id"], booking["owner_id"]), payer
+    yield MoneyFigure.BOOKED_DAY, booking["day"], day
+    # Earlier versions kept no source, and booked what they knew of the model then.
+    is_earlier = "source" not in exchange["money"] and booking["source"] == "unknown"
+    if is_earlier:
+        return
+    yield MoneyFigure.BOOKED_SOURCE, booking["source"], source_of(exchange["route"])
+    reported = answer.model if exchange["dialect"] == "gemini" else exchange["served_model"]
+    yield MoneyFigure.BOOKED_MODEL, booking["model"], tables.serving(exchange["model"], reported, day)[:80]
+    due = tables.due(booking, tables.valid(exchange["model"], reported, day))
+    yield MoneyFigure.BOOKED_PRICE, booking["price_id"], due
+    yield from _amount_findings(rows, exchange, booking, counts, tables.prices.get(due or 0))
+
+
+def _amount_findings(
+    rows: BookingRows, exchange: Row, booking: Row, counts: Counts, price: Row | None
+) -> Iterator[Finding]:
+    stored = tokens_of(booking)
+    # Without a price no terms are kept, so of an answer that broke off only a bound is known.
+    is_bound = price is None and all(has >= least for has, least in zip(stored, counts.booked, strict=True))
+    yield MoneyFigure.BOOKED_TOKENS, stored, stored if is_bound else counts.booked
+    yield MoneyFigure.BOOKED_USD, booking["usd"], counts.cost(price) if price else None
+
+
+def tokens_of(booking: Row) -> tuple[int, int, int, int]:
+    columns = ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens")
+    prompt, cached, output, thoughts = (booking[column] for column in columns)
+    return (prompt, cached, output, thoughts)
+
+
+def side_findings(rows: BookingRows) -> Iterator[Finding]:
+    """Titles and summaries: no bytes of them are kept, so their counts are those of the booking."""
+    sources = {source_of(route) for route in _routes(rows.session_id)}
+    for booking in rows.all:
+        yield MoneyFigure.BOOKED_PAYER, booking["owner_id"], rows.session["owner_id"]
+        if booking["cause"] in SIDE_CAUSES:
+            yield from _side_findings(rows, booking)
+            is_of_run = booking["cause"] == "title" and sources and booking["source"] not in sources
+            yield (
+                MoneyFigure.BOOKED_SOURCE,
+                booking["source"],
+                sorted(sources) if is_of_run else booking["source"],
+            )
+        elif not booking["exchange_id"] and not booking["cache_name"]:
+            yield MoneyFigure.BOOKED_FOR, booking["cause"], None
+
+
+def _side_findings(rows: BookingRows, booking: Row) -> Iterator[Finding]:
+    tables = rows.tables
+    due = tables.due(booking, tables.valid(booking["model"], booking["model"], booking["day"]))
+    price, (prompt, cached, output, thoughts) = tables.prices.get(due or 0), tokens_of(booking)
+    yield MoneyFigure.BOOKED_PRICE, booking["price_id"], due
+    usd = Counts(prompt, cached, 0, output, thoughts).cost(price) if price else None
+    yield MoneyFigure.BOOKED_USD, booking["usd"], usd
+
+
+def _routes(session_id: int) -> set[str]:
+    from sessions_app.models import Exchange
+
+    return set(Exchange.objects.filter(session=session_id).values_list("route", flat=True))

@@ -1,0 +1,64 @@
+"""The money of one session: its bookings, the ledgers of its requests, its sums."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from sessions_app.audit.answers import answer_of
+from sessions_app.audit.bookings import BookingRows, Finding, counts_of, exchange_findings, side_findings
+from sessions_app.audit.cache_bookings import CacheBookings, cache_findings, caches_of
+from sessions_app.audit.differences import Difference
+from sessions_app.audit.ledger import ledger_findings
+from sessions_app.audit.prices import PriceRows
+from sessions_app.audit.rows import Row, SessionRows
+from sessions_app.audit.shown import ShownSession
+from sessions_app.audit.spending import session_findings
+from sessions_app.models import Exchange
+
+
+def audit_money(
+    session_id: int, public: str, shown: ShownSession, *, ahead: timedelta = timedelta()
+) -> Iterator[Difference]:
+    """`ahead`: as much the provider's clock may be before ours."""
+    rows, tables = SessionRows(session_id), PriceRows()
+    booked = BookingRows(session_id, tables)
+    for exchange in rows.exchanges:
+        found = _exchange_money(rows, booked, exchange, shown) if exchange["ended_at"] else ()
+        yield from _differences(public, exchange["number"], found)
+    for name in caches_of(session_id):
+        yield from _differences(public, 0, cache_findings(CacheBookings(name, tables, ahead)))
+    yield from _differences(public, 0, side_findings(booked))
+    yield from _differences(public, 0, session_findings(booked, rows.exchanges, shown))
+
+
+def audit_left_caches() -> Iterator[Difference]:
+    """The caches that no session pays for: of erased ones, and what an admin had extended."""
+    tables = PriceRows()
+    for name in caches_of(None):
+        yield from _differences(name, 0, cache_findings(CacheBookings(name, tables)))
+
+
+def _exchange_money(
+    rows: SessionRows, booked: BookingRows, exchange: Row, shown: ShownSession
+) -> Iterator[Finding]:
+    answer = answer_of(rows.chunks(exchange) if exchange["dialect"] == "gemini" else ())
+    yield from exchange_findings(booked, exchange, answer)
+    ledger = shown.ledgers.get(exchange["number"])
+    if ledger is not None:
+        own = booked.by_exchange.get(exchange["id"], [])
+        price = booked.tables.prices.get(own[0]["price_id"] or 0) if own else None
+        counts = counts_of(exchange, answer)
+        tokens = {key: source["tokens"] for key, source in rows.sources.items()}
+        paid = counts.cost(price) if price else None
+        before = _previous(rows, exchange)
+        yield from ledger_findings(exchange, before, ledger, tokens=tokens, counts=counts, paid=paid)
+
+
+def _previous(rows: SessionRows, exchange: Row) -> Row | None:
+    key = exchange["previous_id"]
+    return rows.numbers.get(key) or (Exchange.objects.filter(pk=key).values().first() if key else None)
+
+
+def _differences(public: str, number: int, found: Iterator[Finding] | tuple[()]) -> Iterator[Difference]:
+    for figure, stored, right in found:
+        if stored != right:
+            yield Difference(public, number, figure, stored, right)

@@ -1,0 +1,65 @@
+"""Figures as pages compute them, handed to the audit as plain data by its caller."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple
+
+
+class LedgerLine(NamedTuple):
+    """One item of a request: the key of its source, the codes of both columns, its share of the count."""
+
+    source: int
+    change: str
+    billed: str
+    cached: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLedger:
+    """`paid` is the total below the lines; `summed` that of the lines and of what is billed beside them."""
+
+    lines: tuple[LedgerLine, ...]
+    paid: Decimal | None
+    summed: Decimal | None
+
+
+class CauseMoney(NamedTuple):
+    """What one cause cost: known money, bookings, and those of them without a price."""
+
+    cause: str
+    usd: Decimal
+    bookings: int
+    unpriced: int
+
+
+class Loss(NamedTuple):
+    """What was lost under one verdict, of how many requests, and of how many nobody knows it."""
+
+    verdict: str
+    exchanges: int
+    tokens: int
+    usd: Decimal
+    unknown: int
+    unpriced: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSession:
+    """A session's sums: by cause, by loss, and the ledger of each exchange by its number."""
+
+    causes: tuple[CauseMoney, ...]
+    losses: tuple[Loss, ...]
+    ledgers: Mapping[int, ShownLedger]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMonth:
+    """The Spending page of one person: paid and emulated money, each also by day and cause."""
+
+    usd: Decimal
+    emulated_usd: Decimal
+    paid: Mapping[tuple[date, str], CauseMoney]
+    emulated: Mapping[tuple[date, str], CauseMoney]
