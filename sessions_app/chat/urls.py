@@ -9,6 +9,7 @@ from sessions_app.chat import (
     import_views,
     model_notices,
     session_list,
+    simulator_strip,
     spending,
     transfer_views,
     views,
@@ -17,6 +18,8 @@ from sessions_app.chat import (
 urlpatterns = [
     path("", views.sessions, name="sessions"),
     path("key", api_key_views.key, name="key"),
+    path("key/remove/", api_key_views.remove_key, name="remove-key"),
+    path("key/strip/close/", simulator_strip.close_strip, name="close-strip"),
     path("new", views.new_session, name="new-session"),
     path("palette/", views.palette, name="palette"),
     path("sessions/act/", session_list.change_sessions, name="act"),

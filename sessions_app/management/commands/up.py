@@ -20,6 +20,7 @@ from django.urls import reverse
 
 from pipeweb.private_files import make_private
 from sessions_app.accounts.owner import has_password, local_owner
+from sessions_app.context.api_key import keys
 from sessions_app.hosts import GOOGLE, host_of
 from sessions_app.models import CacheEntry, SignInLink
 from sessions_app.prompt.caching import EntryReason
@@ -136,6 +137,6 @@ def address_of(listener: socket.socket) -> str:
 
 
 def provider() -> str:
-    if not settings.GEMINI_API_KEY:
-        return "the built-in Gemini emulator (GEMINI_API_KEY is not set)"
+    if not keys.current().text:
+        return "the built-in Gemini emulator (no key is set)"
     return host_of(settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
