@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.model_notices import ShownNotice, shown_notices
 from sessions_app.chat.session_list import SessionList
-from sessions_app.chat.simulator_strip import CLOSED, strip_cookie
+from sessions_app.chat.simulator_strip import wants_strip
 from sessions_app.chat.transcript import Transcript
 from sessions_app.context.api_key import keys
 from sessions_app.context.model_lookup import facts_of
@@ -63,13 +63,12 @@ class ContextUsage:
 def provider_context(request: HttpRequest) -> dict[str, Any]:
     """Context processor: who answers now."""
     is_emulator = not keys.current().text
-    is_closed = request.COOKIES.get(strip_cookie(request)) == CLOSED
     base_url = EMULATOR if is_emulator else settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
     return {
         "provider_host": host_of(base_url),
         "is_google": is_google(base_url),
         "is_emulator": is_emulator,
-        "shows_simulator_strip": is_emulator and request.user.is_authenticated and not is_closed,
+        "shows_simulator_strip": is_emulator and wants_strip(request),
     }
 
 

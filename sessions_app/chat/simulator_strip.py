@@ -1,6 +1,7 @@
 """The strip that says that the simulator answers, until a person closes it."""
 
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
@@ -13,9 +14,15 @@ CLOSED = "closed"
 KEPT = timedelta(days=365)
 
 
-def strip_cookie(request: HttpRequest) -> str:
-    """The cookie of one person in this browser; it outlives a sign-out."""
-    return f"pipeweb_strip_{request.user.pk}"
+def wants_strip(request: HttpRequest) -> bool:
+    """Pages of errors may be made before the person is known."""
+    user = getattr(request, "user", None)
+    return bool(user and user.is_authenticated) and request.COOKIES.get(_cookie(user)) != CLOSED
+
+
+def _cookie(user: Any) -> str:
+    """Of one person in this browser; it outlives a sign-out."""
+    return f"pipeweb_strip_{user.pk}"
 
 
 @login_required
@@ -28,7 +35,7 @@ def close_strip(request: HttpRequest) -> HttpResponse:
         HttpResponse() if request.headers.get("HX-Request") else redirect(back if is_own else "sessions")
     )
     response.set_cookie(
-        strip_cookie(request),
+        _cookie(request.user),
         CLOSED,
         max_age=KEPT,
         secure=settings.SESSION_COOKIE_SECURE,

@@ -7,6 +7,7 @@ from sessions_app.chat import (
     drawer,
     history_views,
     import_views,
+    manifest,
     model_notices,
     session_list,
     simulator_strip,
@@ -17,6 +18,7 @@ from sessions_app.chat import (
 
 urlpatterns = [
     path("", views.sessions, name="sessions"),
+    path("app.webmanifest", manifest.manifest, name="manifest"),
     path("key", api_key_views.key, name="key"),
     path("key/remove/", api_key_views.remove_key, name="remove-key"),
     path("key/strip/close/", simulator_strip.close_strip, name="close-strip"),
