@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import REASON_BAD_ORIGIN, REASON_NO_CSRF_COOKIE
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
 from django.views.debug import ExceptionReporter
 
 
@@ -38,9 +39,9 @@ class PageReporter(ExceptionReporter):
     nor the database, since either may be what failed.
     """
 
-    def get_traceback_html(self) -> str:
+    def get_traceback_html(self) -> SafeString:
         is_bad_request = isinstance(self.exc_value, SuspiciousOperation | BadRequest)
         return render_to_string("400.html" if is_bad_request else "500.html")
 
-    def get_traceback_text(self) -> str:
-        return "The request failed; the reason is in the server's log.\n"
+    def get_traceback_text(self) -> SafeString:
+        return mark_safe("The request failed; the reason is in the server's log.\n")

@@ -5,11 +5,12 @@ import asyncio
 import pytest
 from pytest_django import Settings
 
+from pipeweb.composition import build_emulator
 from sessions_app.emulator import Emulator
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.hosts import EMULATOR
 from sessions_app.models import Exchange, Run, Session
-from tests.runs.running import Provider, build_emulator, running, send, watch
+from tests.runs.running import Provider, running, send, watch
 
 BASE = "https://provider.invalid"
 
