@@ -35,7 +35,7 @@ class KeyForm(forms.Form):
     place = forms.ChoiceField(
         required=False,
         label="Keep it",
-        choices=list(PLACES.items()),
+        choices=lambda: list(PLACES.items()),
         initial=KeyOrigin.PROCESS.value,
         widget=forms.RadioSelect,
     )
