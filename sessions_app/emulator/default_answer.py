@@ -106,8 +106,8 @@ def _speech(context: ScenarioContext) -> str:
     if _HELLO.match(asked):
         return f"Hello! {_WHO} Ask for something below, and you see how an answer of that kind looks here."
     if asked.endswith("?") or _QUESTION.match(asked):
-        return f"I cannot know that. {_WHO} With a key in its place, Gemini answers this question."
-    return f"I would like to help, but cannot. {_WHO} With a key in its place, Gemini answers this."
+        return f"I cannot know that. {_WHO} With an API key set, Gemini answers this question."
+    return f"I would like to help, but cannot. {_WHO} With an API key set, Gemini answers this."
 
 
 def _report(context: ScenarioContext) -> str:
