@@ -28,11 +28,10 @@ from sessions_app.rendering.renderer import renderer
 from sessions_app.runs.cache_janitor import CacheJanitor
 from sessions_app.runs.run_poller import RunPoller
 
-gateway = build_gateway()
-runner = build_runner(gateway)
+runner = build_runner(build_gateway())
 sockets = Sockets()
 poller = RunPoller(runner)
-janitor = CacheJanitor(gateway)
+janitor = CacheJanitor(lambda: runner.gateway)
 importer = Importer()
 probe = HealthProbe(poll_age=lambda: poller.poll_age, heartbeat_age=lambda: poller.heartbeat_age)
 http = BodyHandler()
@@ -62,7 +61,7 @@ async def shut_down() -> None:
     if runner.streams:
         # The pages are told how their runs ended before their sockets close.
         await asyncio.sleep(FAREWELL_SECONDS)
-    await gateway.aclose()
+    await runner.close_gateways()
 
 
 async def lifespan(

@@ -1,10 +1,12 @@
 """Builds the gateway and the runner of a process from the settings."""
 
+from collections.abc import Callable
 from functools import cache
 
 from django.conf import settings
 
 from sessions_app.chat.turn_files import render_files
+from sessions_app.context.api_key import keys
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.openai_gateway import OpenAIGateway
@@ -18,11 +20,9 @@ from sessions_app.runs.writer import Writer
 
 def build_gateway() -> Gateway:
     """Google's API when there is a key, else the emulator behind the same client; in the set dialect."""
-    if settings.GEMINI_API_KEY:
-        gateway_type = gateway_class()
-        return gateway_type(
-            api_key=settings.GEMINI_API_KEY, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
-        )
+    key = keys.current().text
+    if key:
+        return gateway_class()(api_key=key, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
     return build_emulator()
 
 
@@ -45,6 +45,27 @@ def build_runner(gateway: Gateway, retry_policy: RetryPolicy | None = None) -> R
     """One per process; it holds the process's lock file until it is shut down."""
     notifier = Notifier()
     writer = Writer(after_commit=notifier.notify)
-    toolbox = TOOLBOX.served_by(emulator=gateway.is_emulator)
-    engine = Engine(gateway, toolbox, writer, retry_policy or RetryPolicy(), render_files)
-    return Runner(engine, writer, notifier, ProcessLock(settings.PIPEWEB_DATA / "processes"))
+
+    def build_engine(gateway: Gateway) -> Engine:
+        toolbox = TOOLBOX.served_by(emulator=gateway.is_emulator)
+        return Engine(gateway, toolbox, writer, retry_policy or RetryPolicy(), render_files)
+
+    lock = ProcessLock(settings.PIPEWEB_DATA / "processes")
+    return Runner(build_engine(gateway), writer, notifier, lock, EngineRenewal(build_engine))
+
+
+class EngineRenewal:
+    """Builds another engine when the API key has changed since the last one."""
+
+    def __init__(self, build_engine: Callable[[Gateway], Engine]) -> None:
+        self._build_engine = build_engine
+        self._key = keys.current().text
+
+    def __call__(self) -> Engine | None:
+        """None while the key is the same."""
+        key = keys.current().text
+        if key == self._key:
+            return None
+        engine = self._build_engine(build_gateway())
+        self._key = key
+        return engine

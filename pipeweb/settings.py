@@ -183,12 +183,15 @@ CONTENT_SECURITY_POLICY = {
         "style-src": [SELF],
         "img-src": [SELF, "data:"],
         "connect-src": [SELF],
+        "manifest-src": [SELF],
         "object-src": [NONE],
         "base-uri": [SELF],
         "form-action": [SELF],
         "frame-ancestors": [NONE],
     }
 }
+CSRF_FAILURE_VIEW = "sessions_app.chat.error_pages.csrf_failure"
+DEFAULT_EXCEPTION_REPORTER = "sessions_app.chat.error_pages.PageReporter"
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_NAME = "pipeweb_session"

@@ -1,29 +1,43 @@
-"""The API key page: whether a key is configured, and a test of another one."""
+"""The API key page: which key is in use, and another one, tested before it is kept."""
+
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from django import forms
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
+from sessions_app.context.api_key import is_one_of_several, keys
 from sessions_app.gemini.key_check import KeyCheck, check_key
+from sessions_app.hosts import GOOGLE, host_of
+from sessions_app.key_codes import KeyOrigin
+from sessions_app.wording.api_key import KEPT, ORIGINS, PLACES, REMOVED, SEVERAL_PROCESSES
 
 
 class KeyForm(forms.Form):
-    """The key is tested only; it is neither stored nor rendered again."""
+    """The key is never rendered again."""
 
     key = forms.CharField(
         required=False,
         max_length=300,
         label="API key",
         widget=forms.PasswordInput(
-            attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": "Paste the key to test it"}
+            attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": "Paste the key"}
         ),
+    )
+    place = forms.ChoiceField(
+        required=False,
+        label="Keep it",
+        choices=lambda: list(PLACES.items()),
+        initial=KeyOrigin.PROCESS.value,
+        widget=forms.RadioSelect,
     )
 
 
@@ -32,25 +46,50 @@ class KeyForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "POST"])
 def key(request: HttpRequest) -> HttpResponse:
-    """Only staff may test a key, because the test makes this server call the provider."""
+    """Only staff may enter a key, and only where the environment does not decide."""
     if request.method == "GET":
-        return _page(request, None, may_test=request.user.is_staff)
-    if not request.user.is_staff:
+        return _page(request)
+    if not (request.user.is_staff and keys.is_settable):
         raise PermissionDenied
-    return _page(request, _try(request), may_test=True)
+    return _test_and_keep(request)
+
+
+@never_cache
+@login_required
+@require_POST
+def remove_key(request: HttpRequest) -> HttpResponse:
+    """From the next run on the emulator answers; those that have begun end with the key."""
+    if not (request.user.is_staff and keys.is_settable):
+        raise PermissionDenied
+    keys.remove()
+    messages.success(request, REMOVED)
+    return redirect("key")
 
 
 @sensitive_variables()
-def _try(request: HttpRequest) -> KeyCheck:
+def _test_and_keep(request: HttpRequest) -> HttpResponse:
     form = KeyForm(request.POST)
-    given = form.cleaned_data["key"] if form.is_valid() else ""
-    return async_to_sync(check_key)(given, base_url=settings.GOOGLE_GEMINI_BASE_URL)
+    is_valid = form.is_valid()
+    given = form.cleaned_data["key"] if is_valid else ""
+    base_url = settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
+    check = async_to_sync(check_key)(given, base_url=base_url)
+    if not (is_valid and check.works):
+        return _page(request, check)
+    keys.keep(given, KeyOrigin(form.cleaned_data["place"] or KeyOrigin.PROCESS))
+    messages.success(request, f"{check.message} {KEPT.format(host=host_of(base_url))}")
+    return redirect("key")
 
 
-def _page(request: HttpRequest, check: KeyCheck | None, *, may_test: bool) -> HttpResponse:
-    shown = {
-        "form": KeyForm() if may_test else None,
+def _page(request: HttpRequest, check: KeyCheck | None = None) -> HttpResponse:
+    current = keys.current()
+    may_change = request.user.is_staff and keys.is_settable
+    shown: dict[str, Any] = {
+        "form": KeyForm() if may_change else None,
         "check": check,
-        "has_key": bool(settings.GEMINI_API_KEY),
+        "has_key": bool(current.text),
+        "origin": current.origin.value,
+        "origin_sentence": ORIGINS[current.origin],
+        "several_processes": SEVERAL_PROCESSES if is_one_of_several() else "",
+        "may_remove": may_change and bool(current.text),
     }
-    return render(request, "chat/key.html", shown, status=200 if check is None or check.works else 422)
+    return render(request, "chat/key.html", shown, status=422 if check else 200)

@@ -10,7 +10,9 @@ from django.http import HttpRequest
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.model_notices import ShownNotice, shown_notices
 from sessions_app.chat.session_list import SessionList
+from sessions_app.chat.simulator_strip import wants_strip
 from sessions_app.chat.transcript import Transcript
+from sessions_app.context.api_key import keys
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.hosts import EMULATOR, GOOGLE, host_of, is_google
 from sessions_app.models import Attachment, Exchange, Session, Turn
@@ -60,12 +62,13 @@ class ContextUsage:
 
 def provider_context(request: HttpRequest) -> dict[str, Any]:
     """Context processor: who answers now."""
-    is_emulator = not settings.GEMINI_API_KEY
+    is_emulator = not keys.current().text
     base_url = EMULATOR if is_emulator else settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
     return {
         "provider_host": host_of(base_url),
         "is_google": is_google(base_url),
         "is_emulator": is_emulator,
+        "shows_simulator_strip": is_emulator and wants_strip(request),
     }
 
 

@@ -12,7 +12,7 @@ from django.utils.deprecation import MiddlewareMixin
 class UnreadableFormMiddleware(MiddlewareMixin):
     """Reads a form before views and CsrfViewMiddleware.process_view do.
 
-    What they raise Django answers, while DEBUG is on, with its technical page: 20 ms, and source code.
+    What they raise Django answers with a page that knows nothing of forms.
     """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
@@ -21,5 +21,5 @@ class UnreadableFormMiddleware(MiddlewareMixin):
         try:
             request.POST  # noqa: B018
         except (SuspiciousOperation, MultiPartParserError):
-            return render(request, "400.html", status=HTTPStatus.BAD_REQUEST)
+            return render(request, "unreadable_form.html", status=HTTPStatus.BAD_REQUEST)
         return None

@@ -7,8 +7,10 @@ from sessions_app.chat import (
     drawer,
     history_views,
     import_views,
+    manifest,
     model_notices,
     session_list,
+    simulator_strip,
     spending,
     transfer_views,
     views,
@@ -16,7 +18,10 @@ from sessions_app.chat import (
 
 urlpatterns = [
     path("", views.sessions, name="sessions"),
+    path("app.webmanifest", manifest.manifest, name="manifest"),
     path("key", api_key_views.key, name="key"),
+    path("key/remove/", api_key_views.remove_key, name="remove-key"),
+    path("key/strip/close/", simulator_strip.close_strip, name="close-strip"),
     path("new", views.new_session, name="new-session"),
     path("palette/", views.palette, name="palette"),
     path("sessions/act/", session_list.change_sessions, name="act"),

@@ -1,5 +1,6 @@
-"""The answer to a text without a cue: what was received, what was cached, what to type next."""
+"""The answer to a text without a cue: a short human one, what to type next, what was received."""
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -15,14 +16,35 @@ _LONGEST_VALUE = 600
 _FIRST_ROWS, _LAST_ROWS = 2, 4
 _SHOWN_COMMANDS = ("think", "slow", "long", "error", "empty", "drop")
 
+REPORT = "pipeweb-emulator-report"
+"""The word after the fence of the report: no language, and a word that no model has learnt."""
+
+_FENCE = "~~~~"
+_WHO = "I am a simulator that stands in for Gemini: no model reads what you write, and I know nothing."
+_HELLO = re.compile(r"(?:hi|hello|hey|halo|hallo|good (?:morning|day|evening))\b", re.I)
+_QUESTION = re.compile(
+    r"(?:who|what|where|when|why|how|which|can|could|do|does|is|are|will|would|should)\b", re.I
+)
+_ASKS = r"\b(?:show|give|write|make|draw)\b.{0,40}\b"
+_SAMPLES = tuple(
+    (re.compile(_ASKS + cue, re.I), sample)
+    for cue, sample in (
+        (r"table\b", "| planet | moons |\n|---|---|\n| Earth | 1 |\n| Mars | 2 |"),
+        (r"list\b", "1. Boil the water.\n2. Warm the pot.\n3. Wait for four minutes."),
+        (r"code\b", "```python\ndef double(number):\n    return 2 * number\n```"),
+        (r"(?:formula|math|equation)\b", "$$a^2 + b^2 = c^2$$"),
+    )
+)
+_SAMPLE_EXAMPLES = ("show me a table", "show me a list", "show me some code", "show me a formula")
+
 
 def describe_request(context: ScenarioContext, examples: Sequence[str]) -> ScriptedReply:
     """`examples` are texts that call a declared function."""
-    sections = (_greeting(context), _received(context), _cache(context), _advice(context, examples))
+    sections = (_speech(context), _advice(context, examples), _report(context))
     thought = (
         "**Looking at the request**\n\n"
         f"{len(context.contents)} contents came in, {context.tokens} tokens in all; no scenario knows "
-        "this text. An account of the request itself is the most useful answer."
+        "this text. An honest short answer, and what can be asked for, is the most useful."
     )
     return ScriptedReply(text="\n\n".join(sections), thoughts=(thought,))
 
@@ -75,27 +97,35 @@ def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit].rstrip() + "…"
 
 
-def _greeting(context: ScenarioContext) -> str:
-    asked = " ".join(context.text.split()).replace("`", "'")
-    quote = f"You said `{_short(asked, _ECHO)}`. " if asked else ""
-    return (
-        f"{quote}I am Pipeweb's emulator: no Gemini stands behind this chat, so I describe what reached me."
-    )
+def _speech(context: ScenarioContext) -> str:
+    """What a person reads. It claims no knowledge, since nothing here has any."""
+    asked = context.text.strip()
+    for cue, sample in _SAMPLES:
+        if cue.search(asked):
+            return f"Here is one, as an example of mine:\n\n{sample}"
+    if _HELLO.match(asked):
+        return f"Hello! {_WHO} Ask for something below, and you see how an answer of that kind looks here."
+    if asked.endswith("?") or _QUESTION.match(asked):
+        return f"I cannot know that. {_WHO} With an API key set, Gemini answers this question."
+    return f"I would like to help, but cannot. {_WHO} With an API key set, Gemini answers this."
 
 
-def _received(context: ScenarioContext) -> str:
+def _report(context: ScenarioContext) -> str:
+    """For those who want to see the request; a page of Pipeweb folds it."""
     rows = [_row(number, content) for number, content in enumerate(context.contents, 1)]
     hidden = len(rows) - _FIRST_ROWS - _LAST_ROWS
     if hidden > 0:
-        rows[_FIRST_ROWS:-_LAST_ROWS] = [f"| … | | {hidden} more contents | | |"]
-    title = f"**Received** for `{context.model.name}`, {context.tokens:,} tokens in all:"
-    return "\n".join((title, "", "| # | role | parts | tokens | signed |", "|---|---|---|---|---|", *rows))
+        rows[_FIRST_ROWS:-_LAST_ROWS] = [f"  … {hidden} more contents"]
+    asked = _short(" ".join(context.text.split()), _ECHO)
+    title = f"{context.model.name}, {context.tokens:,} tokens in all"
+    lines = (title, f"newest text: {asked or 'none'}", *rows, _cache(context))
+    return "\n".join((f"{_FENCE}{REPORT}", *lines, _FENCE))
 
 
 def _row(number: int, content: Content) -> str:
     tokens = sum(part_tokens(part) for part in content.parts)
-    signed = "yes" if any(part.thought_signature for part in content.parts) else "no"
-    return f"| {number} | {content.role} | {_kinds(content.parts)} | {tokens:,} | {signed} |"
+    signed = ", signed" if any(part.thought_signature for part in content.parts) else ""
+    return f"  {number}. {content.role}: {_kinds(content.parts)}, {tokens:,} tokens{signed}"
 
 
 def _kinds(parts: Sequence[Part]) -> str:
@@ -105,17 +135,18 @@ def _kinds(parts: Sequence[Part]) -> str:
 
 def _cache(context: ScenarioContext) -> str:
     if context.cache_name:
-        return f"**Cache:** explicit hit, {context.cached:,} tokens from `{context.cache_name}`."
+        return f"cache: explicit hit, {context.cached:,} tokens from {context.cache_name}"
     if context.cached:
-        return f"**Cache:** implicit hit, the first {context.cached:,} tokens are the same as before."
-    return f"**Cache:** no hit; implicit hits start at {context.model.implicit_minimum:,} repeated tokens."
+        return f"cache: implicit hit, the first {context.cached:,} tokens are the same as before"
+    return f"cache: no hit; implicit hits start at {context.model.implicit_minimum:,} repeated tokens"
 
 
 def _advice(context: ScenarioContext, examples: Sequence[str]) -> str:
     shown = ", ".join(f"`{example}`" for example in examples)
     tools = f"- tools: {shown or 'none are declared in this request, so none can be called'}"
     commands = [SLASH_COMMANDS[word] for word in _SHOWN_COMMANDS]
-    lines = ("**Try:**", "", tools, *_provider_tools(context))
+    samples = f"- examples: {', '.join(f'`{example}`' for example in _SAMPLE_EXAMPLES)}"
+    lines = ("**Try:**", "", samples, tools, *_provider_tools(context))
     return "\n".join((*lines, *(f"- `{one.example}`: {one.meaning}" for one in commands)))
 
 

@@ -17,7 +17,8 @@ from google.genai import types
 from google.genai.client import DebugConfig
 
 from sessions_app.error_codes import RefusalCode
-from sessions_app.errors import PromptError, SettingsError, UnknownModel
+from sessions_app.errors import PromptError, UnknownModel
+from sessions_app.gemini.api_keys import checked_key
 from sessions_app.gemini.error_mapping import MODEL_HINT, translated
 from sessions_app.gemini.event_stream import StreamChunk, read_chunks, read_event
 from sessions_app.gemini.http_evidence import HttpEvidence
@@ -66,7 +67,7 @@ class Gateway:
         is_emulator: bool = False,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        key = _checked_key(api_key)
+        key = checked_key(api_key)
         self._secret = "" if is_emulator else key
         self.base_url = base_url.rstrip("/")
         self.label = label or host_of(base_url)
@@ -190,16 +191,6 @@ async def _close(response: httpx2.Response, chunks: AsyncGenerator[StreamChunk, 
         await response.aclose()
     with suppress(RuntimeError):
         await chunks.aclose()
-
-
-def _checked_key(api_key: str) -> str:
-    key = api_key.strip()
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise SettingsError(
-            "The API key is empty or has characters that no key has.",
-            hint="Set GEMINI_API_KEY to the key alone, or unset it to use the emulator.",
-        )
-    return key
 
 
 def _client(api_key: str, base_url: str, transport: GatewayTransport) -> genai.Client:

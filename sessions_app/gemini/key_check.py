@@ -1,5 +1,6 @@
 """Checks an API key with one free call: the list of models."""
 
+import asyncio
 import json
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -13,10 +14,14 @@ from sessions_app.errors import (
     Unreachable,
     excerpt,
 )
+from sessions_app.gemini.error_mapping import REACH_HINT
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.hosts import GOOGLE, host_of
 
 Result = Literal["works", "malformed", "refused", "disabled", "quota", "unreachable", "failed"]
+
+LONGEST_SECONDS = 15.0
+"""After that a person should hear something."""
 
 _DISABLED = ("SERVICE_DISABLED", "API_KEY_SERVICE_BLOCKED", "has not been used in project", "is disabled")
 
@@ -50,12 +55,19 @@ async def check_key(key: str, *, base_url: str = GOOGLE) -> KeyCheck:
             "Copy the key alone, without quotes or line breaks.",
         )
     try:
-        models = await gateway.models()
+        async with asyncio.timeout(LONGEST_SECONDS):
+            models = await gateway.models()
     except GatewayError as error:
         return _refusal(error, host_of(gateway.base_url))
+    except TimeoutError:
+        return KeyCheck(
+            "unreachable",
+            f"{host_of(gateway.base_url)} did not answer within {LONGEST_SECONDS:.0f} seconds.",
+            REACH_HINT,
+        )
     finally:
         await gateway.aclose()
-    return KeyCheck("works", f"The key works: it can use {len(models)} models.", "Start Pipeweb with it.")
+    return KeyCheck("works", f"The key works: it can use {len(models)} models.", "")
 
 
 def _refusal(error: GatewayError, host: str) -> KeyCheck:
@@ -81,9 +93,7 @@ def _explained(error: GatewayError, cause: str, host: str) -> KeyCheck:
         case Redirected():
             return KeyCheck("unreachable", cause, error.hint)
         case Unreachable():
-            return KeyCheck(
-                "unreachable", cause, "Check the network and GOOGLE_GEMINI_BASE_URL, then try again."
-            )
+            return KeyCheck("unreachable", cause, REACH_HINT)
     return KeyCheck("failed", f"The provider did not say whether the key works: {cause}", error.hint)
 
 

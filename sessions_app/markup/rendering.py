@@ -28,6 +28,9 @@ from sessions_app.markup.sanitising import is_picture, sanitise
 
 LABEL_LIMIT = 40
 
+EMULATOR_REPORT = "pipeweb-emulator-report"
+"""The word by which the emulator marks its account of a request (`emulator/default_answer`)."""
+
 PLAIN_LIMIT = 2_000
 """Characters of which `plain` makes a line; its patterns are quadratic in brackets."""
 
@@ -43,6 +46,13 @@ def code_block(code: str, language: str = "", *, is_coloured: bool = False) -> s
         f'<span class="code-language">{label}</span>'
         '<button type="button" class="copy" data-copy>Copy</button></div>'
         f'<pre tabindex="0"><code>{shown}</code></pre></div>\n'
+    )
+
+
+def _folded_report(report: str) -> str:
+    return (
+        '<details class="fold received"><summary>What the model received</summary>'
+        f'<pre tabindex="0">{escape(report)}</pre></details>\n'
     )
 
 
@@ -116,6 +126,8 @@ class Html(RendererHTML):
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[idx]
         language = next(iter(token.info.split()), "")
+        if language == EMULATOR_REPORT:
+            return _folded_report(token.content)
         return code_block(token.content, language, is_coloured=token.meta.get("is_coloured", False))
 
     def code_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:

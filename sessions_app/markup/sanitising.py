@@ -10,7 +10,7 @@ import nh3
 TAGS = {
     *("p", "br", "hr", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li"),
     *("strong", "em", "s", "code", "pre", "a", "img", "span", "div", "button", "input"),
-    *("table", "thead", "tbody", "tr", "th", "td"),
+    *("details", "summary", "table", "thead", "tbody", "tr", "th", "td"),
     *("math", "mrow", "mi", "mo", "mn", "ms", "mtext", "mspace", "mfrac", "msqrt", "mroot", "mstyle"),
     *("msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts", "mprescripts", "none"),
     *("mtable", "mtr", "mtd", "mpadded", "mphantom"),
@@ -19,6 +19,7 @@ TAGS = {
 ATTRIBUTES = {
     "a": {"href", "title"},
     "code": {"class"},
+    "details": {"class"},
     "math": {"display"},
     "mfrac": {"linethickness"},
     "mi": {"mathvariant"},

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.conf import settings
-
+from sessions_app.context.api_key import keys
 from sessions_app.panels.base import PanelKind
 from sessions_app.panels.kinds import discover
 from sessions_app.tools import BUILT_IN, DEMO, Toolbox
@@ -21,7 +20,7 @@ TOOLBOX = Toolbox((*BUILT_IN, *DEMO, *(tool for kind in KINDS for tool in kind.t
 
 def available_tools() -> Toolbox:
     """The tools of this installation; the demo tools only without a key, when the emulator answers."""
-    return TOOLBOX.served_by(emulator=not settings.GEMINI_API_KEY)
+    return TOOLBOX.served_by(emulator=not keys.current().text)
 
 
 def kind_named(key: str) -> PanelKind[Any] | None:

@@ -4,7 +4,7 @@ Caches whose display name is not of this deployment are never touched.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -43,13 +43,14 @@ class Reconciliation:
 class CacheJanitor:
     """Runs while the process serves. All steps are idempotent, so several processes may run one."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Callable[[], Gateway]) -> None:
+        """`gateway` is asked in each round, since the API key may have changed."""
         self._gateway = gateway
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begins when a loop is running; calling it again does nothing."""
-        if self._task is None and self._gateway.has_explicit_caches:
+        if self._task is None and self._gateway().has_explicit_caches:
             self._task = supervised("janitor_ended", self._run_rounds)
 
     async def stop(self) -> None:
@@ -67,9 +68,10 @@ class CacheJanitor:
 
     async def _round(self, *, with_inventory: bool) -> None:
         try:
-            await apply_requested_changes(self._gateway)
+            gateway = self._gateway()
+            await apply_requested_changes(gateway)
             if with_inventory and await database_sync_to_async(CacheEntry.objects.exists)():
-                await reconcile(self._gateway)
+                await reconcile(gateway)
         except GatewayError as error:
             log.warning("provider_failed", kind=type(error).__name__)
 

@@ -34,12 +34,22 @@ log = structlog.get_logger("pipeweb.runs")
 class Runner:
     """One per process, used from its event loop only."""
 
-    def __init__(self, engine: Engine, writer: Writer, notifier: Notifier, process_lock: ProcessLock) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        writer: Writer,
+        notifier: Notifier,
+        process_lock: ProcessLock,
+        renew_engine: Callable[[], Engine | None] = lambda: None,
+    ) -> None:
+        """`renew_engine` is asked before each run; runs that have begun keep their engine."""
         self.streams = SessionStreams(process_lock.key)
         self.live_runs: dict[int, LiveRun] = {}
         self.notifier = notifier
         self.process_lock = process_lock
         self._engine = engine
+        self._renew_engine = renew_engine
+        self._earlier_engines: list[Engine] = []
         self._writer = writer
         # The loop holds only weak references to tasks.
         self._supervisors: dict[int, asyncio.Task[None]] = {}
@@ -49,8 +59,8 @@ class Runner:
 
     @property
     def gateway(self) -> Gateway:
-        """For side requests."""
-        return self._engine.gateway
+        """For side requests; that of the next run."""
+        return self._current_engine().gateway
 
     @property
     def lag(self) -> float:
@@ -120,7 +130,7 @@ class Runner:
         """Waits until all runs and their continuations have ended."""
         while tasks := [*self._supervisors.values(), *self._titles]:
             await asyncio.gather(*tasks, return_exceptions=True)
-        await self._engine.drain()
+        await self._drain_engines()
 
     async def shutdown(self) -> None:
         """Interrupts all runs and stores what arrived. Idempotent."""
@@ -133,9 +143,14 @@ class Runner:
         for title in self._titles:
             title.cancel()
         await asyncio.gather(*self._titles, return_exceptions=True)
-        await self._engine.drain()
+        await self._drain_engines()
         await self._writer.close()
         self.process_lock.release()
+
+    async def close_gateways(self) -> None:
+        """After `shutdown`: the connections to the provider, of earlier keys too."""
+        for engine in (*self._earlier_engines, self._engine):
+            await engine.gateway.aclose()
 
     async def continue_with(self, session_pk: int) -> None:
         """Starts a run for the next queued message, if any."""
@@ -159,6 +174,7 @@ class Runner:
         return run, self._engine.render_files(run.session, run.task)
 
     def _begin(self, run: Run, files: str, position: dict[str, UUID]) -> None:
+        engine = self._current_engine()
         stream = self.streams.open(run.session_id)
         started = Started(
             run=run.public,
@@ -172,14 +188,25 @@ class Runner:
         live = self.live_runs[run.pk] = LiveRun(run, started, stream.broadcast, self._writer.add_event)
         stream.add_run(live)
         names = {"run": str(run.public), "session": str(run.session)}
-        engine_run = self._engine_runs[run.pk] = detached(self._engine.run_to_end(live), **names)
-        self._supervisors[run.pk] = detached(self._supervise(live, engine_run), **names)
+        engine_run = self._engine_runs[run.pk] = detached(engine.run_to_end(live), **names)
+        self._supervisors[run.pk] = detached(self._supervise(live, engine_run, engine.gateway), **names)
 
-    async def _supervise(self, live: LiveRun, engine_run: "asyncio.Task[Reply]") -> None:
+    def _current_engine(self) -> Engine:
+        renewed = self._renew_engine()
+        if renewed is not None:
+            self._earlier_engines.append(self._engine)
+            self._engine = renewed
+        return self._engine
+
+    async def _drain_engines(self) -> None:
+        for engine in (*self._earlier_engines, self._engine):
+            await engine.drain()
+
+    async def _supervise(self, live: LiveRun, engine_run: "asyncio.Task[Reply]", gateway: Gateway) -> None:
         """Waits for the engine and stores the end of the run; this task is never cancelled."""
         ACTIVE_RUNS.inc()
         try:
-            await self._complete(live, await engine_run)
+            await self._complete(live, await engine_run, gateway)
         except asyncio.CancelledError:
             stopped = Run.Status.STOPPED if live.stopping else Run.Status.INTERRUPTED
             await self._close(live, stopped, None if live.stopping else processes.PROCESS_DIED)
@@ -197,7 +224,7 @@ class Runner:
                 tasks.pop(live.run.pk, None)
             self.streams.drop_idle()
 
-    async def _complete(self, live: LiveRun, reply: Reply) -> None:
+    async def _complete(self, live: LiveRun, reply: Reply, gateway: Gateway) -> None:
         outcome = reply.outcome
         if not outcome.is_answer:
             named = {"finish_reason": storable(reply.finish_reason, 40)} if reply.finish_reason else {}
@@ -211,13 +238,13 @@ class Runner:
         if finished is not None and not self._is_shut_down:
             await self._continue(live.run, outcome)
             # Nothing waits for a title, least of all a shutdown.
-            title = detached(self._update_title(live.run), run=str(live.public))
+            title = detached(self._update_title(live.run, gateway), run=str(live.public))
             self._titles.add(title)
             title.add_done_callback(self._titles.discard)
 
-    async def _update_title(self, run: Run) -> None:
+    async def _update_title(self, run: Run, gateway: Gateway) -> None:
         with isolated("title_failed", run=str(run.public)):
-            title = await improve_title(self.gateway, run)
+            title = await improve_title(gateway, run)
             if title and (stream := self.streams.get(run.session_id)) is not None:
                 stream.set_title(title)
 

@@ -15,6 +15,12 @@
   const apply = (theme) => {
     if (theme === "system") delete root.dataset.theme;
     else root.dataset.theme = theme;
+    // The bar of the browser follows the theme that was chosen, else that of the system.
+    for (const meta of document.querySelectorAll("meta[name=theme-color]")) {
+      const { scheme } = meta.dataset;
+      if (theme === "system") meta.media = `(prefers-color-scheme: ${scheme})`;
+      else meta.media = theme === scheme ? "all" : "not all";
+    }
   };
 
   const describe = (button, theme) => {

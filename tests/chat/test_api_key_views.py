@@ -1,11 +1,36 @@
 """The page about the API key."""
 
+from pathlib import Path
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client, override_settings
+from pytest_django import Settings
+
+from sessions_app.chat import api_key_views
+from sessions_app.context import api_key
+from sessions_app.gemini.key_check import KeyCheck
+from sessions_app.key_codes import KeyOrigin
 
 PAGE = "/key"
 NOWHERE = override_settings(GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:9")
+
+
+KEY = "AI" + "za" + "marker" * 4
+
+
+@pytest.fixture(autouse=True)
+def no_key(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.PIPEWEB_DATA = tmp_path
+    monkeypatch.setattr(api_key.keys, "_in_process", "")
+
+
+@pytest.fixture
+def working(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check_key(key: str, *, base_url: str) -> KeyCheck:
+        return KeyCheck("works", "It works.", "")
+
+    monkeypatch.setattr(api_key_views, "check_key", check_key)
 
 
 @pytest.fixture
@@ -40,3 +65,68 @@ def test_other_people_cannot_make_the_server_call(client: Client) -> None:
 
 def test_strangers_are_sent_to_the_door(db: None) -> None:
     assert Client().get(PAGE).status_code == 302
+
+
+@pytest.mark.parametrize("place", [KeyOrigin.PROCESS, KeyOrigin.DATA_FOLDER])
+def test_a_key_that_works_is_kept_and_removed(staff: Client, working: None, place: KeyOrigin) -> None:
+    page = staff.post(PAGE, {"key": KEY, "place": place.value}, follow=True)
+    assert f'data-origin="{place.value}"' in page.content.decode()
+    assert KEY not in page.content.decode()
+    assert api_key.keys.current().text == KEY
+    page = staff.post("/key/remove/", follow=True)
+    assert 'data-origin="none"' in page.content.decode()
+    assert not api_key.keys.current().text
+
+
+@NOWHERE
+def test_a_key_that_does_not_work_is_not_kept(staff: Client) -> None:
+    staff.post(PAGE, {"key": KEY, "place": "data_folder"})
+    assert api_key.keys.current().origin is KeyOrigin.NONE
+
+
+def test_a_place_that_does_not_exist_keeps_nothing(staff: Client, working: None) -> None:
+    staff.post(PAGE, {"key": KEY, "place": "environment"})
+    assert not api_key.keys.current().text
+
+
+def test_a_key_of_the_environment_hides_the_field(staff: Client, settings: Settings) -> None:
+    settings.GEMINI_API_KEY = "another"
+    text = staff.get(PAGE).content.decode()
+    assert 'data-origin="environment"' in text and "password" not in text
+    assert staff.post(PAGE, {"key": KEY}).status_code == 403
+    assert staff.post("/key/remove/").status_code == 403
+
+
+def test_with_several_processes_the_page_says_what_counts(staff: Client, settings: Settings) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    text = staff.get(PAGE).content.decode()
+    assert "data-several" in text and "password" not in text
+    assert staff.post(PAGE, {"key": KEY}).status_code == 403
+
+
+def test_other_people_remove_nothing(client: Client) -> None:
+    assert client.post("/key/remove/").status_code == 403
+
+
+def test_the_strip_is_there_until_its_person_closes_it(client: Client, bob: User) -> None:
+    assert "simulator-strip" in client.get("/").content.decode()
+    assert client.post("/key/strip/close/", {"next": "/"})["Location"] == "/"
+    assert "simulator-strip" not in client.get("/").content.decode()
+    client.force_login(bob)
+    assert "simulator-strip" in client.get("/").content.decode()
+
+
+def test_with_a_key_there_is_no_strip(client: Client, settings: Settings) -> None:
+    settings.GEMINI_API_KEY = "another"
+    assert "simulator-strip" not in client.get("/").content.decode()
+
+
+def test_closing_the_strip_leads_to_no_other_site(client: Client) -> None:
+    answer = client.post("/key/strip/close/", {"next": "https://elsewhere.invalid/"})
+    assert answer["Location"] == "/"
+
+
+def test_only_staff_are_offered_the_form_by_the_strip(client: Client, alice: User) -> None:
+    assert 'href="/key">Enter' not in client.get("/").content.decode()
+    User.objects.filter(pk=alice.pk).update(is_staff=True)
+    assert 'href="/key">Enter' in client.get("/").content.decode()

@@ -3,9 +3,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions_app.emulator import Emulator
+from sessions_app.emulator.default_answer import REPORT
 from sessions_app.emulator.signer import DUMMY_WORDS
 from sessions_app.emulator.slash_commands import find_commands
+from sessions_app.markup import render
+from sessions_app.markup.rendering import EMULATOR_REPORT
 from tests.emulator.helpers import OPENING, answers, call, declare, generate, model, parts, text_of, user
+
+FENCED = f"\n~~~~{REPORT}\n"
 
 TOOLS = declare(
     check_flight=["flight"], book_taxi=["time"], get_current_temperature=["location"], add_todo=["t"]
@@ -16,9 +21,42 @@ def told(emulator: Emulator, *texts: str) -> str:
     return text_of([generate(emulator, {"contents": [user(text) for text in texts], "tools": TOOLS})])
 
 
-def test_it_says_what_it_is_and_what_was_asked(emulator: Emulator) -> None:
+def test_a_question_gets_an_honest_answer(emulator: Emulator) -> None:
     text = told(emulator, "How tall is the tower?")
-    assert text.startswith(f"{OPENING} `How tall is the tower?`.") and "emulator" in text
+    assert text.startswith(f"I cannot know that. {OPENING}")
+
+
+def test_a_greeting_is_returned(emulator: Emulator) -> None:
+    assert told(emulator, "hello there").startswith(f"Hello! {OPENING}")
+    assert not told(emulator, "hidden treasures").startswith("Hello!")
+
+
+@pytest.mark.parametrize(
+    ("asked", "sample"),
+    [("table", "|---|---|"), ("list", "1. "), ("some code", "```python\n"), ("formula", "$$")],
+)
+def test_an_example_of_a_form_is_given_on_request(emulator: Emulator, asked: str, sample: str) -> None:
+    before, _, report = told(emulator, f"show me a {asked}").partition(FENCED)
+    assert sample in before and report
+
+
+def test_what_was_received_stands_in_the_report_only(emulator: Emulator) -> None:
+    before, _, report = told(emulator, "A tower\n~~~~\nof blocks").partition(FENCED)
+    assert "tokens" not in before and "A tower" not in before
+    assert "newest text: A tower ~~~~ of blocks" in report
+    assert report.endswith("\n~~~~") and report.count("\n~~~~") == 1
+
+
+def test_the_page_folds_the_report(emulator: Emulator) -> None:
+    assert REPORT == EMULATOR_REPORT
+    html = render(told(emulator, "hi <b>you</b>"))
+    assert html.count('<details class="fold received"><summary>What the model received</summary>') == 1
+    assert "hi &lt;b&gt;you" in html.partition("<details")[2] and "tokens in all" in html
+
+
+def test_no_other_fence_is_folded() -> None:
+    assert "<details" not in render("```text\nWhat the model received\n```")
+    assert "<details" not in render("<details><summary>What the model received</summary></details>")
 
 
 def test_it_says_what_it_received_content_by_content(emulator: Emulator) -> None:
@@ -31,9 +69,9 @@ def test_it_says_what_it_received_content_by_content(emulator: Emulator) -> None
         user("hi"),
     ]
     text = text_of([generate(emulator, {"contents": contents})])
-    assert "| 1 | user | 2 text | 5 | no |" in text
-    assert "| 2 | model | function call |" in text and "| yes |" in text
-    assert "| 5 | user | text | 1 | no |" in text
+    assert "1. user: 2 text, 5 tokens\n" in text
+    assert "2. model: function call, " in text and "tokens, signed\n" in text
+    assert "5. user: text, 1 tokens\n" in text
 
 
 def test_the_total_it_tells_is_the_total_it_reports(emulator: Emulator) -> None:

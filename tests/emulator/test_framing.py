@@ -73,7 +73,7 @@ def raw(emulator: Emulator, text: str) -> bytes:
 
 @pytest.mark.parametrize("name", ["feeds", "bytes"])
 async def test_the_sdk_takes_odd_but_legal_framing(read: Read, name: str) -> None:
-    assert "".join(await read(f"/wire {name}")).startswith(OPENING)
+    assert OPENING in "".join(await read(f"/wire {name}"))
 
 
 @pytest.mark.parametrize("name", ["comment", "named", "tight", "joined", "done", "torn"])
@@ -147,7 +147,7 @@ def test_every_trouble_changes_the_pieces(name: str) -> None:
 
 async def test_a_continued_answer_comes_in_two_hops(read: Read, emulator: Emulator) -> None:
     told = "".join(await read("/continue"))
-    assert told.startswith(OPENING) and told.rstrip().endswith("breaks in mid-stream")
+    assert OPENING in told and told.rstrip().endswith("~~~~")
     assert [entry.status for entry in emulator.journal] == [200, 200]
 
 

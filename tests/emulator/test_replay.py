@@ -88,7 +88,7 @@ def test_a_fault_strikes_a_recording_too(replaying: Emulator) -> None:
 
 
 def test_anything_else_is_played(replaying: Emulator) -> None:
-    assert text_of([generate(replaying, {"contents": [user("hello")]})]).startswith(OPENING)
+    assert OPENING in text_of([generate(replaying, {"contents": [user("hello")]})])
 
 
 def test_a_folder_of_real_traffic_can_be_served(recordings: Path) -> None:

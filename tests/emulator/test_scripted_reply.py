@@ -48,7 +48,7 @@ def test_json_fits_the_schema(emulator: Emulator, spelling: str) -> None:
 
 def test_json_without_a_schema_holds_the_answer(emulator: Emulator) -> None:
     said = orjson.loads(text_of(stream(emulator, ask(responseMimeType="application/json"))))
-    assert said["answer"].startswith(OPENING)
+    assert OPENING in said["answer"]
 
 
 def test_an_enum_is_one_of_its_words(emulator: Emulator) -> None:
@@ -58,8 +58,8 @@ def test_an_enum_is_one_of_its_words(emulator: Emulator) -> None:
 
 
 def test_a_stop_sequence_ends_the_text_before_it(emulator: Emulator) -> None:
-    answer = generate(emulator, ask(stopSequences=["emulator", "nowhere"]))
-    assert text_of([answer]).endswith("I am Pipeweb's ")
+    answer = generate(emulator, ask(stopSequences=["simulator", "nowhere"]))
+    assert text_of([answer]).endswith("I am a ")
     assert answer["candidates"][0]["finishReason"] == "STOP"
 
 

@@ -82,7 +82,7 @@ def started(
 def test_the_program_is_answered(odd: Exchange, emulator: str, tmp_path: Path, name: str) -> None:
     found = next(one for one in code_samples_of(odd) if one.id == name)
     told = run(found, odd, emulator, tmp_path)
-    assert "You said" in told if name == "sdk" else told.startswith('data: {"candidates"')
+    assert "I am a simulator" in told if name == "sdk" else told.startswith('data: {"candidates"')
 
 
 @pytest.mark.slow

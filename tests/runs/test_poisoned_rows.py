@@ -265,7 +265,7 @@ async def test_the_caretaker_survives_whatever_a_round_raises(
     monkeypatch.setattr(cache_janitor, "apply_requested_changes", broken)
     monkeypatch.setattr(cache_janitor, "ROUND_SECONDS", 0.01)
     gateway = Gateway(api_key="ours", transport=EmulatorTransport(Emulator(delay=0)))
-    caretaker = CacheJanitor(gateway)
+    caretaker = CacheJanitor(lambda: gateway)
     caretaker.start()
     await until(came_twice)
     assert len(logged(caplog, "round_failed")) == 1

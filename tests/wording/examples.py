@@ -27,6 +27,7 @@ from sessions_app.prompt.strategy import StrategyReason, StrategyRecord
 from sessions_app.prompt.templates import ChangeRate, RenderFailure
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.wording import (
+    api_key,
     break_lines,
     cache_events,
     cache_plans,
@@ -249,6 +250,7 @@ def all_sentences() -> Iterator[str]:
     yield from map(model_notices.sentence, NOTICES)
     yield from map(model_notices.label, NOTICES)
     yield from texts.REMARKS.values()
+    yield from (*api_key.ORIGINS.values(), *api_key.PLACES.values())
     yield from _names_of_the_inspector()
     yield from _sentences_of_input()
     yield from _sentences_of_runs()

@@ -13,6 +13,7 @@ import pytest
 from sessions_app.error_codes import BodyRefusal, ImportProblem, RefusalCode
 from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoAnswer, PipewebError
 from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
+from sessions_app.key_codes import KeyOrigin
 from sessions_app.models import Notification
 from sessions_app.models.session_settings import GROUP_TITLES
 from sessions_app.prompt.billing import BilledAs, ItemChange
@@ -31,6 +32,7 @@ from sessions_app.runs.processes import PROCESS_DIED
 from sessions_app.runs.run_end import UNKNOWN
 from sessions_app.values import ValueProblem
 from sessions_app.wording import (
+    api_key,
     comparisons,
     costs,
     endings,
@@ -75,6 +77,7 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "outcome hints": (Outcome, outcomes.HINTS),
     "kinds of tokens": (TokenKind, token_kinds.LABELS),
     "comparisons": (ComparisonProblem, comparisons.PROBLEMS),
+    "origins of a key": (KeyOrigin, api_key.ORIGINS),
     "what differs": (StateSubject, comparisons.SUBJECTS),
 }
 

@@ -80,6 +80,7 @@ def test_other_sentences_change_nothing_but_text(
         found["refused"] = client.post(arguments, {"args": "[NaN]"}).content.decode()
         for session, example in examples:
             found |= read(client, addresses(session, example))
+        found |= read(staff, iter([reverse("key")]))
         return found | read(staff, admin_addresses())
 
     before = pages()

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Count
 from django.utils import timezone
 
+from sessions_app.context.api_key import keys
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import PipewebError
 from sessions_app.gemini.gateway import Gateway
@@ -45,7 +46,7 @@ class Command(BaseCommand):
         parser.add_argument("--minutes", type=int, default=60, help="how long from now (%(default)s)")
 
     def handle(self, *args: Any, action: str, names: list[str], **options: Any) -> None:
-        if not settings.GEMINI_API_KEY:
+        if not keys.current().text:
             raise CommandError(NO_KEY)
         try:
             asyncio.run(self._act(action, names, options))
@@ -53,7 +54,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error}\n{error.hint}".strip()) from error
 
     async def _act(self, action: str, names: list[str], options: dict[str, Any]) -> None:
-        gateway = Gateway(api_key=settings.GEMINI_API_KEY, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
+        gateway = Gateway(api_key=keys.current().text, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
         try:
             if action == "tidy":
                 await self._tidy(gateway)

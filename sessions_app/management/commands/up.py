@@ -20,6 +20,7 @@ from django.urls import reverse
 
 from pipeweb.private_files import make_private
 from sessions_app.accounts.owner import has_password, local_owner
+from sessions_app.context.api_key import keys
 from sessions_app.hosts import GOOGLE, host_of
 from sessions_app.models import CacheEntry, SignInLink
 from sessions_app.prompt.caching import EntryReason
@@ -51,14 +52,14 @@ class Command(BaseCommand):
         self.serve(listener, local_owner(), host)
 
     def serve(self, listener: socket.socket, owner: User, host: str) -> None:
-        from pipeweb.asgi import application, gateway
+        from pipeweb.asgi import application
         from pipeweb.composition import build_emulator, build_runner
         from sessions_app.runs import demo_session
 
         gc.enable()
         log_no_statements()
-        if gateway.is_emulator:
-            CacheEntry.objects.forget(gateway.route, EntryReason.EMULATOR_RESTARTED)
+        # Also where a key is set: it may be removed while the server runs.
+        CacheEntry.objects.forget(build_emulator().route, EntryReason.EMULATOR_RESTARTED)
         demo_session.ensure_demo_session(owner, lambda: build_runner(build_emulator()))
         base = address_of(listener)
         # Daphne owns the descriptor from here and closes it at the end.
@@ -80,10 +81,6 @@ class Command(BaseCommand):
     def print_warnings(self, host: str) -> None:
         names = ", ".join(settings.ALLOWED_HOSTS)
         self.stdout.write(f"  It answers to these names only (ALLOWED_HOSTS): {names}")
-        if settings.DEBUG:
-            self.stdout.write(
-                "  DEBUG is on: errors show source code to everybody who can reach this address."
-            )
 
 
 def log_no_statements() -> None:
@@ -136,6 +133,6 @@ def address_of(listener: socket.socket) -> str:
 
 
 def provider() -> str:
-    if not settings.GEMINI_API_KEY:
-        return "the built-in Gemini emulator (GEMINI_API_KEY is not set)"
+    if not keys.current().text:
+        return "the built-in Gemini emulator (no key is set)"
     return host_of(settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)

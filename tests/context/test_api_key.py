@@ -1,0 +1,71 @@
+"""The API key in use."""
+
+import stat
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+from sessions_app.context.api_key import FILE_NAME, KeyStore
+from sessions_app.errors import SettingsError
+from sessions_app.key_codes import KeyOrigin
+
+KEY = "AI" + "za" + "k" * 20
+
+
+@pytest.fixture
+def folder(settings: Settings, tmp_path: Path) -> Path:
+    settings.PIPEWEB_DATA = tmp_path
+    return tmp_path
+
+
+def test_a_key_of_the_environment_wins(folder: Path, settings: Settings) -> None:
+    store = KeyStore()
+    store.keep(KEY, KeyOrigin.DATA_FOLDER)
+    settings.GEMINI_API_KEY = "another"
+    assert (store.current().text, store.current().origin) == ("another", KeyOrigin.ENVIRONMENT)
+    assert not store.is_settable
+    with pytest.raises(SettingsError):
+        store.keep(KEY, KeyOrigin.PROCESS)
+
+
+def test_the_file_is_for_its_owner_only_and_outlives_the_process(folder: Path) -> None:
+    KeyStore().keep(KEY, KeyOrigin.DATA_FOLDER)
+    assert stat.S_IMODE((folder / FILE_NAME).stat().st_mode) == 0o600
+    assert [path.name for path in folder.iterdir()] == [FILE_NAME]
+    assert (KeyStore().current().text, KeyStore().current().origin) == (KEY, KeyOrigin.DATA_FOLDER)
+
+
+def test_a_key_in_memory_leaves_no_file(folder: Path) -> None:
+    store = KeyStore()
+    store.keep(KEY, KeyOrigin.DATA_FOLDER)
+    store.keep("another", KeyOrigin.PROCESS)
+    assert (store.current().text, store.current().origin) == ("another", KeyOrigin.PROCESS)
+    assert not list(folder.iterdir()) and not KeyStore().current().text
+
+
+@pytest.mark.parametrize("place", [KeyOrigin.PROCESS, KeyOrigin.DATA_FOLDER])
+def test_a_removed_key_is_gone(folder: Path, place: KeyOrigin) -> None:
+    store = KeyStore()
+    store.keep(KEY, place)
+    store.remove()
+    assert store.current().origin is KeyOrigin.NONE and not list(folder.iterdir())
+
+
+def test_with_several_processes_only_the_environment_counts(folder: Path, settings: Settings) -> None:
+    store = KeyStore()
+    store.keep(KEY, KeyOrigin.DATA_FOLDER)
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    assert store.current().origin is KeyOrigin.NONE and not store.is_settable
+
+
+@pytest.mark.parametrize("content", [b"", b"two words", b"\xff\xfe", b"\n"])
+def test_a_file_without_a_possible_key_is_none(folder: Path, content: bytes) -> None:
+    (folder / FILE_NAME).write_bytes(content)
+    assert KeyStore().current().origin is KeyOrigin.NONE
+
+
+def test_a_key_is_not_in_its_representation(folder: Path) -> None:
+    store = KeyStore()
+    store.keep(KEY, KeyOrigin.PROCESS)
+    assert KEY not in repr(store.current()) + repr(store)
