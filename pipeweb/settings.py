@@ -64,9 +64,7 @@ GEMINI_API_KEY = environment.text("GEMINI_API_KEY")
 BASE_URL_LIMIT = 255
 
 #: Another address of the Gemini API: a proxy, or a stand-alone emulator. Default: Google's.
-GOOGLE_GEMINI_BASE_URL = environment.url(
-    "GOOGLE_GEMINI_BASE_URL", ("http", "https"), longest=BASE_URL_LIMIT
-)
+GOOGLE_GEMINI_BASE_URL = environment.url("GOOGLE_GEMINI_BASE_URL", ("http", "https"), longest=BASE_URL_LIMIT)
 
 #: Model of a new session.
 PIPEWEB_MODEL = environment.text("PIPEWEB_MODEL", "gemini-3.8-flash")

@@ -130,7 +130,7 @@ def check_signatures(turns: Sequence[Turn], *, required: bool) -> tuple[Remark, 
 
     `unsigned_call`: a current-turn step whose first call is unsigned although that is `required`.
     `dummy`: a dummy is sent. `unsigned_answer`: the newest model turn has thoughts and no signature (seed 1),
-    although the model signs them: recorded answers without thoughts are unsigned, and nothing is lost by that.
+    although the model signs them: recorded answers without thoughts are unsigned, and nothing is lost by it.
     Models that do not demand signatures sign calls only (gemini-wire §6, 2).
     """
     start = current_turn_start(turns)

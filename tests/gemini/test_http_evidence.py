@@ -192,9 +192,7 @@ async def test_a_refusal_that_came_compressed_is_read(encoding: str, size: int) 
 
 
 async def test_the_message_of_a_compressed_refusal_is_the_errors() -> None:
-    gateway = Gateway(
-        api_key=KEY, transport=Answering(503, gzip.compress(ERROR), content_encoding="gzip")
-    )
+    gateway = Gateway(api_key=KEY, transport=Answering(503, gzip.compress(ERROR), content_encoding="gzip"))
     with pytest.raises(GatewayError, match="Overloaded"):
         await gateway.count_tokens(MODEL, BODY)
     await gateway.aclose()
@@ -218,7 +216,6 @@ async def test_a_compressed_refusal_is_read_to_the_bound_of_one_that_is_not() ->
     attempt = await attempt_of(Answering(503, packed, content_encoding="gzip"))
     assert (attempt.body, attempt.is_cut) == (b"x" * BODY_LIMIT, True)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
-
 
 
 @pytest.mark.parametrize(
