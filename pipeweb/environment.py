@@ -70,11 +70,13 @@ class Environment:
             raise SettingsError(f"{name} is {value!r}; it can be {', '.join(allowed)}.")
         return value
 
-    def url(self, name: str, schemes: Collection[str]) -> str:
-        """An absolute URL of one of the schemes, or nothing."""
+    def url(self, name: str, schemes: Collection[str], *, longest: int | None = None) -> str:
+        """An absolute URL of one of the schemes with at most `longest` characters, or nothing."""
         value = self.text(name)
         if value and not is_url(value, schemes):
             raise SettingsError(f"{name} must be a URL that starts with {' or '.join(schemes)}://.")
+        if longest is not None and len(value) > longest:
+            raise SettingsError(f"{name} has {len(value)} characters; it can have {longest}.")
         return value
 
     def origins(self, name: str) -> list[str]:

@@ -60,8 +60,11 @@ REDIS_URL = environment.url("REDIS_URL", ("redis", "rediss"))
 #: Key of the Gemini API. Without it Pipeweb runs on its own emulator.
 GEMINI_API_KEY = environment.text("GEMINI_API_KEY")
 
+#: Characters of a base URL that the row of an exchange holds.
+BASE_URL_LIMIT = 255
+
 #: Another address of the Gemini API: a proxy, or a stand-alone emulator. Default: Google's.
-GOOGLE_GEMINI_BASE_URL = environment.url("GOOGLE_GEMINI_BASE_URL", ("http", "https"))
+GOOGLE_GEMINI_BASE_URL = environment.url("GOOGLE_GEMINI_BASE_URL", ("http", "https"), longest=BASE_URL_LIMIT)
 
 #: Model of a new session.
 PIPEWEB_MODEL = environment.text("PIPEWEB_MODEL", "gemini-3.8-flash")

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from pipeweb.environment import POSTGRES, SQLITE, Environment, kept_secret, make_secret
+from pipeweb.settings import BASE_URL_LIMIT
 from sessions_app.errors import SettingsError
+from sessions_app.models import Exchange
 from tests.conftest import ROOT
 from tests.server import Server, manage
 
@@ -54,6 +56,18 @@ def test_a_list_drops_blanks() -> None:
 def test_a_url_that_is_none_is_refused(value: str) -> None:
     with pytest.raises(SettingsError, match="must be a URL"):
         Environment({"BASE": value}).url("BASE", ("http", "https"))
+
+
+def test_a_url_that_a_row_cannot_hold_is_refused() -> None:
+    value = "https://host/" + "p" * 20
+    assert Environment({"BASE": value}).url("BASE", ("https",), longest=len(value)) == value
+    with pytest.raises(SettingsError, match="BASE has 33 characters; it can have 32"):
+        Environment({"BASE": value}).url("BASE", ("https",), longest=32)
+
+
+def test_the_longest_base_url_fits_into_its_column() -> None:
+    column = Exchange._meta.get_field("base_url")
+    assert column.max_length == BASE_URL_LIMIT
 
 
 def test_an_origin_without_its_scheme_is_refused() -> None:

@@ -31,6 +31,9 @@ GENERATION_4 = ModelTraits(
 FLASH_3 = replace(
     GENERATION_4, explicit_minimum=1_024, levels=("MINIMAL", "LOW", "MEDIUM", "HIGH"), sampling=True
 )
+# 3.7 and 3.8 Flash refuse MINIMAL: recorded-traffic.md (3.7, September 2026); for both
+# BerriAI/litellm-docs#1505 (2026-09-16) and Google's developer guide to Gemini 3.8 Flash.
+FLASH_3_7 = replace(FLASH_3, levels=("LOW", "MEDIUM", "HIGH"))
 PRO_3 = replace(FLASH_3, levels=("LOW", "MEDIUM", "HIGH"))
 # A recording of May 2026 keeps 1,090 tokens on 2.5 Flash, so the explicit minimum is that of 3.
 GENERATION_2_5 = replace(
@@ -93,7 +96,7 @@ CATALOGUE = build_catalogue(
             "gemini-3.8-flash",
             "Gemini 3.8 Flash",
             3.8,
-            FLASH_3,
+            FLASH_3_7,
             prices=(
                 price(LISTED, "0.75 0.075 3.75", storage="0.50", source=f"{PAGE}: until 2026-12-31"),
                 price(date(2027, 1, 1), "1.50 0.15 7.50", storage="1.00", source=f"{PAGE}: from 2027-01-01"),
@@ -103,7 +106,7 @@ CATALOGUE = build_catalogue(
             "gemini-3.7-flash",
             "Gemini 3.7 Flash",
             3.7,
-            FLASH_3,
+            FLASH_3_7,
             is_emulated=False,
             lifecycle=(_routed_to("gemini-3.8-flash", date(2026, 10, 8), REROUTED),),
         ),

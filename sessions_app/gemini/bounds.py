@@ -11,6 +11,7 @@ import httpx2
 
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import AnswerRefused
+from sessions_app.gemini import unpacking
 from sessions_app.prompt import wire
 
 EVENT_LIMIT = 32_000_000
@@ -61,8 +62,8 @@ def forget(body: bytes, *, is_cut: bool = False) -> None:
 async def bounded(request: httpx2.Request, response: httpx2.Response, keep: Keep = forget) -> httpx2.Response:
     """The response with its bytes bounded: a stream as a stream, any other one read already.
 
-    Of an error as much is returned as is read of it, nothing when it is compressed or nested too deeply: its
-    status counts. `keep` gets what was read. Raises AnswerRefused.
+    Of an error as much is returned as is read of it, nothing when it is nested too deeply or compressed
+    otherwise than by gzip or deflate: its status counts. `keep` gets what was read. Raises AnswerRefused.
     """
     if not response.is_success:
         return await _error(response, keep)
@@ -90,18 +91,23 @@ def check_nesting(body: bytes) -> None:
 
 async def _error(response: httpx2.Response, keep: Keep) -> httpx2.Response:
     body = bytearray()
-    is_plain = response.headers.get("content-encoding", "identity") == "identity"
+    encoding = response.headers.get("content-encoding", "identity")
+    is_packed = unpacking.is_known(encoding)
+    is_read = is_packed or encoding == "identity"
     try:
-        if is_plain:
+        if is_read:
             async for packet in _stream(response):
                 body += packet[: ERROR_LIMIT - len(body)]
                 if len(body) >= ERROR_LIMIT:
                     break
     except BaseException:
-        keep(bytes(body), is_cut=True)
+        keep(b"" if is_packed else bytes(body), is_cut=True)
         raise
-    keep(bytes(body), is_cut=not is_plain or len(body) >= ERROR_LIMIT)
-    return await _read(response, b"" if wire.is_too_complex(body) else bytes(body))
+    text, is_cut = bytes(body), not is_read or len(body) >= ERROR_LIMIT
+    if is_packed:
+        text, is_cut = unpacking.unpacked(text, encoding, ERROR_LIMIT)
+    keep(text, is_cut=is_cut)
+    return await _read(response, b"" if wire.is_too_complex(text) else text)
 
 
 async def _read(response: httpx2.Response, body: bytes) -> httpx2.Response:

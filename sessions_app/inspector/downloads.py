@@ -18,6 +18,7 @@ from sessions_app.inspector.originals import body_to_send
 from sessions_app.inspector.tabs.renditions_tab import renditions_of
 from sessions_app.inspector.tabs.wire_tab import response_name
 from sessions_app.models import Exchange, ExchangeAttempt
+from sessions_app.prompt.prefix_diff import BreakLine
 from sessions_app.prompt.pricing import Money
 from sessions_app.wording import break_lines, cache_plans, costs, strategies, verdicts
 
@@ -61,10 +62,17 @@ def _sentences(exchange: Exchange) -> dict[str, str]:
         "verdict": verdicts.sentence(exchange.found_verdict, exchange.earlier("verdict")),
         "cache_plan": cache_plans.reason(exchange.cache_plan, exchange.earlier("cache_plan")),
         "strategy": strategies.sentence(exchange.strategy, exchange.earlier("strategy")),
-        "break_line": f"{break_lines.place(broken)}: {break_lines.change(broken)}." if broken else "",
+        "break_line": f"{break_lines.place(broken)}: {_happened(exchange, broken)}." if broken else "",
         "loss": break_lines.loss(exchange.loss) if exchange.verdict else "",
         "money": costs.equation(Money.restored(exchange.money)),
     }
+
+
+def _happened(exchange: Exchange, broken: BreakLine) -> str:
+    """A roll-over is no edit of the static template, where its place is."""
+    verdict = exchange.found_verdict
+    seen = verdict.seen if verdict else None
+    return verdicts.happened(seen) if seen and seen.rolled else break_lines.change(broken)
 
 
 def _values(row: Exchange | ExchangeAttempt, left_out: Collection[str]) -> dict[str, Any]:

@@ -22,6 +22,10 @@ LEASE = timedelta(minutes=2)
 """How long one run may take to create a cache before another may try."""
 
 
+EXPIRY_GRACE = timedelta(minutes=1)
+"""How long after its end the answer to an extension of a cache may still come."""
+
+
 class EntryState(models.TextChoices):
     """Of a cache entry. To be deleted: the provider still has it, and no further run names it."""
 
@@ -175,6 +179,15 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         deleted = doomed.set_state(gone, CacheEventKind.DELETED, by=by, said=said)
         lost = self.exclude(state__in=(EntryState.TO_DELETE, gone))
         return deleted + lost.set_state(gone, CacheEventKind.GONE, by=by, reason=reason, said=said)
+
+    def has_expired(self) -> Self:
+        """Live entries whose end is over, and which nothing on its way can extend any more."""
+        return self.live().filter(expires_at__lte=timezone.now() - EXPIRY_GRACE)
+
+    def expire(self) -> int:
+        """Marks those that have expired as gone; their event has the time of their end."""
+        gone = EntryState.GONE
+        return self.has_expired().set_state(gone, CacheEventKind.GONE, reason=EntryReason.EXPIRED, said="")
 
     def mark_for_deletion(self, reason: EntryReason, *, by: CausedBy = NOBODY) -> int:
         """Marks live caches; `runs.cache_janitor` deletes them at the provider."""

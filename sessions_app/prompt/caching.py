@@ -92,6 +92,7 @@ class EntryReason(Code):
     SESSION_GONE = "session_gone"
     ADMIN = "admin"
     NOT_LISTED = "not_listed"
+    EXPIRED = "expired"
     EMULATOR_RESTARTED = "emulator_restarted"
     UNKNOWN = "unknown"
 

@@ -14,6 +14,7 @@ from hashlib import sha256
 from sessions_app.prompt.parts import (
     RawPart,
     call_of,
+    is_thought,
     may_be_signed,
     parts_of,
     raw_parts,
@@ -128,8 +129,9 @@ def check_signatures(turns: Sequence[Turn], *, required: bool) -> tuple[Remark, 
     """Remarks on turns as they will be sent.
 
     `unsigned_call`: a current-turn step whose first call is unsigned although that is `required`.
-    `dummy`: a dummy is sent. `unsigned_answer`: the newest model turn has no signature (seed 1), although the
-    model signs its answers; those that do not demand signatures sign calls only (gemini-wire §6, 2).
+    `dummy`: a dummy is sent. `unsigned_answer`: the newest model turn has thoughts and no signature (seed 1),
+    although the model signs them: recorded answers without thoughts are unsigned, and nothing is lost by it.
+    Models that do not demand signatures sign calls only (gemini-wire §6, 2).
     """
     start = current_turn_start(turns)
     findings = [
@@ -142,7 +144,7 @@ def check_signatures(turns: Sequence[Turn], *, required: bool) -> tuple[Remark, 
     newest = next(
         (turn for turn in reversed(turns) if turn.kind.is_model and turn.wire not in INSERTED), None
     )
-    if required and newest is not None and not signatures_of(newest.wire):
+    if required and newest is not None and _has_thoughts(newest) and not signatures_of(newest.wire):
         findings.append(Remark(code=RemarkCode.UNSIGNED_ANSWER, turn=newest.key))
     return tuple(findings)
 
@@ -204,6 +206,10 @@ def _with_dummy(turn: str, parts: list[RawPart | None], loss: Loss | None) -> li
             return [Remark(code=RemarkCode.SIGNATURE_LOST, turn=turn, part=index)]
         return [Remark(code=loss.replaced, turn=turn, part=index, **loss.figures)]
     return []
+
+
+def _has_thoughts(turn: Turn) -> bool:
+    return any(is_thought(part) for part in raw_parts(turn.wire))
 
 
 def _unsigned_call(turn: Turn) -> int | None:

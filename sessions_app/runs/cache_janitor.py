@@ -1,4 +1,4 @@
-"""Periodic maintenance of explicit caches: deletions, extensions, reconciliation with the provider.
+"""Periodic maintenance of explicit caches: expiries, deletions, extensions, reconciliation with the provider.
 
 Caches whose display name is not of this deployment are never touched.
 """
@@ -67,6 +67,7 @@ class CacheJanitor:
             await asyncio.sleep(ROUND_SECONDS)
 
     async def _round(self, *, with_inventory: bool) -> None:
+        await database_sync_to_async(record_expiries)()
         try:
             gateway = self._gateway()
             await apply_requested_changes(gateway)
@@ -106,6 +107,13 @@ async def reconcile(gateway: Gateway) -> Reconciliation:
     if found.adopted or found.unknown or found.lost:
         log.info("caches_tidied", adopted=len(found.adopted), deleted=len(found.unknown), lost=found.lost)
     return found
+
+
+def record_expiries() -> None:
+    """Writes the end of caches that nobody has asked about since: the clock knows it, at any provider."""
+    for entry in readable(CacheEntry.objects.has_expired(), "cache_not_read"):
+        with isolated("expiry_failed", cache=entry.name):
+            CacheEntry.objects.filter(pk=entry.pk).expire()
 
 
 def owned_caches(listed: Iterable[CacheListed]) -> list[CacheListed]:

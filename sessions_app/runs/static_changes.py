@@ -40,10 +40,11 @@ def static_keys(exchange: Exchange) -> list[int]:
 
 
 def rolled_into(before: Sequence[str], now: Sequence[str]) -> RolledHistory | None:
-    """The turns that the further chunks hold; None when the chunks are no longer stored."""
+    """The turns that the further chunks hold, by their numbers in the chat; None when the chunks are gone."""
     keys = [int(name.removeprefix(CHUNK)) for name in now]
-    held = dict(HistoryChunk.objects.filter(pk__in=keys).values_list("pk", "messages"))
-    if len(held) < len(keys):
+    depths = dict(HistoryChunk.objects.filter(pk__in=keys).values_list("pk", "last_turn__depth"))
+    if len(depths) < len(keys):
         return None
-    earlier = sum(held[key] for key in keys[: len(before)])
-    return RolledHistory(earlier + 1, sum(held.values()), len(before) + 1, len(now))
+    ends = [depths[key] + 1 for key in keys]
+    earlier = ends[len(before) - 1] if before else 0
+    return RolledHistory(earlier + 1, ends[-1], len(before) + 1, len(now))

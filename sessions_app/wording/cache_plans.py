@@ -39,6 +39,7 @@ ENTRY_REASONS = {
     EntryReason.SESSION_GONE: "Its session is gone.",
     EntryReason.ADMIN: "An admin asked for it.",
     EntryReason.NOT_LISTED: "The provider no longer lists it.",
+    EntryReason.EXPIRED: "Its time was over.",
     EntryReason.EMULATOR_RESTARTED: "The emulator keeps caches only while it runs.",
     EntryReason.UNKNOWN: "{said}",
 }

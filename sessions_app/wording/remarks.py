@@ -68,7 +68,7 @@ SENTENCES: dict[str, str] = {
     RemarkCode.UNSIGNED_CALL: "The first call of this step has no signature.",
     RemarkCode.STAND_IN_SENT: "A stand-in is sent instead of the model's own signature.",
     RemarkCode.UNSIGNED_ANSWER: (
-        "The newest model turn carries no signature, so the model cannot take up its thoughts."
+        "The newest model turn has thoughts and no signature, so the model cannot take them up."
     ),
     RemarkCode.MODEL_UNKNOWN: (
         "“{model}” is not in the capability table. It is taken for a model of its generation, "

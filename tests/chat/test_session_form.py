@@ -58,9 +58,10 @@ def test_the_levels_on_offer_are_those_of_the_model(session: Session, model: str
 
 def test_the_levels_follow_the_model_that_is_chosen_with_them(session: Session) -> None:
     assert saved(session, thinking_level="MINIMAL").options.thinking_level == "MINIMAL"
-    session.settings = {}
-    form = form_for(session, model="gemini-3.1-pro-preview", thinking_level="MINIMAL")
-    assert "thinking_level" in form.errors
+    for model in ("gemini-3.1-pro-preview", "gemini-3.7-flash", "gemini-3.8-flash"):
+        session.settings = {}
+        form = form_for(session, model=model, thinking_level="MINIMAL")
+        assert "thinking_level" in form.errors
 
 
 def test_a_level_that_the_model_does_not_take_stays_where_it_was_set(session: Session) -> None:

@@ -1,6 +1,9 @@
 """What is kept of an HTTP request: the listed headers, times, the body of a refusal; never the key."""
 
-from collections.abc import AsyncIterator
+import gzip
+import resource
+import zlib
+from collections.abc import AsyncIterator, Callable
 
 import httpx2
 import pytest
@@ -33,6 +36,9 @@ SECRET_HEADERS = (
     "www-authenticate",
     "location",
 )
+
+
+ERROR = b'{"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}'
 
 
 class Packets(httpx2.AsyncByteStream):
@@ -156,13 +162,60 @@ def test_a_long_body_is_its_beginning_and_says_so() -> None:
     assert kept_body(b"x" * BODY_LIMIT, "") == (b"x" * BODY_LIMIT, False)
 
 
-async def test_a_compressed_refusal_is_not_read_and_says_so() -> None:
-    attempt = await attempt_of(Answering(500, b"\x1f\x8b", content_encoding="gzip"))
+async def test_a_refusal_in_a_compression_that_is_not_known_is_not_read_and_says_so() -> None:
+    attempt = await attempt_of(Answering(500, b"\x1b\x03\x00", content_encoding="br"))
     assert (attempt.body, attempt.is_cut) == (b"", True)
-    assert ("content-encoding", "gzip") in attempt.response_headers
+    assert ("content-encoding", "br") in attempt.response_headers
 
 
-ERROR = b'{"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}'
+def raw_deflate(body: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(body) + packer.flush()
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "Deflate": raw_deflate,
+}
+
+
+@pytest.mark.parametrize("encoding", PACKERS)
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+async def test_a_refusal_that_came_compressed_is_read(encoding: str, size: int) -> None:
+    packed = PACKERS[encoding](ERROR)
+    packets = [packed[at : at + size] for at in range(0, len(packed), size)]
+    attempt = await attempt_of(Answering(503, *packets, content_encoding=encoding))
+    assert (attempt.body, attempt.is_cut) == (ERROR, False)
+    assert ("content-encoding", encoding) in attempt.response_headers
+
+
+async def test_the_message_of_a_compressed_refusal_is_the_errors() -> None:
+    gateway = Gateway(api_key=KEY, transport=Answering(503, gzip.compress(ERROR), content_encoding="gzip"))
+    with pytest.raises(GatewayError, match="Overloaded"):
+        await gateway.count_tokens(MODEL, BODY)
+    await gateway.aclose()
+
+
+@pytest.mark.parametrize("end", [-12, 20])
+async def test_of_a_compressed_refusal_that_ends_early_the_beginning_is_kept(end: int) -> None:
+    packed = gzip.compress(ERROR, 0)[:end]
+    attempt = await attempt_of(Answering(503, packed, content_encoding="gzip"))
+    assert ERROR.startswith(attempt.body) and attempt.is_cut
+
+
+async def test_what_is_no_compression_at_all_is_not_kept() -> None:
+    attempt = await attempt_of(Answering(503, b"<html>Busy</html>", content_encoding="gzip"))
+    assert (attempt.body, attempt.is_cut) == (b"", True)
+
+
+async def test_a_compressed_refusal_is_read_to_the_bound_of_one_that_is_not() -> None:
+    packed = gzip.compress(b"x" * 300_000_000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    attempt = await attempt_of(Answering(503, packed, content_encoding="gzip"))
+    assert (attempt.body, attempt.is_cut) == (b"x" * BODY_LIMIT, True)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
 
 
 @pytest.mark.parametrize(

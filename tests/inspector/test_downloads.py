@@ -9,7 +9,10 @@ from django.urls import reverse
 from sessions_app.hosts import UNKNOWN
 from sessions_app.models import Exchange, Session
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
-from sessions_app.wording import cache_plans, verdicts
+from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
+from sessions_app.prompt.static_change import RolledHistory, StaticChange
+from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
+from sessions_app.wording import break_lines, cache_plans, verdicts
 from tests.factories import answered, make_exchange, make_run, play_flight
 
 
@@ -52,6 +55,21 @@ def test_the_har_of_an_error_has_its_status(client: Client, session: Session) ->
 def test_the_har_of_what_was_never_answered_says_so(client: Client, session: Session) -> None:
     exchange = make_exchange(make_run(session), [])
     assert file(client, exchange, "exchange-har")["log"]["entries"][0]["response"]["status"] == 0
+
+
+def test_the_bundle_tells_a_roll_over_as_one_and_not_as_an_edit(client: Client, session: Session) -> None:
+    rolled = RolledHistory(1, 12, 1, 1)
+    seen = Comparison(1, 9, 99, 9, 5.0, static=StaticChange.ROLLED_OVER, rolled=rolled)
+    broken = BreakLine(BreakKind.CHANGED, "static", "template:static", 0, None, "", "", ",")
+    verdict = Verdict(VerdictReason.ROLLED_OVER, seen, cached=0, prompt=9_000)
+    exchange = make_exchange(
+        make_run(session),
+        verdict=verdict.code,
+        verdict_figures=verdict.stored(),
+        break_line=broken.stored(),
+    )
+    told = file(client, exchange, "exchange-bundle")["sentences"]["break_line"]
+    assert told == f"{break_lines.place(broken)}: {verdicts.rolled_over(rolled)}."
 
 
 def test_the_bundle_proves_the_request(client: Client, session: Session) -> None:

@@ -80,6 +80,24 @@ def test_an_expiry_that_nobody_noticed_is_written_before_what_follows() -> None:
 
 
 @pytest.mark.django_db
+def test_an_expiry_that_nobody_asked_about_is_written_once() -> None:
+    entry = keep(minutes=-5)
+    assert [ENTRIES.filter(pk=entry.pk).expire() for _ in range(2)] == [1, 0]
+    assert kinds() == [Kind.PLANNED, Kind.MADE, Kind.EXPIRED]
+    assert CacheEvent.objects.get(kind=Kind.EXPIRED).at == entry.expires_at
+    fresh = ENTRIES.get()
+    assert (fresh.state, fresh.reason) == (CacheEntry.State.GONE, EntryReason.EXPIRED)
+    assert claim(), "the text may be cached again"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("minutes", [5, -0.2])
+def test_a_cache_whose_extension_may_still_be_answered_has_not_expired(minutes: float) -> None:
+    keep(minutes=minutes)
+    assert ENTRIES.all().expire() == 0 and kinds() == [Kind.PLANNED, Kind.MADE]
+
+
+@pytest.mark.django_db
 def test_a_cache_that_is_missing_after_its_time_has_expired_and_is_not_lost() -> None:
     keep(minutes=-5).drop(EntryReason.NOT_LISTED)
     assert kinds() == [Kind.PLANNED, Kind.MADE, Kind.EXPIRED]

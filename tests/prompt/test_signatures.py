@@ -140,16 +140,22 @@ def test_text_about_signatures_is_not_a_signature() -> None:
     assert signatures_of(content("model", text('{"thoughtSignature":"AAAA"}'))) == ()
 
 
-def test_a_newest_model_turn_without_signature_is_found() -> None:
-    bare = Turn("2", answer("2").kind, content("model", text("Hi")), ROUTE)
+def test_thoughts_without_a_signature_in_the_newest_model_turn_are_found() -> None:
+    bare = Turn("2", answer("2").kind, content("model", text("Hm", thought=True), text("Hi")), ROUTE)
     assert [found.code for found in check_signatures((HI, bare, user_task("3", "x")), required=True)] == [
         "unsigned_answer"
     ]
     assert check_signatures((HI, answer("2"), user_task("3", "x")), required=True) == ()
 
 
-def test_a_model_that_signs_calls_only_is_not_missed_a_signature_on_its_text() -> None:
+def test_an_answer_without_thoughts_needs_no_signature() -> None:
+    """As recorded of Gemini 3: every unsigned answer had no thoughts, so there is nothing to take up."""
     bare = Turn("2", answer("2").kind, content("model", text("Hi")), ROUTE)
+    assert check_signatures((HI, bare, user_task("3", "x")), required=True) == ()
+
+
+def test_a_model_that_signs_calls_only_is_not_missed_a_signature_on_its_text() -> None:
+    bare = Turn("2", answer("2").kind, content("model", text("Hm", thought=True), text("Hi")), ROUTE)
     assert check_signatures((HI, bare, user_task("3", "x")), required=False) == ()
 
 

@@ -12,8 +12,10 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from sessions_app.emulator import Emulator, EmulatorTransport
+from sessions_app.errors import GatewayError
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.models import CacheEntry, Exchange, RawChunk, Run, RunLog, Session
+from sessions_app.models import CacheEntry, CacheEvent, Exchange, RawChunk, Run, RunLog, Session
+from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.runs import cache_janitor
 from sessions_app.runs.cache_bookings import record_end
 from sessions_app.runs.cache_janitor import CacheJanitor, apply_requested_changes
@@ -246,6 +248,28 @@ async def test_an_errand_that_breaks_keeps_no_other(
     states = dict([row async for row in CacheEntry.objects.values_list("fingerprint", "state")])
     assert states == {"bad": "doomed", "good": "gone"}
     assert [line["cache"] for line in logged(caplog, "errand_failed")] == ["cachedContents/bad"]
+    await gateway.aclose()
+
+
+async def test_an_expiry_is_recorded_by_a_round_though_the_provider_is_away(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache is of another provider, the provider of this process refuses, and nobody asks."""
+    ended = timezone.now() - timedelta(hours=1)
+    entry = await CacheEntry.objects.acreate(
+        fingerprint="f", route="other", model="m", name="cachedContents/f", expires_at=ended
+    )
+
+    async def refused(_: Gateway) -> int:
+        raise GatewayError("No.")
+
+    monkeypatch.setattr(cache_janitor, "apply_requested_changes", refused)
+    gateway = Gateway(api_key="ours", transport=EmulatorTransport(Emulator(delay=0)))
+    caretaker = CacheJanitor(gateway)
+    caretaker.start()
+    events = CacheEvent.objects.filter(entry=entry, kind=CacheEventKind.EXPIRED, at=ended)
+    await until(events.aexists)
+    await caretaker.stop()
     await gateway.aclose()
 
 
