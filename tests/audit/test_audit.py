@@ -26,8 +26,20 @@ BROKEN: dict[Figure, dict[str, Any]] = {
     Figure.SERVED_MODEL: {"served_model": "gemini-0"},
     Figure.RESPONSE_ID: {"response_id": "another"},
     Figure.COST: {"usd": Decimal("12.5")},
+    Figure.LOST_TOKENS: {"lost_tokens": 999_999},
+    Figure.LOST_USD: {"lost_usd": Decimal("0.5")},
+    Figure.VERDICT: {"verdict": "our_drop"},
 }
 """By figure a change of one exchange that only this figure contradicts."""
+
+BROKEN_IN_JSON = {
+    Figure.BREAK_PLACE,
+    Figure.CULPRIT,
+    Figure.PREFIX_TOKENS,
+    Figure.NAMED_EVENTS,
+    Figure.CACHE_LIFE,
+}
+"""Broken in `test_mutations`: within a column, or in other rows."""
 
 
 @pytest.fixture
@@ -61,7 +73,7 @@ def test_each_changed_figure_is_noticed_and_no_other(session: Session) -> None:
 
 
 def test_every_figure_is_broken_by_a_test() -> None:
-    assert set(BROKEN) == set(Figure)
+    assert set(BROKEN) | BROKEN_IN_JSON == set(Figure)
 
 
 def test_the_command_exits_with_1_when_a_figure_differs(
