@@ -13,10 +13,12 @@ from sessions_app.audit.audit import audit_session
 from sessions_app.audit.differences import Difference, Figure
 from sessions_app.audit.verdicts import CODES as AUDITED_CODES
 from sessions_app.models import CacheEntry, CacheEvent, Exchange
-from sessions_app.prompt import verdict_rules
+from sessions_app.prompt import logical_prompt, prompt_comparison, verdict_rules
+from sessions_app.prompt.break_culprit import Culprit
+from sessions_app.prompt.prefix_diff import BreakKind, CacheLoss
 from sessions_app.prompt.static_change import StaticChange
 from sessions_app.prompt.verdict import CODES, Verdict, VerdictReason
-from sessions_app.runs import causes
+from sessions_app.runs import accounting, causes
 from tests.runs.scripted_session import LONG, MODEL, ScriptedSession
 
 Begin = Callable[..., ScriptedSession]
@@ -226,6 +228,28 @@ def test_a_broken_rule_is_noticed(begin: Begin, monkeypatch: pytest.MonkeyPatch,
     played = begin(**settings)
     play(played)
     assert Figure.VERDICT in figures(played)
+
+
+BREAKS: dict[Figure, tuple[Any, str, Any]] = {
+    Figure.LOST_TOKENS: (accounting, "cache_loss", lambda *_: CacheLoss(7)),
+    Figure.CULPRIT: (
+        prompt_comparison,
+        "culprit_of",
+        lambda *_: Culprit(BreakKind.CHANGED, 0, is_before=False),
+    ),
+    Figure.BREAK_PLACE: (logical_prompt, "common_length", lambda *_: 1),
+}
+"""By figure the function that decides it, and a wrong one in its place."""
+
+
+@pytest.mark.parametrize("figure", BREAKS)
+def test_a_broken_rule_of_breaks_and_losses_is_noticed(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, figure: Figure
+) -> None:
+    monkeypatch.setattr(*BREAKS[figure])
+    played = begin()
+    changes_background(played)
+    assert figure in figures(played)
 
 
 @pytest.mark.parametrize("play", [expires, changes_background, misses, rests, goes_on, comes_back])

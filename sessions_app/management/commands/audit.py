@@ -17,8 +17,8 @@ SHOWN = 120
 class Command(BaseCommand):
     help = (
         "Compute every figure and verdict of each session's exchanges again, from chunks, request bytes, "
-        "cache events and price rows alone, by code that shares nothing with the product's. Nothing is sent or "
-        "written. Exits with 1 when a figure differs, with 2 when a session does not exist."
+        "cache events and price rows alone, by code that shares nothing with the product's. Nothing is sent "
+        "or written. Exits with 1 when a figure differs, with 2 when a session does not exist."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
