@@ -2,7 +2,7 @@
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +16,7 @@ from sessions_app.models import CacheEntry, CacheEvent, Exchange
 from sessions_app.prompt import logical_prompt, prompt_comparison, verdict_rules
 from sessions_app.prompt.break_culprit import Culprit
 from sessions_app.prompt.prefix_diff import BreakKind, CacheLoss
+from sessions_app.prompt.prompt_items import PromptItem
 from sessions_app.prompt.static_change import StaticChange
 from sessions_app.prompt.verdict import CODES, Verdict, VerdictReason
 from sessions_app.runs import accounting, causes
@@ -230,13 +231,13 @@ def test_a_broken_rule_is_noticed(begin: Begin, monkeypatch: pytest.MonkeyPatch,
     assert Figure.VERDICT in figures(played)
 
 
+def trigger_blamed(_: object, now: Sequence[PromptItem], __: object) -> Culprit:
+    return Culprit(BreakKind.CHANGED, len(now) - 1, is_before=False)
+
+
 BREAKS: dict[Figure, tuple[Any, str, Any]] = {
     Figure.LOST_TOKENS: (accounting, "cache_loss", lambda *_: CacheLoss(7)),
-    Figure.CULPRIT: (
-        prompt_comparison,
-        "culprit_of",
-        lambda *_: Culprit(BreakKind.CHANGED, 0, is_before=False),
-    ),
+    Figure.CULPRIT: (prompt_comparison, "culprit_of", trigger_blamed),
     Figure.BREAK_PLACE: (logical_prompt, "common_length", lambda *_: 1),
 }
 """By figure the function that decides it, and a wrong one in its place."""
