@@ -4,15 +4,15 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
 
 from sessions_app.audit import money
 from sessions_app.audit.answers import Answer, answer_of
-from sessions_app.audit.differences import Difference, Figure
+from sessions_app.audit.cache_life import CacheRows, life_findings, named_findings
+from sessions_app.audit.culprits import break_findings
+from sessions_app.audit.differences import Difference, Figure, Finding
+from sessions_app.audit.losses import loss_findings
 from sessions_app.audit.rows import Row, SessionRows, StoredItem
-
-Finding = tuple[Figure, Any, Any]
-"""A figure, as stored and as found."""
+from sessions_app.audit.verdicts import verdict_findings
 
 COUNTS = {
     Figure.PROMPT_TOKENS: "promptTokenCount",
@@ -25,19 +25,26 @@ COUNTS = {
 def audit_session(session_id: int, public: str) -> Iterator[Difference]:
     """Every figure of its exchanges that the raw rows do not give; nothing for a sound session."""
     rows = SessionRows(session_id)
+    caches = CacheRows(rows)
     for exchange in rows.exchanges:
-        for figure, stored, found in findings(rows, exchange):
+        for figure, stored, found in findings(rows, caches, exchange):
             if stored != found:
                 yield Difference(public, exchange["number"], figure, stored, found)
+    for figure, stored, found in life_findings(caches):
+        yield Difference(public, 0, figure, stored, found)
 
 
-def findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
+def findings(rows: SessionRows, caches: CacheRows, exchange: Row) -> Iterator[Finding]:
     yield from request_findings(exchange, rows.items(exchange))
     # What an exchange asked in another dialect was answered in it: its counts have other names.
     if exchange["ended_at"] is not None and exchange["dialect"] == "gemini":
         answer = answer_of(rows.chunks(exchange))
         yield from answer_findings(exchange, answer)
         yield from money_findings(exchange, answer, rows.prices)
+    yield from break_findings(rows, exchange)
+    yield from loss_findings(rows, exchange)
+    yield from verdict_findings(caches, exchange)
+    yield from named_findings(caches, exchange)
 
 
 def request_findings(exchange: Row, items: list[StoredItem]) -> Iterator[Finding]:

@@ -20,6 +20,18 @@ class Figure(StrEnum):
     SERVED_MODEL = "served_model"
     RESPONSE_ID = "response_id"
     COST = "cost"
+    VERDICT = "verdict"
+    BREAK_PLACE = "break_place"
+    CULPRIT = "culprit"
+    PREFIX_TOKENS = "prefix_tokens"
+    LOST_TOKENS = "lost_tokens"
+    LOST_USD = "lost_usd"
+    NAMED_EVENTS = "named_events"
+    CACHE_LIFE = "cache_life"
+
+
+Finding = tuple[Figure, Any, Any]
+"""A figure, as stored and as found."""
 
 
 class MoneyFigure(StrEnum):

@@ -21,6 +21,7 @@ class StoredItem:
 
     source: int
     name: str
+    role: str
     kind: str
     layer: str
     lead: str | None
@@ -59,7 +60,8 @@ class SessionRows:
     def _item(self, key: int, layer: str, lead: str | None) -> StoredItem:
         source = self.sources[key]
         body = self._bodies[source["blob_id"]]
-        return StoredItem(key, source["name"], source["kind"], layer, lead, body, source["tokens"])
+        columns = source["name"], source["role"], source["kind"]
+        return StoredItem(key, *columns, layer, lead, body, source["tokens"])
 
     def chunks(self, exchange: Row) -> Iterator[bytes]:
         rows = RawChunk.objects.filter(exchange=exchange["id"]).order_by("seq")

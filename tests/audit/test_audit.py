@@ -26,8 +26,23 @@ BROKEN: dict[Figure, dict[str, Any]] = {
     Figure.SERVED_MODEL: {"served_model": "gemini-0"},
     Figure.RESPONSE_ID: {"response_id": "another"},
     Figure.COST: {"usd": Decimal("12.5")},
+    Figure.LOST_TOKENS: {"lost_tokens": 999_999},
+    Figure.LOST_USD: {"lost_usd": Decimal("0.5")},
+    Figure.VERDICT: {"verdict": "our_drop"},
 }
-"""By figure a change of one exchange that only this figure contradicts."""
+"""By figure a change of one exchange that only this figure contradicts, and perhaps the loss of the next."""
+
+FOLLOWING = {(3, Figure.LOST_TOKENS), (3, Figure.LOST_USD)}
+"""What the next exchange lost is computed from what was cached for this one."""
+
+BROKEN_IN_JSON = {
+    Figure.BREAK_PLACE,
+    Figure.CULPRIT,
+    Figure.PREFIX_TOKENS,
+    Figure.NAMED_EVENTS,
+    Figure.CACHE_LIFE,
+}
+"""Broken in `test_mutations`: within a column, or in other rows."""
 
 
 @pytest.fixture
@@ -56,12 +71,14 @@ def test_each_changed_figure_is_noticed_and_no_other(session: Session) -> None:
     for figure, changes in BROKEN.items():
         kept = rows.values(*changes).get()
         rows.update(**changes)
-        assert {(one.exchange, one.figure) for one in audited(session)} == {(2, figure)}
+        found = {(one.exchange, one.figure) for one in audited(session)}
+        assert found - FOLLOWING == {(2, figure)}
+        assert not found & FOLLOWING or figure is Figure.CACHED_TOKENS
         rows.update(**kept)
 
 
 def test_every_figure_is_broken_by_a_test() -> None:
-    assert set(BROKEN) == set(Figure)
+    assert set(BROKEN) | BROKEN_IN_JSON == set(Figure)
 
 
 def test_the_command_exits_with_1_when_a_figure_differs(

@@ -8,6 +8,7 @@ import httpx2
 from django.contrib.auth.models import User
 from django.db.models import F
 
+from sessions_app.audit.audit import audit_session
 from sessions_app.emulator.slash_commands import parse_faults
 from sessions_app.models import CacheEntry, CacheEvent, Exchange, Session
 from sessions_app.prompt.verdict import Verdict
@@ -83,5 +84,8 @@ class ScriptedSession:
         self.provider.emulator.faults.configured = tuple(parse_faults("miss")) if is_withheld else ()
 
     def agree(self) -> None:
+        """The journal and the audit have nothing to say against what is stored."""
         contradictions = list(self.provider.contradictions(self.session))
         assert not contradictions, contradictions
+        differences = list(audit_session(self.session.pk, "played"))
+        assert not differences, differences

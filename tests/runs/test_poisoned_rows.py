@@ -265,7 +265,7 @@ async def test_an_expiry_is_recorded_by_a_round_though_the_provider_is_away(
 
     monkeypatch.setattr(cache_janitor, "apply_requested_changes", refused)
     gateway = Gateway(api_key="ours", transport=EmulatorTransport(Emulator(delay=0)))
-    caretaker = CacheJanitor(gateway)
+    caretaker = CacheJanitor(lambda: gateway)
     caretaker.start()
     events = CacheEvent.objects.filter(entry=entry, kind=CacheEventKind.EXPIRED, at=ended)
     await until(events.aexists)

@@ -1,0 +1,226 @@
+"""The verdict of an exchange, decided a second time from its rows and those of the one before it."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sessions_app.audit.cache_life import CacheRows, Fate
+from sessions_app.audit.differences import Figure, Finding
+from sessions_app.audit.rows import Row, SessionRows
+from sessions_app.audit.static_layers import static_change
+
+LIFE = 300
+"""Seconds after which time explains a miss."""
+
+SHARE = 0.9
+"""Share of a prefix that counts as all of it."""
+
+CODES = {
+    "cache_gone": "cache_lost", "no_usage": "unknown", "not_answered": "unknown", "cut_off": "unknown",
+    "named": "hit", "whole_prefix": "hit", "part_of_prefix": "partial", "anothers_prefix": "partial",
+    "named_not_counted": "provider_miss", "nothing_before": "first", "never_caches": "unsupported",
+    "too_short": "below_minimum", "earlier_too_short": "below_minimum", "other_model": "model_changed",
+    "other_settings": "config_changed", "other_tools": "config_changed", "history_rewritten": "shortened",
+    "layer_changed": "layer_changed", "served_by_another": "model_changed", "time_passed": "ttl_likely",
+    "continued": "continued", "ran_out": "cache_expired", "cache_lost": "cache_lost", "dropped": "our_drop",
+    "rolled_over": "our_rollover", "other_route": "model_changed", "not_recorded": "unknown",
+    "unexplained": "provider_miss",
+}  # fmt: skip
+"""By reason the code of the verdict."""
+
+ENDED = {"expired": "ran_out", "gone": "cache_lost", "dropped": "dropped", "unused": "dropped"}
+
+STATIC = {
+    "same": "other_route", "tools": "other_tools", "text": "layer_changed", "rolled_over": "rolled_over",
+    "other_history": "history_rewritten", "unknown": "not_recorded",
+}  # fmt: skip
+
+
+def verdict_findings(caches: CacheRows, exchange: Row) -> Iterator[Finding]:
+    """Nothing of an open exchange, and of a row of an earlier version, which has no figures."""
+    if exchange["ended_at"] is None or exchange["earlier_wording"]:
+        return
+    figures = exchange["verdict_figures"]
+    reason = Case(caches, exchange).reason() if figures else "cut_off"
+    stored = exchange["verdict"], figures.get("reason", "cut_off")
+    yield Figure.VERDICT, stored, (CODES[reason], reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An exchange with all that its verdict is decided from."""
+
+    caches: CacheRows
+    exchange: Row
+
+    @property
+    def rows(self) -> SessionRows:
+        return self.caches.rows
+
+    @property
+    def before(self) -> Row | None:
+        return self.rows.numbers.get(self.exchange["previous_id"] or 0)
+
+    @property
+    def minimum(self) -> int:
+        """A fact of the model at that time, which no other row keeps; 0: it never caches by itself."""
+        found: int = self.exchange["verdict_figures"].get("minimum") or 0
+        return found
+
+    def reason(self) -> str:
+        exchange = self.exchange
+        if not exchange["outcome"]:
+            return self._refused()
+        if exchange["money"].get("at_least") or exchange["verdict_figures"].get("reason") == "cut_off":
+            return "cut_off"
+        if not exchange["usage"]:
+            return "no_usage"
+        return self._hit() if exchange["cached_tokens"] else self._unserved()
+
+    def _unserved(self) -> str:
+        if self.exchange["cache_name"]:
+            return "named_not_counted"
+        return "continued" if self.exchange["continues_id"] is not None else self._miss()
+
+    def _refused(self) -> str:
+        exchange = self.exchange
+        if exchange["error"].get("kind") != "CacheGone":
+            return "not_answered"
+        name, until = exchange["cache_name"], exchange["ended_at"]
+        events = self.caches.events.get(exchange["fingerprint"], ())
+        since = next((event["at"] for event in events if event["name"] == name), until)
+        fate = self.caches.fate(exchange["fingerprint"], since, until, name)
+        return _ended(fate.end, fate.reason) if fate and fate.end in ("expired", "dropped") else "cache_gone"
+
+    def _hit(self) -> str:
+        exchange, seen = self.exchange, self.exchange["verdict_figures"].get("seen")
+        if exchange["cache_name"]:
+            return "named"
+        if self.before is None:
+            return "anothers_prefix"
+        whole = exchange["cached_tokens"] >= SHARE * self.scaled(seen) and not exchange["break_line"]
+        return "whole_prefix" if whole else "part_of_prefix"
+
+    def scaled(self, seen: dict[str, Any] | None) -> int:
+        tokens = sum(item.tokens for item in self.rows.items(self.exchange))
+        if not seen or not tokens:
+            return 0
+        share: int = round(seen["prefix_tokens"] * self.exchange["prompt_tokens"] / tokens)
+        return share
+
+    def _miss(self) -> str:
+        before = self.before
+        if before is None:
+            return "nothing_before"
+        reason = self._since(before, self.exchange["verdict_figures"].get("seen"), self.asks_same(before))
+        if reason != "other_model":
+            return reason
+        earlier = self._same_model_before()
+        if earlier is None:
+            return reason
+        fate = self.fate(earlier)
+        again = {"prefix_tokens": self._equal_tokens(earlier)}
+        is_held = fate is not None and fate.end != "other_bytes"
+        if not is_held and not 0 < self.minimum <= SHARE * self.scaled(again):
+            return reason
+        return self._since(earlier, again, is_same=True, is_again=True)
+
+    def _since(self, before: Row, seen: dict[str, Any] | None, is_same: bool, is_again: bool = False) -> str:
+        """Our doing first, then the provider's rules, then the clock, then the provider."""
+        fate = self.fate(before)
+        if fate is not None:
+            return self._uncached(before, fate, is_same, is_again)
+        line = {} if is_again else self.exchange["break_line"]
+        if line and SHARE * self.scaled(seen) >= self.minimum:
+            line = {}
+        return next(self._explanations(before, line, is_same))
+
+    def _explanations(self, before: Row, line: dict[str, Any], is_same: bool) -> Iterator[str]:
+        """Every reason that holds without an explicit cache, in order. `line` is an early break."""
+        exchange, minimum = self.exchange, self.minimum
+        if not minimum:
+            yield "never_caches"
+        if exchange["prompt_tokens"] < minimum:
+            yield "too_short"
+        if not is_same:
+            yield "other_model"
+        if line:
+            yield self._changed(before, line)
+        if _settings(before) != _settings(exchange):
+            yield "other_settings"
+        if before["prompt_tokens"] is not None and before["prompt_tokens"] < minimum:
+            yield "earlier_too_short"
+        if len({_base(one["served_model"]) for one in (before, exchange)} - {""}) > 1:
+            yield "served_by_another"
+        idle = exchange["started_at"] - (before["ended_at"] or before["started_at"])
+        yield "time_passed" if idle.total_seconds() > LIFE else "unexplained"
+
+    def _changed(self, before: Row, line: dict[str, Any]) -> str:
+        change = static_change(self.rows.items(before), self.rows.items(self.exchange))
+        if change not in ("same", "unknown"):
+            return STATIC[change]
+        if line["source"] == "tools":
+            return "other_tools"
+        is_turn = line["source"].startswith("turn:")
+        return "history_rewritten" if is_turn and line["kind"] != "changed" else "layer_changed"
+
+    def _uncached(self, before: Row, fate: Fate, is_same: bool, is_again: bool) -> str:
+        if fate.end != "other_bytes":
+            return _ended(fate.end, fate.reason)
+        if not is_same:
+            return "other_model"
+        items = [self.rows.items(one) for one in (before, self.exchange)]
+        return STATIC["same" if is_again else static_change(*items)]
+
+    def fate(self, before: Row) -> Fate | None:
+        """Of the cache that the request might have named, since `before` was sent."""
+        exchange = self.exchange
+        if before["cache_action"] in ("", "none", "drop", "unknown") and not before["cache_name"]:
+            return None
+        since, until = before["started_at"], exchange["started_at"]
+        own = self.caches.fate(exchange["fingerprint"], since, until)
+        if own is not None and own.end != "lives":
+            return own
+        if own is not None:
+            is_unnamed = exchange["plan_figures"].get("reason") in ("waived", "not_offered")
+            return Fate(own.name, "unused", "", None) if is_unnamed else None
+        earlier = self.caches.fate(before["fingerprint"], since, until)
+        if earlier is None and not before["cache_name"]:
+            return None
+        end = "other_bytes" if before["fingerprint"] != exchange["fingerprint"] else "unknown"
+        return Fate(before["cache_name"], end, "", None)
+
+    def asks_same(self, other: Row) -> bool:
+        exchange = self.exchange
+        if other["route"].partition("/")[0] != exchange["route"].partition("/")[0]:
+            return False
+        served = _base(exchange["served_model"])
+        return other["model"] == exchange["model"] or bool(served and served == _base(other["served_model"]))
+
+    def _same_model_before(self) -> Row | None:
+        earlier = (one for one in reversed(self.rows.exchanges) if one["number"] < self.exchange["number"])
+        return next((one for one in earlier if one["prompt_tokens"] and self.asks_same(one)), None)
+
+    def _equal_tokens(self, earlier: Row) -> int:
+        tokens = 0
+        for one, item in zip(self.rows.items(earlier), self.rows.items(self.exchange), strict=False):
+            if one.source != item.source:
+                break
+            tokens += item.tokens
+        return tokens
+
+
+def _ended(end: str, reason: str) -> str:
+    return "rolled_over" if (end, reason) == ("dropped", "rolled_on") else ENDED.get(end, "not_recorded")
+
+
+def _settings(exchange: Row) -> Any:
+    tail = exchange["manifest"].get("tail", "")
+    return json.loads('{"contents":[' + tail).get("generationConfig") if tail else None
+
+
+def _base(model: str) -> str:
+    """Without `models/` and a revision."""
+    return re.sub(r"(?<=.)-(\d{3}|preview-\d\d-\d{2,4})$", "", model.rpartition("/")[2])
