@@ -9,7 +9,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from sessions_app.models import CacheEntry, Exchange, PromptText, Run, Session, Turn
-from sessions_app.prompt.verdict import VerdictCode
+from sessions_app.prompt.caching import VerdictCode
 from sessions_app.wording.verdicts import LABELS
 from tests.factories import (
     MODEL,
