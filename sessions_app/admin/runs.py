@@ -141,7 +141,7 @@ class ExchangeAdmin(SessionPartAdmin):
     def label(self, exchange: Exchange) -> str:
         return f"{exchange.number}, step {exchange.step}"
 
-    @admin.display(ordering="verdict", description="verdict")
+    @admin.display(description="verdict")
     def verdict_title(self, exchange: Exchange) -> str:
         return verdicts.label(exchange.verdict) if exchange.verdict else "–"
 
