@@ -65,7 +65,8 @@ class Logs(PanelKind[LogRow]):
         return LogEntry.objects.filter(pk__in=newest)
 
     def template_context(self, session: Session, read: ReadPanel) -> dict[str, Any]:
-        return {"older": max(0, LogEntry.objects.filter(session=session).count() - SENT_LINES)}
+        older = max(0, LogEntry.objects.filter(session=session).count() - SENT_LINES)
+        return {**super().template_context(session, read), "older": older}
 
     def value(self, inputs: PanelInputs) -> PanelValue:
         local = time_zone(inputs.options.time_zone)

@@ -27,5 +27,6 @@ def test_lines_that_are_older_than_the_newest_hundred_are_counted(
     LogEntry.objects.bulk_create(LogEntry(session=session, text=f"line {n}") for n in range(100 + more))
     page = client.get(reverse("details", args=[session.public])).content.decode()
     body = client.get(reverse("panel", args=[session.public, "logs"])).content.decode()
+    assert body.count('class="entry"') == 100
     said = {0: "", 1: "1 older line is kept", 3: "3 older lines are kept"}[more]
     assert ("neither sent nor shown" in body + page) is bool(more) and said in body + page
