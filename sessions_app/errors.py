@@ -245,7 +245,8 @@ class PriceUsed(PipewebError):
     def __init__(self, price: str) -> None:
         super().__init__(
             f"Answers were charged at the price {price}: it stays as it is.",
-            hint="Add the price again with the day from which the correction holds.",
+            hint="A correction is a new row with a later day, past days too; what was booked stays as it was "
+            "booked. Its own first day keeps this price: a day has one, and answers were charged at it.",
         )
 
 

@@ -108,7 +108,7 @@ class ExchangeAdmin(SessionPartAdmin):
         "label",
         "in_session",
         "model",
-        "verdict",
+        "verdict_title",
         "prompt_tokens",
         "cached",
         "total",
@@ -123,7 +123,7 @@ class ExchangeAdmin(SessionPartAdmin):
         ("public", "number", "step"),
         ("session", "run", "resend_of"),
         ("model", "served_model", "provider", "base_url", "dialect"),
-        ("cache_action", "cache_name", "verdict"),
+        ("cache_action", "cache_name", "verdict_title"),
         ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens"),
         ("build", "first_chunk", "total"),
         ("request_size", "request_sha256", "sent_sha256"),
@@ -131,7 +131,7 @@ class ExchangeAdmin(SessionPartAdmin):
         "response_id",
         ("started_at", "ended_at"),
     )
-    readonly_fields = ("failed_with", "build", "first_chunk", "total")
+    readonly_fields = ("verdict_title", "failed_with", "build", "first_chunk", "total")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Exchange]:
         bodies = ("manifest", "notes", "earlier_wording", "session__title", "session__background")
@@ -140,6 +140,10 @@ class ExchangeAdmin(SessionPartAdmin):
     @admin.display(ordering="number", description="exchange")
     def label(self, exchange: Exchange) -> str:
         return f"{exchange.number}, step {exchange.step}"
+
+    @admin.display(description="verdict")
+    def verdict_title(self, exchange: Exchange) -> str:
+        return verdicts.label(exchange.verdict) if exchange.verdict else "–"
 
     @admin.display
     def cached(self, exchange: Exchange) -> str:

@@ -120,7 +120,7 @@ class SessionAdmin(RecordAdmin):
 
 @admin.register(Turn)
 class TurnAdmin(SessionPartAdmin):
-    list_display = ("label", "kind", "in_session", "depth", "size", "cut", "exchange", "created_at")
+    list_display = ("label", "kind", "in_session", "size", "cut", "exchange", "created_at")
     list_filter = ("kind", "cut", "created_at")
     ordering = ("-pk",)
     date_hierarchy = "created_at"
@@ -129,13 +129,13 @@ class TurnAdmin(SessionPartAdmin):
     fields = (
         ("public", "kind"),
         ("session", "run", "exchange"),
-        ("parent", "depth"),
+        ("label", "follows"),
         "size",
         "route",
         "cut",
         "created_at",
     )
-    readonly_fields = ("size",)
+    readonly_fields = ("label", "follows", "size")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
         bodies = (
@@ -152,9 +152,14 @@ class TurnAdmin(SessionPartAdmin):
             .defer("text", *bodies)
         )
 
-    @admin.display(ordering="public", description="turn")
+    @admin.display(ordering="depth", description="turn")
     def label(self, turn: Turn) -> str:
-        return short(turn.public)
+        """Its number, as the chat shows it."""
+        return str(turn.number)
+
+    @admin.display(description="follows turn")
+    def follows(self, turn: Turn) -> str:
+        return str(turn.number - 1) if turn.depth else "–"
 
     @admin.display(ordering="content__size", description="bytes")
     def size(self, turn: Turn) -> int:

@@ -96,7 +96,7 @@ class Filters:
 
     @property
     def is_plain(self) -> bool:
-        """No filter, newest first: the only list that is updated live."""
+        """No filter, newest first: the only list whose rows are updated live."""
         return not self.chips and self.sort == NEWEST
 
     @property

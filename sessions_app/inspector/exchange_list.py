@@ -16,6 +16,7 @@ from sessions_app.inspector.losses import losses_of
 from sessions_app.inspector.run_groups import ListLine, RunGroup, grouped, interleaved, ungrouped
 from sessions_app.inspector.session_cost import session_totals
 from sessions_app.inspector.stages import refusals_of
+from sessions_app.inspector.still_lists import StillList
 from sessions_app.models import Exchange, Run, Session
 
 PAGE_SIZE = 50
@@ -31,14 +32,12 @@ class ExchangeList:
     """The search stopped at a limit."""
     state: ListState
     """What the page shows now; updates are what differs from it."""
+    still: StillList | None
+    """None where rows are added and replaced; any other list tells how much came since."""
 
     @property
     def rows(self) -> list[ExchangeRow]:
         return [row for line in self.lines if isinstance(line, RunGroup) for row in line.rows]
-
-    @property
-    def is_live(self) -> bool:
-        return self.filters.is_plain and self.page.number == 1
 
 
 def list_exchanges(session: Session, params: Any) -> ExchangeList:
@@ -58,12 +57,14 @@ def list_exchanges(session: Session, params: Any) -> ExchangeList:
     groups = grouped(rows) if filters.keeps_runs else ungrouped(rows)
     refusals = refusals_of(session) if filters.is_plain else []
     lines = interleaved(groups, refusals, newer=newer_than(page), is_last=not page.has_next())
+    is_live = filters.is_plain and page.number == 1
     return ExchangeList(
         page=page,
         lines=lines,
         totals=totals | session_totals(session),
         filters=filters,
         is_cut=matches.is_cut,
+        still=None if is_live else StillList.of(session, filters),
         state=ListState(
             newest=max((row.exchange.number for row in rows), default=0),
             open={row.exchange.number: row.received.count for row in rows if row.exchange.is_open},

@@ -18,6 +18,7 @@ from sessions_app.inspector.lookup import exchange_or_404, nth_or_404, run_or_40
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.signature_table import SignatureFilter, signature_table
 from sessions_app.inspector.stages import refusal_of
+from sessions_app.inspector.still_lists import StillList
 from sessions_app.inspector.tabs import TABS, tab_named
 from sessions_app.inspector.tabs.diff_tab import change_at
 from sessions_app.inspector.tabs.layers_tab import LayerReader, show_item, show_layer
@@ -49,6 +50,17 @@ def updates(request: HttpRequest, public: UUID) -> HttpResponse:
     if found.is_stale:
         response["HX-Refresh"] = "true"
     return response
+
+
+@login_required
+@require_GET
+def since(request: HttpRequest, public: UUID) -> HttpResponse:
+    """How much came since a list was read that stands still; 204 where the page says so already."""
+    session = session_or_404(request, public)
+    still = StillList.since(session, request.GET, ListState.read(request.GET.dict()))
+    if still.told == request.GET.get("told"):
+        return HttpResponse(status=204)
+    return render(request, "inspector/still.html", {"session": session, "still": still})
 
 
 @login_required

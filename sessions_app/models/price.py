@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from django.apps.registry import Apps
 from django.apps.registry import apps as installed_apps
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
@@ -78,6 +79,14 @@ class Price(models.Model):
         if self.is_used:
             raise PriceUsed(str(self))
         super().save(*args, **kwargs)
+
+    def unique_error_message(self, model_class: Any, unique_check: Any) -> ValidationError:
+        """Why there is no second row of a day."""
+        return ValidationError(
+            f"{self} is there already, and a day has one price: what was booked names the row that it was "
+            "charged at. Change that row while nothing was charged at it, or take a later day.",
+            code="price_once_per_day",
+        )
 
     @property
     def is_used(self) -> bool:

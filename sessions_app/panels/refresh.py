@@ -93,7 +93,13 @@ def tool_context(run: Run) -> ToolContext:
     session = run.session
     rows: Rows = read_rows(session, [kind for kind in KINDS if kind.tools])
     workspace = workspace_of(session.owner_id)
-    return ToolContext(now=timezone.now(), workspace=workspace, rows=rows, timezone=session.options.time_zone)
+    return ToolContext(
+        now=timezone.now(),
+        workspace=workspace,
+        rows=rows,
+        timezone=session.options.time_zone,
+        off=frozenset(kind.key for kind in KINDS if not kind.is_on(session.options)),
+    )
 
 
 def _read_kinds(inputs: PanelInputs, shown: Collection[PanelKind[Any]]) -> list[ReadPanel]:

@@ -13,10 +13,12 @@ class ToolContext:
     """The read-only state of the session when the calls of one round start.
 
     `now` is aware and exact, unlike the rounded clock of the dynamic layer. `timezone` is the person's, as
-    an IANA name. `rows` maps the key of each panel with tools to its rows.
+    an IANA name. `rows` maps the key of each panel with tools to its rows; `off` are the keys of panels that
+    are not sent.
     """
 
     now: datetime
     workspace: Workspace
     rows: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     timezone: str = "UTC"
+    off: frozenset[str] = frozenset()

@@ -9,6 +9,8 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from sessions_app.models import CacheEntry, Exchange, PromptText, Run, Session, Turn
+from sessions_app.prompt.caching import VerdictCode
+from sessions_app.wording.verdicts import LABELS
 from tests.factories import (
     MODEL,
     answer_calls,
@@ -189,3 +191,21 @@ def test_the_admin_works_under_the_content_policy(root: Client, alice: User) -> 
         r"<script(?![^>]*\bsrc=)(?![^>]*type=\"application/json\")", response.content.decode()
     )
     assert not re.search(r"\s(?:style|onclick|onchange)=", response.content.decode())
+
+
+def test_a_verdict_is_named_as_the_inspector_names_it(root: Client, alice: User) -> None:
+    exchange = make_exchange(make_run(make_session(alice)), [])
+    Exchange.objects.update(verdict=VerdictCode.OUR_ROLLOVER)
+    for page in (root.get(list_of("exchange")), root.get(detail_of("exchange", exchange.pk))):
+        words = re.sub(r"<option.*?</option>|<a .*?</a>", "", page.content.decode())
+        assert LABELS[VerdictCode.OUR_ROLLOVER] in words and VerdictCode.OUR_ROLLOVER.value not in words
+
+
+def test_a_turn_is_named_by_the_number_that_the_chat_shows(root: Client, alice: User) -> None:
+    session = make_session(alice)
+    make_history(session, 2)
+    last = Turn.objects.get(session=session, depth=3)
+    shown = root.get(list_of("turn")).content.decode()
+    assert re.search(r'class="field-label"><a [^>]*>4</a>', shown)
+    detail = root.get(detail_of("turn", last.pk)).content.decode()
+    assert re.search(r'field-follows.*?readonly">3<', detail, re.DOTALL)

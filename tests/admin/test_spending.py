@@ -1,4 +1,4 @@
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -49,11 +49,32 @@ def test_a_used_price_is_only_shown(staff: Client, alice: User, charged: bool) -
         Booking.objects.create(price=price, owner=alice, day=date(2026, 11, 21), model="m", cause="answer")
     place = reverse("admin:sessions_app_price_change", args=[price.pk])
     page = staff.get(place).content.decode()
-    assert ("the day from which the correction holds" in page) is charged
+    assert ("Its own first day keeps this price" in page) is charged
     assert ('name="input"' in page) is not charged
     row = {"model": "gemini-9", "valid_from": "2020-01-01", "input": "7", "cached": "0.1", "output": "5"}
     assert staff.post(place, row).status_code == (403 if charged else 302)
     assert (Price.objects.get(pk=price.pk).input == 7) is not charged
+
+
+def test_a_used_price_is_corrected_from_a_later_past_day_and_not_on_its_first(
+    staff: Client, alice: User
+) -> None:
+    price = make_price("gemini-9")
+    booked = Booking.objects.create(
+        price=price, owner=alice, day=date(2026, 11, 21), model="gemini-9", cause="answer", usd=2
+    )
+    row = {"model": "gemini-9", "input": "7", "cached": "0.1", "output": "5"}
+    add = reverse("admin:sessions_app_price_add")
+    refused = staff.post(add, row | {"valid_from": str(price.valid_from)})
+    assert (
+        "a day has one price" in refused.content.decode()
+        and Price.objects.filter(model="gemini-9").count() == 1
+    )
+    later = price.valid_from + timedelta(days=1)
+    assert staff.post(add, row | {"valid_from": str(later)}).status_code == 302
+    kept = Booking.objects.get(pk=booked.pk)
+    assert kept.price == price and kept.usd == 2
+    assert getattr(Price.objects.of("gemini-9", later), "input", None) == 7
 
 
 def test_allowances_are_set_here(staff: Client, bob: User) -> None:

@@ -42,10 +42,6 @@ def test_a_list_asks_again_whether_a_run_goes_on_or_not(
     assert "every 2s" in read_list(client, session)
 
 
-def test_a_filtered_list_stands_still(client: Client, session: Session, waiting: Exchange) -> None:
-    assert 'id="live"' not in read_list(client, session, sort="oldest")
-
-
 def asked_by(page: str) -> dict[str, str]:
     """What the page says of itself when it asks again."""
     (query,) = re.findall(r'id="live"[^>]* hx-get="[^"?]*\?([^"]*)"', page)

@@ -170,3 +170,10 @@ def test_completing_twice_changes_nothing(run: Run, session: Session) -> None:
     changed = session.todos.get().changed_at
     apply(run, [CompleteTodo(position=1)])
     assert session.todos.get().changed_at == changed
+
+
+def test_tools_know_which_panels_are_off(run: Run) -> None:
+    run.session.switch_panel(FileReferences.key, False)
+    assert FileReferences.key in tool_context(run).off
+    run.session.switch_panel(FileReferences.key, True)
+    assert FileReferences.key not in tool_context(run).off

@@ -49,6 +49,10 @@ class FileRow(PanelRow):
     added_at: Moment = Field(default_factory=timezone.now)
 
 
+PANEL_OFF = "The panel file_references is off in this session: the file is not shown. read_file reads it."
+"""What `open_file` answers while its panel is not sent."""
+
+
 class OpenFile(Action):
     """Shows a workspace file in every request, always up to date; a long one in pages."""
 
@@ -64,7 +68,9 @@ class OpenFile(Action):
             relative = context.workspace.relative(context.workspace.resolve(self.path))
         except WorkspaceError as error:
             raise ToolError(error.message, hint=error.hint or _known_files(context)) from error
-        return {"opened": relative, "see": "file_references, from now on"}
+        if FileReferences.key in context.off:
+            return {"opened": relative, "note": PANEL_OFF}
+        return {"opened": relative, "see": f"{FileReferences.key}, from now on"}
 
     def carry_out(self, session: Session) -> str:
         workspace = workspace_of(session.owner_id)

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 from sessions_app.context.arguments import time_zone
 from sessions_app.models import LogEntry, Session
 from sessions_app.models.panel_items import LINE_LIMIT
-from sessions_app.panels.base import Action, PanelInputs, PanelKind, PanelValue, existing
+from sessions_app.panels.base import Action, PanelInputs, PanelKind, PanelValue, ReadPanel, existing
 from sessions_app.panels.rows import Moment, PanelRow
 from sessions_app.tools.tool_context import ToolContext
 
@@ -59,11 +59,14 @@ class Logs(PanelKind[LogRow]):
     transfer_reason = "It is the session's own account of itself."
     actions = (AddLog, RemoveLog)
     tool_group = "notes"
-    most = SENT_LINES
 
     def queryset(self, session: Any, owner: Any) -> "QuerySet[Any]":
         newest = LogEntry.objects.filter(session=session).order_by("-pk").values("pk")[:SENT_LINES]
         return LogEntry.objects.filter(pk__in=newest)
+
+    def template_context(self, session: Session, read: ReadPanel) -> dict[str, Any]:
+        older = max(0, LogEntry.objects.filter(session=session).count() - SENT_LINES)
+        return {**super().template_context(session, read), "older": older}
 
     def value(self, inputs: PanelInputs) -> PanelValue:
         local = time_zone(inputs.options.time_zone)

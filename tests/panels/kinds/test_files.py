@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sessions_app.panels import TOOLBOX
-from sessions_app.panels.kinds.files import CloseFile, FileRow, NextPage, OpenFile
+from sessions_app.panels.kinds.files import PANEL_OFF, CloseFile, FileRow, NextPage, OpenFile
 from sessions_app.tools import ToolContext, ToolResult
 
 
@@ -74,3 +74,13 @@ async def test_closing_what_is_not_open_names_what_is(context: ToolContext) -> N
 async def test_a_page_is_turned_by_the_run(context: ToolContext) -> None:
     result = await call(context, "next_page", panel="tree", page=2)
     assert result.effects == (NextPage(panel="tree", page=2),)
+
+
+async def test_a_file_opened_while_its_panel_is_off_is_not_told_as_shown(context: ToolContext) -> None:
+    context.workspace.write_text("a.md", "hello")
+    shown = (await call(context, "open_file", path="a.md")).response
+    hidden = (
+        await call(replace(context, off=frozenset({"file_references"})), "open_file", path="a.md")
+    ).response
+    assert "see" in shown and "note" not in shown
+    assert hidden == {"opened": "a.md", "note": PANEL_OFF}

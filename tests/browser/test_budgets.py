@@ -1,0 +1,78 @@
+"""A budget of money that counts, to its end: a provider at an address, not the emulator in the process."""
+
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+
+from tests.browser.conftest import collect_complaints, sign_in
+from tests.browser.test_chat import finished, open_session, send
+from tests.conftest import ROOT
+from tests.server import Server, environment
+
+SPENT = re.compile(r"The budget of this session is spent: \$[\d.]+ of \$[\d.]+")
+
+
+@pytest.fixture(scope="module")
+def paid_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Pipeweb with a key, in front of a provider at an address of its own."""
+    folder = tmp_path_factory.mktemp("paid")
+    command = (sys.executable, "manage.py", "emulator", "--port", "0", "--delay", "0")
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment(folder), stdout=subprocess.PIPE, text=True
+    ) as provider:
+        assert provider.stdout
+        base = provider.stdout.readline().split()[3].rstrip(";")
+        variables = {"GEMINI_API_KEY": "key-of-a-test", "GOOGLE_GEMINI_BASE_URL": base, "NO_PROXY": "*"}
+        with Server(folder / "data", **variables) as running:
+            yield running
+        provider.terminate()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def paying(browser: Browser, paid_server: Server, complaints: list[str]) -> AsyncIterator[Page]:
+    context = await browser.new_context(base_url=paid_server.url)
+    collect_complaints(context, complaints)
+    page = await context.new_page()
+    await sign_in(page, paid_server.link)
+    yield page
+    await context.close()
+    assert complaints == []
+
+
+async def set_budget(page: Page, usd: float) -> None:
+    await page.get_by_role("button", name="Session settings").click()
+    await page.locator("#settings details", has=page.locator("[name=budget_usd]")).locator("summary").click()
+    await page.get_by_label("Budget of the session, US dollars").fill(f"{usd:.4f}")
+    async with page.expect_navigation():
+        await page.get_by_role("button", name="Save").click()
+
+
+async def test_a_budget_warns_near_its_end_and_then_refuses_in_words(paying: Page) -> None:
+    await open_session(paying)
+    await finished(await send(paying, "Hello there"))
+    totals = paying.locator("#session-totals")
+    await expect(totals).to_have_text(re.compile(r"\$0\.\d+"))
+    spent = float(re.sub(r".*?\$([\d.]+).*", r"\1", await totals.inner_text(), flags=re.DOTALL))
+
+    await set_budget(paying, spent / 0.9)
+    note = paying.locator("#outlook").get_by_role("note")
+    await expect(note).to_contain_text(re.compile(r"\d\d % of the budget of this session is spent \(\$"))
+
+    await finished(await send(paying, "And again"))
+    await expect(note).to_contain_text(
+        re.compile(r"The budget of this session is spent: \$[\d.]+ of \$[\d.]+")
+    )
+    refused = await send(paying, "Once more")
+    told = refused.get_by_role("alert")
+    await expect(told).to_contain_text(SPENT)
+    await expect(told).to_contain_text("Nothing was sent. It does not begin anew: raise it in the session's")
+    await expect(refused.locator(".bubble")).to_have_text("Once more")
+
+    await paying.goto(paying.url.split("#")[0].rstrip("/") + "/inspect/")
+    await expect(paying.locator("tr.refused")).to_contain_text("The budget of this session is spent")
+    await expect(paying.locator("#rows tbody:not(:has(.refused))")).to_have_count(2)
