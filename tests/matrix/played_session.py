@@ -47,7 +47,7 @@ class PlayedSession(ScriptedSession):
         self._replace(handle)
 
     def _replace(self, handle: Callable[[httpx2.Request], Coroutine[Any, Any, httpx2.Response]]) -> None:
-        self.provider.handle_async_request = handle  # type: ignore[method-assign]
+        self.provider.handle_async_request = handle  # type: ignore[method-assign, assignment]
 
     def talk(self, *, rounds: int = 0, more: str = "") -> None:
         before = self.provider.ahead
