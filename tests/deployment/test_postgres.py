@@ -34,11 +34,17 @@ FOLDERS = (
         "runs/test_poisoned_rows.py",
         "runs/test_odd_strings.py",
     ),
+    "matrix",
 )
 """What reads and writes rows in its own way; everything twice would take half of the suite's time."""
 
-LEFT_OUT = ("runs/test_fault_histories.py::test_more_of_history",)
-"""The slow histories run on SQLite only."""
+LEFT_OUT = (
+    "runs/test_fault_histories.py::test_more_of_history",
+    "matrix/test_matrix.py::test_more_cells",
+    "matrix/test_matrix.py::test_long_session",
+    "matrix/test_generated.py::test_more_sessions",
+)
+"""The slow histories, cells and generated sessions run on SQLite only."""
 
 LIMIT = 2_700
 """Seconds, on a busy machine."""
