@@ -4,6 +4,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ def audited(played: ScriptedSession) -> list[Difference]:
     return list(audit_session(played.session.pk, "played"))
 
 
-def figures(played: ScriptedSession) -> set[Figure]:
+def figures(played: ScriptedSession) -> set[StrEnum]:
     return {one.figure for one in audited(played)}
 
 
