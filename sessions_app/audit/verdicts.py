@@ -4,6 +4,8 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
+from itertools import takewhile
 from typing import Any
 
 from sessions_app.audit.cache_life import CacheRows, Fate
@@ -26,9 +28,15 @@ CODES = {
     "layer_changed": "layer_changed", "served_by_another": "model_changed", "time_passed": "ttl_likely",
     "continued": "continued", "ran_out": "cache_expired", "cache_lost": "cache_lost", "dropped": "our_drop",
     "rolled_over": "our_rollover", "other_route": "model_changed", "not_recorded": "unknown",
-    "unexplained": "provider_miss",
+    "unexplained": "provider_miss", "near_minimum": "unknown",
 }  # fmt: skip
 """By reason the code of the verdict."""
+
+UNDONE = {"other_tools", "layer_changed", "history_rewritten", "rolled_over"}
+"""Changes that may bring back what an earlier exchange had sent."""
+
+NEWEST = 50
+"""Exchanges at most among which such an earlier one is looked for."""
 
 ENDED = {"expired": "ran_out", "gone": "cache_lost", "dropped": "dropped", "unused": "dropped"}
 
@@ -115,17 +123,30 @@ class Case:
         if before is None:
             return "nothing_before"
         reason = self._since(before, self.exchange["verdict_figures"].get("seen"), self.asks_same(before))
-        if reason != "other_model":
+        if reason == "other_model":
+            earlier = self._same_model_before()
+        elif reason in UNDONE and self.fate(before) is None:
+            earlier = self._closest_before()
+        else:
             return reason
-        earlier = self._same_model_before()
-        if earlier is None:
+        if earlier is None or earlier["id"] == before["id"]:
             return reason
         fate = self.fate(earlier)
         again = {"prefix_tokens": self._equal_tokens(earlier)}
-        is_held = fate is not None and fate.end != "other_bytes"
-        if not is_held and not 0 < self.minimum <= SHARE * self.scaled(again):
-            return reason
-        return self._since(earlier, again, is_same=True, is_again=True)
+        if (fate is not None and fate.end != "other_bytes") or 0 < self.minimum <= self._least(again):
+            return self._since(earlier, again, is_same=True, is_again=True)
+        return "near_minimum" if 0 < self.minimum <= self._most(again) else reason
+
+    def _least(self, seen: dict[str, Any] | None) -> float:
+        """Tokens that stayed the same, if the provider counts a tenth less of them than we do."""
+        return self.exchange["prompt_tokens"] if self._is_whole(seen) else SHARE * self.scaled(seen)
+
+    def _most(self, seen: dict[str, Any] | None) -> float:
+        return self.exchange["prompt_tokens"] if self._is_whole(seen) else self.scaled(seen) / SHARE
+
+    def _is_whole(self, seen: dict[str, Any] | None) -> bool:
+        tokens = sum(item.tokens for item in self.rows.items(self.exchange))
+        return seen is not None and seen["prefix_tokens"] >= tokens
 
     def _since(self, before: Row, seen: dict[str, Any] | None, is_same: bool, is_again: bool = False) -> str:
         """Our doing first, then the provider's rules, then the clock, then the provider."""
@@ -133,12 +154,16 @@ class Case:
         if fate is not None:
             return self._uncached(before, fate, is_same, is_again)
         line = {} if is_again else self.exchange["break_line"]
-        if line and SHARE * self.scaled(seen) >= self.minimum:
+        if line and self._least(seen) >= self.minimum:
             line = {}
-        return next(self._explanations(before, line, is_same))
+        is_near = bool(line) and self._most(seen) >= self.minimum
+        return next(self._explanations(before, line, is_same, is_near))
 
-    def _explanations(self, before: Row, line: dict[str, Any], is_same: bool) -> Iterator[str]:
-        """Every reason that holds without an explicit cache, in order. `line` is an early break."""
+    def _explanations(self, before: Row, line: dict[str, Any], is_same: bool, is_near: bool) -> Iterator[str]:
+        """Every reason that holds without an explicit cache, in order.
+
+        `line` is an early break; `is_near` if it may be too late to explain a miss.
+        """
         exchange, minimum = self.exchange, self.minimum
         if not minimum:
             yield "never_caches"
@@ -146,10 +171,16 @@ class Case:
             yield "too_short"
         if not is_same:
             yield "other_model"
+        if is_near:
+            yield "near_minimum"
         if line:
             yield self._changed(before, line)
         if _settings(before) != _settings(exchange):
             yield "other_settings"
+        yield from self._not_ours(before)
+
+    def _not_ours(self, before: Row) -> Iterator[str]:
+        exchange, minimum = self.exchange, self.minimum
         if before["prompt_tokens"] is not None and before["prompt_tokens"] < minimum:
             yield "earlier_too_short"
         if len({_base(one["served_model"]) for one in (before, exchange)} - {""}) > 1:
@@ -200,16 +231,27 @@ class Case:
         return other["model"] == exchange["model"] or bool(served and served == _base(other["served_model"]))
 
     def _same_model_before(self) -> Row | None:
-        earlier = (one for one in reversed(self.rows.exchanges) if one["number"] < self.exchange["number"])
-        return next((one for one in earlier if one["prompt_tokens"] and self.asks_same(one)), None)
+        return next(self._asked_before(), None)
+
+    def _asked_before(self) -> Iterator[Row]:
+        """Newest first."""
+        for one in reversed(self.rows.exchanges):
+            if one["number"] < self.exchange["number"] and one["prompt_tokens"] and self.asks_same(one):
+                yield one
+
+    def _closest_before(self) -> Row | None:
+        """Of those within the life of an implicit cache the newest with the most equal items."""
+        since = self.exchange["started_at"] - timedelta(seconds=LIFE)
+        recent = [one for one in self._asked_before() if one["ended_at"] and one["ended_at"] >= since]
+        return max(recent[:NEWEST], key=self._equal_items, default=None)
+
+    def _equal_items(self, earlier: Row) -> int:
+        pairs = zip(self.rows.items(earlier), self.rows.items(self.exchange), strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0].source == pair[1].source, pairs))
 
     def _equal_tokens(self, earlier: Row) -> int:
-        tokens = 0
-        for one, item in zip(self.rows.items(earlier), self.rows.items(self.exchange), strict=False):
-            if one.source != item.source:
-                break
-            tokens += item.tokens
-        return tokens
+        items = self.rows.items(self.exchange)[: self._equal_items(earlier)]
+        return sum(item.tokens for item in items)
 
 
 def _ended(end: str, reason: str) -> str:

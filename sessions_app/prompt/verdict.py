@@ -21,6 +21,7 @@ class VerdictReason(Code):
     `CACHE_GONE`: the provider no longer had the cache that this request named; `CACHE_LOST`: the one of the
     request before. `RAN_OUT`, `DROPPED`, `ROLLED_OVER`: what became of our cache, or of our history.
     `OTHER_ROUTE`: equal bytes, but a cache of another route. `NOT_RECORDED`: what became of it is not known.
+    `NEAR_MINIMUM`: what stayed equal is estimated too near to the minimum to tell our change from a miss.
     """
 
     CACHE_GONE = "cache_gone"
@@ -50,6 +51,7 @@ class VerdictReason(Code):
     ROLLED_OVER = "rolled_over"
     OTHER_ROUTE = "other_route"
     NOT_RECORDED = "not_recorded"
+    NEAR_MINIMUM = "near_minimum"
     UNEXPLAINED = "unexplained"
     UNKNOWN = "unknown"
 
@@ -82,6 +84,7 @@ CODES = {
     VerdictReason.ROLLED_OVER: VerdictCode.OUR_ROLLOVER,
     VerdictReason.OTHER_ROUTE: VerdictCode.MODEL_CHANGED,
     VerdictReason.NOT_RECORDED: VerdictCode.UNKNOWN,
+    VerdictReason.NEAR_MINIMUM: VerdictCode.UNKNOWN,
     VerdictReason.UNEXPLAINED: VerdictCode.PROVIDER_MISS,
     VerdictReason.UNKNOWN: VerdictCode.UNKNOWN,
 }
@@ -153,7 +156,8 @@ class Verdict:
     `seen` is None for the first request of a branch. `cached` and `prompt` are the provider's counts,
     None without usage; `minimum` is the shortest prefix in tokens that the model caches implicitly, 0
     when unknown. `fate` is what became of the explicit cache that this request might have named. `again` is
-    the newest exchange that asked the same model, where it explains more than `seen`, which asked another.
+    an earlier exchange that explains more than `seen`: the newest that asked the same model, where that asked
+    another, or the one with the longest equal beginning, where a change was taken back.
     """
 
     reason: VerdictReason

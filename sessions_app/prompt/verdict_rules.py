@@ -8,7 +8,7 @@ from datetime import timedelta
 from sessions_app.prompt.cache_life import CacheFate, FateKind
 from sessions_app.prompt.caching import CachePlan, EntryReason
 from sessions_app.prompt.payload import TOOLS_SOURCE
-from sessions_app.prompt.prefix_diff import BreakKind
+from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.static_change import StaticChange
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
@@ -52,13 +52,18 @@ def verdict_of(
 def asked_again(
     verdict: Verdict, plan: CachePlan, usage: Usage, again: Comparison, fate: CacheFate | None
 ) -> Verdict:
-    """The verdict of a request before which another model was asked; `again` is the newest one that asked the
-    same. Where that one had the same beginning, its end is what explains the miss, and not the other model.
+    """The verdict of a request before which another model was asked, or that took a change back.
+
+    `again` is an earlier one that asked the same model. Where that one had the same beginning, what happened
+    since it ended explains the miss, and not what lies between.
     """
     is_held = fate is not None and fate.kind is not FateKind.OTHER_BYTES
-    if not is_held and not 0 < verdict.minimum <= _surely_unchanged(again, usage):
+    if is_held or 0 < verdict.minimum <= _surely_unchanged(again, usage):
+        reason = _miss(plan, usage, again, verdict.minimum, fate)
+    elif 0 < verdict.minimum <= _perhaps_unchanged(again, usage):
+        reason = VerdictReason.NEAR_MINIMUM
+    else:
         return verdict
-    reason = _miss(plan, usage, again, verdict.minimum, fate)
     return Verdict(reason, verdict.seen, usage.cached, usage.prompt, verdict.minimum, fate, again)
 
 
@@ -135,8 +140,14 @@ def _own_change(usage: Usage, seen: Comparison, minimum: int) -> VerdictReason |
     broken = seen.broken
     if broken is None or _surely_unchanged(seen, usage) >= minimum:
         return None if seen.same_config else VerdictReason.OTHER_SETTINGS
-    if seen.static not in (StaticChange.SAME, StaticChange.UNKNOWN):
-        return _OTHER_STATIC[seen.static]
+    if _perhaps_unchanged(seen, usage) >= minimum:
+        return VerdictReason.NEAR_MINIMUM
+    return _changed(seen.static, broken)
+
+
+def _changed(static: StaticChange, broken: BreakLine) -> VerdictReason:
+    if static not in (StaticChange.SAME, StaticChange.UNKNOWN):
+        return _OTHER_STATIC[static]
     if broken.source == TOOLS_SOURCE:
         return VerdictReason.OTHER_TOOLS
     if broken.kind is not BreakKind.CHANGED and broken.source.startswith("turn:"):
@@ -146,7 +157,17 @@ def _own_change(usage: Usage, seen: Comparison, minimum: int) -> VerdictReason |
 
 def _surely_unchanged(seen: Comparison, usage: Usage) -> float:
     """Tokens of the unchanged prefix, without what the provider may count otherwise."""
-    return WHOLE_SHARE * seen.scaled(usage.prompt)
+    return usage.prompt if _is_whole(seen) else WHOLE_SHARE * seen.scaled(usage.prompt)
+
+
+def _perhaps_unchanged(seen: Comparison, usage: Usage) -> float:
+    """Tokens of the unchanged prefix, with what the provider may count otherwise."""
+    return usage.prompt if _is_whole(seen) else seen.scaled(usage.prompt) / WHOLE_SHARE
+
+
+def _is_whole(seen: Comparison) -> bool:
+    """Whether the unchanged prefix is the whole request, whose tokens the provider has counted."""
+    return seen.prefix_tokens >= seen.tokens
 
 
 def _other_cause(seen: Comparison, minimum: int) -> VerdictReason:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from sessions_app.gemini.model_capabilities import base_of
 from sessions_app.gemini.routes import endpoint_of
@@ -14,7 +14,7 @@ from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
-from sessions_app.prompt.verdict_rules import asked_again, lost_by, verdict_of
+from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE, asked_again, lost_by, verdict_of
 from sessions_app.runs.accounting import implicit_minimum
 from sessions_app.runs.comparison import (
     PREVIOUS_FIELDS,
@@ -31,6 +31,17 @@ BEFORE_FIELDS = (*PREVIOUS_FIELDS, "fingerprint", "cache_action", "cache_name")
 
 WITHOUT_CACHE = {CacheAction.NONE, CacheAction.DROP, CacheAction.UNKNOWN, ""}
 """Actions after which no cache of the exchange's static layer was made or named."""
+
+UNDONE = {
+    VerdictReason.OTHER_TOOLS,
+    VerdictReason.LAYER_CHANGED,
+    VerdictReason.HISTORY_REWRITTEN,
+    VerdictReason.ROLLED_OVER,
+}
+"""Changes of ours since the request before that may only have brought back what an earlier one had sent."""
+
+CANDIDATES = 50
+"""Earlier exchanges at most that are compared with a request whose change may be such a one."""
 
 UNNAMED = {PlanReason.WAIVED, PlanReason.NOT_OFFERED}
 """Why a plan does not name a cache that lives."""
@@ -58,9 +69,11 @@ def verdict_for(prepared: PreparedRequest, usage: Usage, seen: Comparison | None
     continues = exchange.continues_id is not None
     fate = _fate(exchange, before, plan) if before is not None else None
     verdict = verdict_of(plan, usage, seen, minimum=minimum, continues=continues, fate=fate)
-    if verdict.reason is not VerdictReason.OTHER_MODEL:
-        return verdict
-    return _since_same_model(verdict, prepared, usage)
+    if verdict.reason is VerdictReason.OTHER_MODEL:
+        return _since(_same_model_before(exchange), verdict, prepared, usage)
+    if verdict.reason in UNDONE and fate is None:
+        return _since(_closest_before(prepared), verdict, prepared, usage)
+    return verdict
 
 
 def lost_verdict(exchange: Exchange) -> Verdict:
@@ -96,18 +109,33 @@ def _fate_of_earlier(exchange: Exchange, before: Exchange, events: Sequence[Cach
     return CacheFate(FateKind.UNKNOWN, before.cache_name)
 
 
-def _since_same_model(verdict: Verdict, prepared: PreparedRequest, usage: Usage) -> Verdict:
-    """The verdict from the newest exchange that asked the same model: one query, two for a cache's life."""
+def _since(earlier: Exchange | None, verdict: Verdict, prepared: PreparedRequest, usage: Usage) -> Verdict:
+    """The verdict from `earlier`, not the previous exchange, where it explains more: a query for a cache."""
     exchange, plan = prepared.exchange, prepared.plan
-    earlier = _same_model_before(exchange)
-    if earlier is None:
+    if earlier is None or earlier.pk == exchange.previous_id:
         return verdict
     again = _compared(exchange, earlier, prepared.payload.items)
     return asked_again(verdict, plan, usage, again, _fate(exchange, earlier, plan))
 
 
 def _same_model_before(exchange: Exchange) -> Exchange | None:
-    """The session's newest answered exchange that asked this endpoint for this model, by whatever name."""
+    """The session's newest answered exchange that asked this endpoint for this model: one query."""
+    found = _asked_before(exchange).last()
+    return found if found is not None and asks_same_model(found, exchange) else None
+
+
+def _closest_before(prepared: PreparedRequest) -> Exchange | None:
+    """Of those within the life of implicit caches the one with the longest equal beginning: one query."""
+    exchange = prepared.exchange
+    since = exchange.started_at - IMPLICIT_LIFE
+    recent = _asked_before(exchange).filter(ended_at__gte=since).reverse()[:CANDIDATES]
+    found = [earlier for earlier in recent if asks_same_model(earlier, exchange)]
+    sources = sources_of(exchange)
+    return max(found, key=lambda one: prefix_diff.common_prefix(sources_of(one), sources), default=None)
+
+
+def _asked_before(exchange: Exchange) -> QuerySet[Exchange]:
+    """The session's answered exchanges that may have asked this endpoint for this model, by whatever name."""
     endpoint, served = endpoint_of(exchange.route), base_of(exchange.served_model)
     same = Q(model=exchange.model)
     if served:
@@ -115,8 +143,7 @@ def _same_model_before(exchange: Exchange) -> Exchange | None:
     asked = Exchange.objects.filter(
         same, session_id=exchange.session_id, number__lt=exchange.number, prompt_tokens__gt=0
     ).filter(Q(route=endpoint) | Q(route__startswith=f"{endpoint}/"))
-    found = asked.only(*BEFORE_FIELDS).order_by("number").last()
-    return found if found is not None and asks_same_model(found, exchange) else None
+    return asked.only(*BEFORE_FIELDS).order_by("number")
 
 
 def _compared(exchange: Exchange, earlier: Exchange, items: Sequence[Item]) -> Comparison:

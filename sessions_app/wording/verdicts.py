@@ -112,6 +112,8 @@ REASONS = {
     VerdictReason.OTHER_ROUTE: "The bytes are the same, but the cache belongs to the model that was known to "
     "serve then.",
     VerdictReason.NOT_RECORDED: "What became of the cache that exchange {number} named is not recorded.",
+    VerdictReason.NEAR_MINIMUM: "What stayed the same is so near to the minimum of {minimum:,} tokens that "
+    "our change or the provider may explain the miss.",
     VerdictReason.UNEXPLAINED: "An unchanged prefix, soon after, and still a miss: not our doing.",
     VerdictReason.UNKNOWN: "",
 }
@@ -134,7 +136,10 @@ EXPIRIES = {
     "minutes": "had run out {minutes:,} minutes before",
 }
 
-AGAIN = {"asked": "Exchange {number} had asked the same model."}
+AGAIN = {
+    "asked": "Exchange {number} had asked the same model.",
+    "began": "Exchange {number} had begun with about {tokens:,} tokens of these bytes.",
+}
 
 
 class TwoFacts(NamedTuple):
@@ -159,7 +164,7 @@ def two_facts(verdict: Verdict | None, earlier: str = "") -> TwoFacts:
     if verdict is None:
         return TwoFacts("", earlier_version(earlier))
     ours = _ours(verdict.seen) if verdict.prompt is not None else ""
-    said = (_count(verdict), _again(verdict.again), _fate(verdict.fate), _why(verdict))
+    said = (_count(verdict), _again(verdict), _fate(verdict.fate), _why(verdict))
     return TwoFacts(ours, " ".join(filter(None, said)))
 
 
@@ -213,10 +218,12 @@ def _count(verdict: Verdict) -> str:
     return COUNTED["count"].format(cached=verdict.cached or 0, prompt=verdict.prompt)
 
 
-def _again(again: Comparison | None) -> str:
+def _again(verdict: Verdict) -> str:
+    again, seen = verdict.again, verdict.seen
     if again is None:
         return ""
-    return AGAIN["asked"].format(number=again.number)
+    case = "began" if seen is not None and seen.same_model else "asked"
+    return AGAIN[case].format(number=again.number, tokens=again.prefix_tokens)
 
 
 def _fate(fate: CacheFate | None) -> str:

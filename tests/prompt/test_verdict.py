@@ -192,10 +192,25 @@ def test_an_implicit_roll_over_is_no_edit() -> None:
     assert missed(rolled).code is VerdictCode.OUR_ROLLOVER
 
 
-def test_a_change_that_leaves_a_prefix_of_about_the_minimum_explains_a_miss() -> None:
-    near = replace(AFTER_A_BREAK, prefix_tokens=4_300, static=StaticChange.ROLLED_OVER)
-    assert missed(near).reason is VerdictReason.ROLLED_OVER
-    assert missed(replace(near, prefix_tokens=4_600)).reason is VerdictReason.UNEXPLAINED
+@pytest.mark.parametrize(
+    ("kept", "reason"),
+    [
+        (3_600, VerdictReason.ROLLED_OVER),
+        (3_700, VerdictReason.NEAR_MINIMUM),
+        (4_300, VerdictReason.NEAR_MINIMUM),
+        (4_600, VerdictReason.UNEXPLAINED),
+    ],
+)
+def test_a_change_explains_a_miss_only_where_surely_less_than_the_minimum_was_kept(
+    kept: int, reason: VerdictReason
+) -> None:
+    near = replace(AFTER_A_BREAK, prefix_tokens=kept, static=StaticChange.ROLLED_OVER)
+    assert missed(near).reason is reason
+
+
+def test_the_tokens_of_a_whole_request_need_no_estimate() -> None:
+    whole = replace(AFTER_A_BREAK, prefix_tokens=AFTER_A_BREAK.tokens)
+    assert verdict_of(INLINE, usage(MINIMUM, 0), whole, minimum=MINIMUM).reason is VerdictReason.UNEXPLAINED
 
 
 def test_a_partial_hit_keeps_what_became_of_our_cache() -> None:
@@ -240,6 +255,7 @@ EARLIER = replace(SAME, number=5, idle_seconds=200)
         (replace(EARLIER, idle_seconds=900), None, VerdictReason.TIME_PASSED),
         (replace(EARLIER, same_config=False), None, VerdictReason.OTHER_SETTINGS),
         (replace(EARLIER, prefix_tokens=300), None, VerdictReason.OTHER_MODEL),
+        (replace(EARLIER, prefix_tokens=4_300), None, VerdictReason.NEAR_MINIMUM),
         (replace(EARLIER, prefix_tokens=300), ended(FateKind.EXPIRED), VerdictReason.RAN_OUT),
         (replace(EARLIER, prefix_tokens=300), OTHERS, VerdictReason.OTHER_MODEL),
     ],

@@ -191,6 +191,22 @@ def test_back_to_a_model_within_minutes_a_withheld_hit_is_the_providers_miss(beg
     played.agree()
 
 
+@pytest.mark.parametrize("withheld", [True, False])
+def test_a_change_taken_back_is_compared_with_the_request_that_it_brings_back(
+    begin: Any, withheld: bool
+) -> None:
+    played = begin(LONG, cache_mode="implicit", tools=["add_todo"])
+    played.say()
+    played.change(settings={"tools": []})
+    assert played.say().reason is VerdictReason.OTHER_TOOLS
+    played.change(settings={"tools": ["add_todo"]})
+    played.withhold(withheld)
+    verdict = played.say()
+    assert verdict.reason is (VerdictReason.UNEXPLAINED if withheld else VerdictReason.PART_OF_PREFIX)
+    assert (verdict.again is not None and verdict.again.number == 1) is withheld
+    played.agree()
+
+
 def test_what_was_not_recorded_is_unknown(begin: Any) -> None:
     """As in a row of an earlier version: the cache is gone, and nothing tells why."""
     played = begin()

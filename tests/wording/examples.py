@@ -111,6 +111,7 @@ VERDICTS = (
     *(Verdict(VerdictReason.PART_OF_PREFIX, seen, cached=5, prompt=10_000) for seen in SEEN),
     *(Verdict(VerdictReason.DROPPED, SAME, cached=0, prompt=10_000, fate=fate) for fate in FATES),
     Verdict(VerdictReason.UNEXPLAINED, replace(SAME, same_model=False), 0, 10_000, 4_096, again=SAME),
+    Verdict(VerdictReason.UNEXPLAINED, replace(SAME, broken=BREAK), 0, 10_000, 4_096, again=SAME),
 )
 
 PLANS = tuple(
