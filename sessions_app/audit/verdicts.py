@@ -32,8 +32,8 @@ CODES = {
 }  # fmt: skip
 """By reason the code of the verdict."""
 
-UNDONE = {"other_tools", "layer_changed", "history_rewritten", "rolled_over"}
-"""Changes that may bring back what an earlier exchange had sent."""
+OF_PREVIOUS = {"earlier_too_short", "other_tools", "layer_changed", "history_rewritten", "rolled_over"}
+"""Reasons that may hold for the previous exchange only: another one may have sent the same beginning."""
 
 NEWEST = 50
 """Exchanges at most among which such an earlier one is looked for."""
@@ -125,7 +125,7 @@ class Case:
         reason = self._since(before, self.exchange["verdict_figures"].get("seen"), self.asks_same(before))
         if reason == "other_model":
             earlier = self._same_model_before()
-        elif reason in UNDONE and self.fate(before) is None:
+        elif reason in OF_PREVIOUS and self._is_without_cache(before):
             earlier = self._closest_before()
         else:
             return reason
@@ -136,6 +136,10 @@ class Case:
         if (fate is not None and fate.end != "other_bytes") or 0 < self.minimum <= self._least(again):
             return self._since(earlier, again, is_same=True, is_again=True)
         return "near_minimum" if 0 < self.minimum <= self._most(again) else reason
+
+    def _is_without_cache(self, before: Row) -> bool:
+        fate = self.fate(before)
+        return fate is None or fate.end == "other_bytes"
 
     def _least(self, seen: dict[str, Any] | None) -> float:
         """Tokens that stayed the same, if the provider counts a tenth less of them than we do."""

@@ -257,7 +257,8 @@ def _events(entry: "CacheEntry", kind: CacheEventKind, changes: dict[str, Any]) 
     has_expired = entry.state == EntryState.LIVE and entry.expires_at is not None and entry.expires_at <= now
     if has_expired:
         found.append(CacheEvent.of(entry, CacheEventKind.EXPIRED, at=entry.expires_at, reason=""))
-    if not (has_expired and kind is CacheEventKind.GONE):
+    # What had run out can neither get lost nor be let go of.
+    if not (has_expired and kind in {CacheEventKind.GONE, CacheEventKind.DROPPED}):
         known = {"name": entry.name, "expires_at": entry.expires_at, "reason": entry.reason, "said": ""}
         now_is = known | {name: changes[name] for name in known if name in changes}
         expires = now_is.pop("expires_at")

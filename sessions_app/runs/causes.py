@@ -32,16 +32,19 @@ BEFORE_FIELDS = (*PREVIOUS_FIELDS, "fingerprint", "cache_action", "cache_name")
 WITHOUT_CACHE = {CacheAction.NONE, CacheAction.DROP, CacheAction.UNKNOWN, ""}
 """Actions after which no cache of the exchange's static layer was made or named."""
 
-UNDONE = {
+OF_PREVIOUS = {
+    VerdictReason.EARLIER_TOO_SHORT,
     VerdictReason.OTHER_TOOLS,
     VerdictReason.LAYER_CHANGED,
     VerdictReason.HISTORY_REWRITTEN,
     VerdictReason.ROLLED_OVER,
 }
-"""Changes of ours since the request before that may only have brought back what an earlier one had sent."""
+"""Reasons that hold for the previous exchange of the branch. An earlier one, or one of another branch, may
+have sent the same beginning: a change was taken back, or the request is a retry.
+"""
 
 CANDIDATES = 50
-"""Earlier exchanges at most that are compared with a request whose change may be such a one."""
+"""Earlier exchanges at most that are compared with such a request."""
 
 UNNAMED = {PlanReason.WAIVED, PlanReason.NOT_OFFERED}
 """Why a plan does not name a cache that lives."""
@@ -71,7 +74,7 @@ def verdict_for(prepared: PreparedRequest, usage: Usage, seen: Comparison | None
     verdict = verdict_of(plan, usage, seen, minimum=minimum, continues=continues, fate=fate)
     if verdict.reason is VerdictReason.OTHER_MODEL:
         return _since(_same_model_before(exchange), verdict, prepared, usage)
-    if verdict.reason in UNDONE and fate is None:
+    if verdict.reason in OF_PREVIOUS and (fate is None or fate.kind is FateKind.OTHER_BYTES):
         return _since(_closest_before(prepared), verdict, prepared, usage)
     return verdict
 
