@@ -37,16 +37,17 @@ class ToolCallQuerySet(models.QuerySet["ToolCall"]):
         """The rows of a function calling turn by the index of the call."""
         return {row.index: row for row in self.filter(turn_id=turn_pk)}
 
-    def forget_unknown(self, turn_pk: int) -> None:
-        """Lets the calls of the turn run again of which it is unknown whether they ran."""
-        self.filter(turn_id=turn_pk, ended_at=None).update(began_at=None)
+    def allow_repeats(self, turn_pk: int, run_pk: int) -> None:
+        """Lets this run alone repeat the calls of the turn of which it is unknown whether they ran."""
+        unknown = self.filter(turn_id=turn_pk, ended_at=None).exclude(began_at=None, may_have_run=False)
+        unknown.update(began_at=None, may_have_run=True, run=run_pk)
 
 
 class ToolCall(models.Model):
     """A call of a function calling turn.
 
-    Without `began_at` it has not begun. Begun and without `ended_at`, in a run that is over, it is unknown
-    whether it ran.
+    Without `began_at` it has not begun in `run`. Begun and without `ended_at`, in a run that is over, it is
+    unknown whether it ran.
     """
 
     turn = models.ForeignKey("Turn", on_delete=models.CASCADE, related_name="tool_calls")
@@ -55,6 +56,9 @@ class ToolCall(models.Model):
         "Run", on_delete=models.CASCADE, related_name="tool_calls", help_text="The last that dealt with it."
     )
     began_at = models.DateTimeField(null=True, blank=True)
+    may_have_run = models.BooleanField(
+        default=False, help_text="A run before `run` had begun it, and it is unknown whether it ran."
+    )
     ended_at = models.DateTimeField(null=True, blank=True, help_text="Its effects are committed.")
     # Not JSONField: PostgreSQL refuses NUL in it, and the response is sent with these bytes.
     response = models.BinaryField(default=b"", help_text="The response as JSON.")
@@ -73,7 +77,11 @@ class ToolCall(models.Model):
 
     @property
     def is_unknown(self) -> bool:
-        return self.began_at is not None and self.ended_at is None
+        return self.ended_at is None and (self.began_at is not None or self.may_have_run)
+
+    def is_open_to(self, run_pk: int) -> bool:
+        """Whether the run may begin it: it never began, or this run was allowed to repeat it."""
+        return self.began_at is None and (not self.may_have_run or self.run_id == run_pk)
 
     @property
     def value(self) -> dict[str, Any]:

@@ -64,7 +64,9 @@ class ToolRound:
         if self.answered is None:
             return self.calls
         rows = ToolCall.objects.of_turn(self.calling.pk)
-        return [call for call in self.calls if call.index in rows and rows[call.index].began_at is None]
+        return [
+            call for call in self.calls if call.index in rows and rows[call.index].is_open_to(self.run.pk)
+        ]
 
     def leave(self) -> None:
         """Marks the calls without a row as not begun."""

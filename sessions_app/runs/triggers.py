@@ -67,7 +67,7 @@ def responses_to_resume(run: Run, turn: UUID, repeats_unknown: bool) -> Turn:
     if responses is None:
         raise RunError("These tool results are not there any more.", hint="Reload the page.")
     if repeats_unknown and responses.parent_id is not None:
-        ToolCall.objects.forget_unknown(responses.parent_id)
+        ToolCall.objects.allow_repeats(responses.parent_id, run.pk)
     run.session.advance(responses)
     return responses
 

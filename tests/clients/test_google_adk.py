@@ -13,7 +13,7 @@ THREE_TEXT = f"{WEATHER_TEXT}\n- **Rome**: 21C"
 
 
 def test_an_agent_answers(adk: Findings) -> None:
-    assert adk["text"]["text"].startswith(f"{OPENING} `hello`") and adk["text"]["calls"] == []
+    assert adk["text"]["text"].startswith(f"Hello! {OPENING}") and adk["text"]["calls"] == []
 
 
 @pytest.mark.parametrize("step", ["sequential", "streamed_sequential"])

@@ -15,13 +15,13 @@ PLACES = [["get_current_temperature", {"location": place}] for place in ("Paris"
 
 def test_it_reads_an_answer_and_its_usage(genai: Findings) -> None:
     told = genai["text"]
-    assert told["text"].startswith(f"{OPENING} `hello`") and told["finish"] == "STOP"
+    assert told["text"].startswith(f"Hello! {OPENING}") and told["finish"] == "STOP"
     assert told["model"] == FLASH and told["total"] == told["sum"]
 
 
 def test_it_streams_thoughts_text_and_a_signed_tail(genai: Findings) -> None:
     told = genai["stream"]
-    assert told["chunks"] > 2 and told["text"].startswith(f"{OPENING} `hello`") and told["thought"]
+    assert told["chunks"] > 2 and told["text"].startswith(f"Hello! {OPENING}") and told["thought"]
     assert told["signed"][-1] and told["signed"].count(True) == 1
     assert told["finish"] == "STOP" and told["ids"] == 1
 

@@ -11,13 +11,13 @@ pytestmark = pytest.mark.slow
 
 def test_it_reads_an_answer_and_its_usage(openai: Findings) -> None:
     told = openai["text"]
-    assert told["text"].startswith(f"{OPENING} `hello`")
+    assert told["text"].startswith(f"Hello! {OPENING}")
     assert told["finish"] == "stop" and told["total"] > 0
 
 
 def test_it_streams_and_ends_with_the_usage(openai: Findings) -> None:
     told = openai["stream"]
-    assert told["chunks"] > 2 and told["text"].startswith(f"{OPENING} `hello`")
+    assert told["chunks"] > 2 and told["text"].startswith(f"Hello! {OPENING}")
     assert told["finish"] == "stop" and told["total"] > 0
 
 

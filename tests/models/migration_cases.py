@@ -165,6 +165,10 @@ def sums_of_sessions_and_days_are_those_of_their_bookings() -> None:
     assert all(booked_usd[one.pk] == one.usd for one in priced)
 
 
+def no_old_call_is_of_unknown_outcome() -> None:
+    assert not ToolCall.objects.filter(may_have_run=True).exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -185,6 +189,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0031_model_lifecycle": what_becomes_of_models_is_known,
     "0028_exchange_loss": losses_follow_from_the_counts,
     "0033_exchange_attempt": neither_attempts_nor_times_are_made_up_for_old_exchanges,
+    "0034_tool_call_may_have_run": no_old_call_is_of_unknown_outcome,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

@@ -211,5 +211,5 @@ class Played:
         return [one.rule.value for one in violations([turn.value for turn in await self.branch()])]
 
     async def unknown(self) -> int:
-        rows = ToolCall.objects.filter(turn__session=self.session).exclude(began_at=None)
+        rows = ToolCall.objects.filter(turn__session=self.session).exclude(began_at=None, may_have_run=False)
         return await rows.filter(ended_at=None).acount()

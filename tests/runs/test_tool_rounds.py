@@ -108,6 +108,19 @@ async def test_a_call_without_a_stored_result_is_unknown_until_the_person_decide
     assert await played.responses() == [[{"marked": "a"}]] and tally.marks == {"a": 2}
 
 
+async def test_a_call_that_may_have_run_stays_unknown_where_its_repetition_did_not_begin(
+    played: Played, tally: Tally
+) -> None:
+    played.provider.rounds = [[("mark", "a")]]
+    played.saboteur.place = "ran"
+    await played.send("go")
+    played.saboteur.place, played.saboteur.count = "begin", 0
+    await played.resume(repeats=True)
+    assert await played.responses() == [[UNKNOWN]] and tally.marks == {"a": 1}
+    await played.resume()
+    assert await played.responses() == [[UNKNOWN]] and tally.marks == {"a": 1}
+
+
 async def test_calls_with_effects_are_carried_out_in_call_order(played: Played) -> None:
     titles = [str(number) for number in range(8)]
     played.provider.rounds = [[("add_todo", title) for title in titles]]
