@@ -1,14 +1,9 @@
-"""Storage of the static files of a deployment: hashed, compressed, module imports rewritten."""
+"""Storage of the static files: hashed names, which browsers may keep for a year, and compressed copies."""
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-MODULES = "js/*.js"
-"""Only our own modules; those of packages import names that only their bundlers know."""
-
 
 class HashedFiles(CompressedManifestStaticFilesStorage):
-    # Without this a module imports another by a name without a hash, which browsers may have cached.
-    patterns = (
-        *CompressedManifestStaticFilesStorage.patterns,
-        (MODULES, CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1]),  # type: ignore[attr-defined]
-    )
+    def url(self, name: str, force: bool = False) -> str:  # type: ignore[override]
+        """Also in local use, where Django hashes nothing, once `up` has collected the files."""
+        return str(super().url(name, force or bool(self.hashed_files)))

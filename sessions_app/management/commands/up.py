@@ -47,8 +47,7 @@ class Command(BaseCommand):
                 f"--host {host} lets other machines in, so an administrator needs a password first: "
                 "python3 manage.py createsuperuser"
             )
-        if not settings.DEBUG:
-            call_command("collectstatic", verbosity=0, interactive=False)
+        call_command("collectstatic", verbosity=0, interactive=False)
         self.serve(listener, local_owner(), host)
 
     def serve(self, listener: socket.socket, owner: User, host: str) -> None:

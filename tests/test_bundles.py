@@ -1,0 +1,99 @@
+"""The joined scripts and styles: built where a source is newer, found like any static file."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.staticfiles import finders
+from django.core.exceptions import ImproperlyConfigured
+
+from pipeweb import bundles
+from tests.conftest import ROOT
+
+IMPORT = re.compile(r"""(?:from |import |@import url\()["'](\.[^"']+)["']""")
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An entry that imports one module, in place of our own."""
+    folder = tmp_path / "static"
+    (folder / "entries").mkdir(parents=True)
+    (folder / "js").mkdir()
+    (folder / "entries/page.js").write_text('import "../js/words.js";')
+    (folder / "js/words.js").write_text('console.log("first words");')
+    monkeypatch.setattr(bundles, "SOURCES", folder)
+    bundles.bundle_names.cache_clear()
+    yield folder
+    bundles.bundle_names.cache_clear()
+
+
+def write_later(path: Path, text: str) -> None:
+    later = path.stat().st_mtime_ns + 5_000_000_000
+    path.write_text(text)
+    os.utime(path, ns=(later, later))
+
+
+def test_a_bundle_holds_what_its_entry_imports(sources: Path, tmp_path: Path) -> None:
+    folder = bundles.build(tmp_path / "bundles")
+    bundle = (folder / "page.js").read_text()
+    assert "first words" in bundle
+    assert "import" not in bundle
+
+
+def test_a_bundle_is_built_again_when_a_module_is_newer(sources: Path, tmp_path: Path) -> None:
+    folder = bundles.build(tmp_path / "bundles")
+    write_later(sources / "js/words.js", 'console.log("other words");')
+    assert "other words" in (bundles.build(folder) / "page.js").read_text()
+
+
+def test_a_bundle_that_is_newer_than_its_sources_stays(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = bundles.build(tmp_path / "bundles")
+    monkeypatch.setattr(bundles, "run_bun", lambda folder: pytest.fail("built again"))
+    bundles.build(folder)
+
+
+def test_a_module_that_cannot_be_parsed_is_named(sources: Path, tmp_path: Path) -> None:
+    (sources / "js/words.js").write_text("const = 1;")
+    with pytest.raises(ImproperlyConfigured, match=r"words\.js"):
+        bundles.build(tmp_path / "bundles")
+
+
+def test_nothing_is_left_beside_the_bundles(sources: Path, tmp_path: Path) -> None:
+    bundles.build(tmp_path / "out/bundles")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["bundles"]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "static/entries").iterdir()))
+def test_each_entry_is_found_as_a_static_file(name: str) -> None:
+    found = finders.find(f"bundles/{name}")
+    assert isinstance(found, str)
+    assert Path(found).stat().st_size > 0
+
+
+ADMIN = {"admin.css", "admin-preview.css", "admin-preview.js"}
+"""Files of the admin's pages, which are Django's own."""
+
+BLOCKING = {"theme.js"}
+"""Read by the pages themselves: it runs before the first paint."""
+
+
+@pytest.mark.parametrize(("kind", "other"), [("css", ADMIN), ("js", ADMIN | BLOCKING)])
+def test_every_sheet_and_module_is_in_a_bundle(kind: str, other: set[str]) -> None:
+    used: set[Path] = set()
+    waiting = list((ROOT / "static/entries").glob(f"*.{kind}"))
+    while waiting:
+        path = waiting.pop()
+        found = [(path.parent / name).resolve() for name in IMPORT.findall(path.read_text())]
+        waiting += [one for one in found if one not in used]
+        used.update(found)
+    there = {path.name for path in (ROOT / "static" / kind).iterdir()}
+    assert there - {path.name for path in used} == there & other
+
+
+def test_a_file_that_is_no_entry_is_not_found() -> None:
+    assert finders.find("bundles/../pipeweb.sqlite3") is None
+    assert finders.find("bundles/absent.js") is None
