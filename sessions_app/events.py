@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 from sessions_app.media import COUNT_LIMIT
 from sessions_app.values import Text
 
+CARRY_ON = "Please go on from where you stopped."
+"""The message that the button Continue sends; the page shows both answers as one."""
+
 MESSAGE_LIMIT = 100_000
 """Characters of one message."""
 
@@ -178,6 +181,8 @@ class Started(Wire):
     """Number of automatic runs since the person's last message; above 0, no person wrote this text."""
     files: str = ""
     """The files of the message as HTML."""
+    goes_on: bool = False
+    """Whether the answer goes on with the one before it: the message is not shown."""
 
 
 class RunEvent(Wire):
@@ -214,14 +219,33 @@ class Block(RunEvent):
     chars: int
 
 
+class Open(RunEvent):
+    """The open block so far: `html` replaces its newest piece, and stands for the text up to `chars`.
+
+    After a piece that `is_settled` the next one is added.
+    """
+
+    type: Literal["open"] = "open"
+    step: int
+    kind: Literal["text", "thought"]
+    html: str
+    chars: int
+    is_settled: bool
+
+
 class Call(RunEvent):
-    """A function call of the model, number `index` of the step; `args` is indented JSON."""
+    """A function call of the model, number `index` of the step; `args` is indented JSON.
+
+    `title` and `brief` are for a line: what it does, and with which values.
+    """
 
     type: Literal["call"] = "call"
     step: int
     index: int
     name: str
     args: str
+    title: str = ""
+    brief: str = ""
 
 
 class Result(RunEvent):
@@ -264,6 +288,7 @@ Event = Annotated[
     | Delta
     | Thought
     | Block
+    | Open
     | Call
     | Result
     | Status

@@ -56,11 +56,14 @@ def facts_of(model: str, served: str = "", day: date | None = None) -> Capabilit
 
     Where the provider routes the name to another model, facts and family are those of the model that
     answered. A row for the exact name overrides a family's row, which overrides the catalogue; to which
-    model the name is routed on `day`, by default today, only rows say.
+    model the name is routed on `day`, by default today, only rows say: one with a date that is in force, else
+    `ModelFacts.served_by`, which has none.
     """
     if not served or base_of(served) == base_of(model):
-        facts = _overridden(_with_family(capabilities_of(model), day or catalogue.today()))
-        return replace(facts, family=base_of(served)) if served else facts
+        dated = _family_on(model, day or catalogue.today())
+        facts = _overridden(capabilities_of(model))
+        family = base_of(served) or dated or facts.family
+        return replace(facts, family=family)
     facts = _overridden(capabilities_of(served))
     return replace(facts, model=model.rpartition("/")[2], family=base_of(served))
 
@@ -122,13 +125,15 @@ def _read_lifecycles() -> Mapping[str, Sequence[LifecycleChange]]:
     return found
 
 
-def _with_family(facts: Capabilities, day: date) -> Capabilities:
-    valid = [change for change in lifecycle_of(facts.model) if change.valid_from <= day]
-    served_by = valid[-1].served_by if valid else ""
-    return replace(facts, family=base_of(served_by or facts.model))
+def _family_on(model: str, day: date) -> str:
+    """By the newest change in the life of the name; empty where none is in force."""
+    valid = [change for change in lifecycle_of(model) if change.valid_from <= day]
+    return base_of(valid[-1].served_by or model) if valid else ""
 
 
 def _overridden(facts: Capabilities) -> Capabilities:
+    """The family is the name itself, unless a row says another."""
+    facts = replace(facts, family=base_of(facts.model))
     for row in _rows():
         if _applies_to(row, base_of(facts.model)):
             facts = _with_override(row, facts)

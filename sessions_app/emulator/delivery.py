@@ -11,6 +11,9 @@ from sessions_app.emulator.framing import JSON_TYPE
 from sessions_app.emulator.http import ApiRequest, ApiResponse, Body
 from sessions_app.emulator.journal import JournalEntry
 
+NAME_HEADER = "x-pipeweb-emulator"
+"""In every response: a client can tell that no provider answered, and that nothing is owed."""
+
 _METHODS = "DELETE,GET,HEAD,OPTIONS,PATCH,POST,PUT"
 _PREFLIGHT_SECONDS = "3600"
 _ZERO = re.compile(r"q\s*=\s*0(\.0*)?")
@@ -38,7 +41,7 @@ def preflight(request: ApiRequest, entry: JournalEntry) -> ApiResponse:
 
 def deliver(response: ApiResponse, request: ApiRequest) -> ApiResponse:
     """The response as this client wants it."""
-    headers = dict(response.headers)
+    headers = {**response.headers, NAME_HEADER: "1"}
     # A response of announced length is one that breaks off; compressed it would have another.
     if accepts_gzip(request.headers.get("accept-encoding", "")) and "content-length" not in headers:
         response.body.compress()

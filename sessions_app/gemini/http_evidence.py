@@ -31,6 +31,9 @@ REQUEST_HEADERS = frozenset(
 )
 """Names, in lower case, of the headers of ours that are kept."""
 
+EMULATOR_HEADER = "x-pipeweb-emulator"
+"""Names an emulator of ours behind a base URL (`emulator.delivery`)."""
+
 RESPONSE_HEADERS = frozenset(
     {
         "age",
@@ -55,6 +58,7 @@ RESPONSE_HEADERS = frozenset(
         "x-correlation-id",
         "x-gemini-service-tier",
         "x-goog-request-id",
+        EMULATOR_HEADER,
         "x-request-id",
     }
 )

@@ -69,6 +69,15 @@ WHERE turn.kind = 'user_task' ORDER BY turn.depth DESC LIMIT 1
 """  # noqa: S608
 """The newest user task of the walk."""
 
+EXCHANGE = f"""{WALK}
+SELECT exchange.id FROM sessions_app_turn turn JOIN branch ON turn.id = branch.id
+LEFT JOIN sessions_app_turn origin ON origin.id = turn.origin_id
+JOIN sessions_app_exchange exchange ON exchange.id = COALESCE(turn.exchange_id, origin.exchange_id)
+WHERE exchange.prompt_tokens > 0 AND exchange.session_id = turn.session_id
+ORDER BY turn.depth DESC LIMIT 1
+"""  # noqa: S608
+"""The exchange with a counted prompt that produced the newest such turn, or what it stands for."""
+
 ELSEWHERE = 0
 """`refused_in` of a turn whose signatures were refused in an exchange of another session."""
 
@@ -95,6 +104,13 @@ class TurnQuerySet(models.QuerySet["Turn"]):
     def message_above(self, turn_id: int) -> "Turn | None":
         """The newest user task of the branch that ends here: one query."""
         return next(iter(self.raw(MESSAGE, [turn_id, 0])), None)
+
+    def exchange_above(self, turn_id: int) -> int | None:
+        """The key of the nearest exchange with a counted prompt on the branch that ends here: one query."""
+        with connections[self.db].cursor() as cursor:
+            cursor.execute(EXCHANGE, [turn_id, 0])
+            row = cursor.fetchone()
+        return int(row[0]) if row else None
 
     def count_messages(self, head_id: int | None) -> int:
         """How many user tasks the branch that ends here has: one query."""

@@ -57,7 +57,7 @@ def price_of(exchange: Exchange) -> Price | None:
 
 def book_cost(exchange: Exchange, price: Price | None, usage: Usage, money: Money | None) -> None:
     """Sets the cost and books it: four statements, six for the first of a day."""
-    source = source_of(exchange.route)
+    source = source_of(exchange)
     exchange.price = price
     exchange.usd = money.total if money else None
     exchange.money = replace(money, source=source).stored() if money else {}

@@ -16,7 +16,7 @@ from sessions_app.models.cache_event import NOBODY, CausedBy
 from sessions_app.prompt import pricing
 from sessions_app.prompt.bookings import SpendingCause, StorageBooking, refunds
 from sessions_app.prompt.caching import CacheAction
-from sessions_app.runs.money_source import source_of
+from sessions_app.runs.money_source import source_of_cache
 from sessions_app.runs.serving import model_of_cache, price_of_served
 
 
@@ -119,7 +119,7 @@ def _booking(
     return Booking.of(
         payer.session,
         cause,
-        source_of(cache.route),
+        source_of_cache(cache.name, payer.session, cache.route),
         price,
         model=cache.serving_model,
         day=timezone.now().date(),

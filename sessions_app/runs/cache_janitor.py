@@ -33,10 +33,14 @@ log = structlog.get_logger("pipeweb.caches")
 
 @dataclass
 class Reconciliation:
-    """Differences found: cache names adopted or unknown to us, and rows whose cache is gone."""
+    """Differences found: names adopted, caches that no row knows, and rows whose cache is gone.
+
+    `deleted` counts the unknown ones that the provider no longer has; the others are found again.
+    """
 
     adopted: list[str] = field(default_factory=list)
-    unknown: list[str] = field(default_factory=list)
+    unknown: list[CacheListed] = field(default_factory=list)
+    deleted: int = 0
     lost: int = 0
 
 
@@ -102,11 +106,19 @@ async def reconcile(gateway: Gateway) -> Reconciliation:
     began = timezone.now()
     listed = await gateway.list_caches()
     found = await database_sync_to_async(_compare)(gateway.route, listed, began)
-    for name in found.unknown:
-        await delete_cache(gateway, name)
+    for cache in found.unknown:
+        found.deleted += await _delete_unknown(gateway, cache)
     if found.adopted or found.unknown or found.lost:
-        log.info("caches_tidied", adopted=len(found.adopted), deleted=len(found.unknown), lost=found.lost)
+        log.info("caches_tidied", adopted=len(found.adopted), deleted=found.deleted, lost=found.lost)
     return found
+
+
+async def _delete_unknown(gateway: Gateway, cache: CacheListed) -> bool:
+    """Deletes a cache that no row knows. Since when it was paid for, and by whom, no row says either."""
+    is_gone = await delete_cache(gateway, cache.name)
+    event = "unknown_cache_deleted" if is_gone else "unknown_cache_not_deleted"
+    log.warning(event, cache=cache.name, model=cache.model, tokens=cache.tokens, usd="unknown")
+    return is_gone
 
 
 def record_expiries() -> None:
@@ -153,7 +165,7 @@ def _adopt_or_discard(
         lifetime = max(expires - timezone.now(), timedelta())
         book_creation(made, session_that_made(pending_entry), lifetime, pending_entry.owner_id)
     else:
-        found.unknown.append(cache.name)
+        found.unknown.append(cache)
 
 
 def _existed_before(entry: CacheEntry, began: datetime) -> bool:

@@ -1,15 +1,48 @@
-"""Whether the money of a route is paid or only would have been."""
+"""Whether the money of a request is paid or only would have been.
 
+The emulator in this process has an endpoint of its own. One behind a base URL names itself in the head of
+each response.
+"""
+
+from sessions_app.gemini.http_evidence import EMULATOR_HEADER
 from sessions_app.gemini.routes import endpoint_of, route_of
-from sessions_app.hosts import EMULATOR
+from sessions_app.hosts import EMULATOR, is_google
+from sessions_app.models import Booking, Exchange, Session
 from sessions_app.prompt.pricing import MoneySource
 
 EMULATOR_ENDPOINT = route_of(EMULATOR, "emulator")
 """The endpoint of the emulator in this process (`Gateway.to_emulator`), in either dialect."""
 
 
-def source_of(route: str) -> MoneySource:
-    """Who counts the tokens of a request over this route; unknown where no route was kept."""
+def source_of(exchange: Exchange) -> MoneySource:
+    """Who counts the tokens of an exchange; unknown where no route was kept."""
+    source = source_of_route(exchange.route)
+    return MoneySource.EMULATOR if source is MoneySource.PROVIDER and _names_emulator(exchange) else source
+
+
+def source_of_route(route: str) -> MoneySource:
+    """As far as the route says."""
     if not route:
         return MoneySource.UNKNOWN
     return MoneySource.EMULATOR if endpoint_of(route) == EMULATOR_ENDPOINT else MoneySource.PROVIDER
+
+
+def source_of_session(session: Session | None, route: str) -> MoneySource:
+    """Who counts the tokens of a request beside the chat: as in the last exchange of the session over it."""
+    last = session.exchanges.filter(route=route).order_by("-number").first() if session else None
+    return source_of(last) if last else source_of_route(route)
+
+
+def source_of_cache(name: str, session: Session | None, route: str) -> MoneySource:
+    """Who counts the tokens of a cache: as when it was made."""
+    booked = Booking.objects.filter(cache_name=name).order_by("pk").values_list("source", flat=True).first()
+    return MoneySource(booked) if booked else source_of_session(session, route)
+
+
+def _names_emulator(exchange: Exchange) -> bool:
+    """Whether the last response says so; Google's are not read for it."""
+    if not exchange.base_url or is_google(exchange.base_url):
+        return False
+    answered = exchange.attempts.filter(status__isnull=False).order_by("-number")
+    last = answered.values_list("response_headers", flat=True)[:1]
+    return any(name == EMULATOR_HEADER for headers in last for name, _ in headers)

@@ -9,7 +9,7 @@ import structlog
 
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import NoAnswer, PipewebError
-from sessions_app.events import Finished, Started
+from sessions_app.events import CARRY_ON, Finished, Started
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.metrics import ACTIVE_RUNS, RUNS_ENDED, count_error
 from sessions_app.models import Notification, QueuedMessage, Run
@@ -182,6 +182,7 @@ class Runner:
             text=run.task.text if run.task else "",
             title=run.session.shown_title,
             continuation=run.continuations,
+            goes_on=bool(run.continuations) or (run.task is not None and run.task.whole_text == CARRY_ON),
             files=files,
             **position,
         )

@@ -6,15 +6,7 @@ from uuid import UUID
 
 from sessions_app.database import database_sync_to_async
 from sessions_app.models import QueuedMessage, Run
-from sessions_app.runs.streams import (
-    RemoteRun,
-    RunStream,
-    SessionStream,
-    StreamEvent,
-    end_position,
-    newest_run_of,
-    resume_position,
-)
+from sessions_app.runs.streams import RemoteRun, RunStream, SessionStream, StreamEvent
 
 
 class SessionStreams(dict[int, SessionStream]):
@@ -82,3 +74,24 @@ class SessionStreams(dict[int, SessionStream]):
         if run.is_active:
             stream.add_run(remote)
         return remote
+
+
+def resume_position(feed: RunStream | None, after: int) -> int:
+    """The position of a page that has events up to `after`; it may be ahead of a killed process's log.
+
+    The last event of a run that is over is sent again.
+    """
+    if feed is None:
+        return -1
+    return min(after, feed.last - 1) if feed.is_over else min(after, feed.last)
+
+
+def end_position(feed: RunStream | None) -> int:
+    """The position of a page that shows all runs that are over."""
+    return feed.last if feed is not None and feed.is_over else -1
+
+
+def newest_run_of(session_pk: int) -> int:
+    """The newest run that is over; 0 without one. An active run is sent from its first event."""
+    over = Run.objects.filter(session_id=session_pk).exclude(status__in=Run.ACTIVE)
+    return over.order_by("-pk").values_list("pk", flat=True).first() or 0

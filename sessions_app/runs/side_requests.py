@@ -30,7 +30,7 @@ from sessions_app.prompt.reply import Outcome, Reply, Usage
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, model_text, user_task
 from sessions_app.runs import limits
-from sessions_app.runs.money_source import source_of
+from sessions_app.runs.money_source import source_of_session
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.serving import price_of_served, serving_model
 from sessions_app.wording import outcomes
@@ -163,7 +163,7 @@ def _book(session: Session, cause: SpendingCause, route: str, reply: Reply) -> D
     booking = Booking.of(
         session,
         cause,
-        source_of(route),
+        source_of_session(session, route),
         price,
         model=serving_model(session.model, reported, today),
         day=today,

@@ -11,6 +11,7 @@ from sessions_app.events import (
     Delta,
     Finished,
     Moved,
+    Open,
     Queue,
     Queued,
     Result,
@@ -22,11 +23,13 @@ from sessions_app.events import (
 )
 from sessions_app.markup import Blocks, Closed
 from sessions_app.models import QueuedMessage, Run, RunLog, Session, Turn
+from sessions_app.panels import tool_title
 from sessions_app.prompt.calls import FunctionCall
 from sessions_app.prompt.reply import ChunkView
 from sessions_app.prompt.wire import readable, well_formed
 from sessions_app.runs.reply_progress import thinking_words
 from sessions_app.runs.request import FirstRequest
+from sessions_app.wording.activity import call_brief
 
 RenderFiles = Callable[[Session, Turn], str]
 """The files of a turn as HTML of the transcript; empty without files. Reads the database."""
@@ -114,7 +117,7 @@ class LiveRun(RunStream):
         self.extend([finished.wire()], is_over=True)
 
     def show(self, step: int, view: ChunkView, thought_ms: float | None = None) -> None:
-        """Emits text at once and a markdown block as HTML when it closes.
+        """Emits text at once, and a markdown block as HTML while it grows and when it closes.
 
         `thought_ms` is the thinking time of this step.
         """
@@ -122,9 +125,9 @@ class LiveRun(RunStream):
             self.emit(Delta, step=step, kind=kind, text=text)
             if kind == "text":
                 self._texts.setdefault(step, []).append(text)
-            self._emit_closed(step, kind, self._blocks.setdefault((step, kind), Blocks()).feed(text))
+            self._add_text(step, kind, text)
         for call in view.calls:
-            self.emit(Call, step=step, index=self._count_call(step), name=call.name, args=readable(call.args))
+            self._emit_call(step, call)
         if thought_ms is not None and view.has_answer and step not in self._timed_steps:
             self._timed_steps.add(step)
             self.emit(Thought, step=step, words=thinking_words(thought_ms))
@@ -160,9 +163,28 @@ class LiveRun(RunStream):
         self.extend([wire])
         self._log(self.run, seq, wire)
 
+    def _add_text(self, step: int, kind: str, text: str) -> None:
+        blocks = self._blocks.setdefault((step, kind), Blocks())
+        self._emit_closed(step, kind, blocks.feed(text))
+        for piece in blocks.preview():
+            self.emit(
+                Open, step=step, kind=kind, html=piece.html, chars=piece.chars, is_settled=piece.is_settled
+            )
+
     def _emit_closed(self, step: int, kind: str, closed: Iterable[Closed]) -> None:
         for block in closed:
             self.emit(Block, step=step, kind=kind, html=block.html, chars=block.chars)
+
+    def _emit_call(self, step: int, call: FunctionCall) -> None:
+        self.emit(
+            Call,
+            step=step,
+            index=self._count_call(step),
+            name=call.name,
+            args=readable(call.args),
+            title=tool_title(call.name),
+            brief=call_brief(call.args),
+        )
 
     def _count_call(self, step: int) -> int:
         index = self._calls.get(step, 0)
@@ -275,24 +297,3 @@ class SessionStream:
     def _queue_wire(self) -> str:
         messages = [Queued(client_id=UUID(key), text=text, files=files) for key, text, files in self.queue]
         return Queue(messages=messages).wire()
-
-
-def resume_position(feed: RunStream | None, after: int) -> int:
-    """The position of a page that has events up to `after`; it may be ahead of a killed process's log.
-
-    The last event of a run that is over is sent again.
-    """
-    if feed is None:
-        return -1
-    return min(after, feed.last - 1) if feed.is_over else min(after, feed.last)
-
-
-def end_position(feed: RunStream | None) -> int:
-    """The position of a page that shows all runs that are over."""
-    return feed.last if feed is not None and feed.is_over else -1
-
-
-def newest_run_of(session_pk: int) -> int:
-    """The newest run that is over; 0 without one. An active run is sent from its first event."""
-    over = Run.objects.filter(session_id=session_pk).exclude(status__in=Run.ACTIVE)
-    return over.order_by("-pk").values_list("pk", flat=True).first() or 0

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
+from sessions_app.audit.prices import PriceRows
 from sessions_app.context.model_lookup import (
     TTL,
     clear_caches,
@@ -102,6 +103,14 @@ def test_rows_say_where_a_name_is_routed_to() -> None:
     postponed.valid_from = date(2027, 2, 1)
     postponed.save()
     assert facts_of("gemini-2.5-pro", day=date(2026, 12, 1)).family == "gemini-2.5-pro"
+
+
+@pytest.mark.parametrize(("day", "family"), [(date(2026, 1, 31), "hand-set"), (date(2026, 2, 1), "dated")])
+def test_a_row_without_a_date_routes_a_name_until_one_with_a_date_is_in_force(day: date, family: str) -> None:
+    ModelFacts.objects.create(model="routed", served_by="hand-set")
+    ModelLifecycle.objects.create(model="routed", valid_from=date(2026, 2, 1), served_by="dated", source="a")
+    assert facts_of("routed", day=day).family == family
+    assert PriceRows().family("routed", day) == family
 
 
 def test_names_to_choose_from_are_the_codes_and_the_rows() -> None:

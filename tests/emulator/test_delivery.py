@@ -11,7 +11,7 @@ import pytest
 
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.asgi import EmulatorApplication
-from sessions_app.emulator.delivery import accepts_gzip
+from sessions_app.emulator.delivery import NAME_HEADER, accepts_gzip
 from tests.emulator.helpers import FLASH, events, text_of, user
 
 BODY = {"contents": [user("hello")]}
@@ -26,6 +26,11 @@ async def test_gzip_is_answered_when_asked(http: httpx2.AsyncClient, path: str) 
     packed = await http.post(path, json=BODY, headers={"accept-encoding": "gzip"})
     assert "content-encoding" not in plain.headers and packed.headers["content-encoding"] == "gzip"
     assert (plain.status_code, len(plain.content)) == (packed.status_code, len(packed.content))
+
+
+@pytest.mark.parametrize("path", [UNARY, STREAM, "/v1beta/models/none:generateContent"])
+async def test_every_response_names_the_emulator(http: httpx2.AsyncClient, path: str) -> None:
+    assert (await http.post(path, json=BODY)).headers[NAME_HEADER] == "1"
 
 
 async def test_every_event_of_a_compressed_stream_can_be_read_when_it_arrives(

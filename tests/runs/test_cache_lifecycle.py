@@ -3,6 +3,7 @@
 import uuid
 from datetime import date, timedelta
 from decimal import Decimal
+from unittest.mock import AsyncMock
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from pipeweb.composition import build_runner
 from sessions_app.emulator import Emulator, EmulatorTransport
-from sessions_app.errors import CacheGone
+from sessions_app.errors import CacheGone, ProviderDown
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import CacheEntry, CacheRefusal, Exchange, Price, Session, Spending
 from sessions_app.prompt.caching import EntryReason
@@ -215,6 +216,28 @@ async def test_unknown_caches_are_deleted_only_if_they_are_ours(session: Session
     left = {cache.display_name for cache in await gateway.list_caches()}
     assert len(found.unknown) == 1
     assert left == {"pipeweb/ffffffffffff/0123456789abcdef", "theirs", ""}
+
+
+EVENTS = {False: "unknown_cache_deleted", True: "unknown_cache_not_deleted"}
+
+
+@pytest.mark.parametrize("fails", EVENTS)
+async def test_the_log_names_an_unknown_cache_and_what_became_of_it(
+    session: Session,
+    gateway: Gateway,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    fails: bool,
+) -> None:
+    await converse(gateway, session)
+    (cache,) = await gateway.list_caches()
+    await CacheEntry.objects.all().adelete()
+    if fails:
+        monkeypatch.setattr(gateway, "delete_cache", AsyncMock(side_effect=ProviderDown("down")))
+    found = await reconcile(gateway)
+    (line,) = (one.msg for one in caplog.records if isinstance(one.msg, dict) and one.levelname == "WARNING")
+    assert (line["event"], line["cache"], line["tokens"]) == (EVENTS[fails], cache.name, cache.tokens)
+    assert (line["usd"], found.deleted) == ("unknown", int(not fails))
 
 
 async def test_a_row_whose_cache_is_gone_says_so(session: Session, gateway: Gateway) -> None:

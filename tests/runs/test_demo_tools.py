@@ -94,8 +94,8 @@ def test_no_assistant_and_no_sample_has_them(client: Client, alice: User) -> Non
     form = client.get(reverse("admin:sessions_app_assistant_add")).content.decode()
     assert "calculate" in form and not [name for name in NAMES if name in form]
     assert find_sample("tools") is None
-    assert "AA100" not in client.get(reverse("sessions")).content.decode()
+    assert "AA100" not in client.get(reverse("home")).content.decode()
 
 
 def test_with_the_emulator_the_sample_is_there(client: Client) -> None:
-    assert "AA100" in client.get(reverse("sessions")).content.decode()
+    assert "AA100" in client.get(reverse("home")).content.decode()

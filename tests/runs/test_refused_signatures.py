@@ -144,7 +144,7 @@ async def test_the_viewer_is_told(runner: Runner, session: Session, provider: Re
     await learn(runner, session, provider)
     run = await ask(runner, session, "And now?")
     events = await watch(runner, session, run.public)
-    assert any("refused the thought signatures" in event.get("text", "") for event in events)
+    assert any("refused the thoughts" in event.get("text", "") for event in events)
 
 
 async def test_copies_of_refused_turns_are_refused_whoever_was_copied_first(

@@ -73,8 +73,10 @@ class Command(BaseCommand):
     async def _tidy(self, gateway: Gateway) -> None:
         found = await reconcile(gateway)
         self.stdout.write(
-            f"{len(found.adopted)} adopted, {len(found.unknown)} deleted, {found.lost} rows without a cache."
+            f"{len(found.adopted)} adopted, {found.deleted} deleted, {found.lost} rows without a cache."
         )
+        if left := len(found.unknown) - found.deleted:
+            raise CommandError(f"{left} of {len(found.unknown)} could not be deleted. Try again.")
 
     async def _each(self, names: Sequence[str], action: str, act: Callable[[str], Awaitable[bool]]) -> None:
         done = [name for name in names if await act(name)]

@@ -3,12 +3,10 @@
 Runs in the database thread, so that a long history does not block the event loop.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 from django.db import transaction
-from django.db.models import Q
 
 from sessions_app.context.model_lookup import model_warnings
 from sessions_app.errors import PromptError, RequestRefused
@@ -21,8 +19,6 @@ from sessions_app.prompt.payload import GenerationConfig, Payload, assemble
 from sessions_app.prompt.pricing import Budget
 from sessions_app.prompt.remarks import Remark
 from sessions_app.prompt.stage_records import CheckFigures, StageName, StageStatus
-from sessions_app.prompt.turns import INSERTED
-from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.runs.request import caching, stages
 from sessions_app.runs.request.caching import ChosenCaching, PlannedCache
 from sessions_app.runs.request.context import (
@@ -209,7 +205,7 @@ def _record(
     Run.objects.hold(context.run.pk)
     payload, endpoint, plan = built.payload, context.endpoint, built.planned.plan
     strategy = built.caching.strategy.record
-    previous = continues.pk if continues else _previous_of(context, built.assembled.history.turns)
+    previous = continues.pk if continues else _previous_of(context)
     return Exchange.objects.begin(
         context.run,
         context.step,
@@ -235,32 +231,28 @@ def _record(
     )
 
 
-def _previous_of(context: RequestContext, turns: Sequence[TurnValue]) -> int | None:
+def _previous_of(context: RequestContext) -> int | None:
     """Key of the exchange that this request is compared with; None in a new session. Usually no query.
 
-    In a tool round: the step before. Else: the exchange of the branch's newest answer, or the session's last
-    exchange when the branch has no answer. Exchanges without a counted prompt are skipped.
+    In a tool round: the step before. Else: the nearest exchange on the branch, or the session's last one when
+    the branch has none. Exchanges without a counted prompt are skipped.
     """
     if context.resend_of is not None:
         return context.resend_of.previous_id
-    answers = (turn for turn in reversed(turns) if turn.kind.is_model and turn.wire not in INSERTED)
-    answer = next((turn.key for turn in answers), None)
-    recent, is_certain = context.recent, context.recent.is_complete
     if context.step > 1:
-        known, wanted = recent.counted(run=context.run.pk), Q(run=context.run)
-    elif answer is not None:
-        above = _above(context.run, answer)
-        known, wanted = recent.counted(pk=above.exchange_id) if above else None, Q(turns__public=answer)
-        is_certain = above is not None and (is_certain or above.exchange_id is None)
-    else:
-        known, wanted = recent.counted(), Q()
-    if known is not None or is_certain:
+        return _newest_counted(context, run=context.run.pk)
+    trigger = context.run.trigger
+    parent = trigger.parent if trigger else None
+    known = context.recent.counted(pk=parent.exchange_id) if parent and parent.exchange_id else None
+    if known is None and trigger is not None and context.recent.exchanges:
+        known = Turn.objects.exchange_above(trigger.pk)
+    return known or _newest_counted(context)
+
+
+def _newest_counted(context: RequestContext, **fields: int) -> int | None:
+    """One query where the recent exchanges do not tell."""
+    known = context.recent.counted(**fields)
+    if known is not None or context.recent.is_complete:
         return known
-    counted = Exchange.objects.filter(wanted, session=context.session, prompt_tokens__gt=0)
+    counted = Exchange.objects.filter(session=context.session, prompt_tokens__gt=0, **fields)
     return counted.order_by("number").values_list("pk", flat=True).last()
-
-
-def _above(run: Run, answer: str) -> Turn | None:
-    """The parent of the run's trigger, if it is that answer: usually it is, and loaded."""
-    parent = run.trigger.parent if run.trigger else None
-    return parent if parent is not None and str(parent.public) == answer else None
