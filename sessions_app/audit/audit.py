@@ -8,9 +8,11 @@ from decimal import Decimal
 from sessions_app.audit import money
 from sessions_app.audit.answers import Answer, answer_of
 from sessions_app.audit.cache_life import CacheRows, life_findings, named_findings
+from sessions_app.audit.compared import compared_findings
 from sessions_app.audit.culprits import break_findings
 from sessions_app.audit.differences import Difference, Figure, Finding
 from sessions_app.audit.losses import loss_findings
+from sessions_app.audit.minimums import minimum_findings
 from sessions_app.audit.rows import Row, SessionRows, StoredItem
 from sessions_app.audit.verdicts import verdict_findings
 
@@ -41,6 +43,8 @@ def findings(rows: SessionRows, caches: CacheRows, exchange: Row) -> Iterator[Fi
         answer = answer_of(rows.chunks(exchange))
         yield from answer_findings(exchange, answer)
         yield from money_findings(exchange, answer, rows.prices)
+    yield from compared_findings(rows, exchange)
+    yield from minimum_findings(rows, exchange)
     yield from break_findings(rows, exchange)
     yield from loss_findings(rows, exchange)
     yield from verdict_findings(caches, exchange)

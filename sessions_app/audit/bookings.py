@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sessions_app.audit import money
 from sessions_app.audit.answers import Answer
 from sessions_app.audit.differences import MoneyFigure
-from sessions_app.audit.money_sources import source_of
+from sessions_app.audit.money_sources import sources_of
 from sessions_app.audit.prices import PriceRows
 from sessions_app.audit.rows import Row
 from sessions_app.models import Booking, Run, Session
@@ -51,6 +51,10 @@ class BookingRows:
     @cached_property
     def session(self) -> Row:
         return Session.objects.filter(pk=self.session_id).values()[0]
+
+    @cached_property
+    def sources(self) -> dict[int, tuple[str, str]]:
+        return sources_of(self.session_id)
 
     @cached_property
     def all(self) -> list[Row]:
@@ -120,7 +124,7 @@ def _answer_findings(
     is_earlier = "source" not in exchange["money"] and booking["source"] == "unknown"
     if is_earlier:
         return
-    yield MoneyFigure.BOOKED_SOURCE, booking["source"], source_of(exchange["route"])
+    yield MoneyFigure.BOOKED_SOURCE, booking["source"], rows.sources[exchange["id"]][1]
     reported = answer.model if exchange["dialect"] == "gemini" else exchange["served_model"]
     yield MoneyFigure.BOOKED_MODEL, booking["model"], tables.serving(exchange["model"], reported, day)[:80]
     due = tables.due(booking, tables.valid(exchange["model"], reported, day))
@@ -146,7 +150,7 @@ def tokens_of(booking: Row) -> tuple[int, int, int, int]:
 
 def side_findings(rows: BookingRows) -> Iterator[Finding]:
     """Titles and summaries: no bytes of them are kept, so their counts are those of the booking."""
-    sources = {source_of(route) for route in _routes(rows.session_id)}
+    sources = {source for _, source in rows.sources.values()}
     for booking in rows.all:
         yield MoneyFigure.BOOKED_PAYER, booking["owner_id"], rows.session["owner_id"]
         if booking["cause"] in SIDE_CAUSES:
@@ -168,9 +172,3 @@ def _side_findings(rows: BookingRows, booking: Row) -> Iterator[Finding]:
     yield MoneyFigure.BOOKED_PRICE, booking["price_id"], due
     usd = Counts(prompt, cached, 0, output, thoughts).cost(price) if price else None
     yield MoneyFigure.BOOKED_USD, booking["usd"], usd
-
-
-def _routes(session_id: int) -> set[str]:
-    from sessions_app.models import Exchange
-
-    return set(Exchange.objects.filter(session=session_id).values_list("route", flat=True))

@@ -14,7 +14,7 @@ from functools import cached_property
 from sessions_app.audit import money
 from sessions_app.audit.bookings import Finding
 from sessions_app.audit.differences import MoneyFigure
-from sessions_app.audit.money_sources import source_of
+from sessions_app.audit.money_sources import source_of, sources_of
 from sessions_app.audit.prices import PriceRows
 from sessions_app.audit.rows import Row
 from sessions_app.models import Booking, CacheEntry, CacheEvent, Exchange
@@ -60,6 +60,14 @@ class CacheBookings:
     @cached_property
     def entry(self) -> Row | None:
         return CacheEntry.objects.filter(events__name=self.name).values().first()
+
+    @cached_property
+    def sources(self) -> set[str]:
+        """Of the requests over its route in the session that had it made."""
+        route = self.entry["route"] if self.entry else ""
+        makers = {event["session_id"] for event in self.events if event["kind"] == "made"} - {None}
+        found = (one for maker in makers for one in sources_of(maker).values())
+        return {source for used, source in found if used == route} or {source_of(route)}
 
     def of_cause(self, cause: str) -> list[Row]:
         return [row for row in self.bookings if row["cause"] == cause]
@@ -162,7 +170,12 @@ def _row_findings(cache: CacheBookings, row: Row, event: Row) -> Iterator[Findin
         yield MoneyFigure.BOOKED_PAYER, row["session_id"], _planner(entry, event)
     days = {at.date(), (at + timedelta(seconds=AT_THE_END)).date()}
     yield MoneyFigure.BOOKED_DAY, row["day"], row["day"] if row["day"] in days else at.date()
-    yield MoneyFigure.BOOKED_SOURCE, row["source"], source_of(entry["route"])
+    sources = cache.sources
+    yield (
+        MoneyFigure.BOOKED_SOURCE,
+        row["source"],
+        row["source"] if row["source"] in sources else sorted(sources),
+    )
     served = tables.serving(entry["model"], _family_of(entry["route"]), row["day"])
     yield MoneyFigure.BOOKED_MODEL, row["model"], served[:80]
     due = tables.due(row, tables.valid(entry["model"], served, row["day"]))

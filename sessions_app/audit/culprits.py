@@ -1,10 +1,12 @@
 """Whether the source that a break line blames did what the line says, by the items of both requests."""
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sessions_app.audit.compared import compared_with
 from sessions_app.audit.differences import Figure, Finding
-from sessions_app.audit.prefix import meaning, parting
+from sessions_app.audit.prefix import TEXT, meaning, parting
 from sessions_app.audit.rows import Row, SessionRows, StoredItem
 
 FRAMES = "template:"
@@ -13,7 +15,7 @@ FRAMES = "template:"
 
 def break_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
     """The place and the culprit, where the request was compared: a failed one is not."""
-    before = rows.numbers.get(exchange["previous_id"] or 0)
+    before = compared_with(rows, exchange)
     if before is None or not exchange["ledger"]:
         return
     old, new = rows.items(before), rows.items(exchange)
@@ -25,6 +27,8 @@ def break_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
     stored = (at["item"], at["part"], at["char"]) if at else None
     found = parting(old, new)
     yield Figure.BREAK_PLACE, stored, tuple(found) if found else None
+    if at and found == stored and new[at["item"]].kind == TEXT:
+        yield Figure.BREAK_BYTES, at["char"], _chars_before(at, new)
     if line:
         allowed = what_happened(line["source"], old, new)
         yield Figure.CULPRIT, line["kind"], line["kind"] if line["kind"] in allowed else sorted(allowed)
@@ -33,6 +37,16 @@ def break_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
         counted, tokens = seen["prefix_tokens"], [item.tokens for item in new]
         low, high = _bounds(tokens, found.item) if found else (sum(tokens[: len(old)]), sum(tokens))
         yield Figure.PREFIX_TOKENS, counted, min(max(counted, low), high)
+
+
+def _chars_before(at: dict[str, Any], items: Sequence[StoredItem]) -> int | None:
+    """The characters of a text before the byte of its layer that `at` names; None within an escape."""
+    item = items[at["item"]]
+    ahead = sum(len(one.body) for one in items[: at["item"]] if one.layer == item.layer)
+    try:
+        return len(json.loads(b'"' + item.body[: at["layer_byte"] - ahead] + b'"'))
+    except ValueError:
+        return None
 
 
 def _bounds(tokens: Sequence[int], item: int) -> tuple[int, int]:

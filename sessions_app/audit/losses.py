@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from sessions_app.audit import money
+from sessions_app.audit.compared import compared_with
 from sessions_app.audit.differences import Figure, Finding
 from sessions_app.audit.rows import Row, SessionRows
 
@@ -18,7 +19,7 @@ def loss_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
 
 def _loss(rows: SessionRows, exchange: Row) -> tuple[int | None, Decimal | None]:
     """Unknown without counts, and where nobody knows why; nothing for the first request of a branch."""
-    before = rows.numbers.get(exchange["previous_id"] or 0)
+    before = compared_with(rows, exchange)
     was_cached = before["cached_tokens"] if before else 0
     prompt, cached = exchange["prompt_tokens"], exchange["cached_tokens"]
     if exchange["verdict"] == "unknown" or None in (was_cached, prompt, cached):

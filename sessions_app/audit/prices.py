@@ -45,9 +45,9 @@ class PriceRows:
     def family(self, model: str, day: date) -> str:
         """The model behind a name on a day."""
         base = found = base_name(model)
-        for row in self._lifecycles:
-            if row["model"] == base and row["valid_from"] <= day:
-                found = base_name(row["served_by"] or base)
+        dated = [row for row in self._lifecycles if row["model"] == base and row["valid_from"] <= day]
+        if dated:
+            return base_name(dated[-1]["served_by"] or base)
         for row in self._facts:
             applies = base.startswith(row["model"]) if row["is_family"] else base == row["model"]
             if applies and row["served_by"]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sessions_app.models import Blob, BlobSlice, Exchange, Price, RawChunk, Source
+from sessions_app.models import Blob, BlobSlice, Exchange, ModelFacts, Price, RawChunk, Run, Source, Turn
 
 Row = Mapping[str, Any]
 """Columns of one row, by name."""
@@ -48,6 +48,22 @@ class SessionRows:
     @cached_property
     def prices(self) -> dict[int, Row]:
         return {row["id"]: row for row in Price.objects.values()}
+
+    @cached_property
+    def runs(self) -> dict[int, Row]:
+        listed = Run.objects.filter(session=self.session_id)
+        return {row["id"]: row for row in listed.values("id", "status", "trigger_id")}
+
+    @cached_property
+    def turns(self) -> dict[int, Row]:
+        """The tree, without contents."""
+        listed = Turn.objects.filter(session=self.session_id).order_by()
+        return {row["id"]: row for row in listed.values("id", "parent_id", "origin_id", "exchange_id", "cut")}
+
+    @cached_property
+    def model_facts(self) -> list[Row]:
+        """A family's before a model's own, the longer name later: the last one that applies holds."""
+        return sorted(ModelFacts.objects.values(), key=lambda row: (not row["is_family"], len(row["model"])))
 
     @cached_property
     def sources(self) -> dict[int, Row]:

@@ -6,13 +6,13 @@ from datetime import timedelta
 from sessions_app.audit.answers import answer_of
 from sessions_app.audit.bookings import BookingRows, Finding, counts_of, exchange_findings, side_findings
 from sessions_app.audit.cache_bookings import CacheBookings, cache_findings, caches_of
+from sessions_app.audit.compared import compared_with
 from sessions_app.audit.differences import Difference
 from sessions_app.audit.ledger import ledger_findings
 from sessions_app.audit.prices import PriceRows
 from sessions_app.audit.rows import Row, SessionRows
 from sessions_app.audit.shown import ShownSession
 from sessions_app.audit.spending import session_findings
-from sessions_app.models import Exchange
 
 
 def audit_money(
@@ -49,13 +49,8 @@ def _exchange_money(
         counts = counts_of(exchange, answer)
         tokens = {key: source["tokens"] for key, source in rows.sources.items()}
         paid = counts.cost(price) if price else None
-        before = _previous(rows, exchange)
+        before = compared_with(rows, exchange)
         yield from ledger_findings(exchange, before, ledger, tokens=tokens, counts=counts, paid=paid)
-
-
-def _previous(rows: SessionRows, exchange: Row) -> Row | None:
-    key = exchange["previous_id"]
-    return rows.numbers.get(key) or (Exchange.objects.filter(pk=key).values().first() if key else None)
 
 
 def _differences(public: str, number: int, found: Iterator[Finding] | tuple[()]) -> Iterator[Difference]:

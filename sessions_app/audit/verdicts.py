@@ -9,7 +9,10 @@ from itertools import takewhile
 from typing import Any
 
 from sessions_app.audit.cache_life import CacheRows, Fate
+from sessions_app.audit.compared import compared_with
+from sessions_app.audit.cut_off import is_cut_off
 from sessions_app.audit.differences import Figure, Finding
+from sessions_app.audit.minimums import minimum_of
 from sessions_app.audit.rows import Row, SessionRows
 from sessions_app.audit.static_layers import static_change
 
@@ -69,19 +72,17 @@ class Case:
 
     @property
     def before(self) -> Row | None:
-        return self.rows.numbers.get(self.exchange["previous_id"] or 0)
+        return compared_with(self.rows, self.exchange)
 
     @property
     def minimum(self) -> int:
-        """A fact of the model at that time, which no other row keeps; 0: it never caches by itself."""
-        found: int = self.exchange["verdict_figures"].get("minimum") or 0
-        return found
+        return minimum_of(self.rows, self.exchange)
 
     def reason(self) -> str:
         exchange = self.exchange
         if not exchange["outcome"]:
             return self._refused()
-        if exchange["money"].get("at_least") or exchange["verdict_figures"].get("reason") == "cut_off":
+        if is_cut_off(self.rows, exchange):
             return "cut_off"
         if not exchange["usage"]:
             return "no_usage"

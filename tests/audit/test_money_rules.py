@@ -74,12 +74,12 @@ RULES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
     ),
     "source": (
         "sessions_app.runs.accounting.source_of",
-        lambda route: MoneySource.EMULATOR,
+        lambda exchange: MoneySource.EMULATOR,
         {F_.BOOKED_SOURCE},
     ),
     "source of caches": (
-        "sessions_app.runs.cache_bookings.source_of",
-        lambda route: MoneySource.EMULATOR,
+        "sessions_app.runs.cache_bookings.source_of_cache",
+        lambda name, session, route: MoneySource.EMULATOR,
         {F_.BOOKED_SOURCE},
     ),
     "storage": (

@@ -69,17 +69,12 @@ def test_no_other_reason_passes_for_any_exchange(
 ) -> None:
     for exchange in broken_prompt.session.exchanges.all():
         kept = exchange.verdict, exchange.verdict_figures
-        if reason.value != kept[1]["reason"] and reason not in BY_ITS_WORD:
+        if reason.value != kept[1]["reason"]:
             store(exchange, verdict=CODES[reason].value, verdict_figures=kept[1] | {"reason": reason.value})
             assert (exchange.number, Figure.VERDICT) in {
                 (one.exchange, one.figure) for one in audited(broken_prompt)
             }
             store(exchange, verdict=kept[0], verdict_figures=kept[1])
-
-
-BY_ITS_WORD = {VerdictReason.CUT_OFF}
-"""Reasons that the audit takes from the row: no raw row tells an answer that ended from one that was
-stopped at its last chunk."""
 
 
 def test_each_reason_has_its_code_in_the_audit_as_well() -> None:
@@ -93,6 +88,8 @@ def test_a_moved_break_and_an_unchanged_culprit_are_noticed(broken_prompt: Scrip
     for name, value in {"item": line["at"]["item"] + 1, "char": line["at"]["char"] + 1}.items():
         store(exchange, break_line=line | {"at": line["at"] | {name: value}})
         assert Figure.BREAK_PLACE in figures(broken_prompt)
+    store(exchange, break_line=line | {"at": line["at"] | {"layer_byte": line["at"]["layer_byte"] + 1}})
+    assert figures(broken_prompt) == {Figure.BREAK_BYTES}
     store(exchange, break_line=line | {"source": "tools"})
     assert Figure.CULPRIT in figures(broken_prompt)
     store(exchange, break_line={})

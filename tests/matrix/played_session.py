@@ -1,8 +1,10 @@
 """A scripted session with every operation of the matrix; the emulator's journal and the audit judge it."""
 
 import uuid
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
 from datetime import timedelta
+from decimal import Decimal
+from io import BytesIO
 from typing import Any
 
 import httpx2
@@ -11,7 +13,7 @@ from django.db.models import F
 
 from sessions_app.emulator.decisions import Decision
 from sessions_app.emulator.journal import Journal
-from sessions_app.models import Exchange, Turn
+from sessions_app.models import Attachment, Exchange, Todo, Turn
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs import history_edits
@@ -21,6 +23,9 @@ from tests.runs.scripted_session import AGED, MODEL, ScriptedSession
 OTHER_MODEL = "gemini-2.5-flash"
 TALK = "What do you make of it? " * 60
 REQUESTS_KEPT = 2_000
+LONG_SESSION = 220
+PIXEL = b"\x89PNG\r\n\x1a\n"
+"""How an image begins."""
 
 
 class PlayedSession(ScriptedSession):
@@ -48,11 +53,11 @@ class PlayedSession(ScriptedSession):
     def _replace(self, handle: Callable[[httpx2.Request], Coroutine[Any, Any, httpx2.Response]]) -> None:
         self.provider.handle_async_request = handle  # type: ignore[method-assign, assignment]
 
-    def talk(self, *, rounds: int = 0, more: str = "") -> None:
+    def talk(self, *, rounds: int = 0, more: str = "", files: Collection[uuid.UUID] = ()) -> None:
         before = self.provider.ahead
         self.said += 1
         text = f"task=t{self.said} rounds={rounds} calls=1 {more}"
-        self.run(self.process.runner.send(self.session.pk, uuid.uuid4(), text))
+        self.run(self.process.runner.send(self.session.pk, uuid.uuid4(), text, files=files))
         self._age(self.provider.ahead - before)
 
     def run(self, work: Any) -> None:
@@ -73,9 +78,9 @@ class PlayedSession(ScriptedSession):
         self.change(background=f"Version {self.edits}. {self.background}")
 
     def change_panel(self) -> None:
-        self.session.refresh_from_db()
-        panels = self.session.settings["panels"]
-        self.change(settings={"panels": panels | {"todos": not panels.get("todos", True)}})
+        """The person adds a todo: a panel without rows is not sent."""
+        self.edits += 1
+        Todo.objects.add_to(self.session, f"Errand {self.edits}")
 
     def change_tools(self) -> None:
         self.session.refresh_from_db()
@@ -87,8 +92,8 @@ class PlayedSession(ScriptedSession):
 
     def change_settings(self) -> None:
         self.session.refresh_from_db()
-        level = self.session.settings.get("thinking_level", "")
-        self.change(settings={"thinking_level": "LOW" if level == "HIGH" else "HIGH"})
+        was = self.session.settings.get("temperature")
+        self.change(settings={"temperature": 0.5 if was == 0.25 else 0.25})
 
     def switch_branch(self) -> None:
         """Words a message anew, and goes back to the branch of the first wording."""
@@ -127,8 +132,15 @@ class PlayedSession(ScriptedSession):
         self.talk()
         self._replace(inner)
 
+    def attach_file(self) -> None:
+        """The next message brings an image, another one each time."""
+        self.edits += 1
+        body = BytesIO(PIXEL + str(self.edits).encode())
+        row = Attachment.objects.add(self.session, name="a.png", mime="image/png", file=body)
+        self.talk(files=[row.public])
+
     def go_on_for_long(self) -> None:
-        while self.session.exchanges.count() < 220:
+        while self.session.exchanges.count() < LONG_SESSION:
             self.talk()
 
     def judge(self) -> None:
@@ -140,10 +152,12 @@ class PlayedSession(ScriptedSession):
     def wrong_figures(self) -> Iterator[str]:
         """Losses and breaks on which the journal has another opinion."""
         found = self.decisions()
-        for exchange in self.session.exchanges.select_related("previous").order_by("number"):
+        for exchange in self.session.exchanges.select_related("previous", "price").order_by("number"):
             expected = loss_by_journal(exchange, found)
             if expected is not None and exchange.lost_tokens != expected:
                 yield f"exchange {exchange.number}: lost {exchange.lost_tokens}, by the journal {expected}"
+            elif expected is not None and exchange.lost_usd != (usd := usd_of(exchange, expected)):
+                yield f"exchange {exchange.number}: lost ${exchange.lost_usd}, by the journal ${usd}"
             if not holds_unbroken(exchange, found):
                 yield f"exchange {exchange.number}: nothing broke, but {found[exchange.pk].prefix}"
 
@@ -162,6 +176,17 @@ def loss_by_journal(exchange: Exchange, found: Mapping[int, Decision]) -> int | 
         return None
     assert exchange.prompt_tokens is not None
     return max(0, min(found[before.pk].cached, exchange.prompt_tokens) - found[exchange.pk].cached)
+
+
+def usd_of(exchange: Exchange, tokens: int) -> Decimal | None:
+    """What so many tokens cost more, for not being cached, by the columns of the price row."""
+    price = exchange.price
+    if price is None:
+        return None if tokens else Decimal(0)
+    is_long = price.above is not None and (exchange.prompt_tokens or 0) > price.above
+    tiers = (price.input, price.input_above), (price.cached, price.cached_above)
+    new, cached = (high if is_long and high is not None else low for low, high in tiers)
+    return (tokens * (new - cached) / 1_000_000).quantize(Decimal("0.00000001"))
 
 
 def holds_unbroken(exchange: Exchange, found: Mapping[int, Decision]) -> bool:

@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 
 from tests.matrix.conftest import Begin
+from tests.matrix.operations import OPERATIONS, Operation
 from tests.matrix.played_session import TALK, PlayedSession
-from tests.matrix.test_matrix import OPERATIONS
 from tests.runs.scripted_session import LONG, SHORT
 
 SESSIONS = 500
@@ -31,20 +31,24 @@ def live(seed: int, begin: Begin) -> None:
     )
     played.talk()
     for _ in range(rng.randint(2, 5)):
-        step(rng, played)
+        last = played.newest().number
+        operation = step(rng, played)
         played.withhold(rng.random() < 0.15)
-        played.provider.refuses = played.provider.refuses and rng.random() < 0.5
         played.talk(rounds=rng.randint(0, 2), more=rng.choice(("", TALK)))
+        assert operation is None or operation.happened(played, last)
+        played.provider.refuses = played.provider.refuses and rng.random() < 0.5
     played.judge()
 
 
-def step(rng: Random, played: PlayedSession) -> None:
+def step(rng: Random, played: PlayedSession) -> Operation | None:
     """One of the operations, time that passes, or nothing."""
     chosen = rng.choice([*OPERATIONS, "pause", "nothing"])
     if chosen == "pause":
         played.wait(rng.randint(1, 40))
-    elif chosen != "nothing":
-        OPERATIONS[chosen](played)
+    operation = OPERATIONS.get(chosen)
+    if operation is not None:
+        operation.play(played)
+    return operation
 
 
 @pytest.mark.usefixtures("rolls_early")

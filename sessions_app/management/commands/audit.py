@@ -23,7 +23,8 @@ SHOWN = 120
 class Command(BaseCommand):
     help = (
         "Compute every figure and verdict of each session's exchanges, bookings, ledgers and sums again, "
-        "from chunks, request bytes, cache events and price rows alone (with --all also those of Spending), "
+        "from chunks, request bytes, turns, cache events, model facts and price rows alone (with --all also "
+        "those of Spending), "
         "by code that shares nothing with the product's. Nothing is sent or written. Exits with 1 when a "
         "figure differs, with 2 when a session does not exist."
     )

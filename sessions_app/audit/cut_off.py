@@ -1,0 +1,34 @@
+"""Whether an answer was cut off before its end, by the run's row, the turns and the chunks."""
+
+from sessions_app.audit.answers import answer_of
+from sessions_app.audit.rows import Row, SessionRows
+
+CLOSED = {"stopped", "interrupted"}
+"""How a run ends whose answer a person stops, or whose process dies."""
+
+ENDED_EARLY = {*CLOSED, "failed"}
+
+
+def is_cut_off(rows: SessionRows, exchange: Row) -> bool:
+    """Only the last request of a run that did not complete can be, and none whose answer became a whole turn.
+
+    Without a finish reason in its chunks, it was when the run was stopped or interrupted. An answer with one
+    had ended, perhaps before it was recorded, and a run that failed may have failed because of it: no raw
+    row tells these, so the stored reason has to do.
+    """
+    run = rows.runs[exchange["run_id"]]
+    if run["status"] not in ENDED_EARLY or not _is_last(rows, exchange) or _is_whole(rows, exchange):
+        return False
+    if run["status"] in CLOSED and not answer_of(rows.chunks(exchange)).finish_reason:
+        return True
+    reason: str = exchange["verdict_figures"].get("reason", "")
+    return reason == "cut_off"
+
+
+def _is_last(rows: SessionRows, exchange: Row) -> bool:
+    numbers = (one["number"] for one in rows.exchanges if one["run_id"] == exchange["run_id"])
+    return bool(max(numbers) == exchange["number"])
+
+
+def _is_whole(rows: SessionRows, exchange: Row) -> bool:
+    return any(turn["exchange_id"] == exchange["id"] and not turn["cut"] for turn in rows.turns.values())
