@@ -1,10 +1,11 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from sessions_app.accounts import views
+from sessions_app.accounts import preferences, views
 
 urlpatterns = [
     path("sign-in", views.PasswordSignIn.as_view(), name="sign-in"),
     path("sign-in/<str:token>", views.LinkSignIn.as_view(), name="sign-in-link"),
     path("sign-out", LogoutView.as_view(), name="sign-out"),
+    path("view/", preferences.set_view_mode, name="set-view"),
 ]

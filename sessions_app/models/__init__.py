@@ -26,11 +26,13 @@ from sessions_app.models.panel_items import (
     Todo,
 )
 from sessions_app.models.personal_limits import PersonalLimits, PersonalUsage
+from sessions_app.models.preferences import Preferences, ViewMode
 from sessions_app.models.price import Price, SeededPrice
 from sessions_app.models.raw_chunk import RawChunk
 from sessions_app.models.run import QueuedMessage, Run, RunLog
 from sessions_app.models.session import Session
 from sessions_app.models.session_settings import SessionSettings
+from sessions_app.models.shared_link import SharedFile, SharedLink
 from sessions_app.models.sign_in_link import SignInLink
 from sessions_app.models.source import Blob, SentItem, Source
 from sessions_app.models.spending import Allowance, Spending
@@ -64,6 +66,7 @@ __all__ = [
     "PanelState",
     "PersonalLimits",
     "PersonalUsage",
+    "Preferences",
     "Price",
     "PromptText",
     "QueuedMessage",
@@ -77,10 +80,13 @@ __all__ = [
     "SentItem",
     "Session",
     "SessionSettings",
+    "SharedFile",
+    "SharedLink",
     "SignInLink",
     "Source",
     "Spending",
     "Todo",
     "ToolCall",
     "Turn",
+    "ViewMode",
 ]

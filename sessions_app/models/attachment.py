@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sessions_app.models.session import Session
 
 NAME_LENGTH = 120
+MIME_LENGTH = 60
 EXPIRY_MARGIN = timedelta(minutes=5)
 """A copy at the provider that expires sooner is uploaded again: a run may take this long."""
 
@@ -94,7 +95,7 @@ class Attachment(models.Model):
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="attachments")
     name = models.CharField(max_length=NAME_LENGTH)
-    mime = models.CharField(max_length=60, help_text="By content, not by name.")
+    mime = models.CharField(max_length=MIME_LENGTH, help_text="By content, not by name.")
     size = models.PositiveIntegerField(help_text="Bytes.")
     blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
     message = models.UUIDField(

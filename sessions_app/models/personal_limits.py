@@ -41,6 +41,9 @@ class PersonalLimits(models.Model):
     sessions = models.PositiveIntegerField(
         null=True, blank=True, help_text="Temporary and archived ones count, deleted ones do not."
     )
+    shared_links = models.PositiveIntegerField(
+        null=True, blank=True, help_text="0 switches sharing off, and closes the links that there are."
+    )
 
     objects = PersonalLimitsQuerySet.as_manager()
 

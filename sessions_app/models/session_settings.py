@@ -144,8 +144,8 @@ class SessionSettings(BaseModel):
         ),
     ] = Field(
         default="adaptive",
-        title="When old turns move into the static layer",
-        description="What has moved can be cached; moving it costs a new cache.",
+        title="When old messages are put away",
+        description="What is put away can be cached; putting it away costs a new cache.",
     )
 
     continue_cut: Annotated[bool, FormField("limits")] = Field(

@@ -62,7 +62,16 @@ class BlobQuerySet(models.QuerySet["Blob"]):
 
     def delete_unreferenced(self, owner_id: int) -> int:
         """Deletes the owner's blobs that no row references; returns how many."""
-        from sessions_app.models import Attachment, BlobSlice, ExchangeAttempt, HistoryChunk, Source, Turn
+        from sessions_app.models import (
+            Attachment,
+            BlobSlice,
+            ExchangeAttempt,
+            HistoryChunk,
+            SharedFile,
+            SharedLink,
+            Source,
+            Turn,
+        )
         from sessions_app.models.blob_slice import INCOMPLETE
 
         unreferenced = self.filter(owner_id=owner_id).exclude(
@@ -72,6 +81,8 @@ class BlobQuerySet(models.QuerySet["Blob"]):
             | Exists(HistoryChunk.objects.filter(content=OuterRef("pk")))
             | Exists(Attachment.objects.filter(blob=OuterRef("pk")))
             | Exists(ExchangeAttempt.objects.filter(body=OuterRef("pk")))
+            | Exists(SharedLink.objects.filter(content=OuterRef("pk")))
+            | Exists(SharedFile.objects.filter(blob=OuterRef("pk")))
         )
         slices = BlobSlice.objects.filter(blob__in=unreferenced)
         slices._raw_delete(slices.db)

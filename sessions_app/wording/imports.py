@@ -84,13 +84,13 @@ NOTES: dict[str, str] = {
         "the model cannot call them any more."
     ),
     ImportNote.SIGNATURES_FOREIGN: (
-        "Thought signatures whose route is unknown: {count}. They are kept, and not sent; where the model "
+        "Thoughts whose origin is unknown: {count}. They are kept, and not sent; where the model "
         "demands one, the documented dummy stands in."
     ),
-    ImportNote.SIGNATURES_UNREADABLE: "Thought signatures that are not base64, left out: {count}.",
+    ImportNote.SIGNATURES_UNREADABLE: "Thoughts in a form that cannot be sent back, left out: {count}.",
     ImportNote.CALLS_UNSIGNED: (
-        "Steps of calls without a thought signature: {count}. Where the model demands one, the documented "
-        "dummy stands in."
+        "Steps of calls without the thought behind them: {count}. Where the model demands one, the "
+        "documented dummy stands in."
     ),
     ImportNote.FILES_ABSENT: (
         "Files that are not in the file, but elsewhere: {count}. A line of text stands in the place of each."

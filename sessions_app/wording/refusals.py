@@ -20,18 +20,18 @@ SENTENCES: dict[str, str] = {
     RefusalCode.ENDS_WITH_MODEL: (
         "The request would end with the model's own words; a message or tool responses must come last."
     ),
-    RefusalCode.BEGINS_WITH_RESULTS: "The buffer begins with tool responses whose calls are not sent.",
+    RefusalCode.BEGINS_WITH_RESULTS: "The history begins with tool responses whose calls are not sent.",
     RefusalCode.UNANSWERED_CALLS: "The calls of turn {turn} are not answered right after it.",
     RefusalCode.UNASKED_RESULTS: "The tool responses of turn {turn} do not follow their calls.",
     RefusalCode.UNORDERED_RESULTS: "The tool responses of turn {turn} are not in call order.",
     RefusalCode.RESULTS_OF_MODEL: "The tool responses of turn {turn} stand in a model turn.",
     RefusalCode.CALLS_AFTER_MODEL: "The calls of turn {turn} come right after another model turn.",
-    RefusalCode.NAIVE_CLOCK: "The time of the dynamic layer has no time zone.",
+    RefusalCode.NAIVE_CLOCK: "The time of the request has no time zone.",
     RefusalCode.TWO_THINKING_SETTINGS: "Only one of thinking level and thinking budget can be set.",
     RefusalCode.UNEQUAL_RESULTS: "Turn {turn} has {calls} calls, but turn {following} answers {results}.",
-    RefusalCode.UNSIGNED_FIRST_CALL: "The first function call of turn {turn} (part {part}) has no signature.",
+    RefusalCode.UNSIGNED_FIRST_CALL: "The first call of turn {turn} (part {part}) lacks its thought.",
     RefusalCode.REPEATED_KEYS: "The same {what} would be sent twice: {keys}.",
-    RefusalCode.PANEL_KEY_RESERVED: "A panel cannot be called {key}: that key is the clock.",
+    RefusalCode.PANEL_KEY_RESERVED: "Nothing in the context can be called {key}: that key is the clock.",
     RefusalCode.HISTORY_INVALID: "Nothing was sent: the history breaks {rules}.",
     RefusalCode.BUDGET_SPENT: "{state}",
     RefusalCode.MAX_ROUNDS: "A guard rail ended this: {spent} rounds of tools of at most {limit}.",
@@ -55,6 +55,7 @@ SENTENCES: dict[str, str] = {
     RefusalCode.UPLOAD_MB_PER_DAY: "Uploaded today: {used:,} MB. Your limit is {limit:,} MB a day.",
     RefusalCode.STORAGE_MB: "Stored for you: {used:,} MB. Your limit is {limit:,} MB.",
     RefusalCode.SESSIONS: "Sessions: {used:,}. Your limit is {limit:,}.",
+    RefusalCode.SHARED_LINKS: "Shared links: {used:,}. Your limit is {limit:,}.",
     RefusalCode.IMPORTS_AT_ONCE: "Imports under way: {used:,}. Your limit is {limit:,} at once.",
 }
 
@@ -67,7 +68,7 @@ BOUND_HINT = "It was not read further; what had arrived is kept. Ask again, or f
 
 HINTS: dict[str, str] = {
     RefusalCode.UNSIGNED_FIRST_CALL: (
-        "Prepare the signatures for the route before sending: the call then gets a stand-in."
+        "Prepare the history for the route before sending: the call then gets a stand-in."
     ),
     RefusalCode.HISTORY_INVALID: (
         "{breaches} Repair the history, or let this session repair it by itself (settings)."
@@ -89,6 +90,7 @@ HINTS: dict[str, str] = {
     RefusalCode.UPLOAD_MB_PER_DAY: "{room}",
     RefusalCode.STORAGE_MB: "{room}",
     RefusalCode.SESSIONS: "{room}",
+    RefusalCode.SHARED_LINKS: "{room}",
     RefusalCode.IMPORTS_AT_ONCE: "{room}",
 }
 """What to do about it, for those where there is something to do."""
@@ -100,6 +102,7 @@ ROOM: dict[str, str] = {
     RefusalCode.UPLOAD_MB_PER_DAY: "The count begins anew at 00:00 UTC, in {hours} h {minutes} min.",
     RefusalCode.STORAGE_MB: "Remove files from your workspace, or ask an administrator for more.",
     RefusalCode.SESSIONS: "Delete one that you no longer need, or ask an administrator for more.",
+    RefusalCode.SHARED_LINKS: "Revoke one that you no longer need, or ask an administrator for more.",
     RefusalCode.IMPORTS_AT_ONCE: "Wait until one of them is done, or cancel one.",
 }
 """How there is room again under a personal limit …"""

@@ -18,11 +18,10 @@ REASONS = {
 
 NOTES = {
     SignatureRefused.__name__: (
-        "The provider refused the thought signatures of earlier answers, so the request was sent again "
-        "without them."
+        "The provider refused the thoughts of earlier answers, so the request was sent again without them."
     ),
     SignatureMissing.__name__: (
-        "The provider missed a thought signature of an earlier call, so the request was sent again with a "
+        "The provider missed the thought behind an earlier call, so the request was sent again with a "
         "stand-in."
     ),
 }

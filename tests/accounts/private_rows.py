@@ -25,6 +25,7 @@ from sessions_app.models import (
     Reference,
     Run,
     Session,
+    SharedLink,
     Todo,
     Turn,
 )
@@ -101,6 +102,9 @@ class PrivateRows:
         self.memory = Memory.objects.remember(self.owner.pk, SECRET, session=session)
         self.line = LogEntry.objects.create(session=session, text=SECRET)
         self.notification = Notification.objects.add(session.pk, "user_message", SECRET)
+        self.link = SharedLink.objects.make(
+            session, snapshot=SECRET.encode(), has_details=True, files=(), expires_at=None
+        )
         self.skill = PromptText.objects.create(kind="skill", name="Kneading", body="Slowly.")
 
     def arguments(self, route: str) -> dict[str, Any]:
@@ -111,6 +115,7 @@ class PrivateRows:
             "run": last.run.public,
             "turn": self.task.public,
             "attachment": self.attachment.public,
+            "link": self.link.public,
             "number": last.number,
             "other": first.number,
             "index": 0,

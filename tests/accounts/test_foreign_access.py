@@ -32,6 +32,8 @@ PEOPLE = ("ordinary", "staff", "anonymous")
 
 LEFT_OUT = {
     "sign-in-link": "who has the link is the person: test_sign_in",
+    "shared": "who has the link may read: tests/sharing",
+    "shared-file": "who has the link may read: tests/sharing",
     "sign-out": "it would end the visit of whoever tries the others",
 }
 """Routes that are not tried, with the reason. The admin shows people to staff by design: tests/admin."""
@@ -147,7 +149,7 @@ def test_an_own_session_leads_to_nothing_of_another_person(
         own = make_session(bob)
         answered(own, "Mine", "Yours")
         for address in addresses(rows):
-            if address.arguments["public"] == rows.session.public:
+            if address.arguments.get("public") == rows.session.public:
                 below = Address(address.route, {**address.arguments, "public": own.public})
                 send(stranger, "get", below.path, {})
                 send(stranger, "post", below.path, rows.form())

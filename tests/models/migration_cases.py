@@ -5,7 +5,7 @@ Each function runs on the opened database of `test_migrations` and raises Assert
 
 from collections.abc import Callable
 
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Permission, User
 
 from sessions_app.models import (
     Allowance,
@@ -22,11 +22,13 @@ from sessions_app.models import (
     ModelLifecycle,
     PersonalLimits,
     PersonalUsage,
+    Preferences,
     Price,
     Run,
     RunLog,
     SeededLifecycle,
     Session,
+    SharedLink,
     Spending,
     ToolCall,
     Turn,
@@ -169,6 +171,15 @@ def no_old_call_is_of_unknown_outcome() -> None:
     assert not ToolCall.objects.filter(may_have_run=True).exists()
 
 
+def nothing_is_shared_and_no_number_of_links_is_set() -> None:
+    assert not SharedLink.objects.exists()
+    assert not PersonalLimits.objects.exclude(shared_links=None).exists()
+
+
+def nobody_has_chosen_a_view() -> None:
+    assert User.objects.exists() and not Preferences.objects.exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -190,6 +201,8 @@ CASES: dict[str, Callable[[], None]] = {
     "0028_exchange_loss": losses_follow_from_the_counts,
     "0033_exchange_attempt": neither_attempts_nor_times_are_made_up_for_old_exchanges,
     "0034_tool_call_may_have_run": no_old_call_is_of_unknown_outcome,
+    "0037_preferences": nobody_has_chosen_a_view,
+    "0042_shared_links": nothing_is_shared_and_no_number_of_links_is_set,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import cycle
 from string import Formatter
 from typing import Any
 
-from sessions_app.error_codes import BodyRefusal, RefusalCode
+from sessions_app.error_codes import BodyRefusal, DocumentProblem, RefusalCode, ShareProblem
 from sessions_app.errors import NoAnswer, ProviderDown
 from sessions_app.models import Notification, Run
 from sessions_app.prompt.billing import BilledAs
@@ -27,12 +27,14 @@ from sessions_app.prompt.strategy import StrategyReason, StrategyRecord
 from sessions_app.prompt.templates import ChangeRate, RenderFailure
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.wording import (
+    activity,
     api_key,
     break_lines,
     cache_events,
     cache_plans,
     comparisons,
     costs,
+    documents,
     endings,
     imports,
     model_notices,
@@ -42,12 +44,15 @@ from sessions_app.wording import (
     resends,
     sentences,
     sessions,
+    sharing,
     sources,
     stages,
     strategies,
+    terms,
     texts,
     token_kinds,
     uploads,
+    usage,
     values,
     verdicts,
 )
@@ -251,11 +256,19 @@ def all_sentences() -> Iterator[str]:
     yield from map(model_notices.sentence, NOTICES)
     yield from map(model_notices.label, NOTICES)
     yield from texts.REMARKS.values()
+    yield from map(terms.explanation, terms.EXPLANATIONS)
+    yield from _words_about_usage()
     yield from (*api_key.ORIGINS.values(), *api_key.PLACES.values())
     yield from _names_of_the_inspector()
     yield from _sentences_of_input()
     yield from _sentences_of_runs()
     yield from _sentences_of_uploads()
+
+
+def _words_about_usage() -> Iterator[str]:
+    yield from (usage.tokens(1_000, 50, thoughts) for thoughts in (0, 20))
+    yield from (usage.cached(part, 1_000) for part in (0, 5, 500, 1_000))
+    yield usage.cost("$0.01")
 
 
 def _sentences_of_caches() -> Iterator[str]:
@@ -315,6 +328,7 @@ def _sentences_of_runs() -> Iterator[str]:
     for status in (Run.Status.FAILED, Run.Status.STOPPED, Run.Status.INTERRUPTED):
         yield from endings.ending_texts(status)
     yield from (endings.cost(0, 0), endings.cost(1, 1), *endings.UNREAD.values())
+    yield from (activity.activity(activity.ACTIVITIES["thought"], 1, 1), activity.activity("", 2, 0))
     yield from (endings.call_state("unknown"), endings.call_state("not_run"))
     yield from (endings.resumption([]), endings.resumption(["book_taxi"]))
     for kind in (*resends.REASONS, ProviderDown.__name__):
@@ -335,6 +349,14 @@ def _sentences_of_bookings() -> Iterator[str]:
 
 
 def _sentences_of_uploads() -> Iterator[str]:
+    yield from (sharing.problem(reason, {"size": 2_000, "limit": 1_000}) for reason in ShareProblem)
+    yield from sharing.CALL_STATES.values()
+    figures = {"host": "a.example", "seconds": 10, "limit": 1_000, "status": 404, "mime": "image/png"}
+    yield from (documents.problem(reason, figures) for reason in DocumentProblem)
+    yield from (documents.hint("page"), documents.hint("document"))
+    noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    yield documents.document_with_origin("a.docx", "Text")
+    yield from (documents.page_with_origin("http://a.example/", each, noon, "Text") for each in ("", "A"))
     yield from (uploads.body_refusal(reason, 1_000_000) for reason in BodyRefusal)
     for mime in FILE_TYPES:
         yield from uploads.too_large("a", 2_000_000, 1_000_000, mime)

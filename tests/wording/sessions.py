@@ -20,7 +20,7 @@ from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.stage_records import FIGURES, StageName, StageRecord, StageStatus
-from tests.factories import MODEL, ROUTE, answered, finish, make_exchange, make_run, make_session
+from tests.factories import MODEL, ROUTE, answered, finish, make_exchange, make_run, make_session, play_flight
 from tests.wording.examples import BREAKS, BUDGETS, ENTRIES, PLANS, STRATEGIES, SUMS, VERDICTS
 
 
@@ -110,6 +110,10 @@ def fill_with_resends(session: Session) -> None:
     finish(run)
 
 
+def fill_with_tools(session: Session) -> None:
+    play_flight(session)
+
+
 def fill_with_long_text(session: Session) -> None:
     answered(session, "A list", "- a\n" * 6_000)
 
@@ -140,6 +144,7 @@ EXAMPLES = (
     Example(fill_with_refusals),
     Example(fill_with_endings, ("response",)),
     Example(fill_with_resends, ("signatures",)),
+    Example(fill_with_tools),
     Example(fill_with_long_text),
 )
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import pytest
 
-from sessions_app.error_codes import BodyRefusal, ImportProblem, RefusalCode
+from sessions_app.error_codes import BodyRefusal, DocumentProblem, ImportProblem, RefusalCode, ShareProblem
 from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoAnswer, PipewebError
 from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
 from sessions_app.key_codes import KeyOrigin
@@ -35,12 +35,14 @@ from sessions_app.wording import (
     api_key,
     comparisons,
     costs,
+    documents,
     endings,
     imports,
     model_notices,
     outcomes,
     refusals,
     remarks,
+    sharing,
     stages,
     token_kinds,
     uploads,
@@ -69,6 +71,8 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "expected values": (ExpectedValue, imports.EXPECTED),
     "values": (ValueProblem, values.SENTENCES),
     "bodies": (BodyRefusal, uploads.BODIES),
+    "problems of sharing": (ShareProblem, sharing.PROBLEMS),
+    "problems of documents": (DocumentProblem, documents.PROBLEMS),
     "causes": (SpendingCause, costs.CAUSES),
     "token kinds": (TermKind, costs.TOKEN_KINDS),
     "changes of items": (ItemChange, costs.CHANGES),

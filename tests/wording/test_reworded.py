@@ -16,7 +16,16 @@ from tests.wording.sessions import Example, make_examples
 from tests.wording.skeleton import skeleton
 from tests.wording.templates import all_templates, reworded
 
-OF_A_SESSION = ("outlook", "gauge", "panels", "details", "session-settings", "arguments", "exchanges")
+OF_A_SESSION = (
+    "outlook",
+    "gauge",
+    "panels",
+    "details",
+    "session-settings",
+    "arguments",
+    "exchanges",
+    "share",
+)
 """What a session's page loads beside the conversation, and the inspector's list."""
 
 
@@ -78,6 +87,8 @@ def test_other_sentences_change_nothing_but_text(
         found = read(client, iter([reverse("sessions"), reverse("spending")]))
         found |= after_actions(client, examples[0][0])
         found["refused"] = client.post(arguments, {"args": "[NaN]"}).content.decode()
+        page = reverse("web-page", args=[examples[0][0].public])
+        found["no page"] = client.post(page, {"url": "no address"}).content.decode()
         for session, example in examples:
             found |= read(client, addresses(session, example))
         found |= read(staff, iter([reverse("key")]))

@@ -1,0 +1,31 @@
+"""What an answer took, for people who know nothing of prompts and caches."""
+
+TOKENS = {
+    "plain": "{prompt:,} tokens read, {output:,} written",
+    "thought": "{prompt:,} tokens read, {output:,} written, {thoughts:,} for thinking",
+}
+
+CACHED = {
+    "none": "Nothing of it was read from a cache",
+    "some": "{share} % was read from a cache, at a lower price",
+    "little": "Less than 1 % was read from a cache, at a lower price",
+    "all": "All of it was read from a cache, at a lower price",
+}
+"""The share of what was read, rounded down: only all of it is all of it."""
+
+COST = "Money: {total}"
+
+
+def tokens(prompt: int, output: int, thoughts: int) -> str:
+    return TOKENS["thought" if thoughts else "plain"].format(prompt=prompt, output=output, thoughts=thoughts)
+
+
+def cached(part: int, prompt: int) -> str:
+    """`prompt` is not 0."""
+    share = 100 * part // prompt
+    case = "all" if share >= 100 else "some" if share else "little" if part else "none"
+    return CACHED[case].format(share=share)
+
+
+def cost(total: str) -> str:
+    return COST.format(total=total)
