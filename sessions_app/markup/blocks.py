@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from markdown_it.utils import EnvType
 
+from sessions_app.markup.open_block import OpenBlock, Preview
 from sessions_app.markup.rendering import render_with
 from sessions_app.markup.sanitising import well_formed
 from sessions_app.markup.scanning import Scanner
@@ -28,10 +29,11 @@ class Closed:
 
 
 class Blocks:
-    """Takes Markdown in pieces. `tail` is the text of the open block, shown as plain text."""
+    """Takes Markdown in pieces. `tail` is the text of the open block."""
 
     def __init__(self) -> None:
         self._env: EnvType = {}
+        self._open = OpenBlock(self._env)
         self._scanner = Scanner()
         self._pieces = 0
 
@@ -41,8 +43,16 @@ class Blocks:
 
     def feed(self, delta: str) -> list[Closed]:
         """Adds text; returns the blocks that it closed, in order."""
+        self._open.add(len(delta))
         formatted = self._formatted(self._scanner.feed(well_formed(delta)))
-        return [*formatted, *self._unformatted(PIECE)]
+        closed = [*formatted, *self._unformatted(PIECE)]
+        if closed:
+            self._open.restart()
+        return closed
+
+    def preview(self) -> list[Preview]:
+        """What to show of the open block by now, if there is anything new."""
+        return [] if self._scanner.is_too_long else list(self._open.show(self.tail))
 
     def close(self) -> list[Closed]:
         """Closes the open block at the end of the text. Trailing blank lines stay in `tail`."""

@@ -22,6 +22,7 @@ from pygments.lexer import Lexer
 from pygments.lexers import find_lexer_class_by_name
 from pygments.util import ClassNotFound
 
+from sessions_app.markup.addresses import link_addresses
 from sessions_app.markup.mathematics import mathematics
 from sessions_app.markup.meters import limit_costs
 from sessions_app.markup.sanitising import is_picture, sanitise
@@ -39,17 +40,23 @@ _FORMATTER = HtmlFormatter[str](nowrap=True)
 
 def code_block(code: str, language: str = "", *, is_coloured: bool = False) -> str:
     """Highlighted by class names (static/css/code.css); `language` is the first word after the fence."""
-    label = escape(language[:LABEL_LIMIT])
+    label = escape(language[:LABEL_LIMIT]) or "text"
     shown = _coloured(code, language) if is_coloured else escape(code)
     return (
         '<div class="code"><div class="code-head">'
         f'<span class="code-language">{label}</span>'
+        '<button type="button" class="copy" data-wrap aria-pressed="false">Wrap</button>'
+        f'<button type="button" class="copy" data-save="code{_ending(language)}">Download</button>'
         '<button type="button" class="copy" data-copy>Copy</button></div>'
         f'<pre tabindex="0"><code>{shown}</code></pre></div>\n'
     )
 
 
-def _folded_report(report: str) -> str:
+def is_report(language: str) -> bool:
+    return language == EMULATOR_REPORT
+
+
+def folded_report(report: str) -> str:
     return (
         '<details class="fold received"><summary>What the model received</summary>'
         f'<pre tabindex="0">{escape(report)}</pre></details>\n'
@@ -61,6 +68,13 @@ def _coloured(code: str, language: str) -> str:
     if lexer_class is None:
         return escape(code)
     return highlight(code, lexer_class(stripnl=False), _FORMATTER)
+
+
+def _ending(language: str) -> str:
+    """The ending of a file with code of the language."""
+    lexer_class = _lexer_class(language.lower()) if language else None
+    patterns = lexer_class.filenames if lexer_class else []
+    return next((ending[1] for name in patterns if (ending := _FILE_ENDING.fullmatch(name))), ".txt")
 
 
 @lru_cache(maxsize=256)
@@ -82,6 +96,7 @@ CELL_LIMIT = 1_000
 BRACKET_LIMIT = 1_000
 """Opening brackets in a paragraph; with more its links stay text, since parsing them is quadratic."""
 
+_FILE_ENDING = re.compile(r"\*(\.\w+)")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,}).*$", re.MULTILINE)
 _LINE_MARK = re.compile(
     r"^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+|[-*_=|: ]{3,}$)", re.MULTILINE
@@ -113,6 +128,7 @@ def make_parser() -> MarkdownIt:
     parser.enable(["table", "strikethrough"]).use(tasklists_plugin).use(mathematics)
     without_links = MarkdownIt("commonmark", options).enable("strikethrough").disable(["link", "image"])
     parser.core.ruler.before("inline", "brackets", partial(_parse_bracket_floods, without_links))
+    parser.core.ruler.push("addresses", link_addresses)
     parser.core.ruler.push("costs", limit_costs)
     parser.core.ruler.push("headings", _lower_headings)
     parser.core.ruler.push("alignment", _classes_for_styles)
@@ -126,8 +142,8 @@ class Html(RendererHTML):
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[idx]
         language = next(iter(token.info.split()), "")
-        if language == EMULATOR_REPORT:
-            return _folded_report(token.content)
+        if is_report(language):
+            return folded_report(token.content)
         return code_block(token.content, language, is_coloured=token.meta.get("is_coloured", False))
 
     def code_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
@@ -137,7 +153,9 @@ class Html(RendererHTML):
         return '<div class="table" tabindex="0">' + self.renderToken(tokens, idx, options, env)
 
     def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return self.renderToken(tokens, idx, options, env).rstrip("\n") + "</div>\n"
+        end = self.renderToken(tokens, idx, options, env).rstrip("\n")
+        copy = '<button type="button" class="copy" data-copy-table>Copy table</button>'
+        return f"{end}{copy}</div>\n"
 
 
 def _parse_bracket_floods(without_links: MarkdownIt, state: StateCore) -> None:

@@ -38,7 +38,7 @@ ATTRIBUTES = {
     "mstyle": {"displaystyle", "scriptlevel"},
     "mtable": {"displaystyle"},
     "mtd": {"class"},
-    "button": {"class", "type", "data-copy"},
+    "button": {"aria-pressed", "class", "type", "data-copy", "data-copy-table", "data-save", "data-wrap"},
     "div": {"class", "tabindex"},
     "img": {"src", "alt", "title"},
     "input": {"checked"},

@@ -129,7 +129,6 @@ def test_characters_that_only_look_special_are_kept() -> None:
         ("3. a\n4. b", '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>\n'),
         ("> a", "<blockquote>\n<p>a</p>\n</blockquote>\n"),
         ("it costs $5 to $10", "<p>it costs $5 to $10</p>\n"),
-        ("see https://example.org", "<p>see https://example.org</p>\n"),
     ],
 )
 def test_it_renders(text: str, html: str) -> None:
@@ -189,3 +188,27 @@ def test_it_never_adds_anything(text: str) -> None:
 @given(st.lists(st.text(alphabet="abcé", min_size=1), max_size=8))
 def test_plain_words_are_left_alone(words: list[str]) -> None:
     assert plain(" ".join(words)) == " ".join(words)
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("see https://example.org/a_b_c.", "https://example.org/a_b_c"),
+        ("(at http://example.org/d)", "http://example.org/d"),
+        ("https://example.org/a_(b), then", "https://example.org/a_(b)"),
+        ("**https://example.org/x**", "https://example.org/x"),
+    ],
+)
+def test_an_address_without_brackets_is_a_link(text: str, address: str) -> None:
+    assert f'<a href="{address}"' in render(text) and f">{address}</a>" in render(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["`https://example.org`", "javascript://example.org", "https://", "xhttps://a.b"]
+)
+def test_other_text_is_no_link(text: str) -> None:
+    assert "<a " not in render(text)
+
+
+def test_an_address_in_a_link_stays_one_link() -> None:
+    assert render("[https://example.org](https://example.net)").count("<a ") == 1
