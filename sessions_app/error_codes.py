@@ -50,6 +50,7 @@ class RefusalCode(StrEnum):
     UPLOAD_MB_PER_DAY = "upload_mb_per_day"
     STORAGE_MB = "storage_mb"
     SESSIONS = "sessions"
+    SHARED_LINKS = "shared_links"
     IMPORTS_AT_ONCE = "imports_at_once"
 
 
@@ -85,6 +86,43 @@ class ImportProblem(StrEnum):
     INTERRUPTED = "interrupted"
     NOT_WRITTEN = "not_written"
     BROKEN = "broken"
+
+
+class ShareProblem(StrEnum):
+    """Why a conversation cannot be shared as it is. The comments name the figures."""
+
+    # No figures.
+    EMPTY = "empty"
+    TEMPORARY = "temporary"
+    CHANGED = "changed"
+    SWITCHED_OFF = "switched_off"
+    # size, limit.
+    TOO_LARGE = "too_large"
+
+
+class DocumentProblem(StrEnum):
+    """Why a document or a web page does not become text. The comments name the figures."""
+
+    # No figures.
+    NO_WEB_ADDRESS = "no_web_address"
+    UNREADABLE = "unreadable"
+    NO_TEXT = "no_text"
+    NO_DOCUMENT = "no_document"
+    BROKEN_DOCUMENT = "broken_document"
+    TOO_COMPLEX = "too_complex"
+    BUSY = "busy"
+    # host.
+    UNKNOWN_HOST = "unknown_host"
+    PRIVATE_ADDRESS = "private_address"
+    UNREACHABLE = "unreachable"
+    # seconds | limit | status | mime.
+    TOO_SLOW = "too_slow"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+    PAGE_TOO_LARGE = "page_too_large"
+    TEXT_TOO_LARGE = "text_too_large"
+    ARCHIVE_TOO_LARGE = "archive_too_large"
+    BAD_STATUS = "bad_status"
+    WRONG_TYPE = "wrong_type"
 
 
 class BodyRefusal(StrEnum):

@@ -32,6 +32,8 @@
     ├── NotKept                what a person wrote in a panel cannot be kept
     ├── RowGone                an action names a row that the session does not have (any more)
     ├── NotImportable          a file that is no exported session, or a damaged one: a code with figures
+    ├── NotShareable           a conversation that cannot be shared as it is: a code with figures
+    ├── DocumentRefused        a document or web page that does not become text: a code with figures
     ├── ReportUnreadable       a file that is no report of `manage.py conform`
     ├── BodyRefused            the body of a request is not read: a code (`wording.uploads`)
     └── WorkspaceError         a path outside the workspace, or a file that cannot be used
@@ -43,7 +45,7 @@ AnswerRefused are also RequestRefused, which has a code and figures instead, sin
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sessions_app.error_codes import BodyRefusal, ImportProblem, RefusalCode
+from sessions_app.error_codes import BodyRefusal, DocumentProblem, ImportProblem, RefusalCode, ShareProblem
 
 
 class PipewebError(Exception):
@@ -79,7 +81,7 @@ class RequestRefused(PipewebError):
     """`reason` is the rule, `figures` are JSON values for its sentence. The message is for logs only."""
 
     def __init__(self, reason: RefusalCode, **figures: Any) -> None:
-        super().__init__(f"{reason} {figures}" if figures else reason.value)
+        super().__init__(f"{reason} {figures}" if figures else str(reason))
         self.reason = reason
         self.figures = figures
 
@@ -254,7 +256,25 @@ class NotImportable(PipewebError):
     """`reason` is the problem, `figures` are JSON values for its sentence (`wording.imports`)."""
 
     def __init__(self, reason: ImportProblem, **figures: Any) -> None:
-        super().__init__(f"{reason} {figures}" if figures else reason.value)
+        super().__init__(f"{reason} {figures}" if figures else str(reason))
+        self.reason = reason
+        self.figures = figures
+
+
+class NotShareable(PipewebError):
+    """`reason` is the problem, `figures` are JSON values for its sentence (`wording.sharing`)."""
+
+    def __init__(self, reason: ShareProblem, **figures: Any) -> None:
+        super().__init__(f"{reason} {figures}" if figures else str(reason))
+        self.reason = reason
+        self.figures = figures
+
+
+class DocumentRefused(PipewebError):
+    """`reason` is the problem, `figures` are JSON values for its sentence (`wording.documents`)."""
+
+    def __init__(self, reason: DocumentProblem, **figures: Any) -> None:
+        super().__init__(f"{reason} {figures}" if figures else str(reason))
         self.reason = reason
         self.figures = figures
 

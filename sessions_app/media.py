@@ -6,6 +6,12 @@ INLINE_LIMIT = 14_000_000
 FILE_LIMIT = 50_000_000
 """Bytes of one file; files that do not fit inline are uploaded to the provider first."""
 
+DOCUMENT_LIMIT = 20_000_000
+"""Bytes of a Word document."""
+
+ARCHIVE = b"PK\x03\x04"
+"""First bytes of a Word document, and of any other zip archive."""
+
 COUNT_LIMIT = 10
 """Maximum number of files of a message."""
 
@@ -17,7 +23,7 @@ INLINE_IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"}
 
 PLAYED_TYPES = ("audio/", "video/")
 
-READ_KINDS = "PNG, JPEG, WebP, HEIC, PDF, common audio and video, and text in UTF-8"
+READ_KINDS = "PNG, JPEG, WebP, HEIC, PDF, common audio and video, Word documents, and text in UTF-8"
 
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),

@@ -5,9 +5,29 @@ Session titles are content too, since they are made from messages.
 
 from django.contrib import admin
 
-from sessions_app.admin import caches, limits, model_facts, panels, prompts, runs, sessions, users
+from sessions_app.admin import (
+    caches,
+    limits,
+    model_facts,
+    panels,
+    prompts,
+    runs,
+    sessions,
+    shared_links,
+    users,
+)
 
-__all__ = ["caches", "limits", "model_facts", "panels", "prompts", "runs", "sessions", "users"]
+__all__ = [
+    "caches",
+    "limits",
+    "model_facts",
+    "panels",
+    "prompts",
+    "runs",
+    "sessions",
+    "shared_links",
+    "users",
+]
 
 admin.site.site_header = "Pipeweb admin"
 admin.site.site_title = "Pipeweb admin"

@@ -17,7 +17,7 @@ from sessions_app.context.personal_limits import (
     limits_of,
 )
 from sessions_app.context.storage import MEGABYTE
-from sessions_app.models import PersonalLimits, PersonalUsage, Session
+from sessions_app.models import PersonalLimits, PersonalUsage, Session, SharedLink
 
 if TYPE_CHECKING:
     StackedInline = admin.StackedInline[Any, Any]
@@ -95,4 +95,5 @@ def use_of(person: User) -> dict[str, int]:
         "upload_mb_per_day": usage.uploaded_today // MEGABYTE,
         "storage_mb": usage.stored // MEGABYTE,
         "sessions": Session.objects.of(person).count(),
+        "shared_links": SharedLink.objects.filter(session__owner=person).count(),
     }

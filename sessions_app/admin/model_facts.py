@@ -51,7 +51,10 @@ class FactsRow:
 
 @admin.register(ModelFacts)
 class ModelFactsAdmin(FilteredAdmin):
-    """An empty field keeps the value of the code; `manage.py conform --live --save` fills in others."""
+    """An empty field keeps the value of the code; `manage.py conform --live --save` fills in others.
+
+    `served_by` has no date: it holds where no row of the model's life is in force.
+    """
 
     list_display = ("model", "is_family", "note", "checked_at", "updated_at")
     search_fields = ("model", "note")

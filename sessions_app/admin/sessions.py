@@ -9,7 +9,17 @@ from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest
 
 from sessions_app.admin.base import RecordAdmin, SessionPartAdmin, percent, short
-from sessions_app.models import Exchange, ExchangeAttempt, RawChunk, Run, RunLog, Session, Source, Turn
+from sessions_app.models import (
+    Exchange,
+    ExchangeAttempt,
+    RawChunk,
+    Run,
+    RunLog,
+    Session,
+    SharedLink,
+    Source,
+    Turn,
+)
 
 Deleted = tuple[list[Any], dict[str, int], set[str], list[str]]
 """What ModelAdmin.get_deleted_objects returns: rows, counts by model, missing permissions, protected rows."""
@@ -22,6 +32,7 @@ PARTS: dict[str, Callable[[Iterable[Session]], QuerySet[Any]]] = {
     "raw chunks": lambda sessions: RawChunk.objects.filter(exchange__session__in=sessions),
     "events": lambda sessions: RunLog.objects.filter(run__session__in=sessions),
     "sources": lambda sessions: Source.objects.filter(session__in=sessions),
+    "shared links": lambda sessions: SharedLink.objects.filter(session__in=sessions),
 }
 
 

@@ -9,7 +9,7 @@ from sessions_app.models import Exchange
 from sessions_app.models.answering import other_model
 from sessions_app.prompt.pricing import Budget, Money, MoneySource
 from sessions_app.ribbon import Ribbon, ribbon_of
-from sessions_app.wording import break_lines, costs, sentences, verdicts
+from sessions_app.wording import break_lines, costs, sentences, usage, verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,8 @@ class AnswerUsage:
     last: Exchange
     prompt: int
     cached: int
+    output: int
+    thoughts: int
     cost: AnswerCost | None
     others: tuple[tuple[str, str], ...] = ()
 
@@ -77,6 +79,8 @@ class AnswerUsage:
             last=exchanges[-1],
             prompt=sum(one.prompt_tokens or 0 for one in exchanges),
             cached=sum(one.cached_tokens or 0 for one in exchanges),
+            output=sum(one.output_tokens or 0 for one in exchanges),
+            thoughts=sum(one.thought_tokens or 0 for one in exchanges),
             cost=AnswerCost.of(exchanges),
             others=tuple(
                 dict.fromkeys((one.model, other_model(one)) for one in exchanges if other_model(one))
@@ -88,9 +92,22 @@ class AnswerUsage:
         return ribbon_of(self.last)
 
     @property
-    def share(self) -> str:
+    def percent(self) -> int:
         """The cached share, rounded down so that 100 % means all of it."""
-        return f"{100 * self.cached // self.prompt} % cached" if self.prompt else "no usage reported"
+        return 100 * self.cached // self.prompt if self.prompt else 0
+
+    @property
+    def share(self) -> str:
+        return f"{self.percent} % cached" if self.prompt else "no usage reported"
+
+    @property
+    def words(self) -> list[str]:
+        """Tokens, cache and cost in plain words, a line each; empty if nothing was counted."""
+        if not self.cost:
+            return []
+        tokens = usage.tokens(self.prompt, self.output, self.thoughts) if self.prompt else ""
+        cache = usage.cached(self.cached, self.prompt) if self.prompt else ""
+        return [line for line in (tokens, cache, usage.cost(self.cost.total)) if line]
 
     @property
     def verdict(self) -> str:

@@ -12,13 +12,25 @@ from django.views.decorators.http import require_GET, require_POST
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_session
 from sessions_app.chat.history_views import conflict_response
+from sessions_app.chat.text_files import keep_text
 from sessions_app.context.storage import check_upload
 from sessions_app.context.workspaces import workspace_of
-from sessions_app.errors import RunError, WorkspaceError
-from sessions_app.media import COUNT_LIMIT, FILE_LIMIT, HEAD_SIZE, READ_KINDS, is_shown, is_text, kind_of
-from sessions_app.models import Attachment, Session
+from sessions_app.documents.jobs import read_document
+from sessions_app.errors import DocumentRefused, RunError, WorkspaceError
+from sessions_app.media import (
+    ARCHIVE,
+    COUNT_LIMIT,
+    DOCUMENT_LIMIT,
+    FILE_LIMIT,
+    HEAD_SIZE,
+    READ_KINDS,
+    is_shown,
+    is_text,
+    kind_of,
+)
+from sessions_app.models import Attachment, Reference, Session
 from sessions_app.prompt.media import attachment_key, bytes_of, media_in
-from sessions_app.wording import uploads
+from sessions_app.wording import documents, uploads
 from sessions_app.workspace import UPLOAD_LIMIT, safe_name
 
 CACHE_FOREVER = "private, max-age=31536000, immutable"
@@ -30,6 +42,10 @@ SANDBOX_HEADERS = {
     "Cache-Control": CACHE_FOREVER,
 }
 """Headers for untrusted files: no script runs and nothing is loaded."""
+
+
+PASTED = "text/plain"
+"""The type of a long text that was pasted into the message."""
 
 
 @login_required
@@ -46,7 +62,10 @@ def attach(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     try:
         if file is None:
             raise RunError("No file came.", hint="Choose a file.")
-        kept = _store(session, file)
+        kept = _store(session, file, is_pasted="pasted" in request.POST)
+    except DocumentRefused as error:
+        sentence = documents.problem(error.reason, error.figures)
+        return conflict_response(RunError(sentence, hint=documents.hint("document")))
     except (RunError, WorkspaceError) as error:
         return conflict_response(RunError(error.message, hint=error.hint))
     return render(request, "chat/chip.html", {"session": session, **kept})
@@ -106,8 +125,11 @@ def file_response(body: bytes, mime: str, name: str) -> HttpResponse:
     return answer
 
 
-def _store(session: Session, file: "UploadedFile[Any]") -> dict[str, Any]:
-    """Return the template context of the chip. Raise RunError or WorkspaceError."""
+def _store(session: Session, file: "UploadedFile[Any]", *, is_pasted: bool) -> dict[str, Any]:
+    """Return the template context of the chip. Raise RunError or WorkspaceError.
+
+    A text opens as a reference in the context panel, but a pasted one is part of the message.
+    """
     name, size = safe_name(file.name or "file"), file.size or 0
     if not size:
         raise RunError(f"“{name}” is empty.", hint="Choose another file.")
@@ -116,14 +138,26 @@ def _store(session: Session, file: "UploadedFile[Any]") -> dict[str, Any]:
     mime = kind_of(head)
     if mime:
         return {"attachment": _attach(session, file, name, mime)}
+    if head.startswith(ARCHIVE):
+        return {"reference": _keep_document(session, file, name), "origin": name}
     is_large = size > UPLOAD_LIMIT
     if not is_text(head if is_large else file.read()):
         raise RunError(f"“{name}” is no kind of file that the model reads.", hint=f"It reads {READ_KINDS}.")
     if is_large:
         raise _refusal(uploads.too_large(name, size, UPLOAD_LIMIT, "text"))
+    if is_pasted:
+        return {"attachment": _attach(session, file, name, PASTED)}
     workspace = workspace_of(session.owner_id)
     path = workspace.relative(workspace.store_upload(name, file.chunks(), UPLOAD_LIMIT))
     return {"reference": session.references.open_in(session, path)}
+
+
+def _keep_document(session: Session, file: "UploadedFile[Any]", name: str) -> Reference:
+    """Raises DocumentRefused, RunError, WorkspaceError."""
+    if (file.size or 0) > DOCUMENT_LIMIT:
+        raise _refusal(uploads.too_large(name, file.size or 0, DOCUMENT_LIMIT, "text"))
+    found = read_document(file.read(), person=session.owner_id)
+    return keep_text(session, name, documents.document_with_origin(name, found.text))
 
 
 def _attach(session: Session, file: "UploadedFile[Any]", name: str, mime: str) -> Attachment:

@@ -9,7 +9,6 @@ from django.http import HttpRequest
 
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.model_notices import ShownNotice, shown_notices
-from sessions_app.chat.session_list import SessionList
 from sessions_app.chat.simulator_strip import wants_strip
 from sessions_app.chat.transcript import Transcript
 from sessions_app.context.api_key import keys
@@ -78,7 +77,6 @@ class ChatPage:
 
     session: Session
     transcript: Transcript
-    side: SessionList
     outlook: CostForecast
     attachments: QuerySet[Attachment]
     """Files of the message that is being written."""
@@ -90,11 +88,9 @@ class ChatPage:
         return shown_notices(self.session.model)
 
     @classmethod
-    def of(cls, session: Session, side: SessionList, at: Turn | None = None) -> Self:
+    def of(cls, session: Session, at: Turn | None = None) -> Self:
         """`at` is a turn the page must show, on any branch."""
         other = newest_leaf(at) if at and not is_on_branch(at, session.head_id) else None
         transcript = Transcript.ending_at(other or session.head, at)
         waiting = Attachment.objects.in_composer(session)
-        return cls(
-            session, transcript, side, CostForecast.of(session), waiting, ContextUsage.of(session), other
-        )
+        return cls(session, transcript, CostForecast.of(session), waiting, ContextUsage.of(session), other)

@@ -19,7 +19,7 @@ def manifest(request: HttpRequest) -> JsonResponse:
         "short_name": "Pipeweb",
         "description": "A chat with Gemini in which every answer can be opened.",
         "id": "/",
-        "start_url": reverse("sessions"),
+        "start_url": reverse("home"),
         "scope": "/",
         "display": "standalone",
         "background_color": PAPER,

@@ -1,4 +1,4 @@
-"""The sample sessions on the start page."""
+"""What the start page offers: starters for a chat, and samples that show how a request is made."""
 
 from dataclasses import dataclass
 
@@ -17,6 +17,21 @@ class SamplePrompt:
     background: str = ""
     tools: tuple[str, ...] = ()
 
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """A first message that asks the person for the rest."""
+
+    title: str
+    text: str
+
+
+STARTERS = (
+    Starter("Plan a trip", "Help me plan a weekend trip. Ask me first where from, with whom and for what."),
+    Starter("Explain a file", "I will attach a file. Explain it in plain words, then ask what to look at."),
+    Starter("Improve a text", "I will paste a text of mine. Say what is unclear, then suggest a better one."),
+    Starter("Decide something", "Help me decide. Ask me for the options and what matters, one at a time."),
+)
 
 BAKERY = """\
 The reader runs a small bakery with two ovens, one apprentice and a market stall on Saturdays. She knows
@@ -82,16 +97,15 @@ SAMPLES = (
     SamplePrompt(
         key="cache",
         title="Pay once for a long background",
-        description="A bakery handbook is the static layer. The second message finds it in a cache.",
+        description="The model gets a bakery handbook. The second message finds it in a cache.",
         text="Tomorrow is a market day and the cool room is already half full. What do I prepare today?",
         purpose="Help a baker plan her days and her doughs.",
         background=BAKERY,
     ),
     SamplePrompt(
         key="tools",
-        title="Follow a thought signature",
-        description="A flight check, then a taxi: two tool rounds whose signatures have to come back "
-        "unchanged.",
+        title="Plan with two tools",
+        description="A flight check, then a taxi: the second tool needs what the first one found.",
         text="Check flight status for AA100 and book a taxi 2 hours before if delayed.",
         purpose="Help a traveller to arrive on time.",
         tools=("check_flight", "book_taxi"),

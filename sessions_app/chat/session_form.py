@@ -105,7 +105,7 @@ class SessionForm(UnchangedTextsForm):
         widgets = {"roles": forms.CheckboxSelectMultiple}
         help_texts = {
             "assistant": "Brings its roles, its procedure, its language, and may limit the tools.",
-            "background": "Part of the static layer. From about 1,000 tokens it is worth a cache.",
+            "background": "Read before every message. From about 1,000 tokens it is worth a cache.",
         }
 
     _focused = ""

@@ -23,7 +23,6 @@ from sessions_app.models.session import LIST_ACTIONS
 from sessions_app.wording.sessions import DONE, done
 
 LIST_LIMIT = 200
-SIDE_LIMIT = 60
 PREVIEW_LENGTH = 180
 
 LIST_COLUMNS = ("public", "title", "updated_at", "owner_id", "pinned_at", "archived_at")
@@ -103,6 +102,8 @@ def change_sessions(request: AuthenticatedRequest) -> HttpResponse:
     if name in DONE and count:
         _add_message(request, done(name, titles[0], count), name, publics)
     back = request.POST.get("next", "")
+    if name == "delete" and any(str(public) in back for public in publics):
+        back = ""  # the page of a chat that is gone
     return redirect(back if url_has_allowed_host_and_scheme(back, None) else "sessions")
 
 
@@ -116,7 +117,7 @@ def erase_temporary(request: AuthenticatedRequest, public: UUID) -> HttpResponse
         return redirect(found)
     found.erase()
     messages.success(request, "The temporary session is erased.")
-    return redirect("sessions")
+    return redirect("home")
 
 
 def _add_message(request: AuthenticatedRequest, text: str, action: str, publics: list[UUID]) -> None:

@@ -31,9 +31,7 @@ def close_strip(request: HttpRequest) -> HttpResponse:
     """Back to the page, or nothing for a script that removes the strip itself."""
     back = request.POST.get("next", "")
     is_own = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
-    response = (
-        HttpResponse() if request.headers.get("HX-Request") else redirect(back if is_own else "sessions")
-    )
+    response = HttpResponse() if request.headers.get("HX-Request") else redirect(back if is_own else "home")
     response.set_cookie(
         _cookie(request.user),
         CLOSED,

@@ -10,10 +10,12 @@ from sessions_app.chat.turn_files import ShownFile
 from sessions_app.markup import render
 from sessions_app.models import Turn
 from sessions_app.models.branches import BranchChoice
+from sessions_app.panels import tool_title
 from sessions_app.prompt.parts import PartView, without_signature
 from sessions_app.prompt.wire import readable
 from sessions_app.runs.reply_progress import thinking_words
 from sessions_app.wording import endings
+from sessions_app.wording.activity import call_brief
 from sessions_app.wording.endings import UNREAD
 
 BRIEF_LENGTH = 200
@@ -25,7 +27,7 @@ class ToolCard:
 
     name: str
     brief: str
-    """The arguments on one line."""
+    """What stands beside the title: values of arguments, or the first line of code."""
     args: str
     response: str
     failed: bool
@@ -34,6 +36,10 @@ class ToolCard:
     """The number of the call in its step; None for code that the provider ran."""
     state: str = ""
     """What became of a call without a response, in words."""
+    title: str = ""
+    """What the tool does; the name where it has no title."""
+    is_read: bool = True
+    """Whether it is a tool rather than a part of a kind that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,19 @@ class Step:
     files: tuple[ShownFile, ...] = ()
     thoughts_label: str = "Thoughts"
     """With the duration, if known."""
+
+    @property
+    def tools(self) -> tuple[ToolCard, ...]:
+        return tuple(card for card in self.cards if card.is_read)
+
+    @property
+    def unread(self) -> tuple[ToolCard, ...]:
+        return tuple(card for card in self.cards if not card.is_read)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the model thought or used tools in it."""
+        return bool(self.thoughts or self.tools)
 
 
 def is_model(turn: Turn) -> bool:
@@ -141,6 +160,7 @@ def _unread(parts: Sequence[PartView]) -> Iterable[ToolCard]:
                 response=UNREAD["response"],
                 failed=False,
                 args_label=UNREAD["label"],
+                is_read=False,
             )
 
 
@@ -152,9 +172,11 @@ def _html(parts: Iterable[PartView], kind: str) -> SafeString:
 def _card(index: int, call: PartView, answer: PartView | None, state: CallState | None) -> ToolCard:
     request, answered = call.call or {}, (answer.response or {}) if answer else {}
     response = answered.get("response")
+    name = str(request.get("name", ""))
     return ToolCard(
-        name=str(request.get("name", "")),
-        brief=readable(request.get("args") or {}, indent=False)[:BRIEF_LENGTH],
+        name=name,
+        title=tool_title(name),
+        brief=call_brief(request.get("args") or {}),
         args=readable(request.get("args") or {}),
         response=readable(response) if answer else "",
         failed=isinstance(response, dict) and "error" in response,

@@ -3,21 +3,28 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 
 from sessions_app.chat.answer_cost import AnswerUsage
 from sessions_app.chat.open_rounds import CallStates, Resumption, call_states, resumption_of
 from sessions_app.chat.run_ending import Ending
 from sessions_app.chat.steps import Step, is_model, steps_of
 from sessions_app.chat.turn_files import ShownFile, files_in
+from sessions_app.events import CARRY_ON
 from sessions_app.models import Exchange, Run, Session, Turn
 from sessions_app.models.branches import BranchChoice, choices_of
+from sessions_app.runs.reply_progress import thinking_words
 from sessions_app.wording import resends
+from sessions_app.wording.activity import ACTIVITIES, activity
 
 DEFERRED = ("manifest", "notes", "usage", "stages", "ledger", "break_line")
 """Large columns of an exchange that the transcript does not show."""
 
 WINDOW = 60
 """Turns shown at once; older ones are loaded on request."""
+
+FOLDED_LINES, LINE_LENGTH = 12, 72
+"""Lines of a message that are shown of a longer one, and the characters of one of them."""
 
 MARGIN = 20
 """Turns shown before a requested one; usually includes the message that it answers."""
@@ -43,6 +50,8 @@ class RunView:
     used_tools: bool = False
     resumption: Resumption | None = None
     """Where to go on without running tools again."""
+    activity: str = ""
+    """What the model did before it answered, on one line; empty if it only answered."""
 
     @property
     def answer(self) -> Turn | None:
@@ -56,6 +65,21 @@ class RunView:
         """Whether Pipeweb wrote the message because the session continued automatically."""
         author = self.task.run if self.task else None
         return author is not None and author.continuations > 0
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the message fills more than FOLDED_LINES on a wide page."""
+        lines = self.text.splitlines()
+        return sum(max(1, ceil(len(line) / LINE_LENGTH)) for line in lines) > FOLDED_LINES
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether this is the rest of the answer above it."""
+        return self.is_continuation or self.text == CARRY_ON
+
+    @property
+    def carry_on(self) -> str:
+        return CARRY_ON
 
     @property
     def is_active(self) -> bool:
@@ -197,12 +221,15 @@ def _view(
 ) -> RunView:
     # The browser replays the events of an active run; its rows would show twice.
     shown = _before(run, followers) if run and run.is_active else followers
+    times = _thinking_times(exchanges)
+    steps = steps_of(shown, choices, files, times, states)
     return RunView(
         run=run,
         task=task,
         choice=choices.get(task.pk) if task else None,
         text=task.whole_text if task else "",
-        steps=steps_of(shown, choices, files, _thinking_times(exchanges), states),
+        steps=steps,
+        activity=_activity(steps, times),
         markdown="\n\n".join(
             turn.whole_text for turn in shown if turn.text and is_model(turn) and not turn.closing
         ),
@@ -213,6 +240,15 @@ def _view(
         used_tools=any(turn.kind == Turn.Kind.TOOL_RESPONSE for turn in shown),
         resumption=resumption_of(run, followers, states),
     )
+
+
+def _activity(steps: Sequence[Step], times: Mapping[int, float]) -> str:
+    tools = [card for step in steps for card in step.tools]
+    thinking = [step for step in steps if step.thoughts]
+    exchanges = [step.turn.exchange_id or 0 for step in thinking]
+    spent = [times[exchange] for exchange in exchanges if exchange in times]
+    words = thinking_words(sum(spent)) if spent else ACTIVITIES["thought"]
+    return activity(words if thinking else "", len(tools), sum(card.failed for card in tools))
 
 
 def _before(run: Run, followers: Sequence[Turn]) -> Sequence[Turn]:

@@ -10,14 +10,18 @@ from sessions_app.chat import (
     manifest,
     model_notices,
     session_list,
+    sidebar,
     simulator_strip,
     spending,
     transfer_views,
     views,
+    web_page_views,
 )
 
 urlpatterns = [
-    path("", views.sessions, name="sessions"),
+    path("", views.home, name="home"),
+    path("sessions/", views.sessions, name="sessions"),
+    path("side/", sidebar.side_list, name="side-list"),
     path("app.webmanifest", manifest.manifest, name="manifest"),
     path("key", api_key_views.key, name="key"),
     path("key/remove/", api_key_views.remove_key, name="remove-key"),
@@ -41,6 +45,7 @@ urlpatterns = [
         "s/<uuid:public>/attachments/<uuid:attachment>/", attachment_views.attachment_bytes, name="attachment"
     ),
     path("s/<uuid:public>/attachments/<uuid:attachment>/detach/", attachment_views.detach, name="detach"),
+    path("s/<uuid:public>/web-page/", web_page_views.web_page, name="web-page"),
     path("s/<uuid:public>/media/<uuid:turn>/<int:part>/", attachment_views.turn_media, name="media"),
     path("s/<uuid:public>/model/successor/", model_notices.switch_model, name="switch-model"),
     path("s/<uuid:public>/gauge/", views.context_usage, name="gauge"),

@@ -13,13 +13,13 @@ from django.views.decorators.http import require_GET, require_http_methods
 from django_htmx.http import HttpResponseClientRefresh
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_session
-from sessions_app.chat.answer_cost import RequestUsage
+from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
 from sessions_app.chat.context_usage import ChatPage, ContextUsage
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.import_views import imports_context
-from sessions_app.chat.sample_prompts import available_samples, find_sample
+from sessions_app.chat.sample_prompts import STARTERS, available_samples, find_sample
 from sessions_app.chat.session_form import SessionForm
-from sessions_app.chat.session_list import SIDE_LIMIT, SessionList, preview_of
+from sessions_app.chat.session_list import SessionList, preview_of
 from sessions_app.chat.time_zone import zone_of
 from sessions_app.chat.transcript import Transcript, view_run
 from sessions_app.context.personal_limits import room_for_session
@@ -37,14 +37,18 @@ class TitleForm(forms.Form):
 @login_required
 @never_cache
 @require_GET
+def home(request: AuthenticatedRequest) -> HttpResponse:
+    """An empty composer; the first message makes the session."""
+    return render(request, "chat/home.html", {"starters": STARTERS, "samples": available_samples()})
+
+
+@login_required
+@never_cache
+@require_GET
 def sessions(request: AuthenticatedRequest) -> HttpResponse:
     """The list; with `q` search results, with `archive` archived sessions."""
     query = request.GET.get("q", "").strip()
-    context: dict[str, Any] = {
-        "query": query,
-        "samples": available_samples(),
-        **imports_context(request.user),
-    }
+    context: dict[str, Any] = {"query": query, **imports_context(request.user)}
     if query:
         context["found"] = find(request.user, query)
     elif "archive" in request.GET:
@@ -99,7 +103,7 @@ def session(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     if "before" in request.GET:
         return _earlier(request, found)
     at = _turn(found, request.GET["leaf"]) if "leaf" in request.GET else None
-    page = ChatPage.of(found, SessionList.of(request.user, limit=SIDE_LIMIT), at)
+    page = ChatPage.of(found, at)
     return render(request, "chat/session.html", {"page": page, "session": found})
 
 
@@ -147,7 +151,10 @@ def settings(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def rename(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    """GET returns the row as a form (with `cancel` the plain row), POST the renamed row."""
+    """GET returns the row as a form (with `cancel` the plain row), POST the renamed row.
+
+    With `side` the row is that of the sidebar.
+    """
     found = own_session(request, public)
     form = TitleForm(request.POST or None, initial={"title": found.title})
     if request.method == "POST" and form.is_valid():
@@ -155,10 +162,13 @@ def rename(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
         return _render_row(request, found)
     if "cancel" in request.GET:
         return _render_row(request, found)
-    return render(request, "chat/rename.html", {"session": found, "form": form})
+    template = "chat/side_rename.html" if "side" in request.GET else "chat/rename.html"
+    return render(request, template, {"session": found, "item": found, "form": form})
 
 
 def _render_row(request: AuthenticatedRequest, found: Session) -> HttpResponse:
+    if "side" in request.GET:
+        return render(request, "chat/side_row.html", {"item": found})
     preview = preview_of(found.head.text) if found.head else ""
     return render(request, "chat/session_row.html", {"session": found, "preview": preview})
 
@@ -170,12 +180,16 @@ DEFERRED = ("manifest", "stages", "notes", "usage", "ledger")
 @login_required
 @require_GET
 def answer_cost(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
-    """The cost of each request of an answer, as a fragment."""
+    """The cost of an answer in plain words, and of each of its requests, as a fragment."""
     found = own_session(request, public)
     row = get_object_or_404(Run.objects.select_related("trigger"), session=found, public=run)
-    exchanges = view_run(found, row).exchanges if row.is_resumed else row.exchanges.defer(*DEFERRED)
-    requests = [RequestUsage.of(one) for one in exchanges]
-    return render(request, "chat/account_card.html", {"session": found, "requests": requests})
+    exchanges = view_run(found, row).exchanges if row.is_resumed else list(row.exchanges.defer(*DEFERRED))
+    context = {
+        "session": found,
+        "usage": AnswerUsage.of(exchanges),
+        "requests": [RequestUsage.of(one) for one in exchanges],
+    }
+    return render(request, "chat/account_card.html", context)
 
 
 @login_required

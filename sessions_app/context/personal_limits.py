@@ -21,7 +21,7 @@ from django.utils import timezone
 from sessions_app.context.model_lookup import TimedCache
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import OverLimit
-from sessions_app.models import ImportJob, PersonalLimits, QueuedMessage, Run, Session
+from sessions_app.models import ImportJob, PersonalLimits, QueuedMessage, Run, Session, SharedLink
 from sessions_app.models.import_job import ACTIVE_LIMIT
 
 WINDOW = timedelta(minutes=1)
@@ -41,6 +41,7 @@ class EffectiveLimits:
     upload_mb_per_day: int = 2_000
     storage_mb: int = 20_000
     sessions: int = 10_000
+    shared_links: int = 100
 
 
 LIMIT_NAMES = tuple(field.name for field in fields(EffectiveLimits))
@@ -146,6 +147,14 @@ def check_sessions(user_id: int) -> None:
     used = Session.objects.filter(owner_id=user_id, deleted_at=None).count()
     if used >= limit:
         raise OverLimit(RefusalCode.SESSIONS, used=used, limit=limit)
+
+
+def check_shared_links(user_id: int) -> None:
+    """Raises OverLimit when another link would be too many."""
+    limit = limits_of(user_id).shared_links
+    used = SharedLink.objects.filter(session__owner_id=user_id).count()
+    if used >= limit:
+        raise OverLimit(RefusalCode.SHARED_LINKS, used=used, limit=limit)
 
 
 def check_imports(user_id: int) -> None:

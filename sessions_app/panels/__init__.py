@@ -6,8 +6,9 @@ from sessions_app.context.api_key import keys
 from sessions_app.panels.base import PanelKind
 from sessions_app.panels.kinds import discover
 from sessions_app.tools import BUILT_IN, DEMO, Toolbox
+from sessions_app.wording.activity import readable_name
 
-__all__ = ["KEYS", "KINDS", "TOOLBOX", "available_tools", "kind_named"]
+__all__ = ["KEYS", "KINDS", "TOOLBOX", "available_tools", "kind_named", "tool_title"]
 
 KINDS: tuple[PanelKind[Any], ...] = discover()
 """Every kind, in the product's order."""
@@ -21,6 +22,11 @@ TOOLBOX = Toolbox((*BUILT_IN, *DEMO, *(tool for kind in KINDS for tool in kind.t
 def available_tools() -> Toolbox:
     """The tools of this installation; the demo tools only without a key, when the emulator answers."""
     return TOOLBOX.served_by(emulator=not keys.current().text)
+
+
+def tool_title(name: str) -> str:
+    """What a tool is called on a page; its name in words for one that is not here."""
+    return TOOLBOX.title_of(name) or readable_name(name)
 
 
 def kind_named(key: str) -> PanelKind[Any] | None:

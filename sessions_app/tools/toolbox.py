@@ -85,6 +85,10 @@ class Toolbox:
         """The names of the tools that are on by default."""
         return tuple(tool.name for tool in self if tool.is_standard)
 
+    def title_of(self, name: str) -> str:
+        """Empty for an unknown name."""
+        return self._tools[name].title if name in self._tools else ""
+
     def has_effects(self, name: str) -> bool:
         return name in self._tools and self._tools[name].has_effects
 

@@ -5,6 +5,8 @@ import { countLimit, refusalOf, tooLarge, tooMany } from "./limits.js";
 import { csrfHeaders } from "./fragments.js";
 import { clone } from "./live.js";
 
+const PASTE_LIMIT = 4_000; // Characters; a longer text that is pasted becomes a file.
+
 const DROP_WORDS = "Drop files here to attach them";
 
 export class Attachments {
@@ -12,10 +14,13 @@ export class Attachments {
   #changed;
   #coming = new Set();
   #isExpected = false;
+  #insert;
 
   // `place` is the drop target; `changed()` is called when files are added or removed.
+  // `insert(text)` puts a pasted text into the message after all.
   // `elsewhere(files)` takes the files while there is no session yet.
-  constructor(form, place, { changed, elsewhere }) {
+  constructor(form, place, { changed, insert, elsewhere }) {
+    this.#insert = insert;
     this.#list = form.querySelector(".chips");
     this.#changed = changed;
     const take = (files) => {
@@ -28,7 +33,7 @@ export class Attachments {
       chooser.value = "";
     });
     form.addEventListener("paste", (event) => {
-      const files = [...event.clipboardData.files];
+      const files = filesOf(event.clipboardData);
       if (!files.length) return;
       event.preventDefault();
       take(files);
@@ -134,6 +139,7 @@ export class Attachments {
     }
     const body = new FormData();
     body.append("file", file);
+    if (file.isPasted) body.append("pasted", "1");
     request.send(body);
   }
 
@@ -147,6 +153,11 @@ export class Attachments {
     showRefusal(chip, wordsOf(request, file));
   }
 
+  async #takeText(url) {
+    const response = await fetch(url);
+    if (response.ok) this.#insert(await response.text());
+  }
+
   async #press(target) {
     const chip = target.closest("li");
     if (target.closest("[data-dismiss]")) {
@@ -154,12 +165,22 @@ export class Attachments {
       chip.remove();
       this.#changed();
     }
-    const button = target.closest("[data-detach]");
+    const back = target.closest("[data-insert]");
+    if (back) await this.#takeText(back.dataset.insert);
+    const button = back ? chip.querySelector("[data-detach]") : target.closest("[data-detach]");
     if (!button) return;
     const response = await fetch(button.dataset.detach, { method: "POST", headers: csrfHeaders() });
     if (response.ok || response.status === 404) chip.remove();
     this.#changed();
   }
+}
+
+// A long text that is pasted into the message comes as a file.
+function filesOf(clipboard) {
+  const text = clipboard.getData("text/plain");
+  if (clipboard.files.length || text.length <= PASTE_LIMIT) return [...clipboard.files];
+  const file = new File([text], "Pasted text.txt", { type: "text/plain" });
+  return [Object.assign(file, { isPasted: true })];
 }
 
 function mountDropping(place, take) {
@@ -193,7 +214,7 @@ function showRefusal(chip, words) {
 
 function withoutButtons(chip) {
   const copy = chip.cloneNode(true);
-  copy.querySelector("button")?.remove();
+  for (const button of copy.querySelectorAll("button")) button.remove();
   copy.removeAttribute("data-attachment");
   return copy;
 }

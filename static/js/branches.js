@@ -40,7 +40,7 @@ export class Branches {
     rewordInPlace(step.querySelector(".text") ?? step, {
       text: await fetchText(url),
       verb: "Save as a branch",
-      note: "The model's own answer stays on its branch. Yours carries no thought signature.",
+      note: "The model's own answer stays on its branch.",
       save: async (text) => {
         const page = await this.#ask(url, { text });
         if (page) this.#show(page, item, () => null);

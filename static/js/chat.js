@@ -4,7 +4,6 @@ import { Announcer } from "./announcer.js";
 import { Attachments } from "./attachments.js";
 import { Branches } from "./branches.js";
 import { Composer } from "./composer.js";
-import { markDrafts } from "./drafts.js";
 import { Frame } from "./frame.js";
 import { takeOver } from "./handover.js";
 import { Listener } from "./listener.js";
@@ -13,8 +12,6 @@ import { Follower } from "./scroll.js";
 import { Socket } from "./socket.js";
 import { Transcript } from "./transcript.js";
 import { Waiting } from "./waiting.js";
-
-const CARRY_ON = "Please go on from where you stopped.";
 
 export class Chat {
   #parts;
@@ -26,7 +23,10 @@ export class Chat {
     const list = root.querySelector(".transcript");
     const frame = new Frame(root);
     const form = root.querySelector("form.composer");
-    const files = new Attachments(form, root, { changed: () => this.#parts.composer.refresh() });
+    const files = new Attachments(form, root, {
+      changed: () => this.#parts.composer.refresh(),
+      insert: (text) => this.#parts.composer.give(text),
+    });
     this.#parts = {
       frame,
       files,
@@ -55,11 +55,10 @@ export class Chat {
       retry: (run, turn) => this.#askAgain({ type: "retry", run, turn: turn || null }),
       resume: (run, turn, repeat) => this.#askAgain({ type: "resume", run, turn, repeat }),
       edit: (turn, text) => this.#edit(turn, text),
-      carryOn: () => this.#send(CARRY_ON),
+      carryOn: (text) => this.#send(text, [], true),
       stop: () => this.#stop(),
     });
     new Branches(root, location.pathname, this.#parts);
-    markDrafts(root);
     this.#showTarget();
     this.#begin(takeOver(session));
   }
@@ -78,13 +77,13 @@ export class Chat {
     if (first && first === this.#parts.composer.text) this.#parts.composer.send();
   }
 
-  #send(text, attachments = []) {
+  #send(text, attachments = [], goesOn = false) {
     const { outbox, transcript, composer, socket, frame, files, waiting } = this.#parts;
     const command = outbox.put({ type: "send", text, language: navigator.language, attachments });
     const chips = attachments.length ? files.give() : [];
     frame.forgetRefusals();
     if (composer.state === "idle") {
-      transcript.propose(command.client_id, text, chips);
+      transcript.propose(command.client_id, text, { chips, goesOn });
       this.#dispatch(command);
     } else {
       waiting.propose(command);

@@ -8,12 +8,14 @@ export function mountDialogs(root) {
     const control = event.target.closest(OPENERS);
     if (control) act(control);
   });
+  root.addEventListener("closes-dialog", ({ target }) => target.closest("dialog")?.close());
   root.addEventListener("keydown", (event) => {
     const frame = root.querySelector("[data-open]");
     if (event.key !== "Escape" || !frame || root.querySelector("dialog[open]")) return;
     event.preventDefault();
-    setDrawer(frame, null);
+    toggleDrawer(null);
   });
+  addEventListener("popstate", () => setDrawer(root.querySelector(".frame"), null));
 }
 
 function act(control) {
@@ -24,9 +26,16 @@ function act(control) {
 }
 
 function toggleDrawer(name) {
-  const frame = document.querySelector(".chat");
-  setDrawer(frame, frame.dataset.open === name ? null : name);
+  const frame = document.querySelector(".frame");
+  const isOpen = frame.dataset.open === name;
+  // Back closes a sheet, so closing one is going back.
+  if (isOpen || !name) return history.state?.sheet ? history.back() : setDrawer(frame, null);
+  if (isSheet()) history.pushState({ sheet: name }, "");
+  setDrawer(frame, name);
 }
+
+// Where the button that opens it shows, the sidebar is a sheet.
+const isSheet = () => document.querySelector("[data-opens=side]")?.offsetParent !== null;
 
 function setDrawer(frame, name) {
   if (name) frame.dataset.open = name;

@@ -17,7 +17,7 @@ export class Frame {
     this.#root = root;
   }
 
-  // `actions` has retry(run, turn), resume(run, turn, repeat), edit(turn, text), carryOn() and stop().
+  // `actions` has retry(run, turn), resume(run, turn, repeat), edit(turn, text), carryOn(text) and stop().
   listen({ retry, resume, edit, carryOn, stop }) {
     this.#root.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-retry]");
@@ -26,7 +26,8 @@ export class Frame {
       if (again) resume(again.dataset.resume, again.dataset.from, "repeats" in again.dataset);
       const pencil = target.closest("[data-edit]");
       if (pencil) this.#reword(pencil, edit);
-      if (target.closest("[data-continue]")) carryOn();
+      const rest = target.closest("[data-continue]");
+      if (rest) carryOn(rest.dataset.continue);
     });
     document.addEventListener("keydown", (event) => {
       const isFree = event.key === "Escape" && !event.defaultPrevented && !event.isComposing;
@@ -71,10 +72,10 @@ export class Frame {
 
   entitle(title) {
     if (!title) return;
-    const heading = this.#root.querySelector(".talk-head h1");
+    const heading = document.querySelector(".topbar h1");
     document.title = document.title.replace(heading.textContent, () => title);
     heading.textContent = heading.title = title;
-    const entry = this.#root.querySelector(".side [aria-current] .entry");
+    const entry = document.querySelector(".side [aria-current] .entry");
     if (entry) entry.textContent = title;
   }
 

@@ -1,9 +1,8 @@
 // The start page: the first message creates the session and is sent on its page.
 
 import { Attachments } from "./attachments.js";
-import { mountChoosing } from "./choosing.js";
 import { Composer } from "./composer.js";
-import { keepDraft, markDrafts } from "./drafts.js";
+import { keepDraft } from "./drafts.js";
 import { Refusal } from "./fragments.js";
 import { handOver } from "./handover.js";
 
@@ -25,6 +24,7 @@ export class Home {
         composer.refresh();
         if (files.ids.length && !files.isUploading && !files.isRefused) this.#follow(composer);
       },
+      insert: (text) => composer.give(text),
       elsewhere: (chosen) => this.#begin(files, chosen),
     });
     const composer = new Composer(this.#form, `home:${root.dataset.person}`, {
@@ -34,9 +34,9 @@ export class Home {
       unsent: () => [this.#leaving],
     });
     composer.focusGently();
-    mountChoosing(root);
-    markDrafts(root);
     root.addEventListener("click", (event) => {
+      const starter = event.target.closest("[data-starter]");
+      if (starter) this.#leave(composer, starter.dataset.starter);
       const sample = event.target.closest("[data-sample]");
       if (sample) this.#leave(composer, sample.dataset.text, sample.dataset.sample);
     });
@@ -49,7 +49,7 @@ export class Home {
       this.#session = await this.#making;
     } catch (error) {
       this.#making = null; // The next choice tries again.
-      return files.refuse(chosen, error instanceof Refusal ? error.text : "No session could be made for it. Attach it again.");
+      return files.refuse(chosen, error instanceof Refusal ? error.text : "No chat could be made for it. Attach it again.");
     }
     files.url = `${this.#session}attachments/`;
     files.add(chosen);

@@ -4,20 +4,22 @@ import { Flow } from "./flow.js";
 
 export class LiveRun {
   #steps = new Map();
+  #deeds = new Map(); // What is done in each step.
   #flows = new Map();
+  #thinking = "";
   #countdown = 0;
   seq = 0;
 
   constructor(element = clone("live-run")) {
     this.element = element;
     // Step 0 is the last one of the run that this one resumes.
-    const last = element.querySelector(".steps > .step:last-child");
-    if (last) this.#steps.set(0, last);
+    const last = element.querySelector(".activity .doing:last-child");
+    if (last) this.#deeds.set(0, last);
   }
 
   // Takes over the article of the run that `run` resumes; its steps stay, but not a cut answer.
   static resume(article, run) {
-    for (const old of article.querySelectorAll(".ending, .step[data-cut]")) old.remove();
+    for (const old of article.querySelectorAll(".ending, [data-cut]")) old.remove();
     article.querySelector(".foot").replaceWith(clone("live-run").querySelector(".foot"));
     article.setAttribute("aria-busy", "true");
     const live = new LiveRun(article);
@@ -31,6 +33,7 @@ export class LiveRun {
 
   say(text) {
     this.#find(".bubble").textContent = text;
+    this.#find(".bubble").classList.toggle("folded", isLong(text));
     return this;
   }
 
@@ -43,11 +46,11 @@ export class LiveRun {
     return this;
   }
 
-  // The session continues automatically; no person wrote this message.
-  markOwn() {
-    this.element.classList.add("own");
-    this.#find("h2").textContent = "Pipeweb";
-    this.#find(".bubble").before(clone("live-own"));
+  // This is the rest of the answer above; its message is not shown.
+  goOn() {
+    this.element.classList.add("goes-on");
+    this.#find("h2").textContent = "The answer goes on";
+    this.#find(".bubble").replaceChildren();
   }
 
   // Rendered by the server; a template keeps it inert until it is inserted.
@@ -65,7 +68,7 @@ export class LiveRun {
 
   show(event) {
     this.seq = event.seq;
-    const draw = { delta: this.#write, thought: this.#endThinking, block: this.#close, call: this.#ask, result: this.#answer, status: this.#wait };
+    const draw = { delta: this.#write, thought: this.#endThinking, block: this.#close, open: this.#preview, call: this.#ask, result: this.#answer, status: this.#wait };
     draw[event.type]?.call(this, event);
   }
 
@@ -82,30 +85,36 @@ export class LiveRun {
 
   #write({ step, kind, text }) {
     this.#flow(step, kind).write(text);
-    this.describe(kind === "thought" ? "Thinking…" : "Answering…");
+    if (kind === "thought") this.#tell("Thinking…");
+    else this.describe("Answering…");
   }
 
   #close({ step, kind, html, chars }) {
     this.#flow(step, kind).close(html, chars);
   }
 
-  #ask({ step, index, name, args }) {
+  #preview({ step, kind, html, chars, is_settled: isSettled }) {
+    this.#flow(step, kind).preview(html, chars, isSettled);
+  }
+
+  #ask({ step, index, name, args, title, brief }) {
     const card = clone("live-tool");
     card.dataset.index = index;
-    card.querySelector(".name").textContent = name;
-    card.querySelector(".brief").textContent = args.replace(/\s+/g, " ");
+    card.querySelector(".name").textContent = title || name;
+    card.querySelector(".function").textContent = name;
+    card.querySelector(".brief").textContent = brief;
     card.querySelector(".args").textContent = args;
-    this.#step(step).append(card);
-    this.describe(`Running ${name}…`);
+    this.#deed(step).append(card);
+    this.#tell(`${title || name}…`);
   }
 
   #answer({ step, index, failed, response, ms }) {
-    const card = this.#step(step).querySelector(`.tool[data-index="${Number(index)}"]`);
+    const card = this.#deed(step).querySelector(`.tool[data-index="${Number(index)}"]`);
     if (!card) return;
     card.classList.toggle("failed", failed);
     card.querySelector(".response").textContent = response;
     card.querySelector(".state").textContent = failed ? "failed" : `done in ${Math.round(ms)} ms`;
-    this.describe("Reading the results…");
+    this.#tell(this.#summary());
   }
 
   #wait({ text, wait }) {
@@ -125,15 +134,43 @@ export class LiveRun {
   #flow(step, kind) {
     const key = `${step} ${kind}`;
     if (!this.#flows.has(key)) {
-      const element = clone(kind === "thought" ? "live-thoughts" : "live-text");
-      this.#step(step).append(element);
+      const isThought = kind === "thought";
+      const element = clone(isThought ? "live-thoughts" : "live-text");
+      (isThought ? this.#deed(step) : this.#step(step)).append(element);
       this.#flows.set(key, new Flow(element));
     }
     return this.#flows.get(key);
   }
 
   #endThinking({ step, words }) {
-    this.#step(step).querySelector(".thoughts .label")?.replaceChildren(words);
+    this.#deed(step).querySelector(".thoughts .label")?.replaceChildren(words);
+    this.#thinking = words;
+    this.#tell(this.#summary());
+  }
+
+  // What the model does, or has done so far, on the line above the answer.
+  #tell(words) {
+    this.describe("Working…");
+    this.#find(".activity .words").textContent = words;
+  }
+
+  #summary() {
+    const cards = [...this.element.querySelectorAll(".activity .tool")];
+    const failed = cards.filter((card) => card.classList.contains("failed")).length;
+    const tools = cards.length && `used ${cards.length} tool${cards.length > 1 ? "s" : ""}`;
+    const line = [this.#thinking, tools, failed && `${failed} failed`].filter(Boolean).join(" · ");
+    return line.charAt(0).toUpperCase() + line.slice(1);
+  }
+
+  #deed(number) {
+    if (!this.#deeds.has(number)) {
+      if (!this.#find(".activity")) this.#find(".steps").before(clone("live-activity"));
+      const element = document.createElement("div");
+      element.className = "doing";
+      this.#find(".activity .done").append(element);
+      this.#deeds.set(number, element);
+    }
+    return this.#deeds.get(number);
   }
 
   #step(number) {
@@ -149,6 +186,12 @@ export class LiveRun {
   #find(selector) {
     return this.element.querySelector(selector);
   }
+}
+
+// As `RunView.is_long` has it; the server brings the button that unfolds it.
+function isLong(text) {
+  const lines = text.split("\n").map((line) => Math.max(1, Math.ceil(line.length / 72)));
+  return lines.reduce((sum, count) => sum + count, 0) > 12;
 }
 
 export function clone(id) {

@@ -62,7 +62,7 @@ export class Panels {
   #explain({ elt: element, xhr }) {
     if (element.type === "checkbox") element.checked = element.defaultChecked;
     for (const option of element.matches("select") ? element.options : []) option.selected = option.defaultSelected;
-    const words = element.matches("[hx-post]") ? "That could not be saved." : "The panels could not be read.";
+    const words = element.matches("[hx-post]") ? "That could not be saved." : "This could not be read.";
     const { message, hint } = [429, 507].includes(xhr?.status) ? JSON.parse(xhr.responseText) : {};
     this.#root.querySelector("#panels-said").textContent =
       message ? `${message} ${hint}` : `${words} Nothing is lost: please try again.`;

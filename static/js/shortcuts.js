@@ -3,6 +3,7 @@
 import { mountDialogs } from "./dialogs.js";
 import { isSingleKey, singleKeysAreOn, switchSingleKeys } from "./keys.js";
 import { mountPalette } from "./palette.js";
+import { mountViews, switchView } from "./view.js";
 
 const palette = mountPalette();
 const list = document.getElementById("shortcuts");
@@ -10,6 +11,7 @@ const list = document.getElementById("shortcuts");
 const click = (selector) => document.querySelector(selector)?.click();
 const WITH_CONTROL = { k: () => palette?.open(), "/": () => showList() };
 const WITH_SHIFT = {
+  e: switchView,
   o: () => click("#act-new"),
   s: toggleSide,
   c: () => [...document.querySelectorAll("[data-copy-answer]")].at(-1)?.click(),
@@ -17,6 +19,7 @@ const WITH_SHIFT = {
 const ALONE = { "?": () => showList(), "/": write };
 
 mountDialogs(document);
+mountViews();
 list?.querySelector("[data-single-keys]").addEventListener("change", ({ target }) => switchSingleKeys(target.checked));
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || !palette) return;
@@ -25,7 +28,9 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   act();
 });
-document.querySelector("[data-does=shortcuts]")?.addEventListener("click", showList);
+for (const [name, act] of Object.entries({ shortcuts: showList, view: switchView })) {
+  for (const control of document.querySelectorAll(`[data-does=${name}]`)) control.addEventListener("click", act);
+}
 for (const opener of document.querySelectorAll("[data-opens-palette]")) {
   opener.addEventListener("click", () => palette?.open());
 }
@@ -53,5 +58,5 @@ function write() {
 function toggleSide() {
   const drawer = document.querySelector("[data-opens=side]");
   if (drawer?.offsetParent) drawer.click();
-  else document.querySelector(".chat")?.classList.toggle("no-side");
+  else document.querySelector(".frame").classList.toggle("no-side");
 }

@@ -26,6 +26,8 @@
   const describe = (button, theme) => {
     button.title = `Colour theme: ${theme}`;
     button.setAttribute("aria-label", button.title);
+    const name = button.querySelector("[data-theme-name]");
+    if (name) name.textContent = button.title;
   };
 
   const advance = (button) => {

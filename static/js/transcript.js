@@ -16,8 +16,9 @@ export class Transcript {
   }
 
   // Shows a message before the server confirms it.
-  propose(client, text, chips = []) {
+  propose(client, text, { chips = [], goesOn = false } = {}) {
     const live = new LiveRun().say(text).attach(chips);
+    if (goesOn) live.goOn();
     this.#pending.set(client, live);
     this.#append(live.element);
   }
@@ -28,7 +29,7 @@ export class Transcript {
     this.#pending.delete(client);
   }
 
-  start({ run, client_id: client, text, files, continuation, retry_of: earlier, replaces, resumes }) {
+  start({ run, client_id: client, text, files, goes_on: goesOn, retry_of: earlier, replaces, resumes }) {
     if (this.#lives.has(run)) return;
     const resumed = resumes && (this.#article(run) ?? this.#article(resumes));
     if (resumed) {
@@ -44,7 +45,7 @@ export class Transcript {
     if (replaces) this.#cutFrom(this.#root.querySelector(`.run[data-turn="${CSS.escape(replaces)}"]`));
     if (!live.element.isConnected) this.#append(live.element);
     if (files) live.attachHtml(files);
-    if (continuation) live.markOwn();
+    if (goesOn) live.goOn();
     live.bind(run);
     this.#lives.set(run, live);
   }

@@ -1,0 +1,9 @@
+// The page with all chats.
+
+import { mountChoosing } from "./choosing.js";
+
+export class Chats {
+  constructor(root) {
+    mountChoosing(root);
+  }
+}

@@ -1,0 +1,11 @@
+// What every page has: shortcuts, menus, drafts in the sidebar.
+
+import "./zone.js";
+import "./shortcuts.js";
+import { mountBar } from "./bar.js";
+import { markDrafts } from "./drafts.js";
+import { mountMenus } from "./menus.js";
+
+mountBar();
+mountMenus(document);
+markDrafts(document.body);
