@@ -27,6 +27,7 @@ environment.refuse_unknown(
         "PIPEWEB_EMULATOR_DELAY",
         "PIPEWEB_REPLAY",
         "PIPEWEB_RECORDINGS",
+        "PIPEWEB_LOOPBACK_PAGES",
     },
 )
 
@@ -77,6 +78,9 @@ PIPEWEB_EMULATOR_DELAY = environment.number("PIPEWEB_EMULATOR_DELAY", 0.02)
 
 #: A folder of recorded exchanges that the built-in emulator serves wherever one matches. Default: none.
 PIPEWEB_REPLAY = environment.existing_folder("PIPEWEB_REPLAY")
+
+#: Web pages of this machine may be attached as well (on): for tests. Public pages always may.
+PIPEWEB_LOOPBACK_PAGES = environment.flag("PIPEWEB_LOOPBACK_PAGES", default=False)
 
 #: DEBUG, INFO, WARNING, ERROR or CRITICAL. Content of sessions is never logged.
 LOG_LEVEL = environment.choice("LOG_LEVEL", LEVELS, "WARNING" if DEBUG else "INFO")
@@ -131,6 +135,8 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
                 "sessions_app.chat.context_usage.provider_context",
+                "sessions_app.accounts.preferences.view_mode",
+                "sessions_app.chat.sidebar.sidebar",
             ],
         },
     },
@@ -170,13 +176,14 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = FORM_LIMIT
 STATIC_URL = "/static/"
 STATIC_ROOT = PIPEWEB_DATA / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "pipeweb.bundles.BundleFinder",
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {
-        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
-        if DEBUG
-        else "pipeweb.storage.HashedFiles"
-    },
+    "staticfiles": {"BACKEND": "pipeweb.storage.HashedFiles"},
 }
 
 CONTENT_SECURITY_POLICY = {

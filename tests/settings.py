@@ -38,3 +38,5 @@ if "sqlite" in DATABASES["default"]["ENGINE"]:  # noqa: F405
 # Whitenoise warns about a folder that is not there, and warnings are errors.
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Nothing is collected for a test, so no name has a hash.
+STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}  # noqa: F405

@@ -21,6 +21,7 @@ from tests.factories import make_session
 
 TRIMMED = {
     "TitleForm.title": "a title",
+    "WebPageForm.url": "an address",
     "KeyForm.key": "pasted; no key has white space",
     "SessionForm.language": "a name",
     "SessionForm.message_language": "a name",

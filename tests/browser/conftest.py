@@ -116,6 +116,39 @@ async def signed_in_cookies(browser: Browser, server: Server) -> list[Any]:
     return list(cookies)
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def inspecting(browser: Browser, server: Server, signed_in_cookies: list[Any]) -> AsyncIterator[None]:
+    """The owner has chosen the inspecting view, as long as the tests of a module run."""
+    window = await browser.new_context(base_url=server.url)
+    await window.add_cookies(signed_in_cookies)
+    page = await window.new_page()
+    await choose_view(page, "Inspect")
+    yield
+    await choose_view(page, "Simple")
+    await window.close()
+
+
+async def choose_view(page: Page, view: str) -> None:
+    """Chooses it on the first page, for every page of this person."""
+    await page.goto("/")
+    await switch_view(page, view)
+
+
+async def switch_view(page: Page, view: str) -> None:
+    """Chooses it on the page that is open, in the menu of the account."""
+    await open_account(page)
+    async with page.expect_response("**/view/"):
+        await page.get_by_role("button", name=view, exact=True).click()
+
+
+async def open_account(page: Page) -> None:
+    """Opens the menu of the account, on a phone in the sidebar; a choice in it closes it."""
+    menu = page.locator(".account-menu > summary")
+    if not await menu.is_visible():
+        await page.get_by_role("button", name="Chats", exact=True).click()
+    await menu.click()
+
+
 async def sign_in(page: Page, link: str) -> None:
     """Opens a sign-in link and presses its button."""
     await page.goto(link)

@@ -18,7 +18,7 @@ async def open_talk(page: Page, pairs: Sequence[Pair], **settings: Any) -> None:
 
 
 async def bring_in(page: Page, export: dict[str, Any]) -> None:
-    await page.goto("/")
+    await page.goto("/sessions/")
     await import_file(page, json.dumps(export).encode())
 
 
@@ -27,7 +27,7 @@ async def import_file(page: Page, body: bytes) -> None:
     name = f"{uuid.uuid4()}.json"
     file = {"name": name, "mimeType": "application/json", "buffer": body}
     await page.get_by_label("More for the list").click()
-    await page.get_by_role("button", name="Import a session").click()
+    await page.get_by_role("button", name="Import a chat").click()
     await page.get_by_label("File", exact=True).set_input_files(file)  # type: ignore[arg-type]
     await page.get_by_role("button", name="Import", exact=True).click()
     # An import of more than a second is shown in the list, with a link at its end.

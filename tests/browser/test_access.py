@@ -13,13 +13,24 @@ from tests.browser.test_chat import finished, open_session, send
 from tests.browser.test_endings import refused
 from tests.server import Server
 
+pytestmark = pytest.mark.usefixtures("inspecting")
+
 TABS = ("layers", "wire", "response", "stream", "signatures", "cache", "diff", "pipeline", "renditions")
 LISTS = (
     *("session", "turn", "run", "exchange", "rawchunk", "cacheentry", "cacherefusal", "price", "allowance"),
     *("spending", "modelfacts", "prompttext", "assistant", "allowedcommand", "memory", "reading"),
 )
-PAGES = ["/", "/?archive", "/?q=weather", "/?q=nowhereatall", "/new", "/key", "/spending/", "/admin/"]
+PAGES = [
+    *("/", "/sessions/", "/sessions/?archive", "/sessions/?q=weather", "/sessions/?q=nowhereatall"),
+    *("/new", "/key", "/spending/", "/links/", "/admin/"),
+]
 PARTS = ["", "arguments/", "inspect/", *(f"inspect/1/?tab={tab}" for tab in TABS)]
+
+
+async def open_call(page: Page) -> None:
+    await page.locator(".activity:has(.tool) > summary").first.click()
+    await page.locator(".tool summary").first.click()
+
 
 OPENED: dict[str, Callable[[Page], Awaitable[Any]]] = {
     "settings": lambda page: page.get_by_role("button", name="Session settings").click(),
@@ -28,8 +39,8 @@ OPENED: dict[str, Callable[[Page], Awaitable[Any]]] = {
     "menu of the session": lambda page: page.get_by_label("More for this session").click(),
     "account": lambda page: page.locator(".sum").last.click(),
     "new wording": lambda page: page.locator("[data-edit]").last.press("Enter"),
-    "thoughts": lambda page: page.locator(".thoughts summary").first.click(),
-    "call": lambda page: page.locator(".tool summary").first.click(),
+    "thoughts": lambda page: page.locator(".activity > summary").first.click(),
+    "call": open_call,
     "palette": lambda page: page.keyboard.press("Control+k"),
     "shortcuts": lambda page: page.keyboard.press("Control+/"),
 }

@@ -9,6 +9,8 @@ from tests.browser.access import assert_accessible
 from tests.browser.test_chat import finished, open_session, send
 from tests.browser.test_chat_pages import overflow
 
+pytestmark = pytest.mark.usefixtures("inspecting")
+
 WIDE: ViewportSize = {"width": 1440, "height": 900}
 NARROW: ViewportSize = {"width": 390, "height": 844}
 
@@ -16,6 +18,7 @@ NARROW: ViewportSize = {"width": 390, "height": 844}
 async def open_cached_session(page: Page) -> Locator:
     """A session whose second answer came from a cache; the article of that answer."""
     await page.goto("/")
+    await page.get_by_role("button", name="See how it works").click()
     await page.get_by_role("button", name="Pay once for a long background").click()
     await finished(page.locator(".run"))
     await expect(page.locator("[data-warm]")).to_be_visible(timeout=20_000)
@@ -28,7 +31,7 @@ async def test_a_hit_shows_a_solid_static_layer_and_the_cached_share(page: Page)
     run = await open_cached_session(page)
     await expect(run.locator(".cost rect").first).to_have_attribute("fill", "var(--layer-static)")
     await expect(run.locator(".sum")).to_have_text(
-        re.compile(r"cache hit\s+[1-9]\d % cached · would have cost \$0\.\d+")
+        re.compile(r"cache hit\s+[1-9]\d %\s+would have cost \$0\.\d+")
     )
     await expect(run.locator(".cost rect").last).to_have_attribute("fill", "url(#hatch-trigger)")
 

@@ -33,7 +33,7 @@ async def test_evidence_offers_no_way_to_edit_it(page: Page) -> None:
 
 async def test_a_session_is_erased_after_a_page_that_asks(page: Page) -> None:
     await page.goto("/new")
-    await page.get_by_role("button", name="Create session").click()
+    await page.get_by_role("button", name="Create chat").click()
     await page.wait_for_url("**/s/**")
     chat = page.url
     short = chat.rstrip("/").rsplit("/", 1)[1][:8]

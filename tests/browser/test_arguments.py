@@ -26,7 +26,7 @@ async def open_arguments(page: Page, role: str) -> None:
     await page.get_by_label("Purpose").fill("Plan a trip for {{ customer }}.")
     await page.get_by_label("Background").fill("{% broken")
     await page.get_by_label(role).check()
-    await page.get_by_role("button", name="Create session").click()
+    await page.get_by_role("button", name="Create chat").click()
     await page.wait_for_url("**/s/**")
     await page.get_by_role("button", name="Session settings").click()
     await expect(page.locator("#settings")).to_contain_text("1 text is sent as written: background.")
@@ -59,7 +59,7 @@ async def test_a_text_is_written_tried_filled_in_and_moved(page: Page) -> None:
 async def test_what_was_filled_in_reaches_the_model(page: Page) -> None:
     await page.goto("/new")
     await page.get_by_label("Purpose").fill("Greet {{ customer }} in {{ message.language }}.")
-    await page.get_by_role("button", name="Create session").click()
+    await page.get_by_role("button", name="Create chat").click()
     await page.wait_for_url("**/s/**")
     session = page.url
     await page.goto(f"{session}arguments/")
@@ -77,7 +77,7 @@ async def test_the_page_fits_a_phone(page: Page) -> None:
     await page.set_viewport_size({"width": 390, "height": 844})
     await page.goto("/new")
     await page.get_by_label("Purpose").fill("x" * 300 + " {{ customer }}")
-    await page.get_by_role("button", name="Create session").click()
+    await page.get_by_role("button", name="Create chat").click()
     await page.wait_for_url("**/s/**")
     await page.goto(f"{page.url}arguments/")
     await expect(page.get_by_role("heading", name="Texts", exact=True)).to_be_visible()

@@ -105,7 +105,7 @@ async def test_text_goes_into_the_context_and_what_nobody_reads_says_so(
 ) -> None:
     await open_session(page)
     await choose(page, {"name": "plan.md", "mimeType": "text/markdown", "buffer": b"# Plan"})
-    await expect(chips(page)).to_contain_text("in the context panel")
+    await expect(chips(page)).to_contain_text("in the context")
     await choose(page, {"name": "tool.exe", "mimeType": "image/png", "buffer": b"MZ\0\1"})
     await expect(page.get_by_role("alert")).to_contain_text("no kind of file that the model reads")
     await page.locator(".chip.refused").get_by_role("button", name="Remove").click()
@@ -162,9 +162,9 @@ async def test_a_message_takes_so_many_files(page: Page) -> None:
 
 
 async def test_a_file_that_is_too_large_is_not_imported(page: Page, tmp_path: Path) -> None:
-    await page.goto("/")
+    await page.goto("/sessions/")
     await page.get_by_label("More for the list").click()
-    await page.get_by_role("button", name="Import a session").click()
+    await page.get_by_role("button", name="Import a chat").click()
     field = page.get_by_label("File", exact=True)
     await field.set_input_files(large_file(tmp_path, "all.json", 60_000_000))
     problem = await field.evaluate("(field) => field.validationMessage")
@@ -194,11 +194,13 @@ async def test_a_picture_of_the_model_and_its_code_are_shown(page: Page) -> None
     run = await send(page, "/image /code please")
     await finished(run)
     await seen(run.get_by_role("img", name="Image that the model made"))
+    await run.get_by_text("Used 1 tool").click()
     await run.get_by_text("Python code").click()
     await expect(run.locator(".tool")).to_contain_text("print(sum(primes))")
     await expect(run.locator(".tool .response")).to_have_text("129")
 
 
+@pytest.mark.usefixtures("inspecting")
 async def test_the_gauge_follows_the_answers(page: Page) -> None:
     await open_session(page)
     await expect(page.locator(".gauge")).to_be_hidden()

@@ -142,7 +142,7 @@ async def test_an_answer_is_corrected_beside_the_models_own(page: Page) -> None:
     await page.get_by_role("button", name="Save as a branch").click()
     await expect(runs).to_have_count(1)
     await expect(runs.locator(".text strong")).to_have_text("own")
-    await expect(runs.locator(".mark")).to_contain_text("no thought signature")
+    await expect(runs.locator(".mark")).to_contain_text("In your words")
     await expect(runs.locator(".step .choice-of")).to_contain_text("2/2")
     await finished(await send(page, "Go on"))
 

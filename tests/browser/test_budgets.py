@@ -1,4 +1,4 @@
-"""A budget of money that counts, to its end: a provider at an address, not the emulator in the process."""
+"""A budget of money that counts, to its end: an administrator asked to count that of an emulator."""
 
 import re
 import subprocess
@@ -12,14 +12,19 @@ from playwright.async_api import Browser, Page, expect
 from tests.browser.conftest import collect_complaints, sign_in
 from tests.browser.test_chat import finished, open_session, send
 from tests.conftest import ROOT
-from tests.server import Server, environment
+from tests.server import Server, environment, manage
 
+COUNT_EMULATOR = """
+from django.contrib.auth.models import User
+from sessions_app.models import Allowance
+Allowance.objects.create(owner=User.objects.get(), counts_emulator=True)
+"""
 SPENT = re.compile(r"The budget of this session is spent: \$[\d.]+ of \$[\d.]+")
 
 
 @pytest.fixture(scope="module")
 def paid_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Pipeweb with a key, in front of a provider at an address of its own."""
+    """Pipeweb with a key, in front of an emulator at an address of its own, whose money counts."""
     folder = tmp_path_factory.mktemp("paid")
     command = (sys.executable, "manage.py", "emulator", "--port", "0", "--delay", "0")
     with subprocess.Popen(
@@ -29,6 +34,8 @@ def paid_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         base = provider.stdout.readline().split()[3].rstrip(";")
         variables = {"GEMINI_API_KEY": "key-of-a-test", "GOOGLE_GEMINI_BASE_URL": base, "NO_PROXY": "*"}
         with Server(folder / "data", **variables) as running:
+            counted = manage(folder / "data", "shell", "--no-imports", "-c", COUNT_EMULATOR)
+            assert counted.returncode == 0, counted.stderr
             yield running
         provider.terminate()
 
@@ -61,6 +68,7 @@ async def test_a_budget_warns_near_its_end_and_then_refuses_in_words(paying: Pag
 
     await set_budget(paying, spent / 0.9)
     note = paying.locator("#outlook").get_by_role("note")
+    await expect(note).to_be_visible()
     await expect(note).to_contain_text(re.compile(r"\d\d % of the budget of this session is spent \(\$"))
 
     await finished(await send(paying, "And again"))

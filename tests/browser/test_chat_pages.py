@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from tests.browser.conftest import open_account
 from tests.browser.test_chat import finished, open_session, send
 from tests.server import Server
 
@@ -39,9 +40,9 @@ async def test_a_narrow_window_never_scrolls_sideways(page: Page, scheme: str) -
 async def test_the_session_list_is_a_drawer_in_a_narrow_window(page: Page) -> None:
     await page.set_viewport_size(NARROW)  # type: ignore[arg-type]
     await open_session(page)
-    side = page.get_by_role("navigation", name="Sessions")
+    side = page.get_by_role("navigation", name="Chats")
     await expect(side).to_be_hidden()
-    await page.get_by_role("button", name="Sessions").click()
+    await page.get_by_role("button", name="Chats").click()
     await expect(side).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(side).to_be_hidden()
@@ -66,10 +67,11 @@ async def test_touch_targets_are_large_enough(
 async def test_a_chosen_theme_is_there_before_the_first_paint(page: Page) -> None:
     await page.emulate_media(color_scheme="light")
     await page.goto("/")
-    toggle = page.get_by_role("button", name="Colour theme")
-    await toggle.click()
-    await toggle.click()
-    await expect(toggle).to_have_accessible_name("Colour theme: dark")
+    toggle = page.locator("[data-theme-toggle]")
+    for _ in range(2):
+        await open_account(page)
+        await toggle.click()
+    await expect(toggle).to_have_attribute("aria-label", "Colour theme: dark")
     await page.reload(wait_until="commit")
     await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     await expect(page.locator("html")).to_have_css("background-color", "rgb(25, 24, 22)")

@@ -8,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from sessions_app.inspector.tabs import TABS
-from tests.browser.conftest import collect_complaints, sign_in
+from tests.browser.conftest import collect_complaints, sign_in, switch_view
 from tests.browser.hostile_talk import ALL, ASKED, PAYLOADS, SHORT, hostile_export, write_recording
 from tests.browser.talks import bring_in
 from tests.browser.test_chat import finished, open_session, send
@@ -100,9 +100,10 @@ async def test_a_stored_conversation_is_text(page: Page) -> None:
     await page.get_by_role("link", name="Show earlier messages").click()
     await expect(page.locator(".run")).to_have_count(len(PAYLOADS))
     await assert_harmless(page)
-    for thought in await page.locator(".thoughts summary").all():
+    for thought in await page.locator(".activity > summary").all():
         await thought.click()
     await assert_harmless(page)
+    await switch_view(page, "Inspect")
     await page.get_by_role("button", name="Context", exact=True).click()
     await expect(page.locator("#panel-todos")).to_be_visible()
     for key in ("todos", "scratchpad", "logs", "artifacts", "file_references"):
@@ -111,7 +112,7 @@ async def test_a_stored_conversation_is_text(page: Page) -> None:
 
 async def test_lists_searches_and_the_palette_show_text(page: Page) -> None:
     await open_talk(page)
-    for address in ("/", "/?q=onerror", "/?q=%3Cscript%3Ealert(1)", "/spending/"):
+    for address in ("/", "/sessions/?q=onerror", "/sessions/?q=%3Cscript%3Ealert(1)", "/spending/"):
         await page.goto(address)
         await expect(page.get_by_role("main")).to_be_visible()
         await assert_harmless(page)
@@ -132,7 +133,7 @@ async def test_a_streamed_answer_is_text_while_it_comes_and_afterwards(page: Pag
     await assert_harmless(page)
     await page.reload()
     await expect(run.locator(".text").first).to_contain_text("alert(1)")
-    await expect(run.locator(".tool .name").first).to_contain_text(SHORT)
+    await expect(run.locator(".tool .function").first).to_contain_text(SHORT)
     await assert_harmless(page)
     for part in ("", "1/?view=raw", *(f"1/?tab={tab.id}" for tab in TABS), "1/?tab=layers&view=raw"):
         await page.goto(f"{talk}inspect/{part}")

@@ -26,15 +26,15 @@ def exported(turns: int) -> bytes:
 async def choose(page: Page, body: bytes, tmp_path: Path) -> None:
     path = tmp_path / "talk.json"
     path.write_bytes(body)
-    await page.goto("/")
+    await page.goto("/sessions/")
     await page.get_by_label("More for the list").click()
-    await page.get_by_role("button", name="Import a session").click()
+    await page.get_by_role("button", name="Import a chat").click()
     await page.get_by_label("File", exact=True).set_input_files(path)
     await page.get_by_role("button", name="Import", exact=True).click()
 
 
 async def test_a_short_file_opens_as_a_session(page: Page) -> None:
-    await page.goto("/")
+    await page.goto("/sessions/")
     await import_file(page, exported(4))
     await expect(page.get_by_role("heading", level=1)).to_have_text("A talk of 4")
     await expect(page.get_by_text("Sentence 2")).to_be_visible()
@@ -42,7 +42,7 @@ async def test_a_short_file_opens_as_a_session(page: Page) -> None:
 
 async def test_a_history_from_elsewhere_opens_as_a_session_and_says_what_it_was(page: Page) -> None:
     messages = [{"role": "user", "content": "Sentence 1"}, {"role": "assistant", "content": "Sentence 2"}]
-    await page.goto("/")
+    await page.goto("/sessions/")
     await import_file(page, json.dumps({"model": "gpt-4o", "messages": messages}).encode())
     await expect(page.get_by_text("Recognised as messages of the OpenAI API.")).to_be_visible()
     await expect(page.get_by_text("Sentence 2")).to_be_visible()

@@ -100,7 +100,7 @@ async def test_a_rendition_is_copied_whole(page: Page, context: BrowserContext) 
 
 async def test_a_long_message_is_read_whole_on_request(page: Page) -> None:
     await page.goto("/new")
-    await page.get_by_role("button", name="Create session").click()
+    await page.get_by_role("button", name="Create chat").click()
     await page.wait_for_url("**/s/**")
     box = page.get_by_role("textbox", name="Message")
     await box.fill("long " * 5000 + "THE-VERY-END")
@@ -115,7 +115,7 @@ async def test_a_long_message_is_read_whole_on_request(page: Page) -> None:
 
 async def test_an_empty_session_explains_itself(page: Page) -> None:
     await page.goto("/new")
-    await page.get_by_role("button", name="Create session").click()
+    await page.get_by_role("button", name="Create chat").click()
     await page.wait_for_url("**/s/**")
     await page.goto(page.url.split("#")[0] + "inspect/")
     await expect(page.get_by_role("heading", name="Nothing has been sent yet")).to_be_visible()

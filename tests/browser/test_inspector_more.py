@@ -3,6 +3,7 @@
 import re
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.async_api import BrowserContext, Page, expect
 
 from tests.browser.access import assert_accessible
@@ -14,7 +15,7 @@ NARROW = {"width": 390, "height": 844}
 async def start_session(page: Page) -> str:
     """A session of its own; the address of its page."""
     await page.goto("/new")
-    await page.get_by_role("button", name="Create session").click()
+    await page.get_by_role("button", name="Create chat").click()
     await page.wait_for_url("**/s/**")
     return page.url.split("#")[0]
 
@@ -187,6 +188,7 @@ async def test_a_ribbon_says_what_it_shows_and_opens_the_exchange(page: Page) ->
     await page.wait_for_url(re.compile(r"/inspect/\d+/"))
 
 
+@pytest.mark.usefixtures("inspecting")
 async def test_the_chat_and_the_inspector_draw_one_ribbon(page: Page) -> None:
     await open_newest(page)
     there = await page.locator(".summary .ribbon svg").get_attribute("aria-label")

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import BrowserContext, FilePayload, Page, expect
 
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import open_account, sign_in
 from tests.browser.test_chat import finished, open_session, send
 from tests.server import Server, manage
 
@@ -56,7 +56,7 @@ async def test_the_second_message_of_a_minute_is_refused_and_kept_and_so_is_a_se
 
     await open_session(narrow)
     await narrow.goto("/new")
-    await narrow.get_by_role("button", name="Create session").click()
+    await narrow.get_by_role("button", name="Create chat").click()
     await expect(narrow.get_by_role("main")).to_contain_text("Sessions: 2. Your limit is 2.")
     await narrow.goto("/")
     await send(narrow, "Something new")
@@ -67,8 +67,9 @@ async def test_the_second_message_of_a_minute_is_refused_and_kept_and_so_is_a_se
 
 async def test_a_file_over_a_limit_is_told_where_it_was_chosen(narrow: Page, complaints: list[str]) -> None:
     file: FilePayload = {"name": "a.txt", "mimeType": "text/plain", "buffer": b"text"}
+    await narrow.goto("/sessions/")
     await narrow.get_by_label("More for the list").click()
-    await narrow.get_by_role("button", name="Import a session").click()
+    await narrow.get_by_role("button", name="Import a chat").click()
     await narrow.get_by_label("File", exact=True).set_input_files(file)
     await narrow.get_by_role("button", name="Import", exact=True).click()
     await expect(narrow.locator("#import-problem")).to_contain_text("Your limit is")
@@ -86,6 +87,7 @@ async def test_a_page_says_that_its_person_signed_out_in_another_tab_and_keeps_t
     await page.get_by_label("Message").fill("Half a thought")
     tab = await page.context.new_page()
     await tab.goto(page.url)
+    await open_account(tab)
     await tab.get_by_role("button", name="Sign out").click()
     await tab.wait_for_url("**/sign-in*")
     banner = page.locator("p.banner, .talk > .banner").filter(has_text="You were signed out.")

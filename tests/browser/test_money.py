@@ -2,9 +2,12 @@
 
 import re
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.browser.test_chat import finished, open_session, send
+
+pytestmark = pytest.mark.usefixtures("inspecting")
 
 
 async def test_an_answer_shows_its_cost_and_leads_to_the_sum(page: Page) -> None:
@@ -12,7 +15,7 @@ async def test_an_answer_shows_its_cost_and_leads_to_the_sum(page: Page) -> None
     run = await send(page, "Hello there")
     await finished(run)
     cost = run.locator(".sum")
-    await expect(cost).to_contain_text(re.compile(r"% cached · would have cost \$0\.\d+"))
+    await expect(cost).to_contain_text(re.compile(r"%\s+would have cost \$0\.\d+"))
     await cost.press("Enter")
     card = run.locator(".card")
     await expect(card).to_contain_text(re.compile(r"[\d,]+ new × \$[\d.]+ \+ .* = \$0\."))

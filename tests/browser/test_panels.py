@@ -8,6 +8,8 @@ from playwright.async_api import Locator, Page, expect
 from tests.browser.access import assert_accessible
 from tests.browser.test_chat import finished, open_session, send
 
+pytestmark = pytest.mark.usefixtures("inspecting")
+
 
 async def open_drawer(page: Page) -> None:
     """A new session with its panels beside it."""
@@ -151,7 +153,7 @@ async def test_the_panels_are_accessible_and_fit(page: Page, width: int) -> None
     await expect(page.locator("#body-file_references .problem .icon").first).to_be_visible()
     for key in ("memories", "scratchpad", "logs", "offers"):
         await unfold(page, key)
-    await page.get_by_text("More panels").click()
+    await page.get_by_text("Switched off").click()
     await unfold(page, "tree")
     await assert_accessible(page, within="#details")
     assert await page.evaluate("() => document.documentElement.scrollWidth - innerWidth") == 0

@@ -15,7 +15,7 @@ HIGHLIGHTS = """() => {
   new MutationObserver((changes) => {
     for (const { addedNodes } of changes)
       for (const node of addedNodes)
-        for (const span of node.querySelectorAll?.(".code span") ?? []) window.coloured.push(span);
+        window.coloured.push(...(node.querySelectorAll?.(".code code span:not(.tail)") ?? []));
   }).observe(document.querySelector(".transcript"), { childList: true, subtree: true });
 }"""
 
@@ -29,7 +29,7 @@ OPENING = """() => {
 async def test_thoughts_say_how_long_they_took_live_and_later(page: Page) -> None:
     await open_session(page)
     run = await send(page, "/think /slow please")
-    label = run.locator(".thoughts summary")
+    label = run.locator(".activity > summary")
     await expect(label).to_have_text("Thinking…")
     await expect(label).to_have_text(re.compile("Thought for"))
     await expect(run).to_have_attribute("aria-busy", "true")
@@ -47,6 +47,8 @@ async def test_calls_stay_folded_with_arguments_and_result_after_a_reload(page: 
     await page.reload()
     cards = page.locator(".run .tool")
     await expect(cards).to_have_count(2)
+    await expect(cards.first).to_be_hidden()
+    await page.locator(".activity > summary").press("Enter")
     await expect(cards.first.locator(".inside")).to_be_hidden()
     await cards.first.locator("summary").press("Enter")
     await expect(cards.first.locator(".inside")).to_contain_text("Paris")
@@ -74,9 +76,9 @@ async def test_code_is_coloured_once_when_it_closes(page: Page) -> None:
     await open_session(page)
     await page.evaluate(HIGHLIGHTS)
     run = await send(page, "/long /slow please")
-    await expect(run.locator(".code span").first).to_be_visible(timeout=20_000)
+    await expect(run.locator(".code code span:not(.tail)").first).to_be_visible(timeout=20_000)
     await expect(run.locator(".text")).to_contain_text("What comes back")
-    once = await run.locator(".code span").count()
+    once = await run.locator(".code code span:not(.tail)").count()
     await expect(run.locator(".text")).to_contain_text("awkward characters")
     assert await page.evaluate("() => window.coloured.length") == once
     await page.keyboard.press("Escape")

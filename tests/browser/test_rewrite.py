@@ -20,7 +20,7 @@ async def talk(page: Page, *texts: str) -> None:
 
 async def choose(page: Page, run: int, item: str) -> None:
     article = page.locator("article.run").nth(run)
-    await article.locator("details.menu summary").click()
+    await article.locator(".tools details.menu summary").click()
     await article.get_by_role("button", name=item).click()
     await expect(page.get_by_role("dialog").locator("form")).to_be_visible()
 

@@ -2,7 +2,7 @@
 
 from playwright.async_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import open_account, sign_in
 from tests.server import Server
 
 
@@ -21,6 +21,7 @@ async def test_nobody_in_particular_is_sent_to_the_door(visitor: BrowserContext)
 async def test_signing_out_leads_back_to_the_door(visitor: BrowserContext, server: Server) -> None:
     page = await visitor.new_page()
     await sign_in(page, server.new_link())
+    await open_account(page)
     await page.get_by_role("button", name="Sign out").click()
     await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 

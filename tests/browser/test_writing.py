@@ -66,7 +66,8 @@ async def test_model_and_temperature_hold_from_the_next_request_on(page: Page) -
     await expect(page.locator(".run")).to_have_count(2)
     assert "temperature" not in (await sent_request(page, 1)).get("generationConfig", {})
     assert (await sent_request(page, 2))["generationConfig"]["temperature"] == 0.3
-    await page.locator(".run").last.get_by_role("link", name="Inspect").click()
+    await page.locator(".run").last.get_by_role("button", name="Tokens and cost of this answer").click()
+    await page.locator(".card:popover-open").get_by_role("link", name="Open in the inspector").click()
     await expect(page.get_by_role("main")).to_contain_text("gemini-2.5-flash")
 
 
@@ -82,7 +83,7 @@ async def test_a_message_is_sent_and_read_without_a_mouse(page: Page) -> None:
     run = page.locator(".run")
     await finished(run)
     await expect(page.get_by_label("Message", exact=True)).to_be_focused()
-    fold = run.locator(".thoughts summary")
+    fold = run.locator(".activity > summary")
     for _ in range(40):
         if await fold.evaluate("(one) => one === document.activeElement"):
             break

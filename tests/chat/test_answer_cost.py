@@ -16,7 +16,7 @@ from sessions_app.prompt.prefix_diff import CacheLoss
 from sessions_app.prompt.pricing import Rates, cost
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
-from sessions_app.wording import break_lines, sentences, verdicts
+from sessions_app.wording import break_lines, sentences, usage, verdicts
 from tests import factories
 
 MONEY = cost(Usage(prompt=1_000, cached=900, output=50), Rates(Decimal("0.50"), Decimal("0.05"), Decimal(3)))
@@ -79,6 +79,26 @@ def test_almost_all_is_not_all() -> None:
     assert account(exchange(cached_tokens=999)).share == "99 % cached"
 
 
+def test_plain_words_sum_all_requests_up() -> None:
+    both = account(
+        exchange(cached_tokens=0, output_tokens=40, thought_tokens=7),
+        exchange(number=2, output_tokens=60, thought_tokens=None),
+    )
+    assert both.words == [usage.tokens(2_000, 100, 7), usage.cached(925, 2_000), usage.cost("$0.00049")]
+    assert "2,000" in both.words[0] and "100" in both.words[0] and "46 %" in both.words[1]
+
+
+@pytest.mark.parametrize(
+    ("part", "case"), [(0, "none"), (9, "little"), (10, "some"), (999, "some"), (1_000, "all")]
+)
+def test_the_share_in_plain_words_is_all_of_it_only_for_all_of_it(part: int, case: str) -> None:
+    assert usage.cached(part, 1_000) == usage.CACHED[case].format(share=100 * part // 1_000)
+
+
+def test_nothing_counted_has_no_plain_words() -> None:
+    assert account(exchange(prompt_tokens=None, cached_tokens=None, money={})).words == []
+
+
 def test_a_run_that_sent_nothing_has_no_account() -> None:
     assert AnswerUsage.of([]) is None
 
@@ -122,7 +142,7 @@ def test_the_card_has_a_section_for_each_request(client: Client, alice: User) ->
     session = factories.make_session(alice)
     first, _ = factories.play_flight(session)
     page = client.get(reverse("account", args=[session.public, first.run.public])).content.decode()
-    assert "Request 1 of 2" in page and page.count("Open in the inspector") == 2
+    assert "Request 1 of 2" in page and page.count("Open in the inspector") == 3
     assert "1,204 prompt = 180 new + 1,024 cached; 96 output + 40 thoughts" in page
 
 

@@ -158,3 +158,9 @@ def test_a_fork_and_an_import_keep_the_files(session: Session) -> None:
         other.refresh_from_db()
         assert other.head and other.head.wire == task.wire
     assert "*Attached: a.png*" in export_markdown(fork)
+
+
+def test_a_pasted_text_is_part_of_the_message(client: Client, session: Session) -> None:
+    file = SimpleUploadedFile("Pasted text.txt", b"What somebody had copied")
+    answer = client.post(reverse("attach", args=[session.public]), {"file": file, "pasted": "1"})
+    assert answer.status_code == 200 and Attachment.objects.get().mime == "text/plain"

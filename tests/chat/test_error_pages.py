@@ -37,7 +37,7 @@ def breaking(monkeypatch: pytest.MonkeyPatch) -> Callable[[Exception], None]:
 @pytest.mark.parametrize("name", ["400.html", "403.html", "403_csrf.html", "500.html"])
 def test_they_wear_the_layout_without_a_request_and_a_database(name: str) -> None:
     page = render_to_string(name)
-    assert BRAND in page and "css/base.css" in page and "<h1>" in page and 'href="/"' in page
+    assert BRAND in page and "bundles/main.css" in page and "<h1>" in page and 'href="/"' in page
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_a_correction_needs_words(client: Client, session: Session) -> None:
     assert client.get(address("wording", answer)).content == b"Answer 0"
     assert client.post(address("wording", answer), {"text": " "}).status_code == 409
     page = client.post(address("wording", answer), {"text": "Mine"}).content.decode()
-    assert "Mine" in page and "no thought signature" in page
+    assert "Mine" in page and "In your words." in page and "term-signature" in page
 
 
 def test_a_fork_leads_to_the_new_session(client: Client, session: Session) -> None:

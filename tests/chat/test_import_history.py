@@ -68,7 +68,7 @@ def test_what_was_recognised_and_what_became_of_it_is_told(client: Client) -> No
     body = json.dumps({"model": "gpt-4o", "messages": MESSAGES}).encode()
     page = client.get(upload(client, body)["Location"]).content.decode()
     assert "Recognised as messages of the OpenAI API." in page
-    assert "gpt-4o" in page and "Steps of calls without a thought signature: 2." in page
+    assert "gpt-4o" in page and "Steps of calls without the thought behind them: 2." in page
     assert "Yes, it is." in page
 
 
@@ -77,8 +77,8 @@ def test_the_list_tells_the_same_of_a_long_import(client: Client, alice: User) -
     run_job(job.pk, "p")
     job.refresh_from_db()
     assert job.format == "gemini" and job.total == job.done == len(CONTENTS) + 2
-    page = client.get("/").content.decode()
-    assert "Recognised as contents of the Gemini API." in page and "route is unknown: 2." in page
+    page = client.get("/sessions/").content.decode()
+    assert "Recognised as contents of the Gemini API." in page and "origin is unknown: 2." in page
 
 
 def test_a_damaged_history_leaves_nothing_and_names_the_place(alice: User) -> None:

@@ -270,7 +270,13 @@ def test_what_pipeweb_wrote_is_marked_also_when_it_is_answered_again(session: Se
 
 @pytest.mark.parametrize("template", ["tool", "thoughts", "text"])
 def test_a_step_that_is_coming_looks_like_one_that_is_there(template: str) -> None:
-    card = {"name": "check_flight", "args_label": "Arguments", "args": "{}", "response": "{}"}
+    card = {
+        "name": "check_flight",
+        "title": "Check a flight",
+        "args_label": "Arguments",
+        "args": "{}",
+        "response": "{}",
+    }
     step = {"thoughts_label": "Thoughts", "thoughts": "Hm.", "text": "Yes."}
     finished = render_to_string(f"chat/{template}.html", {"card": card, "step": step})
     coming = render_to_string(f"chat/{template}.html").replace('<span class="tail"></span>', "")

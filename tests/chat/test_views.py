@@ -100,7 +100,7 @@ def test_the_list_costs_the_same_for_many_sessions(
 ) -> None:
     for count in (1, 9):
         Session.objects.bulk_create(Session(owner=alice, model="m") for _ in range(count))
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(7):
             client.get(reverse("sessions"))
 
 
@@ -131,9 +131,13 @@ def test_what_search_finds_is_shown_as_text(client: Client, session: Session) ->
     assert "<script>alert" not in page and "<mark>needle</mark>" in page
 
 
-def test_the_first_visit_explains_the_layers(client: Client) -> None:
+def test_home_offers_starters_and_samples(client: Client) -> None:
+    page = client.get(reverse("home")).content.decode()
+    assert (page.count("data-starter="), page.count("data-sample=")) == (4, 3)
+
+
+def test_an_empty_list_explains_the_layers(client: Client) -> None:
     page = client.get(reverse("sessions")).content.decode()
-    assert page.count("data-sample=") == 3
     for layer in ("Static", "Dynamic", "Buffered", "Trigger"):
         assert f"<b>{layer}</b>" in page
 
@@ -177,10 +181,10 @@ def test_wrong_settings_come_back_with_words(client: Client, session: Session) -
 
 
 def test_the_badge_says_who_answers(client: Client, settings: Settings) -> None:
-    assert ">emulator</a>" in client.get(reverse("sessions")).content.decode()
+    assert ">emulator</span>" in client.get(reverse("sessions")).content.decode()
     settings.GEMINI_API_KEY = "a-key"
     page = client.get(reverse("sessions")).content.decode()
-    assert ">generativelanguage.googleapis.com</a>" in page and "a-key" not in page
+    assert ">generativelanguage.googleapis.com</span>" in page and "a-key" not in page
 
 
 def test_the_badge_names_the_host_that_answers_in_googles_place(client: Client, settings: Settings) -> None:
@@ -188,7 +192,7 @@ def test_the_badge_names_the_host_that_answers_in_googles_place(client: Client, 
     settings.GOOGLE_GEMINI_BASE_URL = "http://somebody:word@127.0.0.1:21030/gemini"
     for name in ("sessions", "key"):
         page = client.get(reverse(name)).content.decode()
-        assert ">127.0.0.1:21030</a>" in page and "googleapis.com" not in page and "somebody" not in page
+        assert ">127.0.0.1:21030</span>" in page and "googleapis.com" not in page and "somebody" not in page
     assert "127.0.0.1:21030 answers" in page
 
 

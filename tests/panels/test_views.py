@@ -31,7 +31,7 @@ def page(client: Client, session: Session, name: str, *more: object) -> str:
 def test_the_drawer_says_what_the_model_reads(client: Client, session: Session) -> None:
     session.todos.create(position=1, title="water the beans")
     html = page(client, session, "details")
-    assert "from 1 panel with every message" in html and "new since the last request" in html
+    assert "panel</button> with every message" in html and "new since the last request" in html
 
 
 def test_a_new_session_says_that_nothing_is_read(client: Client, session: Session) -> None:

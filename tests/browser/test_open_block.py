@@ -1,0 +1,59 @@
+"""The open block is formatted while it grows, and nothing jumps."""
+
+import pytest
+from playwright.async_api import BrowserContext, Page, expect
+
+from tests.browser.test_chat import finished, open_session, send
+
+SHIFTS = """() => {
+  window.shift = 0;
+  new PerformanceObserver((list) => {
+    for (const { hadRecentInput, value } of list.getEntries()) if (!hadRecentInput) window.shift += value;
+  }).observe({ type: "layout-shift", buffered: false });
+}"""
+
+FORMS = """() => {
+  window.forms = new Set();
+  new MutationObserver(() => {
+    for (const node of document.querySelectorAll(".open *")) window.forms.add(node.localName);
+  }).observe(document.querySelector(".transcript"), { childList: true, subtree: true });
+}"""
+"""Notes the elements that open blocks have had."""
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+async def test_the_layout_holds_while_an_answer_comes(page: Page, width: int) -> None:
+    await page.set_viewport_size({"width": width, "height": 900})
+    await open_session(page)
+    await finished(await send(page, "/long please"))
+    await page.get_by_label("Message").fill("/long /think again")
+    await page.evaluate(SHIFTS)
+    await page.get_by_label("Message").press("Enter")
+    await expect(page.locator(".run")).to_have_count(2)
+    await finished(page.locator(".run").last)
+    assert await page.evaluate("() => window.shift") <= 0.05
+
+
+async def test_lists_tables_and_marks_are_formatted_before_they_end(page: Page) -> None:
+    await open_session(page)
+    await page.evaluate(FORMS)
+    await finished(await send(page, "/long please"))
+    forms = set(await page.evaluate("() => [...window.forms]"))
+    assert {"p", "ul", "li", "strong", "table", "td", "pre"} <= forms
+
+
+async def test_a_reload_and_a_second_tab_show_the_open_block_formatted(
+    page: Page, context: BrowserContext
+) -> None:
+    await open_session(page)
+    run = await send(page, "/slow please")
+    await expect(run.locator(".open p").first).not_to_be_empty()
+    other = await context.new_page()
+    await other.goto(page.url)
+    await page.reload()
+    for tab in (page, other):
+        await expect(tab.locator(".open p").first).not_to_be_empty()
+    await page.keyboard.press("Escape")
+    for tab in (page, other):
+        await finished(tab.locator(".run"))
+        await expect(tab.locator(".open")).to_have_count(0)
