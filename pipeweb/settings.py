@@ -167,6 +167,8 @@ LANGUAGE_CODE = "en"
 # Bodies that are being received lie here, in files without a name (`pipeweb.bodies`).
 FILE_UPLOAD_TEMP_DIR = PIPEWEB_DATA / "uploads"
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
+# The umask decides: `up` collects static files into the data folder, which nobody else reads.
+FILE_UPLOAD_PERMISSIONS = None
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "pipeweb.bodies.NamelessFileUploadHandler",

@@ -42,7 +42,13 @@ function openTarget() {
   if (!target) return;
   for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   if (target.matches(".older li")) target.querySelector("a").click();
+  bringIntoView(target);
+}
+
+// Items near the target are laid out only after a scroll (content-visibility), which moves the target again.
+function bringIntoView(target, frames = 6) {
   target.scrollIntoView();
+  if (frames) requestAnimationFrame(() => bringIntoView(target, frames - 1));
 }
 
 // An empty filter has no place in the address.

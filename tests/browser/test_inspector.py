@@ -14,8 +14,8 @@ TABS = ["Layers", "Response", "Signatures", "Cache", "Diff", "Wire", "Stream", "
 
 async def open_list(page: Page) -> None:
     """The exchanges of the demo session."""
-    await page.goto("/")
-    await page.get_by_role("link", name="A first look at the four layers").first.click()
+    await page.goto("/sessions/")
+    await page.locator("main").get_by_role("link", name="A first look at the four layers").first.click()
     await page.wait_for_url("**/s/**")
     await page.goto(page.url.split("#")[0] + "inspect/")
 

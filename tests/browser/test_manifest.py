@@ -21,6 +21,7 @@ async def test_the_bar_follows_the_chosen_theme(page: Page) -> None:
     await page.goto("/")
     toggle = page.locator("[data-theme-toggle]")
     for expected in ("light", "dark"):
+        await page.locator(".account-menu summary").click()
         await toggle.click()
         media = await page.eval_on_selector_all(
             "meta[name=theme-color]", "metas => metas.map((meta) => [meta.dataset.scheme, meta.media])"
