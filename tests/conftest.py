@@ -2,7 +2,6 @@
 
 import ipaddress
 import os
-import shutil
 import signal
 import socket
 from collections.abc import Iterator
@@ -23,12 +22,10 @@ from sessions_app.context.model_lookup import clear_caches
 from sessions_app.context.personal_limits import clear_limits
 from sessions_app.rendering.renderer import renderer
 from sessions_app.runs.background import repeats
+from tests.chromium import CHROMIUM
 from tests.clients import environments as clients
 
 ROOT = Path(__file__).resolve().parent.parent
-CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The shell is Chromium without its windows, tabs and profiles: half the work for the same pages."""
-CHROMIUM = next(filter(None, map(shutil.which, CHROMIUMS)), None)
 SUMMARY = pytest.StashKey[str]()
 """The table of `tests/conform/recordings`, printed at the end of the run."""
 

@@ -8,9 +8,20 @@ import django
 from django.core.management.base import BaseCommand, CommandError
 
 from sessions_app.errors import PipewebError
-from tests.bench import assembly, cost, hostile, inspector, relay, soak, templates, upload, writers
+from tests.bench import (
+    assembly,
+    cost,
+    hostile,
+    inspector,
+    relay,
+    soak,
+    templates,
+    upload,
+    weight,
+    writers,
+)
 
-MODULES = (relay, writers, assembly, cost, inspector, templates, upload, hostile, soak)
+MODULES = (relay, writers, assembly, cost, inspector, templates, upload, hostile, soak, weight)
 BENCHES = {module.BENCH.name: module.BENCH for module in MODULES}
 
 

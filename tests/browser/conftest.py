@@ -19,7 +19,7 @@ from playwright.async_api import (
     expect,
 )
 
-from tests.conftest import CHROMIUM
+from tests.chromium import CHROMIUM
 from tests.server import Server
 
 # Until a busy machine shows what is expected.
