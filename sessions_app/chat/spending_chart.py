@@ -15,7 +15,7 @@ from sessions_app.wording import costs
 SLOT, BAR = 20, 14
 """Width of a day and of its bar, in units of the drawing."""
 
-LEFT, TOP, PLOT = 72, 8, 160
+LEFT, TOP, PLOT = 92, 14, 160
 """Room for the labels of the scale, room above the highest bar, and the height of all bars."""
 
 BOTTOM = 24
