@@ -26,6 +26,9 @@ from tests.chromium import CHROMIUM
 from tests.clients import environments as clients
 
 ROOT = Path(__file__).resolve().parent.parent
+LONGEST = ("tests/deployment/test_postgres.py", "tests/matrix/")
+"""Begun first, so that no process is left alone with one of them at the end."""
+
 SUMMARY = pytest.StashKey[str]()
 """The table of `tests/conform/recordings`, printed at the end of the run."""
 
@@ -79,6 +82,7 @@ def pytest_report_header() -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: [not item.nodeid.startswith(name) for name in LONGEST])
     browser = [item for item in items if "tests/browser/" in item.nodeid]
     for item in browser:
         item.add_marker(pytest.mark.browser)
