@@ -94,6 +94,15 @@ def test_every_sheet_and_module_is_in_a_bundle(kind: str, other: set[str]) -> No
     assert there - {path.name for path in used} == there & other
 
 
+COLOUR = re.compile(r"#[0-9a-f]{3,8}\b|\b(?:rgb|hsl|oklch|oklab|lab|lch)a?\(", re.IGNORECASE)
+
+
+def test_colours_come_from_the_tokens() -> None:
+    sheets = [path for path in (ROOT / "static/css").glob("*.css") if path.name not in ADMIN | {"tokens.css"}]
+    found = {path.name: COLOUR.findall(path.read_text()) for path in sheets}
+    assert {name: colours for name, colours in found.items() if colours} == {}
+
+
 def test_a_file_that_is_no_entry_is_not_found() -> None:
     assert finders.find("bundles/../pipeweb.sqlite3") is None
     assert finders.find("bundles/absent.js") is None

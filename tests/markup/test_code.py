@@ -1,17 +1,18 @@
 """Blocks of code."""
 
 import re
-from pathlib import Path
 
 import pytest
 from pygments.token import STANDARD_TYPES
 
 from sessions_app.markup import render
 from sessions_app.markup.meters import HIGHLIGHT_LIMIT
+from tests.conftest import ROOT
 
-CSS = (Path(__file__).parents[2] / "static/css/code.css").read_text(encoding="utf-8")
+SHEETS = ROOT / "static/css"
+CSS = (SHEETS / "code.css").read_text()
 COLOUR = re.compile(r"--(code-[a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
-PALETTE = {name: (light, dark) for name, light, dark in COLOUR.findall(CSS)}
+PALETTE = {name: (light, dark) for name, light, dark in COLOUR.findall((SHEETS / "tokens.css").read_text())}
 BACKGROUNDS = {"code-background", "code-inserted-background", "code-deleted-background", "code-border"}
 
 
