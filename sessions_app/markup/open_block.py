@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from markdown_it.utils import EnvType
 
+from sessions_app.markup.footnotes import copied
 from sessions_app.markup.rendering import code_block, folded_report, is_report, render_with
 
 ALLOWANCE = 1_500
@@ -38,7 +39,7 @@ HEADS = 8
 """How many times longer than its head the rows of a table are that are rendered with it."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\r\n]*)(?:\r\n|\r|\n)")
-_UNSHOWN = re.compile(r"(?: {4}|\t| {0,3}(?:\$\$|`{3}|~{3}|\[))")
+_UNSHOWN = re.compile(r"(?: {4}|\t| {0,3}(?:\$\$|`{3}|~{3}|\[(?!\^[\w-]{1,40}\])))")
 _ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 _TABLE = re.compile(r"[^\r\n]*\|[^\r\n]*(?:\r\n|\r|\n)[ \t]*\|?[ \t]*:?-+[-:| \t]*(?:\r\n|\r|\n)")
 _ROW = re.compile(r" {0,3}\|")
@@ -116,8 +117,7 @@ class OpenBlock:
         self._shown = self._start + len(piece)
         if is_settled:
             self._start = self._shown
-        env = {**self._env, "references": dict(self._env.get("references", {}))}
-        return Preview(render_with(_completed(text), env), self._shown, is_settled)
+        return Preview(render_with(_completed(text), copied(self._env)), self._shown, is_settled)
 
     def _ends(self, rest: str) -> list[int]:
         """Where pieces can end."""
