@@ -238,7 +238,7 @@ async def test_code_stays_in_its_place_when_it_closes_and_its_copy_button_in_sig
     node = await growing.element_handle()
     code = run.locator(".code").first
     await expect(code.locator("code span:not(.tail)").first).to_be_visible(timeout=20_000)
-    assert node and await node.evaluate("(one) => one === document.querySelector('.run .code')")
+    assert await node.evaluate("(one) => one === document.querySelector('.run .code')")
     await expect(code.get_by_role("button", name="Wrap")).to_be_focused()
     coloured = await code.locator("code").inner_html()
     await page.keyboard.press("Escape")
