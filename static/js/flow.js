@@ -1,7 +1,7 @@
 // Streaming text of one step: closed blocks as HTML, the open one in pieces, then its rest as plain text.
 
 const JOINED = new Set(["UL", "OL", "P", "BLOCKQUOTE"]);
-const ENTERED = "ul, ol, li, p, blockquote, h3, h4, h5, h6, .code, .received, pre, code";
+const ENTERED = "ul, ol, li, p, blockquote, h3, h4, h5, h6, .note, .note-text, .code, .received, pre, code";
 
 export class Flow {
   #end; // Contains the rest; it stands where the open block ends.
