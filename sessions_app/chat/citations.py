@@ -6,7 +6,7 @@ from urllib.parse import quote, quote_plus, urlsplit
 
 from sessions_app.markup import Mark
 from sessions_app.prompt.citations import Citations, CitedSource
-from sessions_app.wording.citations import DETAILS, UNNAMED
+from sessions_app.wording import citations as wording
 
 SEARCH = "https://www.google.com/search?q="
 """Where the provider's own suggestions lead as well."""
@@ -27,13 +27,13 @@ class ShownSource:
     @classmethod
     def of(cls, number: int, source: CitedSource) -> Self:
         address, host = _opened(source.uri)
-        title = source.title or (address if source.kind == "page" else host) or UNNAMED[source.kind]
+        title = source.title or (address if source.kind == "page" else host) or wording.unnamed(source.kind)
         details = (
             host if host not in title else "",
             "" if address else source.uri[:SHOWN_ADDRESS],
-            DETAILS["quoted"] if source.kind == "quoted" else "",
-            DETAILS["licence"].format(licence=source.licence) if source.licence else "",
-            "" if source.is_read else DETAILS["unread"],
+            *wording.details(
+                is_quoted=source.kind == "quoted", licence=source.licence, is_read=source.is_read
+            ),
         )
         return cls(number, title, address, tuple(filter(None, details)))
 

@@ -14,3 +14,14 @@ DETAILS = {
     "quoted": "quoted",
     "licence": "licence: {licence}",
 }
+
+
+def unnamed(kind: str) -> str:
+    return UNNAMED[kind]
+
+
+def details(*, is_quoted: bool, licence: str, is_read: bool) -> list[str]:
+    """What there is to say of a source beside its name."""
+    found = [DETAILS["quoted"]] if is_quoted else []
+    found += [DETAILS["licence"].format(licence=licence)] if licence else []
+    return found if is_read else [*found, DETAILS["unread"]]

@@ -189,6 +189,7 @@ async def test_a_shared_copy_has_the_sources_and_notes_and_says_what_was_searche
     for address, searched in zip(addresses, (0, 1), strict=True):
         await reader.goto(address)
         await assert_cited(reader.locator(".text"), reader.locator(".cited-sources"))
+        await expect(reader.get_by_role("button")).to_have_count(0)
         await expect(reader.get_by_role("link", name="bees dance Zürich")).to_have_count(searched)
         await reader.locator(".noted a").click()
         await expect(reader.locator(".note:target")).to_be_visible()
