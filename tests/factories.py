@@ -104,7 +104,14 @@ def receive(exchange: Exchange, bodies: Sequence[bytes]) -> Turn | None:
     kind = TurnKind.FUNCTION_CALLING if reply.calls else TurnKind.MODEL_RESPONSE
     value = TurnValue(str(uuid.uuid4()), kind, reply.wire, exchange.route)
     session = exchange.run.session
-    return Turn.append(session, value, parent=session.head, run=exchange.run, exchange=exchange)
+    return Turn.append(
+        session,
+        value,
+        parent=session.head,
+        run=exchange.run,
+        exchange=exchange,
+        citations=reply.citations,
+    )
 
 
 def close(exchange: Exchange, reply: Reply) -> None:
@@ -182,10 +189,11 @@ def chunk(
     signature: bytes | None = None,
     finish: str = "",
     usage: dict[str, int] | None = None,
+    beside: dict[str, Any] | None = None,
 ) -> bytes:
-    """One streamed event with one part, as Google writes it."""
+    """One streamed event with one part, as Google writes it; `beside` stands in the candidate."""
     if signature is not None:
         part = part | {"thoughtSignature": base64.b64encode(signature).decode()}
-    candidate: dict[str, Any] = {"content": {"parts": [part], "role": "model"}}
+    candidate: dict[str, Any] = {"content": {"parts": [part], "role": "model"}} | (beside or {})
     event = {"candidates": [candidate | ({"finishReason": finish} if finish else {})]}
     return orjson.dumps(event | ({"usageMetadata": usage} if usage else {}) | {"modelVersion": MODEL})

@@ -1,4 +1,4 @@
-"""The keys of Gemini's wire JSON are picked apart in one place: `prompt.parts`, `calls` and `chunks`."""
+"""The keys of Gemini's wire JSON are picked apart in one place: `prompt.parts` and its neighbours."""
 
 import ast
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ READERS = {
     "prompt/parts.py": "parts and contents",
     "prompt/calls.py": "a call that comes in pieces",
     "prompt/chunks.py": "what stands around the parts",
+    "prompt/citations.py": "what an answer rests on",
 }
 OTHERS = {
     "audit/": "computes again what the product read, and shares nothing with it",
@@ -50,6 +51,13 @@ ENVELOPE_KEYS = (
     "thoughtsTokenCount",
     "toolUsePromptTokenCount",
     "totalTokenCount",
+    "groundingMetadata",
+    "groundingChunks",
+    "groundingSupports",
+    "citationMetadata",
+    "citationSources",
+    "urlContextMetadata",
+    "urlMetadata",
 )
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString, mark_safe
 
+from sessions_app.chat.citations import ShownCitations, marks_of
 from sessions_app.chat.open_rounds import CallState, CallStates
 from sessions_app.chat.turn_files import ShownFile
-from sessions_app.markup import render
+from sessions_app.markup import Mark, render
 from sessions_app.models import Turn
 from sessions_app.models.branches import BranchChoice
 from sessions_app.panels import tool_title
@@ -53,8 +54,14 @@ class Step:
     text: SafeString
     cards: tuple[ToolCard, ...]
     files: tuple[ShownFile, ...] = ()
-    thoughts_label: str = "Thoughts"
-    """With the duration, if known."""
+    thought_ms: float | None = None
+    """How long it thought, if known."""
+    cited: ShownCitations | None = None
+    """What the text rests on; None if the provider named nothing."""
+
+    @property
+    def thoughts_label(self) -> str:
+        return thoughts_label(self.thought_ms)
 
     @property
     def tools(self) -> tuple[ToolCard, ...]:
@@ -89,7 +96,7 @@ def steps_of(
             answers.get(index + 1),
             choice=choices.get(turn.pk),
             files=files.get(turn.pk, ()),
-            thoughts_label=_thoughts_label(times.get(turn.exchange_id or 0)),
+            thought_ms=times.get(turn.exchange_id or 0),
             states=states.get(turn.pk, {}),
         )
         for index, turn in enumerate(turns)
@@ -103,17 +110,18 @@ def _step(
     *,
     choice: BranchChoice | None,
     files: tuple[ShownFile, ...],
-    thoughts_label: str,
+    thought_ms: float | None,
     states: Mapping[int, CallState],
 ) -> Step:
     parts = turn.parts
     responses = [part for part in answer.parts if part.response is not None] if answer else []
     calls = [part for part in parts if part.call is not None]
+    citations, scope = turn.cited, f"{turn.public}-"
     return Step(
         turn=turn,
         choice=choice,
-        thoughts=_html(parts, "thought"),
-        text=_html(parts, "text"),
+        thoughts=_html(parts, "thought", f"{scope}thought-"),
+        text=_html(parts, "text", scope, marks_of(citations)),
         cards=(
             *_code_runs(parts),
             *_unread(parts),
@@ -123,11 +131,12 @@ def _step(
             ),
         ),
         files=files,
-        thoughts_label=thoughts_label,
+        thought_ms=thought_ms,
+        cited=ShownCitations.of(citations, scope) if citations else None,
     )
 
 
-def _thoughts_label(ms: float | None) -> str:
+def thoughts_label(ms: float | None) -> str:
     return "Thoughts" if ms is None else thinking_words(ms)
 
 
@@ -164,9 +173,10 @@ def _unread(parts: Sequence[PartView]) -> Iterable[ToolCard]:
             )
 
 
-def _html(parts: Iterable[PartView], kind: str) -> SafeString:
+def _html(parts: Iterable[PartView], kind: str, scope: str, marks: Sequence[Mark] = ()) -> SafeString:
     text = "".join(part.text for part in parts if part.kind == kind)
-    return mark_safe(render(text)) if text else SafeString()  # noqa: S308 - render is the sanitiser
+    html = render(text, scope, marks) if text else ""
+    return mark_safe(html)  # noqa: S308 - render is the sanitiser
 
 
 def _card(index: int, call: PartView, answer: PartView | None, state: CallState | None) -> ToolCard:

@@ -10,6 +10,7 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from sessions_app.prompt import wire
+from sessions_app.prompt.citations import Citations
 from sessions_app.prompt.parts import parts_in
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.values import Text, check_json, check_moment, check_nesting
@@ -25,6 +26,14 @@ Long = Annotated[Text, Field(max_length=1_000_000)]
 Route = Annotated[Text, Field(max_length=64)]
 Values = Annotated[dict[str, Any], AfterValidator(check_json)]
 Moment = Annotated[datetime, AfterValidator(check_moment)]
+
+
+def _read_citations(values: dict[str, Any]) -> dict[str, Any]:
+    """What this version reads of them; nothing of another shape."""
+    return Citations.restored(values).stored()
+
+
+CitationValues = Annotated[Values, AfterValidator(_read_citations)]
 
 
 class ExportModel(BaseModel):
@@ -51,6 +60,7 @@ class ExportedTurn(ExportModel):
     language: Annotated[Text, Field(max_length=40)] = ""
     cut: bool = False
     closing: bool = False
+    citations: CitationValues = {}
     created_at: Moment | None = None
 
     @model_validator(mode="after")

@@ -4,11 +4,12 @@ The HTML of all blocks, joined, equals that of `render`, except that a link whos
 (`[name]: address`) stays text.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from markdown_it.utils import EnvType
 
+from sessions_app.markup.citations import Mark, with_marks
 from sessions_app.markup.open_block import OpenBlock, Preview
 from sessions_app.markup.rendering import render_with
 from sessions_app.markup.sanitising import well_formed
@@ -31,8 +32,9 @@ class Closed:
 class Blocks:
     """Takes Markdown in pieces. `tail` is the text of the open block."""
 
-    def __init__(self) -> None:
-        self._env: EnvType = {}
+    def __init__(self, scope: str = "") -> None:
+        """`scope` begins the ids in the HTML, so that they are unique on a page."""
+        self._env: EnvType = {"scope": scope}
         self._open = OpenBlock(self._env)
         self._scanner = Scanner()
         self._pieces = 0
@@ -74,14 +76,19 @@ class Blocks:
             self._pieces += 1
 
 
-def render(markdown: str) -> str:
-    """Safe HTML of any Markdown text: only tags, attributes and addresses of the allow-list."""
-    text = well_formed(markdown[:READ_LIMIT])
+def render(markdown: str, scope: str = "", marks: Sequence[Mark] = ()) -> str:
+    """Safe HTML of any Markdown text: only tags, attributes and addresses of the allow-list.
+
+    `scope` begins the ids in it. `marks` are the places that rest on sources, in their order.
+    """
+    text, env = well_formed(markdown[:READ_LIMIT]), {"scope": scope}
+    if marks:
+        text = with_marks(text, marks, env)
     if is_light(text):
-        return render_with(text, {})
+        return render_with(text, env)
     scanner = Scanner()
     formatted = scanner.feed(text) + scanner.close()
-    html = [render_with(formatted, {})]
+    html = [render_with(formatted, env)]
     if scanner.is_too_long:
         starts = range(0, len(scanner.tail), PIECE)
         html += [piece_html(n, scanner.tail[start : start + PIECE]) for n, start in enumerate(starts)]

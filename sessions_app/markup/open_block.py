@@ -1,8 +1,8 @@
 """The open block of a text that is still coming in, as HTML for the time being.
 
 It is shown in pieces, so that a block that grows is not rendered again from its beginning: a piece ends
-before an item of a list, after a row of a table, at a line, or at a word where all marks are closed. Blocks
-that close are rendered as a whole, and nothing here changes that.
+before an item of a list, after a row of a table, at a line, or at a word where all marks are closed; a
+footnote is one piece. Blocks that close are rendered as a whole, and nothing here changes that.
 
 What is rendered here has at most `RATE` times the characters of the text, and `ALLOWANCE` more. So to format
 a long text while it comes in takes at most twice what it takes to format it once.
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from markdown_it.utils import EnvType
 
+from sessions_app.markup.footnotes import copied
 from sessions_app.markup.rendering import code_block, folded_report, is_report, render_with
 
 ALLOWANCE = 1_500
@@ -31,14 +32,21 @@ STEP = 8
 PIECE = 80
 """Characters from which a piece may end."""
 
+LONG, LONG_PIECE, LONG_LINE = 1_500, 250, 1_200
+"""Characters from which a block is long, and from which its pieces end, at a line or within one.
+
+A rendering takes time however short its text is.
+"""
+
 LONGEST = 600
-"""Characters from which a piece ends at any word, also between marks."""
+"""How many characters behind that a piece ends at any word, also between marks."""
 
 HEADS = 8
 """How many times longer than its head the rows of a table are that are rendered with it."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\r\n]*)(?:\r\n|\r|\n)")
-_UNSHOWN = re.compile(r"(?: {4}|\t| {0,3}(?:\$\$|`{3}|~{3}|\[))")
+_UNSHOWN = re.compile(r"(?: {4}|\t| {0,3}(?:\$\$|`{3}|~{3}|\[(?!\^[\w-]{1,40}\])))")
+_NOTE = re.compile(r"\s*\[\^[\w-]{1,40}\]:")
 _ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 _TABLE = re.compile(r"[^\r\n]*\|[^\r\n]*(?:\r\n|\r|\n)[ \t]*\|?[ \t]*:?-+[-:| \t]*(?:\r\n|\r|\n)")
 _ROW = re.compile(r" {0,3}\|")
@@ -82,7 +90,7 @@ class OpenBlock:
 
     def show(self, tail: str) -> Iterator[Preview]:
         """What to show of the open text: pieces that became complete, and the newest one."""
-        if self._is_code or len(tail) - self._shown < STEP or not tail.strip():
+        if self._is_code or len(tail) - self._shown < STEP or tail.isspace():
             return
         if self._start == 0 and (fence := _FENCE.match(tail)):
             self._is_code = True
@@ -93,14 +101,16 @@ class OpenBlock:
         if self._start == 0 and (table := _TABLE.match(tail)):
             self._head, self._start = table[0], table.end()
         yield from self._settle(tail[self._start :])
+        if self._credit < RESERVE:
+            return
         newest = self._shown_part(tail[self._start :])
         if self._start + len(newest) > self._shown and self._takes(newest, reserve=RESERVE):
             yield self._render(newest, is_settled=False)
 
     def _settle(self, rest: str) -> Iterator[Preview]:
-        """The complete pieces at once, or the first of them where that would be too much for now."""
+        """As many complete pieces at once as can be rendered now."""
         ends = self._ends(rest)
-        for end in dict.fromkeys((ends[-1], ends[0]) if ends else ()):
+        for end in reversed(ends):
             if self._takes(rest[:end]):
                 yield self._render(rest[:end], is_settled=True)
                 return
@@ -116,21 +126,20 @@ class OpenBlock:
         self._shown = self._start + len(piece)
         if is_settled:
             self._start = self._shown
-        env = {**self._env, "references": dict(self._env.get("references", {}))}
-        return Preview(render_with(_completed(text), env), self._shown, is_settled)
+        return Preview(render_with(_completed(text), copied(self._env)), self._shown, is_settled)
 
     def _ends(self, rest: str) -> list[int]:
         """Where pieces can end."""
-        least = max(PIECE, HEADS * len(self._head))
-        if len(rest) < least:
+        is_long = self._start >= LONG
+        least = max(LONG_PIECE if is_long else PIECE, HEADS * len(self._head))
+        if len(rest) < least or _NOTE.match(rest):
             return []
         if not self._head and _ITEM.match(rest.lstrip("\r\n")):
             return [item.start() for item in _ITEM.finditer(rest, least)]
         lines = [line.end() for line in _LINE_END.finditer(rest, least)]
         if lines or self._head:
             return lines
-        words = [word.end() for word in _SPACE.finditer(rest, least) if _is_balanced(rest[: word.end()])]
-        return words or [word.end() for word in _SPACE.finditer(rest, LONGEST)]
+        return _ends_at_words(rest, LONG_LINE if is_long else PIECE)
 
     def _shown_part(self, rest: str) -> str:
         """Without what can still become another kind of block."""
@@ -148,6 +157,15 @@ def _frame(info: str) -> str:
 
 def _end_of_lines(text: str) -> int:
     return max(text.rfind("\n"), text.rfind("\r")) + 1
+
+
+def _ends_at_words(rest: str, least: int) -> list[int]:
+    """The first and the last word behind which all marks are closed, or those far behind."""
+    words = [word.end() for word in _SPACE.finditer(rest, least, least + LONGEST)]
+    first = next((end for end in words if _is_balanced(rest[:end])), None)
+    if first is None:
+        return [word.end() for word in _SPACE.finditer(rest, least + LONGEST)]
+    return [first, next(end for end in reversed(words) if _is_balanced(rest[:end]))]
 
 
 def _is_balanced(text: str) -> bool:

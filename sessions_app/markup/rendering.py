@@ -1,7 +1,7 @@
 """Markdown to safe HTML, or to one line of plain text.
 
-The dialect is CommonMark with tables, strikethrough, task lists and formulas. Raw HTML is text, and so is
-`$5 to $10`. Headings move two levels down, because the page has a title of its own.
+The dialect is CommonMark with tables, strikethrough, task lists, footnotes and formulas. Raw HTML is text,
+and so is `$5 to $10`. Headings move two levels down, because the page has a title of its own.
 """
 
 import re
@@ -23,6 +23,8 @@ from pygments.lexers import find_lexer_class_by_name
 from pygments.util import ClassNotFound
 
 from sessions_app.markup.addresses import link_addresses
+from sessions_app.markup.citations import citation, place_citations
+from sessions_app.markup.footnotes import footnotes, note_close, note_open, note_reference
 from sessions_app.markup.mathematics import mathematics
 from sessions_app.markup.meters import limit_costs
 from sessions_app.markup.sanitising import is_picture, sanitise
@@ -125,14 +127,16 @@ def make_parser() -> MarkdownIt:
     table.__globals__["MAX_AUTOCOMPLETED_CELLS"] = CELL_LIMIT
     options = {"html": False, "maxNesting": NESTING_LIMIT}
     parser = MarkdownIt("commonmark", options, renderer_cls=Html)
-    parser.enable(["table", "strikethrough"]).use(tasklists_plugin).use(mathematics)
+    parser.enable(["table", "strikethrough"]).use(tasklists_plugin).use(mathematics).use(footnotes)
     without_links = MarkdownIt("commonmark", options).enable("strikethrough").disable(["link", "image"])
     parser.core.ruler.before("inline", "brackets", partial(_parse_bracket_floods, without_links))
+    parser.core.ruler.push("citations", place_citations)
     parser.core.ruler.push("addresses", link_addresses)
     parser.core.ruler.push("costs", limit_costs)
     parser.core.ruler.push("headings", _lower_headings)
     parser.core.ruler.push("alignment", _classes_for_styles)
     parser.core.ruler.push("images", _links_for_remote_images)
+    parser.core.ruler.push("windows", _links_in_other_windows)
     return parser
 
 
@@ -157,6 +161,22 @@ class Html(RendererHTML):
         copy = '<button type="button" class="copy" data-copy-table>Copy table</button>'
         return f"{end}{copy}</div>\n"
 
+    def footnote_reference_open(
+        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
+    ) -> str:
+        return note_open(tokens[idx], env)
+
+    def footnote_reference_close(
+        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType
+    ) -> str:
+        return note_close()
+
+    def footnote_ref(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return note_reference(tokens[idx], env)
+
+    def citation(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return citation(tokens[idx], env)
+
 
 def _parse_bracket_floods(without_links: MarkdownIt, state: StateCore) -> None:
     """Parses paragraphs above `BRACKET_LIMIT` without links; they would block the event loop for seconds."""
@@ -178,6 +198,13 @@ def _classes_for_styles(state: StateCore) -> None:
         style = token.attrs.pop("style", "") if token.type in ("th_open", "td_open") else ""
         if style:
             token.attrSet("class", f"align-{str(style).removeprefix('text-align:')}")
+
+
+def _links_in_other_windows(state: StateCore) -> None:
+    for token in state.tokens:
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrSet("target", "_blank")
 
 
 def _links_for_remote_images(state: StateCore) -> None:

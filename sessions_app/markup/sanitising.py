@@ -9,7 +9,7 @@ import nh3
 
 TAGS = {
     *("p", "br", "hr", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li"),
-    *("strong", "em", "s", "code", "pre", "a", "img", "span", "div", "button", "input"),
+    *("strong", "em", "s", "sup", "code", "pre", "a", "img", "span", "div", "button", "input"),
     *("details", "summary", "table", "thead", "tbody", "tr", "th", "td"),
     *("math", "mrow", "mi", "mo", "mn", "ms", "mtext", "mspace", "mfrac", "msqrt", "mroot", "mstyle"),
     *("msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts", "mprescripts", "none"),
@@ -17,7 +17,7 @@ TAGS = {
 }
 
 ATTRIBUTES = {
-    "a": {"href", "title"},
+    "a": {"href", "target", "title"},
     "code": {"class"},
     "details": {"class"},
     "math": {"display"},
@@ -39,25 +39,28 @@ ATTRIBUTES = {
     "mtable": {"displaystyle"},
     "mtd": {"class"},
     "button": {"aria-pressed", "class", "type", "data-copy", "data-copy-table", "data-save", "data-wrap"},
-    "div": {"class", "tabindex"},
+    "div": {"class", "id", "tabindex"},
     "img": {"src", "alt", "title"},
     "input": {"checked"},
     "li": {"class"},
     "ol": {"start"},
     "pre": {"tabindex"},
     "span": {"class"},
+    "sup": {"class", "id"},
     "td": {"class"},
     "th": {"class"},
     "ul": {"class"},
 }
 
 FORCED = {
-    "a": {"target": "_blank"},
     "input": {"type": "checkbox", "disabled": "", "aria-label": "task"},
 }
 
 PICTURE = re.compile(r"data:image/(?:png|gif|jpeg|webp);base64,[A-Za-z0-9+/=]+")
 """Addresses allowed for images; loading a remote image would disclose who reads the text."""
+
+_LINK = re.compile(r"(?:https?:|mailto:|#[\w-]+\Z)", re.IGNORECASE)
+"""Addresses allowed for links: elsewhere, or a place of the same page."""
 
 UNENCODABLE = re.compile("[\ud800-\udfff]")
 
@@ -79,7 +82,7 @@ def is_picture(address: str) -> bool:
 def _address_allowed(tag: str, attribute: str, value: str) -> str | None:
     if attribute == "src" and not is_picture(value):
         return None
-    if attribute == "href" and value.lower().startswith("data:"):
+    if attribute == "href" and not _LINK.match(value):
         return None
     return value
 
@@ -90,6 +93,5 @@ _CLEANER = nh3.Cleaner(
     set_tag_attribute_values=FORCED,
     attribute_filter=_address_allowed,
     url_schemes={"http", "https", "mailto", "data"},
-    url_relative="deny",
     link_rel="noopener nofollow ugc",
 )

@@ -13,7 +13,8 @@ from django.db.models.functions import Coalesce
 from sessions_app.models.run import Run
 from sessions_app.models.session import TITLE_LENGTH, Session
 from sessions_app.models.source import Blob, digest
-from sessions_app.models.turn import BRANCH, MARKS, Turn
+from sessions_app.models.turn import MARKS, Turn
+from sessions_app.models.turn_statements import BRANCH
 from sessions_app.prompt import turns as prompt_turns
 from sessions_app.prompt.parts import text_of
 
@@ -102,7 +103,7 @@ def filled_content(session: Session, turn: Turn, value: prompt_turns.Turn) -> Tu
     """Sets the content of an unsaved turn and returns it."""
     blobs = Blob.objects.store(session.owner_id, [value.wire])
     turn.kind, turn.content_id = value.kind.value, blobs[digest(value.wire)]
-    turn.text = text_of(value.wire).replace("\0", "")
+    turn.text, turn.citations = text_of(value.wire).replace("\0", ""), {}
     return turn
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connections, models, transaction
 
 from sessions_app.models.source import Blob, digest
-from sessions_app.models.turn import WALK
+from sessions_app.models.turn_statements import WALK
 from sessions_app.prompt import layers
 from sessions_app.prompt.detach import chunk_text
 from sessions_app.prompt.tokens import estimate

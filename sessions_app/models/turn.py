@@ -10,73 +10,15 @@ from django.db import connections, models
 from sessions_app.models.blob_slice import BlobSlice
 from sessions_app.models.columns import storable
 from sessions_app.models.source import Blob, unpacked
+from sessions_app.models.turn_statements import ANY_CHUNK, BRANCH, BUFFERED, EXCHANGE, MESSAGE, MESSAGES
 from sessions_app.prompt import turns as prompt_turns
+from sessions_app.prompt.citations import Citations
 from sessions_app.prompt.parts import PartView, parts_of, text_of
 
 if TYPE_CHECKING:
     from sessions_app.models.exchange import Exchange
     from sessions_app.models.run import Run
     from sessions_app.models.session import Session
-
-WALK = """
-WITH RECURSIVE branch(id, parent_id) AS (
-    SELECT id, parent_id FROM sessions_app_turn WHERE id = %s
-    UNION ALL
-    SELECT turn.id, turn.parent_id FROM sessions_app_turn turn JOIN branch ON turn.id = branch.parent_id
-    WHERE turn.depth >= %s
-)
-"""
-"""The turns from a head up to a depth, newest first."""
-
-BRANCH = f"""{WALK}
-SELECT turn.* FROM sessions_app_turn turn JOIN branch ON turn.id = branch.id ORDER BY turn.depth
-"""  # noqa: S608 (both parts are constants)
-"""The same, oldest first, with all columns."""
-
-MESSAGES = f"""{WALK}
-SELECT count(*) FROM sessions_app_turn turn JOIN branch ON turn.id = branch.id
-WHERE turn.kind = 'user_task'
-"""  # noqa: S608
-"""How many user tasks the walk has."""
-
-
-BUFFERED = """
-WITH RECURSIVE branch(id, parent_id, chunk_id) AS (
-    SELECT id, parent_id, CAST(NULL AS bigint) FROM sessions_app_turn WHERE id = %s
-    UNION ALL
-    SELECT turn.id, turn.parent_id, chunk.id
-    FROM sessions_app_turn turn JOIN branch ON turn.id = branch.parent_id AND branch.chunk_id IS NULL
-    LEFT JOIN sessions_app_historychunk chunk ON chunk.last_turn_id = turn.id AND chunk.id <= %s
-)
-SELECT turn.public, turn.kind, turn.route, turn.refused_in, blob.id, blob.packed, blob.body, branch.chunk_id
-FROM branch
-JOIN sessions_app_turn turn ON turn.id = branch.id
-JOIN sessions_app_blob blob ON blob.id = turn.content_id
-ORDER BY turn.depth
-"""
-"""The walk up to the newest history chunk, with the columns that a request is built from.
-
-A chunk that ends at the head itself, made on another branch, does not count.
-"""
-
-ANY_CHUNK = 2**63 - 1
-"""Larger than every key of a chunk."""
-
-
-MESSAGE = f"""{WALK}
-SELECT turn.* FROM sessions_app_turn turn JOIN branch ON turn.id = branch.id
-WHERE turn.kind = 'user_task' ORDER BY turn.depth DESC LIMIT 1
-"""  # noqa: S608
-"""The newest user task of the walk."""
-
-EXCHANGE = f"""{WALK}
-SELECT exchange.id FROM sessions_app_turn turn JOIN branch ON turn.id = branch.id
-LEFT JOIN sessions_app_turn origin ON origin.id = turn.origin_id
-JOIN sessions_app_exchange exchange ON exchange.id = COALESCE(turn.exchange_id, origin.exchange_id)
-WHERE exchange.prompt_tokens > 0 AND exchange.session_id = turn.session_id
-ORDER BY turn.depth DESC LIMIT 1
-"""  # noqa: S608
-"""The exchange with a counted prompt that produced the newest such turn, or what it stands for."""
 
 ELSEWHERE = 0
 """`refused_in` of a turn whose signatures were refused in an exchange of another session."""
@@ -160,7 +102,10 @@ def _value(row: tuple[Any, ...]) -> prompt_turns.Turn:
 SEARCHED = 200_000
 """Characters of a turn that a search finds. Indexing megabytes would hold the write lock for seconds."""
 
-MARKS = ("kind", "route", "refused_in", "edited", "summary", "covers", "language", "cut", "closing")
+MARKS = (
+    *("kind", "route", "refused_in", "edited", "summary", "covers", "language", "cut", "closing"),
+    "citations",
+)
 """Fields that copies and exports of a turn keep beside its content."""
 
 
@@ -216,6 +161,9 @@ class Turn(models.Model):
     closing = models.BooleanField(
         default=False, help_text="Written by Pipeweb below a tool round that brought no answer."
     )
+    citations = models.JSONField(
+        default=dict, blank=True, help_text="What the answer rests on (prompt.citations.Citations)."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = TurnQuerySet.as_manager()
@@ -238,6 +186,7 @@ class Turn(models.Model):
         cut: bool = False,
         closing: bool = False,
         language: str = "",
+        citations: Citations | None = None,
     ) -> "Turn":
         """Adds a turn below `parent` and moves the session's head to it."""
         blob = Blob.objects.store(session.owner_id, [value.wire])
@@ -255,6 +204,7 @@ class Turn(models.Model):
             cut=cut,
             closing=closing,
             language=language,
+            citations=citations.stored() if citations else {},
         )
         turn.value = value
         session.advance(turn)
@@ -293,6 +243,10 @@ class Turn(models.Model):
             route=self.route,
             refused_in=self.refused_in,
         )
+
+    @property
+    def cited(self) -> Citations:
+        return Citations.restored(self.citations)
 
     @property
     def parts(self) -> tuple[PartView, ...]:

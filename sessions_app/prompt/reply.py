@@ -12,6 +12,7 @@ from typing import Any, Literal
 from sessions_app.prompt import wire
 from sessions_app.prompt.calls import CallAssembler, FunctionCall, calls_of, with_assembled_calls
 from sessions_app.prompt.chunks import ChunkReader, Usage, has_counts
+from sessions_app.prompt.citations import NO_CITATIONS, CitationFolder, Citations
 from sessions_app.prompt.outcomes import CONTINUATION, Outcome, outcome_of
 from sessions_app.prompt.parts import (
     RawPart,
@@ -71,6 +72,7 @@ class Reply:
     continuation_token: str
     outcome: Outcome
     error: dict[str, Any] | None = None
+    citations: Citations = NO_CITATIONS
 
 
 @dataclass(slots=True)
@@ -93,6 +95,7 @@ class Folder:
         self._reader = ChunkReader(dialect)
         self._parts: list[RawPart | _TextRun] = []
         self._assembler = CallAssembler()
+        self._citations = CitationFolder()
         self._is_torn = False
         self._surrogate = ""
         self._sent_token = ""
@@ -112,6 +115,7 @@ class Folder:
         if usage and (has_counts(usage) or not self._usage):
             self._usage = usage
         self._names.update(names)
+        self._citations.add(chunk.candidate)
         return self._add_parts(chunk.parts, names.get("finish_reason", ""))
 
     def begin_hop(self) -> None:
@@ -121,22 +125,24 @@ class Folder:
         """
         self._sent_token = self._names.get("continuation_token", "")
         self._names, self._usage, self._error = {}, {}, None
+        self._citations.begin_hop()
 
     def reply(self) -> Reply:
         """The reply so far; `add` may be called again."""
         parts = with_assembled_calls(
             part.part() if isinstance(part, _TextRun) else part for part in self._parts
         )
-        calls = calls_of(parts)
+        calls, text = calls_of(parts), _joined(parts, thoughts=False)
         return Reply(
             # A role that came is not sent back: the provider takes only its own.
             wire=wire.dumps(content("model", parts)) if parts else None,
-            text=_joined(parts, thoughts=False),
+            text=text,
             thoughts=_joined(parts, thoughts=True),
             calls=calls,
             usage=Usage.of(self._usage),
             error=self._error,
             outcome=self._outcome(parts, calls),
+            citations=self._citations.citations(text),
             **{key: self._names.get(key, "") for key in _NAMES},
         )
 

@@ -22,7 +22,7 @@ from sessions_app.models.branches import (
     newest_leaf,
     substitute,
 )
-from sessions_app.models.turn import BRANCH
+from sessions_app.models.turn_statements import BRANCH
 from sessions_app.panels.row_transfer import copy_rows
 from sessions_app.prompt.detach import USER_TEXTS
 from sessions_app.prompt.repair import repair

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 
 import structlog
@@ -81,11 +82,9 @@ def record_reply(
     if reply.wire is None or reply.outcome is Outcome.CONTINUES:
         return None
     if reply.outcome is Outcome.CALLS:
-        return _add_turn(exchange, reply.wire, TurnKind.FUNCTION_CALLING)
+        return _add_turn(exchange, reply, TurnKind.FUNCTION_CALLING)
     if reply.outcome.is_answer:
-        return _add_turn(
-            exchange, reply.wire, TurnKind.MODEL_RESPONSE, cut=reply.outcome is not Outcome.COMPLETE
-        )
+        return _add_turn(exchange, reply, TurnKind.MODEL_RESPONSE, cut=reply.outcome is not Outcome.COMPLETE)
     return _add_partial_turn(exchange, reply)
 
 
@@ -115,11 +114,17 @@ def _set_account(prepared: PreparedRequest, reply: Reply) -> None:
         CacheEntry.objects.note_use(prepared.cache_entry, exchange)
 
 
-def _add_turn(exchange: Exchange, wire: bytes, kind: TurnKind, *, cut: bool = False) -> Turn:
-    value = TurnValue(key=str(uuid.uuid4()), kind=kind, wire=wire, route=_route_of(exchange))
+def _add_turn(exchange: Exchange, reply: Reply, kind: TurnKind, *, cut: bool = False) -> Turn:
+    value = TurnValue(key=str(uuid.uuid4()), kind=kind, wire=reply.wire or b"", route=_route_of(exchange))
     run = exchange.run
     return Turn.append(
-        run.session, value, parent=head_of(run.session_id), run=run, exchange=exchange, cut=cut
+        run.session,
+        value,
+        parent=head_of(run.session_id),
+        run=run,
+        exchange=exchange,
+        cut=cut,
+        citations=reply.citations,
     )
 
 
@@ -265,4 +270,5 @@ def _add_partial_turn(exchange: Exchange, reply: Reply) -> Turn | None:
     if not reply.text or reply.wire is None:
         return None
     parts = [part.raw for part in parts_of(reply.wire) if part.kind in ("text", "thought", "other")]
-    return _add_turn(exchange, dumps(content("model", parts)), TurnKind.MODEL_RESPONSE, cut=True)
+    kept = replace(reply, wire=dumps(content("model", parts)))
+    return _add_turn(exchange, kept, TurnKind.MODEL_RESPONSE, cut=True)

@@ -164,7 +164,7 @@ class LiveRun(RunStream):
         self._log(self.run, seq, wire)
 
     def _add_text(self, step: int, kind: str, text: str) -> None:
-        blocks = self._blocks.setdefault((step, kind), Blocks())
+        blocks = self._blocks.setdefault((step, kind), Blocks(f"{self.public}-{step}-{kind}-"))
         self._emit_closed(step, kind, blocks.feed(text))
         for piece in blocks.preview():
             self.emit(

@@ -16,6 +16,7 @@ from sessions_app.errors import NotShareable
 from sessions_app.markup.rendering import EMULATOR_REPORT
 from sessions_app.models import Attachment, Session, Turn
 from sessions_app.models.shared_link import FileToShare
+from sessions_app.prompt.citations import Citations
 from sessions_app.prompt.media import attachment_key, bytes_of, media_in
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.parts import FileData, holds_media
@@ -121,12 +122,13 @@ class _Maker:
         steps = tuple(step for step in map(self._step, view.steps) if _says_something(step))
         return shared.Message(
             author=_author(view),
-            text=view.text,
+            text="" if view.goes_on else view.text,
             covers=view.task.covers if view.task else 0,
             files=self._files(view.task),
             withheld=self._withheld(list(_turns(view))),
             steps=steps,
             ending=_ending(view),
+            goes_on=view.goes_on,
         )
 
     def _step(self, step: ShownStep) -> shared.Step:
@@ -136,10 +138,17 @@ class _Maker:
             text=_joined(turn, "text"),
             calls=tuple(self._calls(step)) if self.has_details else (),
             files=self._files(turn),
+            citations=self._citations(turn),
+            thought_ms=step.thought_ms if self.has_details and step.thoughts else None,
             edited=turn.edited,
             closing=turn.closing,
             covers=turn.covers if turn.summary else 0,
         )
+
+    def _citations(self, turn: Turn) -> Citations:
+        """What was searched for is a use of a tool."""
+        cited = turn.cited
+        return cited if self.has_details else cited.model_copy(update={"queries": ()})
 
     def _calls(self, step: ShownStep) -> Iterator[shared.Call]:
         states = self.branch.states.get(step.turn.pk, {})

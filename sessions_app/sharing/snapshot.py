@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from sessions_app.models.columns import storable
+from sessions_app.prompt.citations import NO_CITATIONS, Citations
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.wording import endings, outcomes, sharing
 
@@ -67,6 +68,9 @@ class Step(SnapshotModel):
     text: Text = ""
     calls: tuple[Call, ...] = ()
     files: tuple[File, ...] = ()
+    citations: Citations = NO_CITATIONS
+    thought_ms: float | None = None
+    """How long the model thought; None without details, or if it is not known."""
     edited: bool = False
     closing: bool = False
     covers: int = 0
@@ -85,6 +89,13 @@ class Message(SnapshotModel):
     """Files of the message and its answer that are not shared."""
     steps: tuple[Step, ...] = ()
     ending: Annotated[str, AfterValidator(_checked_ending)] = ""
+    goes_on: bool = False
+    """Whether its answer is the rest of the one above: it has no text."""
+
+    @property
+    def is_rest(self) -> bool:
+        # Snapshots of before have the text that Pipeweb sent.
+        return self.goes_on or self.author == "pipeweb"
 
     @property
     def ending_title(self) -> str:

@@ -6,5 +6,7 @@ import "../js/outlook.js";
 import { mount } from "../js/app.js";
 import { Chat } from "../js/chat.js";
 import { Panels } from "../js/panels.js";
+import { mountSharing } from "../js/sharing.js";
 
 mount({ chat: Chat, panels: Panels });
+mountSharing(document);

@@ -9,8 +9,9 @@ export function mountBar() {
   const scrolled = () => {
     if (Math.abs(reader.scrollTop - last) < STEP) return;
     const isEnd = reader.scrollHeight - reader.clientHeight - reader.scrollTop < STEP;
-    // Following an answer to its end is no reading.
-    bar.classList.toggle("away", reader.scrollTop > last && reader.scrollTop > bar.offsetHeight && !isEnd);
+    // Following an answer to its end is no reading, also where it has grown again by now.
+    const isReading = !isEnd && !reader.hasAttribute("data-following");
+    bar.classList.toggle("away", reader.scrollTop > last && reader.scrollTop > bar.offsetHeight && isReading);
     last = reader.scrollTop;
   };
   // The scroll event of an element does not bubble.

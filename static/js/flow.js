@@ -1,12 +1,12 @@
 // Streaming text of one step: closed blocks as HTML, the open one in pieces, then its rest as plain text.
 
 const JOINED = new Set(["UL", "OL", "P", "BLOCKQUOTE"]);
-const ENTERED = "ul, ol, li, p, blockquote, h3, h4, h5, h6, .code, .received, pre, code";
+const ENTERED = "ul, ol, li, p, blockquote, h3, h4, h5, h6, .note, .note-text, .code, .received, pre, code";
 
 export class Flow {
   #end; // Contains the rest; it stands where the open block ends.
   #rest;
-  #open = document.createElement("div");
+  #open = newBlock();
   #newest = []; // The nodes of the newest piece.
   #text = ""; // The text of the open block.
 
@@ -14,7 +14,6 @@ export class Flow {
   constructor(element) {
     this.#end = element.querySelector(".tail");
     this.#rest = this.#end.appendChild(document.createTextNode(""));
-    this.#open.className = "open";
     this.#end.before(this.#open);
   }
 
@@ -26,10 +25,24 @@ export class Flow {
   close(html, characters) {
     this.#text = withoutFirst(this.#text, characters);
     this.#leave();
-    this.#open.replaceChildren();
+    const content = contentOf(html);
+    if (!this.#keepCode(content)) this.#open.replaceChildren();
     this.#newest = [];
-    this.#open.before(contentOf(html));
+    this.#open.before(content);
     this.#rest.data = this.#text;
+  }
+
+  // A block of code that closes stays where it is, with what the person did to it, and takes its colours.
+  #keepCode(content) {
+    const [shown, closed] = [this.#open.firstElementChild, content.firstElementChild];
+    if (!shown?.matches(".code") || !closed?.matches(".code")) return false;
+    shown.querySelector("code").replaceWith(closed.querySelector("code"));
+    closed.remove();
+    const kept = this.#open;
+    kept.className = "closed";
+    this.#open = newBlock();
+    kept.after(this.#open);
+    return true;
   }
 
   // The newest piece of the open block, which is then shown up to so many characters.
@@ -68,6 +81,12 @@ export class Flow {
     this.#end.hidden = false;
     this.#open.after(this.#end);
   }
+}
+
+function newBlock() {
+  const element = document.createElement("div");
+  element.className = "open";
+  return element;
 }
 
 // HTML from the sanitiser of the server; a template keeps it inert until it is inserted.

@@ -6,7 +6,7 @@ const UPWARD = new Set(["ArrowUp", "PageUp", "Home"]);
 export class Follower {
   #box;
   #pill;
-  #pinned = true;
+  #pinned = true; // Also told by `data-following`: what the page does then is no reading.
   #top = 0;
 
   constructor(box, content, pill) {
@@ -25,14 +25,14 @@ export class Follower {
   }
 
   follow() {
-    this.#pinned = true;
+    this.#pin(true);
     this.#pill.hidden = true;
     this.#box.scrollTop = this.#box.scrollHeight;
   }
 
   // Stops following the end.
   release() {
-    this.#pinned = false;
+    this.#pin(false);
   }
 
   // Scrolls without changing whether the end is followed.
@@ -52,13 +52,18 @@ export class Follower {
     // Also scroll bar and find in page, which fire no other event.
     if (wentUp && this.#distance > NEAR) this.#letGo();
     if (!wentUp && this.#distance <= NEAR) {
-      this.#pinned = true;
+      this.#pin(true);
       this.#pill.hidden = true;
     }
   }
 
   #letGo() {
-    if (this.#box.scrollHeight > this.#box.clientHeight) this.#pinned = false;
+    if (this.#box.scrollHeight > this.#box.clientHeight) this.#pin(false);
+  }
+
+  #pin(isPinned) {
+    this.#pinned = isPinned;
+    this.#box.toggleAttribute("data-following", isPinned);
   }
 
   #selecting() {

@@ -127,11 +127,16 @@ export class Transcript {
     }
   }
 
-  // Opened details stay open.
+  // Opened details stay open, and wrapped code stays wrapped.
   #replace(run, article) {
     const old = this.#article(run);
     const open = [...(old?.querySelectorAll("details") ?? [])].map((fold) => fold.open);
     for (const [index, fold] of article.querySelectorAll("details").entries()) fold.open = open[index] ?? false;
+    const wrapped = [...(old?.querySelectorAll(".code") ?? [])].map((code) => code.matches(".wrapped"));
+    for (const [index, code] of article.querySelectorAll(".code").entries()) {
+      code.classList.toggle("wrapped", wrapped[index] ?? false);
+      code.querySelector("[data-wrap]").setAttribute("aria-pressed", wrapped[index] ?? false);
+    }
     this.#lives.get(run)?.release();
     this.#lives.delete(run);
     old?.replaceWith(article);

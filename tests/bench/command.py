@@ -13,6 +13,7 @@ from tests.bench import (
     cost,
     hostile,
     inspector,
+    markup,
     relay,
     soak,
     templates,
@@ -21,7 +22,7 @@ from tests.bench import (
     writers,
 )
 
-MODULES = (relay, writers, assembly, cost, inspector, templates, upload, hostile, soak, weight)
+MODULES = (relay, writers, assembly, cost, inspector, markup, templates, upload, hostile, soak, weight)
 BENCHES = {module.BENCH.name: module.BENCH for module in MODULES}
 
 

@@ -4,7 +4,7 @@
 in any of its pages fails the test, unless the test takes it out of `complaints`.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -103,6 +103,28 @@ async def context(visitor: BrowserContext, signed_in_cookies: list[Any]) -> Brow
     """A browser window in which the owner is signed in."""
     await visitor.add_cookies(signed_in_cookies)
     return visitor
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def at_server(
+    browser: Browser, complaints: list[str]
+) -> AsyncIterator[Callable[[Server], Awaitable[Page]]]:
+    """Opens a page of another server, signed in as its owner."""
+
+    opened: list[BrowserContext] = []
+
+    async def open_page(server: Server) -> Page:
+        context = await browser.new_context(base_url=server.url)
+        opened.append(context)
+        collect_complaints(context, complaints)
+        page = await context.new_page()
+        await sign_in(page, server.new_link())
+        return page
+
+    yield open_page
+    for context in opened:
+        await context.close()
+    assert complaints == []
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

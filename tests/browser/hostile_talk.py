@@ -66,8 +66,31 @@ def write_recording(folder: Path) -> None:
     chunks: list[dict[str, Any]] = [
         {"candidates": [{"content": {"role": "model", "parts": [part]}}]} for part in parts
     ]
-    chunks[-1]["candidates"][0] |= {"finishReason": "STOP", "finishMessage": SHORT}
+    chunks[-1]["candidates"][0] |= {"finishReason": "STOP", "finishMessage": SHORT} | _hostile_sources(long)
     told = {"modelVersion": SHORT, "responseId": SHORT, "usageMetadata": {"promptTokenCount": 1}}
     contents = [{"role": "user", "parts": [{"text": ASKED}]}]
     recorded = exchange({"contents": contents}, *(chunk | told for chunk in chunks))
     (folder / f"{uuid.uuid4()}.json").write_text(json.dumps({"exchanges": [recorded]}))
+
+
+def _hostile_sources(text: str) -> dict[str, Any]:
+    """Sources whose names and addresses attack, marked all over the text."""
+    addresses = (
+        *STORABLE,
+        "javascript:alert(1)",
+        " java\nscript:alert(1)",
+        "data:text/html,<script>alert(1)",
+    )
+    chunks = [{"web": {"uri": one, "title": one}} for one in addresses]
+    ends = range(10, len(text.encode()), 40)
+    supports = [{"segment": {"endIndex": end}, "groundingChunkIndices": [end % len(chunks)]} for end in ends]
+    return {
+        "groundingMetadata": {
+            "groundingChunks": chunks,
+            "groundingSupports": supports,
+            "webSearchQueries": STORABLE,
+            "searchEntryPoint": {"renderedContent": SHORT},
+        },
+        "citationMetadata": {"citationSources": [{"endIndex": 30, "uri": SHORT, "license": SHORT}]},
+        "urlContextMetadata": {"urlMetadata": [{"retrievedUrl": SHORT, "urlRetrievalStatus": SHORT}]},
+    }

@@ -68,8 +68,11 @@ async def test_a_key_goes_in_answers_and_goes_out(
     await owner.wait_for_url("**/s/**")
     await expect(owner.locator("[data-run] .answer, .turn.model, article").last).to_be_visible()
     await expect(owner.get_by_role("button", name="Send")).to_be_visible()
-    exported = await owner.request.get(owner.url.split("?")[0] + "export.json")
-    assert exported.ok and KEY not in await exported.text()
+    session = owner.url.split("?")[0]
+    files = ("exchange.har", "exchange.json", "request.json", "response.ndjson")
+    for name in ("export.json", "export.md", *(f"inspect/1/{file}" for file in files)):
+        exported = await owner.request.get(session + name)
+        assert exported.ok and KEY not in await exported.text(), name
     rows = _dump(keyed.folder / "pipeweb.sqlite3")
     assert provider in rows and KEY not in rows and KEY not in keyed.output
 

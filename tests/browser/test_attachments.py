@@ -229,13 +229,21 @@ async def test_formulas_are_set_and_money_stays_money(page: Page) -> None:
     await expect(run.locator(".text")).to_contain_text("It costs $5 to $10, and")
 
 
-async def test_code_is_highlighted_once_and_its_copy_button_stays_in_sight(page: Page) -> None:
+async def test_code_stays_in_its_place_when_it_closes_and_its_copy_button_in_sight(page: Page) -> None:
     await open_session(page)
-    run = await send(page, "/long please")
-    code = run.locator(".code code").first
-    await expect(code.locator("span").first).to_be_attached()
-    early = await code.inner_html()
+    run = await send(page, "/long /slow please")
+    growing = run.locator(".open .code")
+    await expect(growing.locator(".tail")).to_be_visible()
+    await growing.get_by_role("button", name="Wrap").click()
+    node = await growing.element_handle()
+    code = run.locator(".code").first
+    await expect(code.locator("code span:not(.tail)").first).to_be_visible(timeout=20_000)
+    assert await node.evaluate("(one) => one === document.querySelector('.run .code')")
+    await expect(code.get_by_role("button", name="Wrap")).to_be_focused()
+    coloured = await code.locator("code").inner_html()
+    await page.keyboard.press("Escape")
     await finished(run)
-    assert await run.locator(".code code").first.inner_html() == early
+    assert await code.locator("code").inner_html() == coloured
+    await expect(code.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "true")
     head = run.locator(".code-head").first
     assert await head.evaluate("(head) => getComputedStyle(head).position") == "sticky"

@@ -59,8 +59,11 @@ async def test_every_answer_says_its_tokens_and_what_was_cached(page: Page) -> N
     await open_session(page)
     run = await send(page, "Hello")
     await finished(run)
-    await expect(run.locator(".foot")).to_contain_text(re.compile(r"\d % cached · would have cost \$0\.\d+"))
-    await expect(run.locator(".foot")).to_contain_text(re.compile(r"[\d,]+ of [\d,]+ came from a cache"))
+    await run.get_by_role("button", name="Tokens and cost of this answer").click()
+    card = run.get_by_role("group", name="What this answer cost")
+    await expect(card).to_contain_text(re.compile(r"[\d,]+ tokens read, [\d,]+ written"))
+    await expect(card).to_contain_text(re.compile(r"(\d+ % was|of it was) read from a cache"))
+    await expect(card).to_contain_text(re.compile(r"would have cost \$0\.\d+"))
 
 
 async def test_formulas_are_formulas_and_money_is_money(page: Page) -> None:

@@ -8,6 +8,7 @@ from playwright.async_api import BrowserContext, Page, expect
 
 from tests.browser.access import assert_accessible
 from tests.browser.conftest import collect_complaints
+from tests.browser.lines import Line
 from tests.browser.test_chat import finished, open_session, send
 
 FLIGHT = "Check flight status for AA100 and book a taxi 2 hours before if delayed"
@@ -124,3 +125,22 @@ async def test_the_page_of_a_link_is_accessible_and_fits_a_phone(page: Page, vis
         await reader.goto(address)
         await assert_accessible(reader)
         assert await reader.evaluate("document.documentElement.scrollWidth") <= width
+
+
+async def test_the_branch_that_the_page_shows_is_shared_whatever_is_in_view_elsewhere(
+    page: Page, context: BrowserContext
+) -> None:
+    line = Line()
+    await line.lay(page)
+    await open_session(page)
+    await finished(await send(page, "The first"))
+    await line.cut()
+    other = await context.new_page()
+    await other.goto(page.url)
+    await finished(await send(other, "Said in another tab"))
+    await share(page)
+    await expect(page.locator("#share .transcript")).to_contain_text("The first")
+    await expect(page.locator("#share .transcript")).not_to_contain_text("Said in another tab")
+    await other.reload()
+    await share(other)
+    await expect(other.locator("#share .transcript")).to_contain_text("Said in another tab")

@@ -34,12 +34,15 @@ async def test_the_watch_hears(page: Page, complaints: list[str], breach: str) -
     assert len(complaints) == 1 and "inline" in complaints.pop()
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-async def test_nothing_jumps_while_an_answer_comes(page: Page, width: int) -> None:
+@pytest.mark.parametrize(("width", "slowness"), [(390, 8), (1440, 1)])
+async def test_nothing_jumps_while_an_answer_comes(page: Page, width: int, slowness: int) -> None:
+    """A phone is slow: what it draws is behind what has come."""
     await page.set_viewport_size({"width": width, "height": 900})
     await open_session(page)
     await finished(await send(page, "/long please"))
     await page.get_by_label("Message").fill("/long /think again")
+    session = await page.context.new_cdp_session(page)
+    await session.send("Emulation.setCPUThrottlingRate", {"rate": slowness})
     await page.evaluate(JUMPS)
     await page.get_by_label("Message").press("Enter")
     await expect(page.locator(".run")).to_have_count(2)

@@ -1,8 +1,9 @@
 """A web page and a Word document become texts of the context, in a real browser."""
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.browser.access import assert_accessible
@@ -12,12 +13,17 @@ from tests.documents.samples import document
 from tests.server import Server
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Pages of this machine may be fetched."""
+@pytest.fixture(scope="module")
+def fetching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that may fetch pages of this machine."""
     folder = tmp_path_factory.mktemp("pages")
     with Server(folder, PIPEWEB_EMULATOR_DELAY="0.01", PIPEWEB_LOOPBACK_PAGES="on") as running:
         yield running
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(fetching: Server, at_server: Callable[[Server], Awaitable[Page]]) -> Page:
+    return await at_server(fetching)
 
 
 @pytest.fixture

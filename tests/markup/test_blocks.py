@@ -41,6 +41,9 @@ LINES = (
     "$$x$$",
     "a $x$ and \\[",
     "y \\]",
+    "noted[^1] and [^a-z]",
+    "[^1]: a note",
+    "[^2]: - another",
 )
 ENDINGS = ("\n", "\r\n", "\r")
 

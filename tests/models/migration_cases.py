@@ -24,6 +24,7 @@ from sessions_app.models import (
     PersonalUsage,
     Preferences,
     Price,
+    RawChunk,
     Run,
     RunLog,
     SeededLifecycle,
@@ -37,6 +38,7 @@ from sessions_app.models.price import SeededPrice
 from sessions_app.models.source import digest
 from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.caching import EntryReason
+from sessions_app.prompt.citations import may_cite
 from tests.models.money import assert_sums_agree
 
 
@@ -176,6 +178,11 @@ def nothing_is_shared_and_no_number_of_links_is_set() -> None:
     assert not PersonalLimits.objects.exclude(shared_links=None).exists()
 
 
+def old_answers_cite_what_their_chunks_name() -> None:
+    assert not any(may_cite(bytes(body)) for body in RawChunk.objects.values_list("body", flat=True))
+    assert Turn.objects.exists() and not any(turn.cited for turn in Turn.objects.all())
+
+
 def nobody_has_chosen_a_view() -> None:
     assert User.objects.exists() and not Preferences.objects.exists()
 
@@ -202,6 +209,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0033_exchange_attempt": neither_attempts_nor_times_are_made_up_for_old_exchanges,
     "0034_tool_call_may_have_run": no_old_call_is_of_unknown_outcome,
     "0037_preferences": nobody_has_chosen_a_view,
+    "0048_turn_citations": old_answers_cite_what_their_chunks_name,
     "0042_shared_links": nothing_is_shared_and_no_number_of_links_is_set,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from sessions_app.error_codes import ShareProblem
 from sessions_app.errors import NotShareable
+from sessions_app.events import CARRY_ON
 from sessions_app.models import Note, Run, Session, Todo, Turn
 from sessions_app.prompt.media import inline_part
 from sessions_app.prompt.outcomes import Outcome
@@ -16,6 +17,7 @@ from sessions_app.prompt.turns import TurnKind
 from sessions_app.prompt.wire import dumps
 from sessions_app.sharing import building, snapshot
 from sessions_app.sharing.building import Branch
+from sessions_app.sharing.shown import shown
 from tests.factories import (
     answer_calls,
     answered,
@@ -125,6 +127,55 @@ def test_a_summary_and_a_message_of_pipeweb_are_not_the_persons(alice: User) -> 
     found = shared(session).messages
     assert [message.author for message in found] == ["summary", "person", "pipeweb"]
     assert found[0].covers == 7 and found[0].text == "We met."
+
+
+@pytest.mark.parametrize("by_person", [True, False])
+def test_an_answer_that_went_on_is_one_answer(alice: User, by_person: bool) -> None:
+    session = make_session(alice)
+    answered(session, "Tell me", "The beginning")
+    rest = answered(session, CARRY_ON if by_person else "Please go on.", "and the end").run
+    Run.objects.filter(pk=rest.pk).update(continuations=0 if by_person else 1)
+    found = shared(session)
+    assert [(message.goes_on, message.text) for message in found.messages] == [(False, "Tell me"), (True, "")]
+    html = shown(found, ())
+    assert html.count('class="bubble"') == 1 and 'class="run goes-on"' in html
+    assert "Please go on" not in html and CARRY_ON not in html
+
+
+def test_a_copy_of_an_earlier_version_with_a_message_of_pipeweb_is_still_read(alice: User) -> None:
+    message = snapshot.Message(author="pipeweb", text="Please go on.", steps=(snapshot.Step(text="More"),))
+    html = shown(snapshot.Snapshot(title="x", has_details=False, messages=(message,)), ())
+    assert "More" in html and "Please go on." not in html
+
+
+@pytest.mark.parametrize("has_details", [True, False])
+def test_thoughts_say_how_long_they_took(alice: User, has_details: bool) -> None:
+    session = make_session(alice)
+    run = make_run(session, "Think")
+    make_exchange(
+        run, [text_chunk("Hm.", thought=True), text_chunk("Yes.", finish="STOP")], thought_ms=4_200.0
+    )
+    finish(run)
+    found = shared(session, has_details=has_details)
+    assert ("Thought for 4 s" in shown(found, ())) is has_details
+    assert ("4200" in found.stored().decode()) is has_details
+
+
+@pytest.mark.parametrize("has_details", [True, False])
+def test_sources_leave_with_their_answer_and_searches_with_tools(alice: User, has_details: bool) -> None:
+    session = make_session(alice)
+    run = make_run(session, "Bees?")
+    metadata = {
+        "groundingChunks": [{"web": {"uri": "https://bees.example", "title": "Bees"}}],
+        "groundingSupports": [{"segment": {"endIndex": 4, "text": "Yes."}, "groundingChunkIndices": [0]}],
+        "webSearchQueries": ["MARK-query"],
+    }
+    make_exchange(run, [text_chunk("Yes.", finish="STOP", beside={"groundingMetadata": metadata})])
+    finish(run)
+    found = shared(session, has_details=has_details)
+    html = shown(found, ())
+    assert 'href="#m1-1-source-1"' in html and 'id="m1-1-source-1"' in html
+    assert ("MARK-query" in html) is ("MARK-query" in found.stored().decode()) is has_details
 
 
 def test_files_leave_one_by_one_and_without_their_path(alice: User) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import cycle
 from string import Formatter
-from typing import Any
+from typing import Any, get_args
 
 from sessions_app.error_codes import BodyRefusal, DocumentProblem, RefusalCode, ShareProblem
 from sessions_app.errors import NoAnswer, ProviderDown
@@ -15,6 +15,7 @@ from sessions_app.prompt.billing import BilledAs
 from sessions_app.prompt.bookings import CauseSum, SpendingCause
 from sessions_app.prompt.cache_life import CacheEventKind, CacheFate, FateKind
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason, VerdictCode
+from sessions_app.prompt.citations import SourceKind
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import ModelNotice, NoticeCode
 from sessions_app.prompt.outcomes import Outcome
@@ -32,6 +33,7 @@ from sessions_app.wording import (
     break_lines,
     cache_events,
     cache_plans,
+    citations,
     comparisons,
     costs,
     documents,
@@ -258,6 +260,7 @@ def all_sentences() -> Iterator[str]:
     yield from texts.REMARKS.values()
     yield from map(terms.explanation, terms.EXPLANATIONS)
     yield from _words_about_usage()
+    yield from _words_about_sources()
     yield from (*api_key.ORIGINS.values(), *api_key.PLACES.values())
     yield from _names_of_the_inspector()
     yield from _sentences_of_input()
@@ -269,6 +272,11 @@ def _words_about_usage() -> Iterator[str]:
     yield from (usage.tokens(1_000, 50, thoughts) for thoughts in (0, 20))
     yield from (usage.cached(part, 1_000) for part in (0, 5, 500, 1_000))
     yield usage.cost("$0.01")
+
+
+def _words_about_sources() -> Iterator[str]:
+    yield from map(citations.unnamed, get_args(SourceKind))
+    yield from citations.details(is_quoted=True, licence="MIT", is_read=False)
 
 
 def _sentences_of_caches() -> Iterator[str]:

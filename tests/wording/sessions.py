@@ -20,7 +20,17 @@ from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.stage_records import FIGURES, StageName, StageRecord, StageStatus
-from tests.factories import MODEL, ROUTE, answered, finish, make_exchange, make_run, make_session, play_flight
+from tests.factories import (
+    MODEL,
+    ROUTE,
+    answered,
+    finish,
+    make_exchange,
+    make_run,
+    make_session,
+    play_flight,
+    text_chunk,
+)
 from tests.wording.examples import BREAKS, BUDGETS, ENTRIES, PLANS, STRATEGIES, SUMS, VERDICTS
 
 
@@ -114,6 +124,16 @@ def fill_with_tools(session: Session) -> None:
     play_flight(session)
 
 
+def fill_with_sources(session: Session) -> None:
+    """A quoted text, and a page that could not be retrieved."""
+    quoted = {"citationSources": [{"endIndex": 4, "uri": "https://a.example", "license": "MIT"}]}
+    page = {"retrievedUrl": "https://b.example", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_ERROR"}
+    beside = {"citationMetadata": quoted, "urlContextMetadata": {"urlMetadata": [page]}}
+    run = make_run(session, "On what?")
+    make_exchange(run, [text_chunk("That.", finish="STOP", beside=beside)])
+    finish(run)
+
+
 def fill_with_long_text(session: Session) -> None:
     answered(session, "A list", "- a\n" * 6_000)
 
@@ -145,6 +165,7 @@ EXAMPLES = (
     Example(fill_with_endings, ("response",)),
     Example(fill_with_resends, ("signatures",)),
     Example(fill_with_tools),
+    Example(fill_with_sources),
     Example(fill_with_long_text),
 )
 

@@ -18,7 +18,7 @@ from sessions_app.context.workspaces import workspace_of
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import BudgetSpent, HistoryInvalid
 from sessions_app.models import HistoryChunk, Notification, Turn
-from sessions_app.models.turn import ANY_CHUNK
+from sessions_app.models.turn_statements import ANY_CHUNK
 from sessions_app.panels.base import ReadPanel
 from sessions_app.panels.refresh import refresh as read_and_keep
 from sessions_app.prompt import layers, signatures
