@@ -82,7 +82,7 @@ PLACES: dict[str, Callable[[Page], Awaitable[Any]]] = {
     "settings": lambda page: page.get_by_role("button", name="Session settings").click(),
     "settings unfolded": unfold_settings,
     "menu of an answer": lambda page: page.get_by_label("More for this answer").last.click(),
-    "menu of the session": lambda page: page.get_by_label("More for this session").click(),
+    "menu of the session": lambda page: page.get_by_label("More for this chat").click(),
     "card": lambda page: page.locator(".run").last.locator(".usage, .sum").locator("visible=true").click(),
     "activity": unfold_activity,
     "correction": lambda page: open_of_answer(page, "Edit this answer"),

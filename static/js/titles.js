@@ -1,0 +1,17 @@
+// The title of a chat, wherever the page shows it.
+
+export function mountTitles(root) {
+  root.addEventListener("chat-renamed", ({ detail: { session, title } }) => {
+    for (const row of document.querySelectorAll(`.side [data-draft="${session}"] .entry`)) row.textContent = title;
+    if (document.querySelector(`.chat[data-session="${session}"]`)) entitle(title);
+  });
+}
+
+// Of the chat that is open. The bar may have a form in the place of the title.
+export function entitle(title) {
+  const heading = document.querySelector(".topbar h1");
+  if (heading) heading.textContent = heading.title = title;
+  document.title = `${title} · Pipeweb`;
+  const entry = document.querySelector(".side [aria-current] .entry");
+  if (entry) entry.textContent = title;
+}
