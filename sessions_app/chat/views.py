@@ -153,7 +153,10 @@ def settings(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     return render(request, "chat/settings.html", {"session": found, "form": form})
 
 
-RENAMING = {"side": ("chat/side_rename.html", "chat/side_row.html"), "bar": ("chat/bar_rename.html", "chat/bar_title.html")}
+RENAMING = {
+    "side": ("chat/side_rename.html", "chat/side_row.html"),
+    "bar": ("chat/bar_rename.html", "chat/bar_title.html"),
+}
 """Where else than in the list a chat is renamed: the form, and what stands there before and after."""
 
 
@@ -166,7 +169,8 @@ def rename(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """
     found = own_session(request, public)
     form = TitleForm(request.POST or None, initial={"title": found.title})
-    template, row = next((RENAMING[place] for place in RENAMING if place in request.GET), ("chat/rename.html", ""))
+    places = (RENAMING[place] for place in RENAMING if place in request.GET)
+    template, row = next(places, ("chat/rename.html", ""))
     if request.method == "POST" and form.is_valid():
         found.rename(form.cleaned_data["title"])
         response = _render_row(request, found, row)

@@ -2,8 +2,8 @@
 
 export function mountTitles(root) {
   root.addEventListener("chat-renamed", ({ detail: { session, title } }) => {
-    for (const row of document.querySelectorAll(`.side [data-draft="${session}"] .entry`)) row.textContent = title;
     if (document.querySelector(`.chat[data-session="${session}"]`)) entitle(title);
+    else nameRows(session, title);
   });
 }
 
@@ -12,6 +12,12 @@ export function entitle(title) {
   const heading = document.querySelector(".topbar h1");
   if (heading) heading.textContent = heading.title = title;
   document.title = `${title} · Pipeweb`;
-  const entry = document.querySelector(".side [aria-current] .entry");
-  if (entry) entry.textContent = title;
+  nameRows(document.querySelector(".chat").dataset.session, title);
+}
+
+function nameRows(session, title) {
+  for (const row of document.querySelectorAll(`.side [data-draft="${session}"]`)) {
+    row.querySelector(".entry").textContent = title;
+    row.querySelector(".menu summary").setAttribute("aria-label", `More for “${title}”`);
+  }
 }

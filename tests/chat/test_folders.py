@@ -89,7 +89,7 @@ def test_what_was_moved_is_said(client: Client, alice: User, work: Folder) -> No
 
 def test_the_dialog_names_the_chat_and_its_folder(client: Client, alice: User, work: Folder) -> None:
     chat = make_session(alice, title="One", folder=work)
-    page = client.get(reverse("choose-folder"), {"session": chat.public}).content.decode()
+    page = client.get(reverse("choose-folder"), {"session": str(chat.public)}).content.decode()
     assert "“One”" in page and re.search(rf'value="{work.public}" checked', page)
     assert client.get(reverse("choose-folder")).status_code == 404
 
@@ -122,7 +122,7 @@ def test_nobody_else_reaches_a_folder(stranger: Client, bob: User, alice: User, 
     assert move(stranger, own, folder=str(work.public)) == 404
     assert move(stranger, make_session(alice), folder="") == 404
     for route in ("sessions", "home"):
-        assert stranger.get(reverse(route), {"folder": work.public}).status_code == 404
+        assert stranger.get(reverse(route), {"folder": str(work.public)}).status_code == 404
     assert stranger.post(reverse("new-session"), {"quick": "1", "folder": work.public}).status_code == 404
     work.refresh_from_db()
     assert (work.name, inside(work)) == ("Work", set())
@@ -150,14 +150,14 @@ def test_a_long_folder_leads_to_its_list(client: Client, alice: User, work: Fold
     (shown,) = Sidebar(alice).folders
     assert len(shown.sessions) == FOLDER_CHATS and shown.has_more
     assert "All chats of “Work”" in client.get(reverse("home")).content.decode()
-    page = client.get(reverse("sessions"), {"folder": work.public}).content.decode()
+    page = client.get(reverse("sessions"), {"folder": str(work.public)}).content.decode()
     assert page.count('class="session-row"') == FOLDER_CHATS + 1
 
 
 def test_the_list_of_a_folder_has_its_chats_only(client: Client, alice: User, work: Folder) -> None:
     make_session(alice, title="Free")
     make_session(alice, title="In it", folder=work)
-    page = client.get(reverse("sessions"), {"folder": work.public}).content.decode()
+    page = client.get(reverse("sessions"), {"folder": str(work.public)}).content.decode()
     main = page[page.index("<main") :]
     assert "<b>In it " in main and "<b>Free " not in main
     assert '<h1 id="list-title">Work</h1>' in main
@@ -166,7 +166,7 @@ def test_the_list_of_a_folder_has_its_chats_only(client: Client, alice: User, wo
 def test_a_new_chat_begins_in_the_folder_but_a_temporary_one_in_none(
     client: Client, alice: User, work: Folder
 ) -> None:
-    page = client.get(reverse("home"), {"folder": work.public}).content.decode()
+    page = client.get(reverse("home"), {"folder": str(work.public)}).content.decode()
     assert f'name="folder" value="{work.public}"' in page
     form = {"quick": "1", "folder": str(work.public)}
     client.post(reverse("new-session"), form)
@@ -178,6 +178,7 @@ def test_a_new_chat_begins_in_the_folder_but_a_temporary_one_in_none(
 def test_a_fork_stands_beside_its_chat(alice: User, work: Folder) -> None:
     session = make_session(alice, folder=work)
     exchange = answered(session, "Hello", "Hello.")
+    assert exchange.run.trigger
     assert fork_session(session.pk, exchange.run.trigger.public).folder == work
 
 
