@@ -17,6 +17,7 @@ from sessions_app.chat import (
     transfer_views,
     views,
     web_page_views,
+    workspace_views,
 )
 
 urlpatterns = [
@@ -53,6 +54,7 @@ urlpatterns = [
         "s/<uuid:public>/attachments/<uuid:attachment>/", attachment_views.attachment_bytes, name="attachment"
     ),
     path("s/<uuid:public>/attachments/<uuid:attachment>/detach/", attachment_views.detach, name="detach"),
+    path("s/<uuid:public>/workspace/", workspace_views.workspace, name="workspace"),
     path("s/<uuid:public>/web-page/", web_page_views.web_page, name="web-page"),
     path("s/<uuid:public>/media/<uuid:turn>/<int:part>/", attachment_views.turn_media, name="media"),
     path("s/<uuid:public>/model/successor/", model_notices.switch_model, name="switch-model"),
