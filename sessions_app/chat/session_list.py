@@ -100,7 +100,7 @@ def change_sessions(request: AuthenticatedRequest) -> HttpResponse:
     """Perform one action on the named sessions; those of other people are ignored."""
     form = ActionForm(request.POST)
     if not form.is_valid():
-        return HttpResponseBadRequest("There is no such act, or no session was named.")
+        return HttpResponseBadRequest("There is no such act, or no chat was named.")
     name, publics = form.cleaned_data["act"], form.cleaned_data["session"]
     sessions = Session.objects.filter(owner=request.user, public__in=publics)
     titles = [session.shown_title for session in sessions.only("title")[:1]]
@@ -119,10 +119,10 @@ def erase_temporary(request: AuthenticatedRequest, public: UUID) -> HttpResponse
     """Erase a temporary session permanently."""
     found = get_object_or_404(Session.objects.of(request.user), public=public, temporary=True)
     if Run.objects.active_in(found.pk) is not None:
-        messages.error(request, "This session is answering. Stop the answer, then erase it.")
+        messages.error(request, "This chat is answering. Stop the answer, then erase it.")
         return redirect(found)
     found.erase()
-    messages.success(request, "The temporary session is erased.")
+    messages.success(request, "The temporary chat is erased.")
     return redirect("home")
 
 

@@ -112,7 +112,7 @@ export class Chat {
     const { outbox, composer, frame, transcript } = this.#parts;
     frame.forgetRefusals();
     if (composer.state !== "idle") {
-      frame.explain({ message: "This session is answering.", hint: "Wait for the answer or stop it first." });
+      frame.explain({ message: "This chat is answering.", hint: "Wait for the answer or stop it first." });
       return false;
     }
     const command = outbox.put({ type: "edit", turn, text });

@@ -11,7 +11,7 @@ export function mountDialogs(root) {
   root.addEventListener("closes-dialog", ({ target }) => target.closest("dialog")?.close());
   root.addEventListener("keydown", (event) => {
     const frame = root.querySelector("[data-open]");
-    if (event.key !== "Escape" || !frame || root.querySelector("dialog[open]")) return;
+    if (event.key !== "Escape" || !frame || root.querySelector("dialog[open], details.menu[open]")) return;
     event.preventDefault();
     toggleDrawer(null);
   });

@@ -7,7 +7,7 @@ import { entitle } from "./titles.js";
 const WARNINGS = {
   down: "Reconnecting… What you send now goes out as soon as the line is back.",
   full: "Not connected: no more of your chat pages may be open.",
-  gone: "This session no longer exists. Reload the page, or sign in again.",
+  gone: "This chat no longer exists. Reload the page, or sign in again.",
   unfetched: "The answer is complete, but its final form could not be fetched. Reload the page.",
 };
 

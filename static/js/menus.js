@@ -3,13 +3,14 @@
 const ROOM = 320; // Pixels that an open menu may need above its button.
 const GAP = 4;
 
-// In the sidebar the lists scroll: an open menu lies over them, as low as the window allows.
+// In the sidebar the lists scroll: an open menu lies over them, below its button or above it.
 function placeBeside(menu) {
   const items = menu.querySelector(".items");
-  const { right, bottom } = menu.querySelector("summary").getBoundingClientRect();
+  const { right, top, bottom } = menu.querySelector("summary").getBoundingClientRect();
   const { width, height } = items.getBoundingClientRect();
   items.style.left = `${Math.max(GAP, right - width)}px`;
-  items.style.top = `${Math.max(GAP, Math.min(bottom + GAP, innerHeight - height - GAP))}px`;
+  const fits = bottom + GAP + height < innerHeight;
+  items.style.top = `${fits ? bottom + GAP : Math.max(GAP, top - GAP - height)}px`;
 }
 
 export function mountMenus(root) {

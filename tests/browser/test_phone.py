@@ -59,7 +59,7 @@ async def page_dialog(page: Page) -> None:
 
 SHEETS: dict[str, tuple[int, Callable[[Page], Awaitable[Any]]]] = {
     "sidebar": (1, lambda page: page.get_by_role("button", name="Chats", exact=True).click()),
-    "settings": (1, lambda page: page.get_by_role("button", name="Session settings").click()),
+    "settings": (1, lambda page: page.get_by_role("button", name="Chat settings").click()),
     "menu of the chat": (1, lambda page: page.get_by_label("More for this chat").click()),
     "menu of an answer": (1, lambda page: page.get_by_label("More for this answer").last.click()),
     "what can be added": (1, lambda page: page.get_by_label("Add files and more").click()),
@@ -95,7 +95,7 @@ async def depth(page: Page, count: int) -> None:
 
 
 async def test_what_is_closed_otherwise_leaves_no_step_behind(phone: Page) -> None:
-    await phone.get_by_role("button", name="Session settings").click()
+    await phone.get_by_role("button", name="Chat settings").click()
     await depth(phone, 1)
     await phone.locator("#settings").get_by_label("Close", exact=True).click()
     await depth(phone, 0)
@@ -168,3 +168,20 @@ async def test_everything_of_a_chat_is_in_reach(phone: Page) -> None:
         await expect(phone.locator(".account-menu").get_by_role("link", name=name)).to_be_in_viewport()
     for name in ("Simple", "Inspect", "Keyboard shortcuts", "Sign out"):
         await expect(phone.locator(".account-menu").get_by_role("button", name=name)).to_be_in_viewport()
+
+
+async def test_escape_closes_one_thing_at_a_time(phone: Page) -> None:
+    await row_menu(phone)
+    await phone.keyboard.press("Escape")
+    await expect(phone.locator(OVER)).to_have_count(1)
+    await expect(phone.get_by_role("navigation", name="Chats")).to_be_visible()
+    await phone.keyboard.press("Escape")
+    await expect(phone.locator(OVER)).to_have_count(0)
+
+
+async def test_a_tap_beside_the_sidebar_closes_it(phone: Page) -> None:
+    await phone.get_by_role("button", name="Chats", exact=True).click()
+    await expect(phone.locator(".shade")).to_be_visible()
+    await phone.mouse.click(PHONE["width"] - 20, PHONE["height"] / 2)
+    await expect(phone.get_by_role("navigation", name="Chats")).to_be_hidden()
+    await expect(phone.locator(".shade")).to_be_hidden()
