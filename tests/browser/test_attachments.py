@@ -142,8 +142,10 @@ def large_file(folder: Path, name: str, size: int) -> Path:
         (
             "plan.docx",
             DOCUMENT_LIMIT + 1,
-            "“plan.docx” has 20.1 MB; a file may have 20 MB. "
-            "Attach the part of it that matters, as a document of its own.",
+            (
+                "“plan.docx” has 20.1 MB; a file may have 20 MB. "
+                "Attach the part of it that matters, as a document of its own."
+            ),
         ),
     ],
 )

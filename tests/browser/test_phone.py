@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, FloatRect, Locator, Page, expect
 
 from tests.browser.access import assert_accessible
 from tests.browser.conftest import open_account
@@ -113,10 +113,10 @@ async def test_a_link_of_a_sheet_leads_on_and_back_leads_to_the_page(phone: Page
     await depth(phone, 0)
 
 
-async def box_of(place: Locator) -> dict[str, float]:
+async def box_of(place: Locator) -> FloatRect:
     box = await place.bounding_box()
     assert box
-    return dict(box)
+    return box
 
 
 async def test_above_the_keyboard_the_talk_keeps_sixty_percent(phone: Page) -> None:
