@@ -82,7 +82,7 @@ def test_the_page_tells_the_browser_the_limit_of_each_kind(client: Client, sessi
     page = client.get(session.get_absolute_url()).content.decode()
     limits = {"attach": FILE_LIMIT, "text": UPLOAD_LIMIT, "word": DOCUMENT_LIMIT}
     assert all(f'data-{kind}="{limit}"' in page for kind, limit in limits.items())
-    assert f'data-text-of="{WORD_TYPE}"' in page
+    assert f'data-text-of="hint {WORD_TYPE}"' in page
 
 
 def test_a_message_has_a_limit_of_files(
