@@ -9,6 +9,8 @@ FILE_LIMIT = 50_000_000
 DOCUMENT_LIMIT = 20_000_000
 """Bytes of a Word document."""
 
+WORD_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+
 ARCHIVE = b"PK\x03\x04"
 """First bytes of a Word document, and of any other zip archive."""
 

@@ -5,6 +5,8 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
 from sessions_app.models import Session
@@ -19,3 +21,10 @@ def own_session(request: AuthenticatedRequest, public: UUID, *related: str) -> S
     """Return the session if it belongs to the user. Raise Http404."""
     rows = Session.objects.of(request.user)
     return get_object_or_404(rows.select_related(*related) if related else rows, public=public)
+
+
+def page_before(request: AuthenticatedRequest) -> str:
+    """The page that a form was on, by its field `next`; without one of ours the list of chats."""
+    back = request.POST.get("next", "")
+    is_own = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
+    return back if is_own else reverse("sessions")

@@ -24,6 +24,7 @@ from sessions_app.media import (
     FILE_LIMIT,
     HEAD_SIZE,
     READ_KINDS,
+    WORD_TYPE,
     is_shown,
     is_text,
     kind_of,
@@ -155,7 +156,7 @@ def _store(session: Session, file: "UploadedFile[Any]", *, is_pasted: bool) -> d
 def _keep_document(session: Session, file: "UploadedFile[Any]", name: str) -> Reference:
     """Raises DocumentRefused, RunError, WorkspaceError."""
     if (file.size or 0) > DOCUMENT_LIMIT:
-        raise _refusal(uploads.too_large(name, file.size or 0, DOCUMENT_LIMIT, "text"))
+        raise _refusal(uploads.too_large(name, file.size or 0, DOCUMENT_LIMIT, WORD_TYPE))
     found = read_document(file.read(), person=session.owner_id)
     return keep_text(session, name, documents.document_with_origin(name, found.text))
 

@@ -13,19 +13,19 @@ from django.db.models import QuerySet
 from django.db.models.functions import Left
 from django.http import HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from sessions_app.accounts.requests import AuthenticatedRequest
+from sessions_app.accounts.requests import AuthenticatedRequest, page_before
 from sessions_app.markup import plain
-from sessions_app.models import Run, Session
+from sessions_app.models import Folder, Run, Session
 from sessions_app.models.session import LIST_ACTIONS
 from sessions_app.wording.sessions import DONE, done
 
 LIST_LIMIT = 200
 PREVIEW_LENGTH = 180
 
-LIST_COLUMNS = ("public", "title", "updated_at", "owner_id", "pinned_at", "archived_at")
+LIST_COLUMNS = ("public", "title", "updated_at", "owner_id", "pinned_at", "archived_at", "folder__name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,17 @@ class SessionList:
     sessions: Sequence[Session]
     has_more: bool
     is_archive: bool = False
+    folder: Folder | None = None
 
     @classmethod
-    def of(cls, owner: User | AnonymousUser, limit: int = LIST_LIMIT) -> Self:
+    def of(cls, owner: User | AnonymousUser, limit: int = LIST_LIMIT, folder: Folder | None = None) -> Self:
+        """With `folder` only those in it."""
         listed = Session.objects.of(owner).listed()
+        if folder is not None:
+            listed = listed.filter(folder=folder)
         pinned = _rows(listed.exclude(pinned_at=None).order_by("-pinned_at"), limit)
         found = _rows(listed.filter(pinned_at=None), limit + 1)
-        return cls(pinned, found[:limit], len(found) > limit)
+        return cls(pinned, found[:limit], len(found) > limit, folder=folder)
 
     @classmethod
     def archive_of(cls, owner: User | AnonymousUser, limit: int = LIST_LIMIT) -> Self:
@@ -61,7 +65,9 @@ def preview_of(text: str) -> str:
 
 def _rows(sessions: QuerySet[Session], limit: int) -> list[Session]:
     found: list[Session] = list(
-        sessions.only(*LIST_COLUMNS).annotate(start=Left("head__text", PREVIEW_LENGTH))[:limit]
+        sessions.select_related("folder")
+        .only(*LIST_COLUMNS)
+        .annotate(start=Left("head__text", PREVIEW_LENGTH))[:limit]
     )
     for session in found:
         session.preview = preview_of(session.start or "")  # type: ignore[attr-defined]
@@ -94,17 +100,17 @@ def change_sessions(request: AuthenticatedRequest) -> HttpResponse:
     """Perform one action on the named sessions; those of other people are ignored."""
     form = ActionForm(request.POST)
     if not form.is_valid():
-        return HttpResponseBadRequest("There is no such act, or no session was named.")
+        return HttpResponseBadRequest("There is no such act, or no chat was named.")
     name, publics = form.cleaned_data["act"], form.cleaned_data["session"]
     sessions = Session.objects.filter(owner=request.user, public__in=publics)
     titles = [session.shown_title for session in sessions.only("title")[:1]]
     count = sessions.apply_action(name)
     if name in DONE and count:
         _add_message(request, done(name, titles[0], count), name, publics)
-    back = request.POST.get("next", "")
+    back = page_before(request)
     if name == "delete" and any(str(public) in back for public in publics):
-        back = ""  # the page of a chat that is gone
-    return redirect(back if url_has_allowed_host_and_scheme(back, None) else "sessions")
+        back = reverse("sessions")  # the page was that of a chat that is gone
+    return redirect(back)
 
 
 @login_required
@@ -113,10 +119,10 @@ def erase_temporary(request: AuthenticatedRequest, public: UUID) -> HttpResponse
     """Erase a temporary session permanently."""
     found = get_object_or_404(Session.objects.of(request.user), public=public, temporary=True)
     if Run.objects.active_in(found.pk) is not None:
-        messages.error(request, "This session is answering. Stop the answer, then erase it.")
+        messages.error(request, "This chat is answering. Stop the answer, then erase it.")
         return redirect(found)
     found.erase()
-    messages.success(request, "The temporary session is erased.")
+    messages.success(request, "The temporary chat is erased.")
     return redirect("home")
 
 

@@ -1,5 +1,6 @@
-"""The sidebar: chats of a person by age, or what a search finds."""
+"""The sidebar: chats of a person by age and in folders, or what a search finds."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -8,23 +9,27 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.db.models import F
+from django.db.models import F, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.functional import SimpleLazyObject
+from django.utils.functional import cached_property
 from django.views.decorators.http import require_GET
 
 from sessions_app.accounts.requests import AuthenticatedRequest
-from sessions_app.models import Session
+from sessions_app.models import Folder, Session
 from sessions_app.search import find
 
 SIDE_LIMIT = 60
 """Chats listed; the others are on the page with all of them."""
 
+FOLDER_CHATS = 30
+"""Chats listed of a folder."""
+
 SEARCH_HITS = 20
 
-COLUMNS = ("public", "title", "updated_at", "owner_id", "pinned_at")
+COLUMNS = ("public", "title", "updated_at", "owner_id", "pinned_at", "folder_id")
 
 PINNED = "Pinned"
 AGES = (
@@ -42,18 +47,66 @@ class SideGroup:
     sessions: Sequence[Session]
 
 
+@dataclass(frozen=True, slots=True)
+class SideFolder:
+    folder: Folder
+    sessions: Sequence[Session]
+    has_more: bool
+
+
+class Sidebar:
+    """What the sidebar of a person lists; only a template that names a list asks the database."""
+
+    def __init__(self, user: User | None) -> None:
+        # Pages of errors may be made before the person is known.
+        self._user = user if user is not None and user.is_authenticated else None
+
+    @property
+    def _listed(self) -> QuerySet[Session]:
+        found = Session.objects.of(self._user).listed() if self._user else Session.objects.none()
+        return found.only(*COLUMNS)
+
+    @cached_property
+    def _newest(self) -> list[Session]:
+        """Pinned chats and those in no folder, one more than are shown."""
+        found = self._listed.filter(Q(folder=None) | Q(pinned_at__isnull=False))
+        order = (F("pinned_at").desc(nulls_last=True), "-updated_at")
+        return list(found.order_by(*order)[: SIDE_LIMIT + 1])
+
+    @cached_property
+    def groups(self) -> list[SideGroup]:
+        return list(grouped(self._newest[:SIDE_LIMIT], timezone.localdate()))
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self._newest) > SIDE_LIMIT
+
+    @cached_property
+    def total(self) -> int:
+        """All listed chats, those in folders too."""
+        return self._listed.count()
+
+    @cached_property
+    def folders(self) -> list[SideFolder]:
+        """Every folder with its newest chats; pinned ones stand above, with the other pinned ones."""
+        folders = Folder.objects.of(self._user) if self._user else ()
+        inside = defaultdict(list)
+        for session in self._in_folders() if folders else ():
+            inside[session.folder_id].append(session)
+        return [
+            SideFolder(folder, inside[folder.pk][:FOLDER_CHATS], len(inside[folder.pk]) > FOLDER_CHATS)
+            for folder in folders
+        ]
+
+    def _in_folders(self) -> QuerySet[Session]:
+        place = Window(RowNumber(), partition_by="folder_id", order_by="-updated_at")
+        found = self._listed.exclude(folder=None).filter(pinned_at=None).annotate(place=place)
+        return found.filter(place__lte=FOLDER_CHATS + 1).order_by("folder_id", "-updated_at")
+
+
 def sidebar(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: the groups of the sidebar; only a template that names them asks the database."""
-    return {"side_groups": SimpleLazyObject(lambda: _groups_for(getattr(request, "user", None)))}
-
-
-def _groups_for(user: User | None) -> list[SideGroup]:
-    """Pages of errors may be made before the person is known."""
-    if user is None or not user.is_authenticated:
-        return []
-    listed = Session.objects.of(user).listed().only(*COLUMNS)
-    order = (F("pinned_at").desc(nulls_last=True), "-updated_at")
-    return list(grouped(listed.order_by(*order)[:SIDE_LIMIT], timezone.localdate()))
+    """Context processor."""
+    return {"sidebar": Sidebar(getattr(request, "user", None)), "side_limit": SIDE_LIMIT}
 
 
 def grouped(sessions: Iterable[Session], today: date) -> Iterator[SideGroup]:

@@ -5,6 +5,7 @@ from sessions_app.chat import (
     argument_views,
     attachment_views,
     drawer,
+    folder_views,
     history_views,
     import_views,
     manifest,
@@ -16,6 +17,7 @@ from sessions_app.chat import (
     transfer_views,
     views,
     web_page_views,
+    workspace_views,
 )
 
 urlpatterns = [
@@ -29,6 +31,13 @@ urlpatterns = [
     path("new", views.new_session, name="new-session"),
     path("palette/", views.palette, name="palette"),
     path("sessions/act/", session_list.change_sessions, name="act"),
+    path("folders/make/", folder_views.make_folder, name="make-folder"),
+    path("folders/choose/", folder_views.choose_folder, name="choose-folder"),
+    path("folders/put/", folder_views.move_to_folder, name="move-to-folder"),
+    path("folders/<uuid:folder>/rename/", folder_views.rename_folder, name="rename-folder"),
+    path("folders/<uuid:folder>/order/", folder_views.order_folder, name="order-folder"),
+    path("folders/<uuid:folder>/collapse/", folder_views.collapse_folder, name="collapse-folder"),
+    path("folders/<uuid:folder>/delete/", folder_views.delete_folder, name="delete-folder"),
     path("sessions/import/", import_views.import_session, name="import"),
     path("sessions/imports/", import_views.imports, name="imports"),
     path("sessions/imports/<uuid:public>/dismiss/", import_views.dismiss_import, name="dismiss-import"),
@@ -45,6 +54,7 @@ urlpatterns = [
         "s/<uuid:public>/attachments/<uuid:attachment>/", attachment_views.attachment_bytes, name="attachment"
     ),
     path("s/<uuid:public>/attachments/<uuid:attachment>/detach/", attachment_views.detach, name="detach"),
+    path("s/<uuid:public>/workspace/", workspace_views.workspace, name="workspace"),
     path("s/<uuid:public>/web-page/", web_page_views.web_page, name="web-page"),
     path("s/<uuid:public>/media/<uuid:turn>/<int:part>/", attachment_views.turn_media, name="media"),
     path("s/<uuid:public>/model/successor/", model_notices.switch_model, name="switch-model"),

@@ -10,12 +10,13 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
-from django_htmx.http import HttpResponseClientRefresh
+from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_session
 from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
 from sessions_app.chat.context_usage import ChatPage, ContextUsage
 from sessions_app.chat.cost_forecast import CostForecast
+from sessions_app.chat.folder_views import named_folder, own_folder
 from sessions_app.chat.import_views import imports_context
 from sessions_app.chat.sample_prompts import STARTERS, available_samples, find_sample
 from sessions_app.chat.session_form import SessionForm
@@ -38,21 +39,24 @@ class TitleForm(forms.Form):
 @never_cache
 @require_GET
 def home(request: AuthenticatedRequest) -> HttpResponse:
-    """An empty composer; the first message makes the session."""
-    return render(request, "chat/home.html", {"starters": STARTERS, "samples": available_samples()})
+    """An empty composer; the first message makes the session, in `folder` where one is named."""
+    context = {"starters": STARTERS, "samples": available_samples(), "folder": named_folder(request)}
+    return render(request, "chat/home.html", context)
 
 
 @login_required
 @never_cache
 @require_GET
 def sessions(request: AuthenticatedRequest) -> HttpResponse:
-    """The list; with `q` search results, with `archive` archived sessions."""
+    """The list; with `q` search results, with `archive` archived sessions, with `folder` those in it."""
     query = request.GET.get("q", "").strip()
     context: dict[str, Any] = {"query": query, **imports_context(request.user)}
     if query:
         context["found"] = find(request.user, query)
     elif "archive" in request.GET:
         context["page"] = SessionList.archive_of(request.user)
+    elif "folder" in request.GET:
+        context["page"] = SessionList.of(request.user, folder=own_folder(request, request.GET["folder"]))
     else:
         context["page"] = SessionList.of(request.user)
     return render(request, "chat/session_list.html" if request.htmx else "chat/sessions.html", context)
@@ -76,6 +80,7 @@ def new_session(request: AuthenticatedRequest) -> HttpResponse:
     session = Session(owner=request.user, model=configured.PIPEWEB_MODEL)
     session.settings = {"time_zone": zone_of(request)}
     session.temporary = "temporary" in request.POST
+    session.folder = None if session.temporary else named_folder(request)
     if "quick" in request.POST:
         return _create_from_sample(session, request.POST.get("sample", ""))
     form = SessionForm(request.POST or None, instance=session)
@@ -148,27 +153,37 @@ def settings(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     return render(request, "chat/settings.html", {"session": found, "form": form})
 
 
+RENAMING = {
+    "side": ("chat/side_rename.html", "chat/side_row.html"),
+    "bar": ("chat/bar_rename.html", "chat/bar_title.html"),
+}
+"""Where else than in the list a chat is renamed: the form, and what stands there before and after."""
+
+
 @login_required
 @require_http_methods(["GET", "POST"])
 def rename(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    """GET returns the row as a form (with `cancel` the plain row), POST the renamed row.
+    """GET returns the form (with `cancel` the title as it was), POST the new title.
 
-    With `side` the row is that of the sidebar.
+    With `side` or `bar` they are those of the sidebar or of the bar, else those of the list.
     """
     found = own_session(request, public)
     form = TitleForm(request.POST or None, initial={"title": found.title})
+    places = (RENAMING[place] for place in RENAMING if place in request.GET)
+    template, row = next(places, ("chat/rename.html", ""))
     if request.method == "POST" and form.is_valid():
         found.rename(form.cleaned_data["title"])
-        return _render_row(request, found)
+        response = _render_row(request, found, row)
+        renamed = {"session": str(found.public), "title": found.shown_title}
+        return trigger_client_event(response, "chat-renamed", renamed)
     if "cancel" in request.GET:
-        return _render_row(request, found)
-    template = "chat/side_rename.html" if "side" in request.GET else "chat/rename.html"
+        return _render_row(request, found, row)
     return render(request, template, {"session": found, "item": found, "form": form})
 
 
-def _render_row(request: AuthenticatedRequest, found: Session) -> HttpResponse:
-    if "side" in request.GET:
-        return render(request, "chat/side_row.html", {"item": found})
+def _render_row(request: AuthenticatedRequest, found: Session, template: str) -> HttpResponse:
+    if template:
+        return render(request, template, {"item": found})
     preview = preview_of(found.head.text) if found.head else ""
     return render(request, "chat/session_row.html", {"session": found, "preview": preview})
 

@@ -8,6 +8,7 @@ from sessions_app.models.cache_event import CacheEvent
 from sessions_app.models.database_probe import DatabaseProbe
 from sessions_app.models.exchange import Dialect, Exchange
 from sessions_app.models.exchange_attempt import ExchangeAttempt
+from sessions_app.models.folder import Folder
 from sessions_app.models.history_chunk import HistoryChunk
 from sessions_app.models.import_job import ImportJob
 from sessions_app.models.library import Assistant, PromptText
@@ -55,6 +56,7 @@ __all__ = [
     "Dialect",
     "Exchange",
     "ExchangeAttempt",
+    "Folder",
     "HistoryChunk",
     "ImportJob",
     "LogEntry",

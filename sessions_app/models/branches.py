@@ -143,6 +143,7 @@ COPIED_SESSION_FIELDS = (
     "model",
     "settings",
     "owner_id",
+    "folder_id",
 )
 
 

@@ -112,6 +112,9 @@ class Session(Persona):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(default=timezone.now)
     pinned_at = models.DateTimeField(null=True, blank=True)
+    folder = models.ForeignKey(
+        "Folder", null=True, blank=True, on_delete=models.SET_NULL, related_name="sessions"
+    )
     archived_at = models.DateTimeField(null=True, blank=True)
     temporary = models.BooleanField(default=False, help_text="Not listed, not searched; erased when left.")
     forked_from = models.ForeignKey(
@@ -152,7 +155,7 @@ class Session(Persona):
 
     @property
     def shown_title(self) -> str:
-        return self.title or "New session"
+        return self.title or "New chat"
 
     def switch_panel(self, key: str, on: bool) -> None:
         self._change_settings(lambda options: options.panels | {key: on}, "panels")

@@ -177,7 +177,7 @@ class SessionSettings(BaseModel):
     budget_usd: UsdLimit = Field(
         default=None,
         gt=0,
-        title="Budget of the session, US dollars",
+        title="Budget of the chat, US dollars",
         description="The call that would begin beyond it is not made.",
     )
 

@@ -29,7 +29,7 @@ from sessions_app.prompt.repair import repair
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, compressed_history, model_text
 
-BUSY = SessionBusy("This session is answering.", hint="Wait for the answer or stop it, then try again.")
+BUSY = SessionBusy("This chat is answering.", hint="Wait for the answer or stop it, then try again.")
 MESSAGE_GONE = RunError("This message is not there any more.", hint="Reload the page.")
 
 

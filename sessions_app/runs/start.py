@@ -210,7 +210,7 @@ def _lock_session(session_pk: int) -> Any:
     try:
         return related.get(pk=session_pk, deleted_at=None, owner__is_active=True)
     except Session.DoesNotExist as error:
-        raise RunError("This session has been deleted.", hint="Start a new one.") from error
+        raise RunError("This chat has been deleted.", hint="Start a new one.") from error
 
 
 def _check_limits(session: Session, client_id: UUID, now: datetime, *, is_send: bool) -> None:

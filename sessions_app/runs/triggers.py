@@ -12,9 +12,7 @@ from sessions_app.prompt.turns import TurnKind, user_task
 from sessions_app.runs.attachment_parts import claim_attachments, parts_of
 from sessions_app.runs.tool_rounds import close_branch
 
-BUSY = SessionBusy(
-    "This session is already answering.", hint="Wait for the answer or stop it, then try again."
-)
+BUSY = SessionBusy("This chat is already answering.", hint="Wait for the answer or stop it, then try again.")
 
 
 def task_of_message(run: Run, text: str, files: int) -> Turn:

@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 
 from sessions_app.body_limits import FILE_LIMITS
-from sessions_app.media import COUNT_LIMIT
+from sessions_app.media import COUNT_LIMIT, DOCUMENT_LIMIT, WORD_TYPE
 from sessions_app.models import CacheEntry
 from sessions_app.wording import cache_plans, costs, outcomes, remarks, uploads
 from sessions_app.workspace import UPLOAD_LIMIT
@@ -30,4 +30,11 @@ def entry_reason(entry: CacheEntry) -> str:
 def file_limits() -> dict[str, Any]:
     """The limits of files, and what a page says when it refuses one."""
     texts = {**uploads.FILES, **{f"hint {kind}": hint for kind, hint in uploads.HINTS.items()}}
-    return {"limits": FILE_LIMITS, "text_limit": UPLOAD_LIMIT, "count_limit": COUNT_LIMIT, "texts": texts}
+    return {
+        "limits": FILE_LIMITS,
+        "text_limit": UPLOAD_LIMIT,
+        "word_limit": DOCUMENT_LIMIT,
+        "word_type": WORD_TYPE,
+        "count_limit": COUNT_LIMIT,
+        "texts": texts,
+    }

@@ -82,7 +82,7 @@ EQUATIONS = {
 }
 
 BUDGETS = {
-    BudgetScope.SESSION: "the budget of this session",
+    BudgetScope.SESSION: "the budget of this chat",
     BudgetScope.TODAY: "your budget for today",
     BudgetScope.THIS_MONTH: "your budget for this month",
     BudgetScope.UNKNOWN: "a budget",
@@ -95,7 +95,7 @@ STATES = {
 
 REMEDIES = {
     "renewed": "It begins anew on {day.day} {day:%B} at 00:00 UTC. An administrator can raise it.",
-    "lasting": "It does not begin anew: raise it in the session's settings, or go on in a new session.",
+    "lasting": "It does not begin anew: raise it in the chat's settings, or go on in a new chat.",
 }
 
 

@@ -11,23 +11,23 @@ from sessions_app.wording.sentences import fill
 SENTENCES: dict[str, str] = {
     ImportProblem.NOT_JSON: "The file is not JSON, or damaged, at byte {byte:,}.",
     ImportProblem.UNKNOWN_FORMAT: (
-        "The file is JSON, but neither a session of Pipeweb nor a history of Gemini, AI Studio or OpenAI."
+        "The file is JSON, but neither a chat of Pipeweb nor a history of Gemini, AI Studio or OpenAI."
     ),
     ImportProblem.NO_MESSAGES: "The file holds no message.",
     ImportProblem.UNEXPECTED: "{where}: {expected_value}.",
     ImportProblem.TOO_DEEP: "More than {limit} lists and objects stand inside each other at byte {byte:,}.",
-    ImportProblem.WRONG: "This is not a session that Pipeweb can read: {where}: {problem}",
+    ImportProblem.WRONG: "This is not a chat that Pipeweb can read: {where}: {problem}",
     ImportProblem.TOO_MANY: "{where} has more than {limit:,} entries.",
     ImportProblem.TOO_LARGE: "The file has {size} MB; at most {limit} MB can be imported.",
-    ImportProblem.MISSING: "This is not a session that Pipeweb can read: “{missing}” is missing.",
+    ImportProblem.MISSING: "This is not a chat that Pipeweb can read: “{missing}” is missing.",
     ImportProblem.REPEATED_TURN: "{where}: the turn {turn} stands in the file before.",
     ImportProblem.UNKNOWN_PARENT: "{where}: the turn {turn} does not stand after its parent.",
     ImportProblem.UNKNOWN_HEAD: "session.head: {turn} is none of the turns.",
     ImportProblem.ROWS: "{where} cannot be kept.",
     ImportProblem.FILE_GONE: "The uploaded file is no longer on the server.",
     ImportProblem.INTERRUPTED: "The server stopped {limit} times while it imported this file.",
-    ImportProblem.NOT_WRITTEN: "The database did not take the session; nothing of it was kept.",
-    ImportProblem.BROKEN: "Something went wrong on our side; nothing of the session was kept.",
+    ImportProblem.NOT_WRITTEN: "The database did not take the chat; nothing of it was kept.",
+    ImportProblem.BROKEN: "Something went wrong on our side; nothing of the chat was kept.",
 }
 
 EXPORT_AGAIN = "Choose a JSON file from “Export as JSON”."

@@ -54,14 +54,14 @@ SENTENCES: dict[str, str] = {
     RefusalCode.SOCKETS: "Chat pages open: {used:,}. Your limit is {limit:,}.",
     RefusalCode.UPLOAD_MB_PER_DAY: "Uploaded today: {used:,} MB. Your limit is {limit:,} MB a day.",
     RefusalCode.STORAGE_MB: "Stored for you: {used:,} MB. Your limit is {limit:,} MB.",
-    RefusalCode.SESSIONS: "Sessions: {used:,}. Your limit is {limit:,}.",
+    RefusalCode.SESSIONS: "Chats: {used:,}. Your limit is {limit:,}.",
     RefusalCode.SHARED_LINKS: "Shared links: {used:,}. Your limit is {limit:,}.",
     RefusalCode.IMPORTS_AT_ONCE: "Imports under way: {used:,}. Your limit is {limit:,} at once.",
 }
 
 LIMIT_HINT = (
     "What was done is kept. Continue or write a message to go on with a new count, or change the limit in "
-    "the session's settings (“Going on, limits, budget”)."
+    "the chat's settings (“Going on, limits, budget”)."
 )
 
 BOUND_HINT = "It was not read further; what had arrived is kept. Ask again, or for less at once."
@@ -71,7 +71,7 @@ HINTS: dict[str, str] = {
         "Prepare the history for the route before sending: the call then gets a stand-in."
     ),
     RefusalCode.HISTORY_INVALID: (
-        "{breaches} Repair the history, or let this session repair it by itself (settings)."
+        "{breaches} Repair the history, or let this chat repair it by itself (settings)."
     ),
     RefusalCode.BUDGET_SPENT: "Nothing was sent. {remedy}",
     RefusalCode.MAX_ROUNDS: LIMIT_HINT,

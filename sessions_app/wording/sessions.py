@@ -8,12 +8,12 @@ DONE = {
 }
 """By action; the others show nothing."""
 
-SUBJECTS = {"one": "“{title}” is", "several": "{count} sessions are"}
+SUBJECTS = {"one": "“{title}” is", "several": "{count} chats are"}
 
 WINDOW_WARNINGS = {
     "calm": "",
     "nearly": "The window is filling up: close files, or compress what was said.",
-    "almost": "The next message may not fit: compress what was said, or go on in a new session.",
+    "almost": "The next message may not fit: compress what was said, or go on in a new chat.",
 }
 
 

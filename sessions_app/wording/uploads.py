@@ -3,6 +3,7 @@
 from math import ceil, floor
 
 from sessions_app.error_codes import BodyRefusal
+from sessions_app.media import WORD_TYPE
 
 TENTH = 100_000
 """Bytes of a tenth of a megabyte."""
@@ -26,6 +27,7 @@ HINTS = {
     "audio": "Attach a shorter part of it.",
     "video": "Attach a shorter part of it.",
     "application/pdf": "Attach fewer pages of it.",
+    WORD_TYPE: "Attach the part of it that matters, as a document of its own.",
     "text": "Attach the part of it that matters.",
     "other": "Choose a smaller file.",
     "too_many": "Send the others first.",

@@ -32,6 +32,7 @@ export class Attachments {
       take([...chooser.files]);
       chooser.value = "";
     });
+    form.querySelector("[data-attaches]").addEventListener("click", () => chooser.click());
     form.addEventListener("paste", (event) => {
       const files = filesOf(event.clipboardData);
       if (!files.length) return;

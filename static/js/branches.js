@@ -66,7 +66,7 @@ export class Branches {
     const { composer, frame } = this.#parts;
     frame.forgetRefusals();
     if (composer.state !== "idle") {
-      frame.explain({ message: "This session is answering.", hint: "Wait for the answer or stop it first." });
+      frame.explain({ message: "This chat is answering.", hint: "Wait for the answer or stop it first." });
       return null;
     }
     try {

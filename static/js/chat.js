@@ -61,6 +61,7 @@ export class Chat {
     new Branches(root, location.pathname, this.#parts);
     this.#showTarget();
     this.#begin(takeOver(session));
+    this.#add();
   }
 
   // A URL fragment names a turn; the page then opens there and not at its end.
@@ -69,6 +70,14 @@ export class Chat {
     if (!target) return;
     this.#parts.follower.release();
     target.scrollIntoView({ block: "start" });
+  }
+
+  // What was chosen on home, where no session was.
+  #add() {
+    const what = new URLSearchParams(location.search).get("add");
+    if (!what) return;
+    history.replaceState(history.state, "", location.pathname);
+    document.querySelector(`.plus [data-adds="${CSS.escape(what)}"]`)?.click();
   }
 
   #begin(first) {
@@ -103,7 +112,7 @@ export class Chat {
     const { outbox, composer, frame, transcript } = this.#parts;
     frame.forgetRefusals();
     if (composer.state !== "idle") {
-      frame.explain({ message: "This session is answering.", hint: "Wait for the answer or stop it first." });
+      frame.explain({ message: "This chat is answering.", hint: "Wait for the answer or stop it first." });
       return false;
     }
     const command = outbox.put({ type: "edit", turn, text });

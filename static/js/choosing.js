@@ -22,5 +22,5 @@ function set(root, way) {
 function count(root) {
   const chosen = root.querySelectorAll(".choose input:checked").length;
   root.querySelector("#chosen output").textContent = `${chosen} chosen`;
-  for (const button of root.querySelectorAll("#chosen [name=act]")) button.disabled = chosen === 0;
+  for (const button of root.querySelectorAll("#chosen :is([name=act], [data-acts])")) button.disabled = chosen === 0;
 }

@@ -11,11 +11,11 @@ export function mountDialogs(root) {
   root.addEventListener("closes-dialog", ({ target }) => target.closest("dialog")?.close());
   root.addEventListener("keydown", (event) => {
     const frame = root.querySelector("[data-open]");
-    if (event.key !== "Escape" || !frame || root.querySelector("dialog[open]")) return;
+    if (event.key !== "Escape" || !frame || root.querySelector("dialog[open], details.menu[open]")) return;
     event.preventDefault();
     toggleDrawer(null);
   });
-  addEventListener("popstate", () => setDrawer(root.querySelector(".frame"), null));
+  root.querySelector(".frame").addEventListener("closes-drawer", () => toggleDrawer(null));
 }
 
 function act(control) {
@@ -27,21 +27,11 @@ function act(control) {
 
 function toggleDrawer(name) {
   const frame = document.querySelector(".frame");
-  const isOpen = frame.dataset.open === name;
-  // Back closes a sheet, so closing one is going back.
-  if (isOpen || !name) return history.state?.sheet ? history.back() : setDrawer(frame, null);
-  if (isSheet()) history.pushState({ sheet: name }, "");
-  setDrawer(frame, name);
-}
-
-// Where the button that opens it shows, the sidebar is a sheet.
-const isSheet = () => document.querySelector("[data-opens=side]")?.offsetParent !== null;
-
-function setDrawer(frame, name) {
-  if (name) frame.dataset.open = name;
+  const opened = frame.dataset.open === name ? null : name;
+  if (opened) frame.dataset.open = opened;
   else delete frame.dataset.open;
   for (const control of document.querySelectorAll("[data-opens]")) {
-    control.setAttribute("aria-expanded", String(control.dataset.opens === name));
+    control.setAttribute("aria-expanded", String(control.dataset.opens === opened));
   }
-  if (name) document.getElementById(name).querySelector("a, button").focus({ preventScroll: true });
+  if (opened) document.getElementById(opened).querySelector("a, button").focus({ preventScroll: true });
 }

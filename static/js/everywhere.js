@@ -1,11 +1,19 @@
-// What every page has: shortcuts, menus, drafts in the sidebar.
+// What every page has: shortcuts, menus, drafts and folders in the sidebar.
 
 import "./zone.js";
 import "./shortcuts.js";
+import { mountBack } from "./back.js";
 import { mountBar } from "./bar.js";
 import { markDrafts } from "./drafts.js";
+import { mountFolders } from "./folders.js";
 import { mountMenus } from "./menus.js";
+import { mountTitles } from "./titles.js";
+import { mountViewport } from "./viewport.js";
 
+mountBack(document);
 mountBar();
 mountMenus(document);
+mountFolders(document);
+mountTitles(document.body);
+mountViewport();
 markDrafts(document.body);

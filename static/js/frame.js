@@ -2,11 +2,12 @@
 
 import { clone } from "./live.js";
 import { leaveRewording, rewordInPlace } from "./rewording.js";
+import { entitle } from "./titles.js";
 
 const WARNINGS = {
   down: "Reconnecting… What you send now goes out as soon as the line is back.",
   full: "Not connected: no more of your chat pages may be open.",
-  gone: "This session no longer exists. Reload the page, or sign in again.",
+  gone: "This chat no longer exists. Reload the page, or sign in again.",
   unfetched: "The answer is complete, but its final form could not be fetched. Reload the page.",
 };
 
@@ -71,12 +72,7 @@ export class Frame {
   }
 
   entitle(title) {
-    if (!title) return;
-    const heading = document.querySelector(".topbar h1");
-    document.title = document.title.replace(heading.textContent, () => title);
-    heading.textContent = heading.title = title;
-    const entry = document.querySelector(".side [aria-current] .entry");
-    if (entry) entry.textContent = title;
+    if (title) entitle(title);
   }
 
   // Reloads panels, gauge and forecast after an answer or a branch switch.

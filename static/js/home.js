@@ -39,6 +39,8 @@ export class Home {
       if (starter) this.#leave(composer, starter.dataset.starter);
       const sample = event.target.closest("[data-sample]");
       if (sample) this.#leave(composer, sample.dataset.text, sample.dataset.sample);
+      const adds = event.target.closest("[data-adds]");
+      if (adds) this.#goAdd(composer, adds.dataset.adds);
     });
   }
 
@@ -55,6 +57,23 @@ export class Home {
     files.add(chosen);
   }
 
+  // A web page, a file of the workspace and tools belong to a session too: its page asks which.
+  async #goAdd(composer, what) {
+    this.#making ??= this.#make();
+    try {
+      this.#session = await this.#making;
+    } catch (error) {
+      this.#making = null;
+      return this.#explain(error);
+    }
+    this.#follow(composer, `?add=${what}`);
+  }
+
+  #explain(error) {
+    this.#unsent.textContent = error instanceof Refusal ? error.text : this.#unsentWords;
+    this.#unsent.hidden = false;
+  }
+
   async #make() {
     const response = await fetch(this.#form.action, { method: "POST", body: new FormData(this.#form) });
     if (response.status === 429) throw new Refusal(await response.json());
@@ -65,10 +84,10 @@ export class Home {
   }
 
   // The typed text becomes the draft of the new session.
-  #follow(composer) {
+  #follow(composer, query = "") {
     keepDraft(idOf(this.#session), composer.text);
     composer.clear();
-    location.assign(this.#session);
+    location.assign(this.#session + query);
   }
 
   // The message is handed over only if the session exists.
@@ -88,8 +107,7 @@ export class Home {
       composer.save();
       location.assign(session);
     } catch (error) {
-      this.#unsent.textContent = error instanceof Refusal ? error.text : this.#unsentWords;
-      this.#unsent.hidden = false;
+      this.#explain(error);
       this.#leaving = "";
       if (!sample) composer.give(text);
     }

@@ -11,7 +11,7 @@ export function refusalOf(file, route) {
 export function tooLarge(file, route) {
   const [size, limit] = [Math.ceil(file.size / TENTH), Math.floor(limitOf(file, route) / TENTH)].map(megabytes);
   const figures = { name: file.name, size, limit };
-  return `${filled("too_large", figures)} ${hintFor(file.type)}`;
+  return `${filled("too_large", figures)} ${hintFor(typeOf(file))}`;
 }
 
 export function tooMany(file) {
@@ -32,12 +32,16 @@ export function mountFileLimits(root) {
   root.addEventListener("change", check, { capture: true });
 }
 
-// The server tells text by its bytes; a browser has only the type.
+// The server tells kinds by their bytes; a browser has only the type, or the name.
 function limitOf(file, route) {
   const { dataset } = limits();
-  const isText = route === "attach" && TEXT_TYPES.some((start) => file.type.startsWith(start));
-  return Number(isText ? dataset.text : dataset[route]);
+  if (route !== "attach") return Number(dataset[route]);
+  const type = typeOf(file);
+  if (type === dataset.wordType) return Number(dataset.word);
+  return Number(TEXT_TYPES.some((start) => type.startsWith(start)) ? dataset.text : dataset.attach);
 }
+
+const typeOf = ({ type, name }) => (/\.docx$/i.test(name) ? limits().dataset.wordType : type);
 
 function hintFor(type) {
   return textOf(`hint ${type}`) || textOf(`hint ${type.split("/")[0]}`) || textOf("hint other");

@@ -1,11 +1,23 @@
 // Menus are details elements, closed by a choice, a click outside or Esc.
 
 const ROOM = 320; // Pixels that an open menu may need above its button.
+const GAP = 4;
+
+// In the sidebar the lists scroll: an open menu lies over them, below its button or above it.
+function placeBeside(menu) {
+  const items = menu.querySelector(".items");
+  const { right, top, bottom } = menu.querySelector("summary").getBoundingClientRect();
+  const { width, height } = items.getBoundingClientRect();
+  items.style.left = `${Math.max(GAP, right - width)}px`;
+  const fits = bottom + GAP + height < innerHeight;
+  items.style.top = `${fits ? bottom + GAP : Math.max(GAP, top - GAP - height)}px`;
+}
 
 export function mountMenus(root) {
   // The toggle event does not bubble: listen in the capture phase.
   root.addEventListener("toggle", ({ target: menu }) => {
     if (!menu.matches("details.menu[open]")) return;
+    if (menu.closest(".side-list")) return placeBeside(menu);
     const above = menu.closest(".scroller")?.getBoundingClientRect().top ?? 0;
     menu.classList.toggle("down", menu.getBoundingClientRect().top - above < ROOM);
   }, true);

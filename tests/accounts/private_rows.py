@@ -14,6 +14,7 @@ from sessions_app.errors import HistoryInvalid
 from sessions_app.models import (
     Artifact,
     Attachment,
+    Folder,
     HistoryChunk,
     ImportJob,
     LogEntry,
@@ -57,6 +58,7 @@ class PrivateRows:
             background=SECRET,
             args={"secret": SECRET},
         )
+        self.folder = Folder.objects.make(owner.pk, SECRET)
         self._add_history()
         self._add_panels()
         self.job = ImportJob.objects.create(owner=owner, name=f"{SECRET}.json")
@@ -116,6 +118,7 @@ class PrivateRows:
             "turn": self.task.public,
             "attachment": self.attachment.public,
             "link": self.link.public,
+            "folder": self.folder.public,
             "number": last.number,
             "other": first.number,
             "index": 0,
@@ -152,6 +155,9 @@ class PrivateRows:
             "panel": "todos",
             "title": "Changed",
             "text": "Changed",
+            "name": "Changed",
+            "folder": str(self.folder.public),
+            "way": "up",
             "args": "{}",
             "on": "on",
             "path": self.path,

@@ -33,10 +33,10 @@ async def open_call(page: Page) -> None:
 
 
 OPENED: dict[str, Callable[[Page], Awaitable[Any]]] = {
-    "settings": lambda page: page.get_by_role("button", name="Session settings").click(),
+    "settings": lambda page: page.get_by_role("button", name="Chat settings").click(),
     "context": lambda page: page.get_by_role("button", name="Context").click(),
     "menu of an answer": lambda page: page.get_by_label("More for this answer").last.click(),
-    "menu of the session": lambda page: page.get_by_label("More for this session").click(),
+    "menu of the session": lambda page: page.get_by_label("More for this chat").click(),
     "account": lambda page: page.locator(".sum").last.click(),
     "new wording": lambda page: page.locator("[data-edit]").last.press("Enter"),
     "thoughts": lambda page: page.locator(".activity > summary").first.click(),

@@ -28,7 +28,7 @@ async def open_arguments(page: Page, role: str) -> None:
     await page.get_by_label(role).check()
     await page.get_by_role("button", name="Create chat").click()
     await page.wait_for_url("**/s/**")
-    await page.get_by_role("button", name="Session settings").click()
+    await page.get_by_role("button", name="Chat settings").click()
     await expect(page.locator("#settings")).to_contain_text("1 text is sent as written: background.")
     await page.get_by_role("link", name="See why").click()
     await page.wait_for_url("**/arguments/")

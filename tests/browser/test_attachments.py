@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from sessions_app.emulator.sample_content import sample_image
-from sessions_app.media import COUNT_LIMIT, FILE_LIMIT
+from sessions_app.media import COUNT_LIMIT, DOCUMENT_LIMIT, FILE_LIMIT
 from tests.browser.test_chat import finished, open_session, send
 
 PNG = base64.b64decode(sample_image()["inlineData"]["data"])
@@ -139,6 +139,14 @@ def large_file(folder: Path, name: str, size: int) -> Path:
             7_000_000,
             "“log.txt” has 7 MB; a file may have 5 MB. Attach the part of it that matters.",
         ),
+        (
+            "plan.docx",
+            DOCUMENT_LIMIT + 1,
+            (
+                "“plan.docx” has 20.1 MB; a file may have 20 MB. "
+                "Attach the part of it that matters, as a document of its own."
+            ),
+        ),
     ],
 )
 async def test_a_file_that_is_too_large_is_not_sent(
@@ -212,7 +220,7 @@ async def test_an_ending_leads_to_the_setting_that_would_change_it(page: Page) -
     await open_session(page)
     run = await send(page, "/malformed")
     await run.get_by_role("button", name="Tools…").click()
-    dialog = page.get_by_role("dialog", name="Session settings")
+    dialog = page.get_by_role("dialog", name="Chat settings")
     await expect(dialog.get_by_role("group", name="Tools")).to_be_visible()
 
 

@@ -19,7 +19,7 @@ from django.contrib.auth.models import User
 from sessions_app.models import Allowance
 Allowance.objects.create(owner=User.objects.get(), counts_emulator=True)
 """
-SPENT = re.compile(r"The budget of this session is spent: \$[\d.]+ of \$[\d.]+")
+SPENT = re.compile(r"The budget of this chat is spent: \$[\d.]+ of \$[\d.]+")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ async def paying(browser: Browser, paid_server: Server, complaints: list[str]) -
 
 
 async def set_budget(page: Page, usd: float) -> None:
-    await page.get_by_role("button", name="Session settings").click()
+    await page.get_by_role("button", name="Chat settings").click()
     await page.locator("#settings details", has=page.locator("[name=budget_usd]")).locator("summary").click()
     await page.get_by_label("Budget of the session, US dollars").fill(f"{usd:.4f}")
     async with page.expect_navigation():
@@ -69,12 +69,10 @@ async def test_a_budget_warns_near_its_end_and_then_refuses_in_words(paying: Pag
     await set_budget(paying, spent / 0.9)
     note = paying.locator("#outlook").get_by_role("note")
     await expect(note).to_be_visible()
-    await expect(note).to_contain_text(re.compile(r"\d\d % of the budget of this session is spent \(\$"))
+    await expect(note).to_contain_text(re.compile(r"\d\d % of the budget of this chat is spent \(\$"))
 
     await finished(await send(paying, "And again"))
-    await expect(note).to_contain_text(
-        re.compile(r"The budget of this session is spent: \$[\d.]+ of \$[\d.]+")
-    )
+    await expect(note).to_contain_text(re.compile(r"The budget of this chat is spent: \$[\d.]+ of \$[\d.]+"))
     refused = await send(paying, "Once more")
     told = refused.get_by_role("alert")
     await expect(told).to_contain_text(SPENT)
@@ -82,5 +80,5 @@ async def test_a_budget_warns_near_its_end_and_then_refuses_in_words(paying: Pag
     await expect(refused.locator(".bubble")).to_have_text("Once more")
 
     await paying.goto(paying.url.split("#")[0].rstrip("/") + "/inspect/")
-    await expect(paying.locator("tr.refused")).to_contain_text("The budget of this session is spent")
+    await expect(paying.locator("tr.refused")).to_contain_text("The budget of this chat is spent")
     await expect(paying.locator("#rows tbody:not(:has(.refused))")).to_have_count(2)

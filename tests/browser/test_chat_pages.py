@@ -19,7 +19,7 @@ async def overflow(page: Page) -> int:
 
 async def test_settings_are_changed_in_a_dialog(page: Page) -> None:
     await open_session(page)
-    await page.get_by_role("button", name="Session settings").click()
+    await page.get_by_role("button", name="Chat settings").click()
     await page.get_by_label("Purpose").fill("Plan a garden")
     await page.get_by_role("button", name="Save").click()
     await expect(page.locator(".empty")).to_contain_text("Plan a garden")

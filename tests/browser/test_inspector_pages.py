@@ -94,7 +94,7 @@ async def test_a_list_stops_asking_when_its_session_is_gone(
     await say(page, "Hello")
     watching = await context.new_page()
     await watching.goto(address + "inspect/")
-    await page.get_by_label("More for this session").click()
+    await page.get_by_label("More for this chat").click()
     page.on("dialog", lambda dialog: dialog.accept())
     await page.get_by_role("button", name="Delete").click()
     await expect(watching.get_by_text("This list no longer follows the session")).to_be_visible(timeout=SOON)

@@ -143,3 +143,35 @@ async def test_home_does_not_load_the_chat(page: Page) -> None:
     await expect(page.get_by_label("Message")).to_be_focused()
     assert not [url for url in asked if re.search(r"/bundles/chat\.[0-9a-f]+\.js", url)]
     assert [url for url in asked if re.search(r"/bundles/home\.[0-9a-f]{12}\.js", url)]
+
+
+async def test_a_chat_is_renamed_in_the_bar(page: Page) -> None:
+    await open_session(page)
+    await finished(await send(page, "Words of the first message"))
+    await page.get_by_label("More for this chat").click()
+    await page.get_by_role("button", name="Rename").click()
+    box = page.get_by_role("textbox", name="Title")
+    await expect(box).to_be_focused()
+    await box.fill("A name by hand")
+    await box.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("A name by hand")
+    await expect(page).to_have_title("A name by hand · Pipeweb")
+    await expect(page.locator(".side [aria-current]")).to_have_text(re.compile("A name by hand"))
+    await finished(await send(page, "More words"))
+    await expect(page.get_by_role("heading", level=1)).to_have_text("A name by hand")
+
+
+async def test_the_menu_of_a_chat_is_the_same_in_the_sidebar_and_in_the_bar(page: Page) -> None:
+    await open_session(page)
+    await finished(await send(page, "Two menus"))
+    entry = page.locator(".side li:has([aria-current])")
+    for menu in (entry.get_by_label("More for"), page.get_by_label("More for this chat")):
+        await entry.hover()
+        await menu.click()
+        for name in ("Rename", "Pin", "Share…", "Move to folder…", "Delete"):
+            await expect(page.locator(".menu[open]").get_by_role("button", name=name)).to_be_visible()
+        await page.keyboard.press("Escape")
+    await page.get_by_label("More for this chat").click()
+    await page.locator(".menu[open]").get_by_role("button", name="Delete").click()
+    await page.get_by_role("button", name="Undo").click()
+    await expect(page.locator(".side")).to_contain_text("Two menus")

@@ -57,10 +57,10 @@ async def test_the_second_message_of_a_minute_is_refused_and_kept_and_so_is_a_se
     await open_session(narrow)
     await narrow.goto("/new")
     await narrow.get_by_role("button", name="Create chat").click()
-    await expect(narrow.get_by_role("main")).to_contain_text("Sessions: 2. Your limit is 2.")
+    await expect(narrow.get_by_role("main")).to_contain_text("Chats: 2. Your limit is 2.")
     await narrow.goto("/")
     await send(narrow, "Something new")
-    await expect(narrow.get_by_role("alert")).to_contain_text("Sessions: 2. Your limit is 2.")
+    await expect(narrow.get_by_role("alert")).to_contain_text("Chats: 2. Your limit is 2.")
     await expect(narrow.get_by_label("Message")).to_have_value("Something new")
     assert len(complaints) == 2 and all("429" in complaints.pop() for _ in range(2))
 

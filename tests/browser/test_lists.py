@@ -67,7 +67,7 @@ async def test_several_sessions_go_together(page: Page) -> None:
     await page.get_by_label("Choose “Batch two”").check()
     await expect(page.get_by_text("2 chosen")).to_be_visible()
     await page.locator("#chosen").get_by_role("button", name="Delete").click()
-    await expect(page.get_by_text("2 sessions are deleted.")).to_be_visible()
+    await expect(page.get_by_text("2 chats are deleted.")).to_be_visible()
 
 
 async def test_an_unsent_text_is_marked_in_the_list(page: Page) -> None:
@@ -161,7 +161,7 @@ async def test_a_temporary_session_is_in_no_list_and_goes(page: Page) -> None:
     await expect(page.get_by_role("link", name="Nobody else")).to_have_count(0)
     await page.goto(address)
     await page.get_by_role("button", name="Erase now").click()
-    await expect(page.get_by_text("The temporary session is erased.")).to_be_visible()
+    await expect(page.get_by_text("The temporary chat is erased.")).to_be_visible()
 
 
 async def test_the_palette_and_the_shortcuts_pass_the_accessibility_rules(page: Page) -> None:

@@ -20,7 +20,7 @@ PICTURE = bytes.fromhex(
 
 async def share(page: Page) -> None:
     """Opens the dialog of the session in view."""
-    await page.get_by_label("More for this session").click()
+    await page.get_by_label("More for this chat").click()
     await page.get_by_role("button", name="Share…").click()
     await expect(page.locator("#share .transcript")).to_be_visible()
 

@@ -166,7 +166,7 @@ async def test_actions_appear_on_tap_on_a_phone(
 OPENED: dict[str, Callable[[Page], Awaitable[Any]]] = {
     "card": lambda page: last_run(page).locator(".usage, .sum").locator("visible=true").click(),
     "menu": lambda page: page.get_by_label("More for this answer").last.click(),
-    "settings": lambda page: page.get_by_role("button", name="Session settings").click(),
+    "settings": lambda page: page.get_by_role("button", name="Chat settings").click(),
     "all chats": lambda page: page.goto("/sessions/"),
 }
 

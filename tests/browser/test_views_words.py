@@ -19,6 +19,9 @@ WORDS = re.compile(
     re.IGNORECASE,
 )
 
+PLAIN = re.compile(rf"{WORDS.pattern}|\b(sessions?|static|payloads?)\b", re.IGNORECASE)
+"""What the simple view says in other words besides."""
+
 CONTENT = (
     ".prose, .bubble, .tool .inside pre, .tool .brief, .tool .name, h1, .entry, .preview, #panels .value"
 )
@@ -56,11 +59,21 @@ UNEXPLAINED = """([pattern, content]) => {
     return found;
 }"""
 
-PAGES = ["/", "/sessions/?archive", "/sessions/?q=nowhereatall", "/new", "/key", "/spending/"]
+PAGES = [
+    "/",
+    "/sessions/",
+    "/sessions/?archive",
+    "/sessions/?q=nowhereatall",
+    "/new",
+    "/key",
+    "/links/",
+    "/spending/",
+    "/sign-in",
+]
 
 
 async def unfold_settings(page: Page) -> None:
-    await page.get_by_role("button", name="Session settings").click()
+    await page.get_by_role("button", name="Chat settings").click()
     for fold in await page.locator("#settings details > summary").all():
         await fold.click()
 
@@ -72,6 +85,26 @@ async def unfold_activity(page: Page) -> None:
         await fold.click()
 
 
+async def open_of_chat(page: Page, name: str) -> None:
+    await page.get_by_label("More for this chat").click()
+    await page.locator(".menu[open]").get_by_text(name).click()
+
+
+async def open_of_account(page: Page) -> None:
+    await page.locator(".account-menu > summary").click()
+
+
+async def open_of_row(page: Page) -> None:
+    await page.locator(".side li").first.hover()
+    await page.locator(".side li .menu > summary").first.click()
+
+
+async def open_plus(page: Page, name: str = "") -> None:
+    await page.get_by_label("Add files and more").click()
+    if name:
+        await page.get_by_role("button", name=name).click()
+
+
 async def open_of_answer(page: Page, name: str) -> None:
     await page.get_by_label("More for this answer").last.click()
     await page.get_by_role("button", name=name).last.click()
@@ -79,10 +112,18 @@ async def open_of_answer(page: Page, name: str) -> None:
 
 PLACES: dict[str, Callable[[Page], Awaitable[Any]]] = {
     "nothing": lambda page: page.locator(".run").last.hover(),
-    "settings": lambda page: page.get_by_role("button", name="Session settings").click(),
+    "settings": lambda page: page.get_by_role("button", name="Chat settings").click(),
     "settings unfolded": unfold_settings,
     "menu of an answer": lambda page: page.get_by_label("More for this answer").last.click(),
-    "menu of the session": lambda page: page.get_by_label("More for this session").click(),
+    "menu of the chat": lambda page: page.get_by_label("More for this chat").click(),
+    "rename": lambda page: open_of_chat(page, "Rename"),
+    "share": lambda page: open_of_chat(page, "Share…"),
+    "folders": lambda page: open_of_chat(page, "Move to folder…"),
+    "new folder": lambda page: page.get_by_role("button", name="New folder").click(),
+    "menu in the sidebar": open_of_row,
+    "menu of the account": open_of_account,
+    "what can be added": open_plus,
+    "web page": lambda page: open_plus(page, "Web page…"),
     "card": lambda page: page.locator(".run").last.locator(".usage, .sum").locator("visible=true").click(),
     "activity": unfold_activity,
     "correction": lambda page: open_of_answer(page, "Edit this answer"),
@@ -102,7 +143,7 @@ async def said_on(page: Page) -> list[str]:
 
 
 def anatomy(said: list[str]) -> list[str]:
-    return [text for text in said if WORDS.search(text)]
+    return [text for text in said if PLAIN.search(text)]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -137,6 +178,18 @@ async def test_a_page_has_no_word_of_anatomy_in_the_simple_view(page: Page, addr
     assert anatomy(await said_on(page)) == []
 
 
+async def test_a_page_that_is_not_there_has_no_word_of_anatomy(page: Page, complaints: list[str]) -> None:
+    await page.goto("/nowhere/at/all")
+    assert anatomy(await said_on(page)) == []
+    complaints.clear()
+
+
+async def test_the_import_has_no_word_of_anatomy(page: Page) -> None:
+    await page.goto("/sessions/#import")
+    await expect(page.get_by_role("dialog", name="Import a chat")).to_be_visible()
+    assert anatomy(await said_on(page)) == []
+
+
 async def test_an_empty_conversation_has_no_word_of_anatomy_in_the_simple_view(page: Page) -> None:
     await open_session(page)
     assert anatomy(await said_on(page)) == []
@@ -145,10 +198,15 @@ async def test_an_empty_conversation_has_no_word_of_anatomy_in_the_simple_view(p
 async def test_the_walk_sees_words_in_texts_and_attributes(page: Page, talk: str) -> None:
     await page.goto(talk)
     add = "(html) => document.querySelector('.transcript').insertAdjacentHTML('beforeend', html)"
-    for html in ("<p>static layer</p>", '<i title="A panel">x</i>', '<input placeholder="Trigger">'):
+    for html in (
+        "<p>static layer</p>",
+        "<p>A new session</p>",
+        '<i title="A panel">x</i>',
+        '<input placeholder="Trigger">',
+    ):
         await page.evaluate(add, html)
     await page.evaluate(add, "<p hidden>exchange</p>")
-    assert anatomy(await said_on(page)) == ["static layer", "A panel", "Trigger"]
+    assert anatomy(await said_on(page)) == ["static layer", "A new session", "A panel", "Trigger"]
 
 
 @pytest_asyncio.fixture(loop_scope="session")

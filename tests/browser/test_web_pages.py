@@ -34,7 +34,8 @@ def address() -> Iterator[str]:
 
 async def test_a_page_is_fetched_on_the_persons_word(page: Page, address: str) -> None:
     await open_session(page)
-    await page.get_by_role("button", name="Attach the text of a web page").click()
+    await page.get_by_label("Add files and more").click()
+    await page.get_by_role("button", name="Web page…").click()
     dialog = page.locator("#web-page")
     box = dialog.get_by_label("Address of the page")
     await box.fill(f"{address}/missing")

@@ -54,8 +54,8 @@ async def test_a_command_of_the_library_stands_there_in_full(page: Page) -> None
 async def test_model_and_temperature_hold_from_the_next_request_on(page: Page) -> None:
     await open_session(page)
     await finished(await send(page, "Hello"))
-    await page.get_by_role("button", name="Session settings").click()
-    dialog = page.get_by_role("dialog", name="Session settings")
+    await page.get_by_role("button", name="Chat settings").click()
+    dialog = page.get_by_role("dialog", name="Chat settings")
     await dialog.get_by_label("Model", exact=True).select_option("gemini-2.5-flash")
     await dialog.get_by_text("Thinking, language, tools").click()
     await dialog.get_by_label("Temperature", exact=True).fill("0.3")

@@ -148,7 +148,7 @@ def test_the_page_costs_the_same_with_many_roles(
 ) -> None:
     for number in range(12):
         session.roles.add(PromptText.objects.create(kind="role", name=f"R{number}", body="{{ name }}"))
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         shown(client, session)
 
 

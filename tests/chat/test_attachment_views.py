@@ -11,13 +11,17 @@ from sessions_app.chat import attachment_views
 from sessions_app.chat.transfer import export_markdown, export_session
 from sessions_app.chat.turn_files import files_in
 from sessions_app.context.workspaces import workspace_of
+from sessions_app.media import DOCUMENT_LIMIT, FILE_LIMIT, WORD_TYPE
 from sessions_app.models import Attachment, Session, Turn
 from sessions_app.prompt.media import inline_part
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, user_task
 from sessions_app.prompt.wire import dumps
 from sessions_app.runs import history_edits
+from sessions_app.wording import uploads
+from sessions_app.workspace import UPLOAD_LIMIT
 from tests.chat.importing import import_session
+from tests.documents.samples import document
 from tests.factories import finish, make_run, make_session
 
 KEY = "6a0c0c35-5e8a-4dbb-a3bb-4ce4c7d2f8d5"
@@ -65,6 +69,20 @@ def test_a_file_that_is_too_large_says_how_large_it_may_be(
 ) -> None:
     monkeypatch.setattr(attachment_views, "FILE_LIMIT", 10)
     assert "MB" in attach(client, session, PNG, status=409)
+
+
+def test_a_word_document_has_a_limit_of_its_own(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attachment_views, "DOCUMENT_LIMIT", 10)
+    assert uploads.HINTS[WORD_TYPE] in attach(client, session, document("Title", "Text"), status=409)
+
+
+def test_the_page_tells_the_browser_the_limit_of_each_kind(client: Client, session: Session) -> None:
+    page = client.get(session.get_absolute_url()).content.decode()
+    limits = {"attach": FILE_LIMIT, "text": UPLOAD_LIMIT, "word": DOCUMENT_LIMIT}
+    assert all(f'data-{kind}="{limit}"' in page for kind, limit in limits.items())
+    assert f'data-text-of="hint {WORD_TYPE}"' in page
 
 
 def test_a_message_has_a_limit_of_files(

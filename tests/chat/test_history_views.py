@@ -117,7 +117,7 @@ def test_nothing_before_the_first_message_can_be_compressed(client: Client, sess
 def test_a_session_that_answers_refuses_in_the_form(client: Client, session: Session) -> None:
     make_run(session, "Q4")
     page = client.post(address("delete-turns", session, 0), {"what": "both"}).content.decode()
-    assert "This session is answering." in page
+    assert "This chat is answering." in page
 
 
 class Browser(AsyncClient):

@@ -38,9 +38,9 @@ def nothing_more(session: Session, alice: User) -> PersonalLimits:
 def test_a_session_too_many(client: Client, fields: dict[str, str]) -> None:
     page = client.post(reverse("new-session"), fields, headers=PAGE)
     assert page.status_code == 429 and page["Retry-After"] == "60"
-    assert "Sessions: 1. Your limit is 1." in page.content.decode()
+    assert "Chats: 1. Your limit is 1." in page.content.decode()
     script = client.post(reverse("new-session"), fields, headers={"Accept": "*/*"})
-    assert script.status_code == 429 and script.json()["message"] == "Sessions: 1. Your limit is 1."
+    assert script.status_code == 429 and script.json()["message"] == "Chats: 1. Your limit is 1."
     assert Session.objects.count() == 1
 
 

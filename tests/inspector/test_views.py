@@ -64,7 +64,7 @@ def test_the_list_costs_the_same_however_long(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     make_history(session, count)
-    with django_assert_max_num_queries(14) as queries:
+    with django_assert_max_num_queries(15) as queries:
         client.get(list_of(session))
     assert not any("manifest" in query["sql"] or "blob" in query["sql"] for query in queries.captured_queries)
 
@@ -86,7 +86,7 @@ def test_a_tab_costs_the_same_however_long_the_history(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     exchanges = make_history(session, count)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         read(client, exchanges[count // 2], tab)
 
 

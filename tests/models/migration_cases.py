@@ -18,6 +18,7 @@ from sessions_app.models import (
     DatabaseProbe,
     Exchange,
     ExchangeAttempt,
+    Folder,
     ImportJob,
     ModelLifecycle,
     PersonalLimits,
@@ -187,6 +188,11 @@ def nobody_has_chosen_a_view() -> None:
     assert User.objects.exists() and not Preferences.objects.exists()
 
 
+def nobody_has_a_folder_and_no_chat_is_in_one() -> None:
+    assert Session.objects.exists() and not Session.objects.exclude(folder=None).exists()
+    assert not Folder.objects.exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -211,6 +217,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0037_preferences": nobody_has_chosen_a_view,
     "0048_turn_citations": old_answers_cite_what_their_chunks_name,
     "0042_shared_links": nothing_is_shared_and_no_number_of_links_is_set,
+    "0046_folders": nobody_has_a_folder_and_no_chat_is_in_one,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

@@ -66,9 +66,10 @@ def read(client: Client, wanted: Iterator[str]) -> dict[str, str]:
 
 
 def after_actions(client: Client, session: Session) -> dict[str, str]:
-    """The messages after a session was archived and taken back."""
+    """The messages after a session was archived, taken back, and taken out of its folder."""
     data = {"session": str(session.public)}
-    return {
+    moved = client.post(reverse("move-to-folder"), data, follow=True)
+    return {"moved": moved.content.decode()} | {
         action: client.post(reverse("act"), {"act": action, **data}, follow=True).content.decode()
         for action in ("archive", "unarchive")
     }

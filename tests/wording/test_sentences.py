@@ -156,13 +156,13 @@ def test_a_budget_says_how_much_is_left_and_when_it_begins_anew() -> None:
     assert costs.budget_state(near) == "85 % of your budget for today is spent ($1.50 left)."
     assert costs.budget_remedy(near).startswith("It begins anew on 1 December at 00:00 UTC.")
     spent = Budget(BudgetScope.SESSION, Decimal(10), Decimal(10), 80)
-    assert costs.budget_state(spent) == "The budget of this session is spent: $10.00 of $10.00."
+    assert costs.budget_state(spent) == "The budget of this chat is spent: $10.00 of $10.00."
     assert costs.budget_remedy(spent) != costs.budget_remedy(near)
 
 
 @pytest.mark.parametrize(
     ("action", "count", "text"),
-    [("archive", 1, "“Two” is in the archive."), ("delete", 2, "2 sessions are deleted.")],
+    [("archive", 1, "“Two” is in the archive."), ("delete", 2, "2 chats are deleted.")],
 )
 def test_what_was_done_with_sessions(action: str, count: int, text: str) -> None:
     assert sessions.done(action, "Two", count) == text
