@@ -6,7 +6,7 @@ from uuid import UUID
 from django import forms
 from django.conf import settings as configured
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
@@ -17,6 +17,7 @@ from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
 from sessions_app.chat.context_usage import ChatPage, ContextUsage
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.import_views import imports_context
+from sessions_app.chat.model_offers import ChosenModel
 from sessions_app.chat.sample_prompts import STARTERS, available_samples, find_sample
 from sessions_app.chat.session_form import SessionForm
 from sessions_app.chat.session_list import SessionList, preview_of
@@ -39,7 +40,12 @@ class TitleForm(forms.Form):
 @require_GET
 def home(request: AuthenticatedRequest) -> HttpResponse:
     """An empty composer; the first message makes the session."""
-    return render(request, "chat/home.html", {"starters": STARTERS, "samples": available_samples()})
+    context = {
+        "starters": STARTERS,
+        "samples": available_samples(),
+        "chosen_model": ChosenModel(configured.PIPEWEB_MODEL),
+    }
+    return render(request, "chat/home.html", context)
 
 
 @login_required
@@ -77,7 +83,7 @@ def new_session(request: AuthenticatedRequest) -> HttpResponse:
     session.settings = {"time_zone": zone_of(request)}
     session.temporary = "temporary" in request.POST
     if "quick" in request.POST:
-        return _create_from_sample(session, request.POST.get("sample", ""))
+        return _create_quickly(session, request.POST)
     form = SessionForm(request.POST or None, instance=session)
     if request.method == "POST" and form.is_valid():
         with room_for_session(request.user.pk):
@@ -85,8 +91,13 @@ def new_session(request: AuthenticatedRequest) -> HttpResponse:
     return render(request, "chat/new.html", {"form": form})
 
 
-def _create_from_sample(session: Session, key: str) -> HttpResponse:
-    sample = find_sample(key)
+def _create_quickly(session: Session, typed: QueryDict) -> HttpResponse:
+    chosen = ChosenModel.typed(
+        typed.get("model", ""), typed.get("thinking_level", ""), otherwise=session.model
+    )
+    session.model = chosen.name
+    session.settings = {**session.settings, "thinking_level": chosen.level}
+    sample = find_sample(typed.get("sample", ""))
     if sample is not None:
         session.purpose, session.background = sample.purpose, sample.background
     with room_for_session(session.owner_id):

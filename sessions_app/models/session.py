@@ -122,9 +122,6 @@ class Session(Persona):
         default=False, help_text="An import is still writing it (ImportJob): nobody sees it."
     )
 
-    served: str | None = None
-    """`modelVersion` of its newest answer, where a query asked for it (`capabilities.with_served`)."""
-
     objects = SessionQuerySet.as_manager()
 
     class Meta:
@@ -153,6 +150,13 @@ class Session(Persona):
     @property
     def shown_title(self) -> str:
         return self.title or "New session"
+
+    def choose_model(self, model: str, thinking_level: str) -> None:
+        """For the runs that begin from now on; a run that goes on keeps its own."""
+        with transaction.atomic():
+            row = type(self).objects.select_for_update(of=("self",)).only("settings").get(pk=self.pk)
+            self.model, self.settings = model, row.settings | {"thinking_level": thinking_level}
+            type(self).objects.filter(pk=self.pk).update(model=self.model, settings=self.settings)
 
     def switch_panel(self, key: str, on: bool) -> None:
         self._change_settings(lambda options: options.panels | {key: on}, "panels")

@@ -5,6 +5,8 @@ import "../js/ribbon.js";
 import "../js/outlook.js";
 import { mount } from "../js/app.js";
 import { Chat } from "../js/chat.js";
+import { mountModels } from "../js/models.js";
 import { Panels } from "../js/panels.js";
 
+mountModels(document);
 mount({ chat: Chat, panels: Panels });

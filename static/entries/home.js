@@ -3,5 +3,7 @@
 import "../js/everywhere.js";
 import { mount } from "../js/app.js";
 import { Home } from "../js/home.js";
+import { mountModels } from "../js/models.js";
 
+mountModels(document);
 mount({ home: Home });

@@ -1,8 +1,11 @@
 // Dialogs and drawers, opened and closed by data attributes.
 
+import { enter, mountBack } from "./back.js";
+
 const OPENERS = "[data-opens-dialog], [data-closes-dialog], [data-opens], [data-closes]";
 
 export function mountDialogs(root) {
+  mountBack(root);
   root.addEventListener("click", (event) => {
     if (event.target instanceof HTMLDialogElement) event.target.close(); // The backdrop.
     const control = event.target.closest(OPENERS);
@@ -20,9 +23,14 @@ export function mountDialogs(root) {
 
 function act(control) {
   const { opensDialog, opens } = control.dataset;
-  if (opensDialog) document.getElementById(opensDialog).showModal();
+  if (opensDialog) open(document.getElementById(opensDialog));
   else if ("closesDialog" in control.dataset) control.closest("dialog").close();
   else toggleDrawer(opens);
+}
+
+function open(dialog) {
+  dialog.showModal();
+  enter(dialog);
 }
 
 function toggleDrawer(name) {
