@@ -6,7 +6,7 @@ from uuid import UUID
 from django import forms
 from django.conf import settings as configured
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_session
 from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
+from sessions_app.chat.assistant_views import usable_assistant
 from sessions_app.chat.context_usage import ChatPage, ContextUsage
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.import_views import imports_context
@@ -39,11 +40,15 @@ class TitleForm(forms.Form):
 @never_cache
 @require_GET
 def home(request: AuthenticatedRequest) -> HttpResponse:
-    """An empty composer; the first message makes the session."""
+    """An empty composer; the first message makes the session, with `assistant` if one is named."""
+    assistant = usable_assistant(request, request.GET.get("assistant", ""))
+    model = assistant.model if assistant else ""
+    level = assistant.thinking_level if assistant else ""
     context = {
         "starters": STARTERS,
         "samples": available_samples(),
-        "chosen_model": ChosenModel(configured.PIPEWEB_MODEL),
+        "assistant": assistant,
+        "chosen_model": ChosenModel(model or configured.PIPEWEB_MODEL, level),
     }
     return render(request, "chat/home.html", context)
 
@@ -83,15 +88,31 @@ def new_session(request: AuthenticatedRequest) -> HttpResponse:
     session.settings = {"time_zone": zone_of(request)}
     session.temporary = "temporary" in request.POST
     if "quick" in request.POST:
-        return _create_quickly(session, request.POST)
-    form = SessionForm(request.POST or None, instance=session)
+        return _create_quickly(request, session)
+    initial = _begin_with_assistant(request, session)
+    form = SessionForm(request.POST or None, instance=session, initial=initial)
     if request.method == "POST" and form.is_valid():
         with room_for_session(request.user.pk):
             return redirect(form.save())
     return render(request, "chat/new.html", {"form": form})
 
 
-def _create_quickly(session: Session, typed: QueryDict) -> HttpResponse:
+def _begin_with_assistant(request: AuthenticatedRequest, session: Session) -> dict[str, Any]:
+    """Where a GET names an assistant, the form shows what it brings; nothing is saved."""
+    if request.method != "GET" or "assistant" not in request.GET:
+        return {}
+    session.assistant = assistant = usable_assistant(request, request.GET["assistant"])
+    if assistant is None:
+        return {}
+    assistant.apply_to(session)
+    return {"roles": list(assistant.roles.all())}
+
+
+def _create_quickly(request: AuthenticatedRequest, session: Session) -> HttpResponse:
+    typed = request.POST
+    assistant = usable_assistant(request, typed.get("assistant", ""))
+    if assistant is not None:
+        assistant.apply_to(session)
     chosen = ChosenModel.typed(
         typed.get("model", ""), typed.get("thinking_level", ""), otherwise=session.model
     )
@@ -102,6 +123,8 @@ def _create_quickly(session: Session, typed: QueryDict) -> HttpResponse:
         session.purpose, session.background = sample.purpose, sample.background
     with room_for_session(session.owner_id):
         session.save()
+    if assistant is not None:
+        assistant.copy_roles(session)
     return redirect(session)
 
 
@@ -149,8 +172,9 @@ def run(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def settings(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    found = own_session(request, public)
-    form = SessionForm(request.POST or None, instance=found)
+    found = own_session(request, public, "assistant")
+    initial = _begin_with_assistant(request, found)
+    form = SessionForm(request.POST or None, instance=found, initial=initial)
     if request.method == "POST" and form.is_valid():
         form.save()
         # Title, model and empty state may have changed; drafts and live answers survive a reload.

@@ -22,6 +22,8 @@ from sessions_app.prompt.caching import EntryReason
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
+    from sessions_app.models.assistant import Assistant
+
 LIST_ACTIONS: dict[str, dict[str, Any]] = {
     "pin": {"pinned_at": Now()},
     "unpin": {"pinned_at": None},
@@ -140,9 +142,15 @@ class Session(Persona):
         return SessionSettings.model_validate(self.settings)
 
     @property
+    def installed_assistant(self) -> "Assistant | None":
+        """The installation's assistant, whose words hold as they are now; of one's own there is a copy."""
+        return self.assistant if self.assistant is not None and self.assistant.is_installed else None
+
+    @property
     def chosen_tools(self) -> list[str] | None:
         """Names of the tools that session and assistant both enable; None means the default ones."""
-        own, assistants = self.options.tools, self.assistant.tools if self.assistant else None
+        assistant = self.installed_assistant
+        own, assistants = self.options.tools, assistant.tools if assistant else None
         if own is None or assistants is None:
             return assistants if own is None else own
         return [name for name in own if name in assistants]

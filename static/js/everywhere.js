@@ -5,7 +5,9 @@ import "./shortcuts.js";
 import { mountBar } from "./bar.js";
 import { markDrafts } from "./drafts.js";
 import { mountMenus } from "./menus.js";
+import { mountTabs } from "./tabs.js";
 
 mountBar();
 mountMenus(document);
+mountTabs(document);
 markDrafts(document.body);

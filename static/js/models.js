@@ -10,7 +10,7 @@ let newest = 0;
 export function mountModels(root) {
   root.addEventListener("change", ({ target }) => {
     const list = target.closest(LIST);
-    if (list) choose(list, target);
+    if (list?.elements.model) choose(list, target);
   });
   root.addEventListener("submit", (event) => {
     if (event.target.matches(LIST)) event.preventDefault();

@@ -19,7 +19,7 @@ async def open_cached_session(page: Page) -> Locator:
     """A session whose second answer came from a cache; the article of that answer."""
     await page.goto("/")
     await page.get_by_role("button", name="See how it works").click()
-    await page.get_by_role("button", name="Pay once for a long background").click()
+    await page.get_by_role("button", name="Pay once for long instructions").click()
     await finished(page.locator(".run"))
     await expect(page.locator("[data-warm]")).to_be_visible(timeout=20_000)
     run = await send(page, "And for the day after?")

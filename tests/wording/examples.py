@@ -17,6 +17,7 @@ from sessions_app.prompt.cache_life import CacheEventKind, CacheFate, FateKind
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason, VerdictCode
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import ModelNotice, NoticeCode
+from sessions_app.prompt.model_uses import PriceClass
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, BreakPlace, CacheLoss
 from sessions_app.prompt.pricing import Budget, BudgetScope, Money, MoneySource, PriceTerm, Rates, TermKind
@@ -29,6 +30,7 @@ from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.wording import (
     activity,
     api_key,
+    assistants,
     break_lines,
     cache_events,
     cache_plans,
@@ -38,6 +40,7 @@ from sessions_app.wording import (
     endings,
     imports,
     model_notices,
+    models,
     outcomes,
     refusals,
     remarks,
@@ -255,6 +258,8 @@ def all_sentences() -> Iterator[str]:
     yield from sessions.WINDOW_WARNINGS.values()
     yield from map(model_notices.sentence, NOTICES)
     yield from map(model_notices.label, NOTICES)
+    yield from _words_about_models()
+    yield assistants.deleted("Baker")
     yield from texts.REMARKS.values()
     yield from map(terms.explanation, terms.EXPLANATIONS)
     yield from _words_about_usage()
@@ -269,6 +274,16 @@ def _words_about_usage() -> Iterator[str]:
     yield from (usage.tokens(1_000, 50, thoughts) for thoughts in (0, 20))
     yield from (usage.cached(part, 1_000) for part in (0, 5, 500, 1_000))
     yield usage.cost("$0.01")
+
+
+def _words_about_models() -> Iterator[str]:
+    for price in PriceClass:
+        yield from (models.use(price, thinking) for thinking in models.THINKING)
+    yield models.price(Rates(Decimal(3), Decimal("0.30"), Decimal(15)))
+    for case in ("ends", "ended"):
+        yield from (models.future(case, date(2026, 12, 1), served_by) for served_by in ("", "Gemini 4"))
+    yield models.future("routed", date(2026, 12, 1), "Gemini 4")
+    yield from (models.chosen(case, "Gemini 4") for case in models.CHOSEN)
 
 
 def _sentences_of_caches() -> Iterator[str]:
