@@ -26,7 +26,7 @@ SYMBOL_LABELS = dict(
 )
 
 
-class AssistantForm(UnchangedTextsForm):
+class OwnAssistantForm(UnchangedTextsForm):
     """A person's own assistant."""
 
     symbol = forms.ChoiceField(

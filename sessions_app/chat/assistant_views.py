@@ -10,8 +10,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from sessions_app.accounts.requests import AuthenticatedRequest
-from sessions_app.chat.assistant_form import AssistantForm
+from sessions_app.chat.assistant_form import OwnAssistantForm
 from sessions_app.chat.model_offers import ChosenModel
+from sessions_app.chat.sample_prompts import STARTERS
 from sessions_app.models import Assistant
 from sessions_app.wording import assistants as wording
 
@@ -55,7 +56,7 @@ def assistant_choices(request: AuthenticatedRequest) -> HttpResponse:
         (one, ChosenModel(one.model, one.thinking_level) if one.model else None)
         for one in Assistant.objects.of(request.user)
     ]
-    context = {"offers": offers, "chosen": request.GET.get("assistant", "")}
+    context = {"offers": offers, "starters": STARTERS, "chosen": request.GET.get("assistant", "")}
     return render(request, "chat/assistant_choices.html", context)
 
 
@@ -72,7 +73,7 @@ def edit_assistant(request: AuthenticatedRequest, assistant: UUID) -> HttpRespon
 
 
 def _edit(request: AuthenticatedRequest, assistant: Assistant) -> HttpResponse:
-    form = AssistantForm(request.POST or None, instance=assistant, owner=request.user)
+    form = OwnAssistantForm(request.POST or None, instance=assistant, owner=request.user)
     if request.method == "POST" and form.is_valid():
         form.save()
         return redirect("assistants")

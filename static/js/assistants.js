@@ -18,7 +18,7 @@ function choose(fields, starters, item) {
   const { model, level } = item.dataset;
   const label = item.querySelector(".model-label")?.content.cloneNode(true);
   if (model) showModel(label.childNodes, fields, { model, thinking_level: level });
-  const offered = item.querySelector(".starters-of")?.content.cloneNode(true);
+  const offered = item.querySelector(".starters-of") ?? item.closest("form").querySelector(".usual-starters");
   for (const one of starters.querySelectorAll("li:not(.tour)")) one.remove();
-  starters.prepend(offered ?? starters.parentElement.querySelector(".usual-starters").content.cloneNode(true));
+  starters.prepend(offered.content.cloneNode(true));
 }

@@ -56,13 +56,17 @@ UNEXPLAINED = """([pattern, content]) => {
     return found;
 }"""
 
-PAGES = ["/", "/sessions/?archive", "/sessions/?q=nowhereatall", "/new", "/key", "/spending/"]
+PAGES = [
+    *("/", "/sessions/?archive", "/sessions/?q=nowhereatall", "/new", "/key", "/spending/"),
+    *("/assistants/", "/assistants/new/"),
+]
 
 
 async def unfold_settings(page: Page) -> None:
     await page.get_by_role("button", name="Session settings").click()
-    for fold in await page.locator("#settings details > summary").all():
-        await fold.click()
+    await expect(page.locator("#settings [role=tab]")).to_have_count(5)
+    show = "(panels) => panels.forEach((panel) => { panel.hidden = false; })"
+    await page.locator("#settings [role=tabpanel]").evaluate_all(show)
 
 
 async def unfold_activity(page: Page) -> None:
@@ -81,6 +85,8 @@ PLACES: dict[str, Callable[[Page], Awaitable[Any]]] = {
     "nothing": lambda page: page.locator(".run").last.hover(),
     "settings": lambda page: page.get_by_role("button", name="Session settings").click(),
     "settings unfolded": unfold_settings,
+    "models": lambda page: page.locator(".topbar .picks").click(),
+    "another model": lambda page: open_of_answer(page, "Answer again with"),
     "menu of an answer": lambda page: page.get_by_label("More for this answer").last.click(),
     "menu of the session": lambda page: page.get_by_label("More for this session").click(),
     "card": lambda page: page.locator(".run").last.locator(".usage, .sum").locator("visible=true").click(),
