@@ -38,8 +38,6 @@ TRIMMED = {
     "ModelFacts admin.model": "a name",
     "ModelFacts admin.served_by": "a name",
     "AssistantForm.icon": "an emoji or a name",
-    "AssistantForm.model": "a name",
-    "AssistantForm.thinking_level": "a name",
     "AssistantForm.starters": "one message a line",
     "OwnAssistantForm.name": "a name",
     "OwnAssistantForm.description": "one line, not sent",

@@ -12,7 +12,7 @@ from sessions_app.chat.tool_groups import ToolGroup, tool_groups
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.fields import LinesField, RowsField, UnchangedTextsForm, VerbatimTextField
 from sessions_app.models import Assistant, PromptText
-from sessions_app.models.assistant import STARTER_LENGTH, STARTERS_LIMIT, SYMBOLS
+from sessions_app.models.assistant import STARTER_LENGTH, STARTERS_LIMIT, SYMBOLS, validate_icon
 from sessions_app.panels import available_tools
 
 ASSISTANTS_LIMIT = 100
@@ -33,7 +33,11 @@ class OwnAssistantForm(UnchangedTextsForm):
         choices=list(SYMBOL_LABELS.items()), widget=forms.RadioSelect, required=False, label="Icon"
     )
     emoji = forms.CharField(
-        max_length=EMOJI_LENGTH, required=False, label="Or an emoji", help_text="It takes the icon's place."
+        max_length=EMOJI_LENGTH,
+        required=False,
+        validators=[validate_icon],
+        label="Or an emoji",
+        help_text="It takes the icon's place.",
     )
     description = forms.CharField(
         max_length=SUMMARY_LENGTH, required=False, label="In one line", help_text="For the list."
@@ -92,12 +96,6 @@ class OwnAssistantForm(UnchangedTextsForm):
 
     def clean_instructions(self) -> str:
         return within_limit(self.cleaned_data["instructions"])
-
-    def clean_emoji(self) -> str:
-        emoji: str = self.cleaned_data["emoji"]
-        if any(char.isalnum() or char.isspace() or char.isascii() for char in emoji):
-            raise ValidationError("An emoji, such as 🥐.", code="emoji")
-        return emoji
 
     def clean_tools(self) -> list[str] | None:
         """None for the standard selection, so that tools that become standard later are on."""

@@ -4,6 +4,7 @@ import uuid
 from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
 
@@ -20,6 +21,12 @@ STARTERS_LIMIT, STARTER_LENGTH = 6, 300
 
 SYMBOLS = ("thought", "edit", "search", "file", "tool", "braces", "money", "inspect")
 """Names in the icon set that an assistant may have."""
+
+
+def validate_icon(icon: str) -> None:
+    """Raises ValidationError for what is neither a symbol nor an emoji."""
+    if icon not in SYMBOLS and any(char.isalnum() or char.isspace() or char.isascii() for char in icon):
+        raise ValidationError("An emoji, such as 🥐.", code="icon")
 
 
 class AssistantQuerySet(models.QuerySet["Assistant"]):
@@ -56,7 +63,12 @@ class Assistant(Persona):
         help_text="Empty: everybody may choose it.",
     )
     name = models.CharField(max_length=NAME_LENGTH)
-    icon = models.CharField(max_length=16, blank=True, help_text="An emoji, or a name in the icon set.")
+    icon = models.CharField(
+        max_length=16,
+        blank=True,
+        validators=[validate_icon],
+        help_text=f"An emoji, or one of: {', '.join(SYMBOLS)}.",
+    )
     instructions = models.TextField(blank=True, help_text="What a chat with it knows from the start.")
     model = models.CharField(max_length=80, blank=True, help_text="Empty: as the chat chooses.")
     thinking_level = models.CharField(max_length=8, blank=True, help_text="Empty: the model decides.")

@@ -70,6 +70,7 @@ async def test_the_list_is_used_without_a_mouse(page: Page) -> None:
     await page.keyboard.press("Enter")
     await expect(dialog).to_be_hidden()
     await expect(button(page)).to_be_focused()
+    await page.wait_for_function("() => !history.state")
     await page.reload()
     await expect(button(page)).to_contain_text("Gemini 3.6 Flash Low")
 

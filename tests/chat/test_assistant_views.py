@@ -62,6 +62,7 @@ def test_the_standard_tools_mean_later_ones_too(alice: User) -> None:
         ("name", ""),
         ("emoji", "abc"),
         ("emoji", "<b>"),
+        ("emoji", "🥐 🥐"),
         ("model", "gpt-9"),
         ("tools", ["rm"]),
         ("symbol", "skull"),
