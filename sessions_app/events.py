@@ -56,13 +56,14 @@ class Stop(Wire):
 class Retry(Wire):
     """Answer the message of a finished run again, from the start: its tools run again.
 
-    `turn` is that message in the branch in view.
+    `turn` is that message in the branch in view. `model` answers, by default that of the session.
     """
 
     type: Literal["retry"] = "retry"
     client_id: UUID
     run: UUID
     turn: UUID | None = None
+    model: Annotated[Text, Field(max_length=80)] = ""
 
 
 class Resume(Wire):

@@ -20,6 +20,31 @@ class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # ta
         return super().clean(value)
 
 
+class LinesField(forms.CharField):
+    """A list of texts, one a line; empty lines are none."""
+
+    def __init__(self, *, most: int, longest: int, **kwargs: Any) -> None:
+        super().__init__(**{"widget": forms.Textarea(attrs={"rows": 4}), "required": False, **kwargs})
+        self.most, self.longest = most, longest
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        lines = value if isinstance(value, list) else str(value or "").splitlines()
+        return [line.strip() for line in lines if line.strip()]
+
+    def validate(self, value: list[str]) -> None:
+        if len(value) > self.most:
+            raise ValidationError(f"At most {self.most} lines; these are {len(value)}.", code="max_lines")
+        if any(len(line) > self.longest for line in value):
+            raise ValidationError(f"At most {self.longest} characters a line.", code="max_length")
+
+    def run_validators(self, value: Any) -> None:
+        for line in value:
+            super().run_validators(line)
+
+
 class UnchangedTextsForm(forms.ModelForm):  # type: ignore[type-arg]  # takes no argument at run time
     """Base of a form whose texts stay as they are stored unless a person changes them.
 

@@ -37,6 +37,14 @@ TRIMMED = {
     "AllowedCommand admin.argv": "JSON",
     "ModelFacts admin.model": "a name",
     "ModelFacts admin.served_by": "a name",
+    "AssistantForm.icon": "an emoji or a name",
+    "AssistantForm.starters": "one message a line",
+    "OwnAssistantForm.name": "a name",
+    "OwnAssistantForm.description": "one line, not sent",
+    "OwnAssistantForm.emoji": "an emoji",
+    "OwnAssistantForm.language": "a name",
+    "OwnAssistantForm.starters": "one message a line",
+    "ModelFacts admin.summary": "one line, not sent",
     "ModelFacts admin.note": "one line, not sent",
     "ModelFacts admin.levels": "JSON",
     "ModelLifecycle admin.model": "a name",
@@ -86,7 +94,8 @@ def test_every_text_keeps_its_white_space_but_for_those_with_a_reason() -> None:
     verbatim = {name for name, field in fields.items() if isinstance(field, VerbatimTextField)}
     assert verbatim == {
         *("SessionForm.purpose", "SessionForm.background", "CorrectionForm.text"),
-        *("PromptTextForm.body", "AssistantForm.description"),
+        *("PromptTextForm.body", "AssistantForm.description", "AssistantForm.instructions"),
+        "OwnAssistantForm.instructions",
     }
 
 

@@ -61,7 +61,18 @@ class ModelFactsAdmin(FilteredAdmin):
     search_help_text = "Model or note"
     readonly_fields = ("updated_at",)
     fieldsets = (
-        (None, {"fields": (("model", "is_family"), "served_by", "note", ("checked_at", "updated_at"))}),
+        (
+            None,
+            {
+                "fields": (
+                    ("model", "is_family"),
+                    "summary",
+                    "served_by",
+                    "note",
+                    ("checked_at", "updated_at"),
+                )
+            },
+        ),
         ("Caches", {"fields": ("has_explicit_caches", ("explicit_minimum", "implicit_minimum"))}),
         ("Thinking", {"fields": (("thinking", "levels"), "signatures_required", "sampling")}),
         ("Limits", {"fields": (("input_limit", "output_limit"),)}),

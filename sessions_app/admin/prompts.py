@@ -15,12 +15,16 @@ from pydantic import ValidationError
 
 from sessions_app.admin.base import FilteredAdmin
 from sessions_app.context.arguments import arguments_of, message_of
+from sessions_app.context.model_lookup import model_names
 from sessions_app.context.session_texts import SessionText, render_session_texts
-from sessions_app.fields import UnchangedTextsForm, VerbatimTextField
-from sessions_app.models import Assistant, PromptText, Session
+from sessions_app.fields import LinesField, UnchangedTextsForm, VerbatimTextField
+from sessions_app.models import Assistant, PromptText, Session, SessionSettings
+from sessions_app.models.assistant import STARTER_LENGTH, STARTERS_LIMIT
 from sessions_app.models.library import VARIABLES
 from sessions_app.panels import available_tools
 from sessions_app.prompt import arguments
+
+LEVELS = SessionSettings.form_fields()["thinking_level"].choices
 
 SESSIONS = 20
 """The admin's newest sessions, offered for the preview."""
@@ -59,12 +63,25 @@ class AssistantForm(UnchangedTextsForm):
         widget=forms.CheckboxSelectMultiple,
         help_text="A session with this assistant can use these at most.",
     )
+    model = forms.ChoiceField(required=False, help_text="Chosen with the assistant.")
+    thinking_level = forms.ChoiceField(required=False, choices=list(LEVELS.items()))
+    starters = LinesField(
+        most=STARTERS_LIMIT, longest=STARTER_LENGTH, help_text="First messages, one a line."
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["tools"].choices = [(tool.name, tool.title) for tool in available_tools()]  # type: ignore[attr-defined]
+        names = dict.fromkeys((self.instance.model, *model_names()))
+        self.fields["model"].choices = [("", "As the session chooses"), *((one, one) for one in names if one)]  # type: ignore[attr-defined]
         if self.instance.tools is None:
             self.initial["tools"] = list(available_tools().names)
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Assistant.objects.installed().filter(name=name).exclude(pk=self.instance.pk).exists():
+            raise forms.ValidationError("The installation has an assistant of this name.", code="unique")
+        return name
 
     def clean_tools(self) -> list[str] | None:
         """None when all are chosen, so that tools added later are allowed too."""
@@ -136,13 +153,28 @@ class PromptTextAdmin(PreviewAdmin):
 
 @admin.register(Assistant)
 class AssistantAdmin(PreviewAdmin):
+    """Those of the installation; people's own are theirs."""
+
     form = AssistantForm
     list_display = ("name", "language", "procedure", "updated_at")
     list_select_related = ("procedure",)
     search_fields = ("name", "description")
-    fields = (("name", "language"), "description", "roles", "procedure", "tools", "updated_at")
+    fields = (
+        ("name", "icon", "language"),
+        "description",
+        "instructions",
+        ("model", "thinking_level"),
+        "starters",
+        "roles",
+        "procedure",
+        "tools",
+        "updated_at",
+    )
     filter_horizontal = ("roles",)
     readonly_fields = ("updated_at",)
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).filter(owner=None)
 
     def typed_text(self, request: HttpRequest) -> SessionText:
         return SessionText("typed", "description", "", request.POST.get("description", ""))

@@ -181,7 +181,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 text, files = command.text, command.attachments
                 return runner.send(session, client, text, command.language, files=files)
             case Retry():
-                return runner.retry(session, client, command.run, command.turn)
+                return runner.retry(session, client, command.run, command.turn, command.model)
             case Resume():
                 return runner.resume(session, client, command.run, command.turn, repeats=command.repeat)
             case Edit():

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.model_notices import ShownNotice, shown_notices
+from sessions_app.chat.model_offers import ChosenModel
 from sessions_app.chat.simulator_strip import wants_strip
 from sessions_app.chat.transcript import Transcript
 from sessions_app.context.api_key import keys
@@ -82,6 +83,10 @@ class ChatPage:
     """Files of the message that is being written."""
     gauge: ContextUsage | None
     other: Turn | None = None
+
+    @property
+    def chosen_model(self) -> ChosenModel:
+        return ChosenModel(self.session.model, self.session.options.thinking_level)
 
     @property
     def model_notices(self) -> tuple[ShownNotice, ...]:

@@ -160,7 +160,7 @@ def create_session(owner_id: int, exported: ExportedSession) -> Session:
         is_importing=True,
         settings=settings_of(exported),
         procedure=texts.filter(kind=PromptText.Kind.PROCEDURE, name=exported.procedure).first(),
-        assistant=Assistant.objects.filter(name=exported.assistant).first(),
+        assistant=Assistant.objects.usable_by(owner_id).filter(name=exported.assistant).first(),
         **exported.model_dump(include=COLUMNS),
     )
     session.roles.set(texts.filter(kind=PromptText.Kind.ROLE, name__in=exported.roles))

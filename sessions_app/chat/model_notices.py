@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_session
-from sessions_app.context.model_lookup import facts_of
+from sessions_app.context.model_lookup import facts_of, title_of
 from sessions_app.context.model_notices import notices_of
 from sessions_app.models import Session
 from sessions_app.wording import model_notices
@@ -32,7 +32,8 @@ def model_label(name: str) -> str:
     else:
         remarks = [] if facts.has_explicit_caches else ["no explicit caches"]
     remarks += map(model_notices.label, notices_of(name))
-    return f"{name} ({'; '.join(remarks)})" if remarks else name
+    title = title_of(name)
+    return f"{title} ({'; '.join(remarks)})" if remarks else title
 
 
 def shown_notices(model: str) -> tuple[ShownNotice, ...]:

@@ -96,7 +96,7 @@ are for bread alone, and the one with the burnt edge is for onions and nothing e
 SAMPLES = (
     SamplePrompt(
         key="cache",
-        title="Pay once for a long background",
+        title="Pay once for long instructions",
         description="The model gets a bakery handbook. The second message finds it in a cache.",
         text="Tomorrow is a market day and the cool room is already half full. What do I prepare today?",
         purpose="Help a baker plan her days and her doughs.",

@@ -14,18 +14,19 @@ from pydantic.fields import FieldInfo
 
 from sessions_app.chat.model_notices import ShownNotice, model_label, shown_notices
 from sessions_app.chat.time_zone import zone_names
+from sessions_app.chat.tool_groups import ToolGroup, tool_groups
 from sessions_app.context.arguments import arguments_of
 from sessions_app.context.model_lookup import facts_of, model_names
 from sessions_app.context.session_texts import read_texts, render_session_texts
 from sessions_app.fields import RowsField, UnchangedTextsForm, VerbatimTextField
-from sessions_app.models import PromptText, Session, SessionSettings
+from sessions_app.models import Assistant, PromptText, Session, SessionSettings
 from sessions_app.models.session_settings import GROUP_TITLES, Group
 from sessions_app.panels import available_tools
 from sessions_app.prompt.arguments import MessageArguments
 from sessions_app.wording.remarks import about_texts
 
 TEXT_LIMIT = 200_000
-"""Characters of a purpose or a background: about 60,000 tokens."""
+"""Characters of a purpose or of instructions: about 60,000 tokens."""
 
 EXCLUSIVE_STEP = 0.0001
 """Added to an exclusive lower bound, because the `min` of HTML is inclusive."""
@@ -33,14 +34,27 @@ EXCLUSIVE_STEP = 0.0001
 OPTIONS = SessionSettings.form_fields()
 
 
-@dataclass(frozen=True, slots=True)
-class OptionGroup:
-    """A collapsible group of options; open if one of them has an error or the focus."""
+COLUMN_TABS: dict[str, Group] = {
+    **dict.fromkeys(("assistant", "purpose", "background", "roles", "procedure"), "assistant"),
+    "model": "model",
+}
+"""Where the columns of a session stand; options say it themselves."""
 
+
+@dataclass(frozen=True, slots=True)
+class SettingsTab:
+    """One tab with its options; `is_open` of exactly one."""
+
+    key: Group
     title: str
     boxes: list[BoundField]
     fields: list[BoundField]
     is_open: bool
+    has_errors: bool
+
+    @property
+    def template(self) -> str:
+        return f"chat/tab_{self.key}.html"
 
 
 def option_label(name: str) -> str:
@@ -103,8 +117,9 @@ class SessionForm(UnchangedTextsForm):
         fields = ("assistant", "purpose", "background", "roles", "procedure", "model")
         field_classes = {"purpose": VerbatimTextField, "background": VerbatimTextField, "roles": RowsField}
         widgets = {"roles": forms.CheckboxSelectMultiple}
+        labels = {"background": "Instructions"}
         help_texts = {
-            "assistant": "Brings its roles, its procedure, its language, and may limit the tools.",
+            "assistant": "Choosing one fills in this form with what it brings.",
             "background": "Read before every message. From about 1,000 tokens it is worth a cache.",
         }
 
@@ -115,11 +130,15 @@ class SessionForm(UnchangedTextsForm):
         self.fields |= {name: option_field(name) for name in OPTIONS}
         options = self.instance.options
         self.initial |= options.model_dump(include=set(OPTIONS))
+        self.initial["assistant"] = self.instance.assistant
         self.initial["tools"] = available_tools().enabled(options.tools)
         self.fields["tools"].choices = [(tool.name, tool.title) for tool in available_tools()]  # type: ignore[attr-defined]
         self.fields["model"].choices = model_choices(self.instance.model)  # type: ignore[attr-defined]
         self._offer_levels()
-        self.fields["assistant"].required = False
+        assistants = self.fields["assistant"]
+        assistants.to_field_name = "public"  # type: ignore[attr-defined]
+        assistants.queryset = Assistant.objects.usable_by(self.instance.owner_id)  # type: ignore[attr-defined]
+        assistants.required = False
         self.fields["assistant"].empty_label = "None"  # type: ignore[attr-defined]
         self._restrict_texts()
 
@@ -138,10 +157,10 @@ class SessionForm(UnchangedTextsForm):
         self.fields["procedure"].empty_label = "None"  # type: ignore[attr-defined]
 
     def clean_purpose(self) -> str:
-        return _within_limit(self.cleaned_data["purpose"])
+        return within_limit(self.cleaned_data["purpose"])
 
     def clean_background(self) -> str:
-        return _within_limit(self.cleaned_data["background"])
+        return within_limit(self.cleaned_data["background"])
 
     def clean_time_zone(self) -> str:
         name: str = self.cleaned_data["time_zone"] or SessionSettings.model_fields["time_zone"].default
@@ -163,7 +182,7 @@ class SessionForm(UnchangedTextsForm):
         return bool(self.fields["assistant"].queryset)  # type: ignore[attr-defined]
 
     def focus(self, name: str) -> None:
-        """Focus the field and open its group."""
+        """Focus the field and open its tab."""
         if name in self.fields:
             self._focused = name
             self.fields[name].widget.attrs["autofocus"] = True
@@ -173,19 +192,28 @@ class SessionForm(UnchangedTextsForm):
         return shown_notices(self.instance.model)
 
     @property
-    def groups(self) -> list[OptionGroup]:
-        """The options by group."""
-        return [self._group(key) for key in GROUP_TITLES]
+    def tabs(self) -> list[SettingsTab]:
+        """The first one with an error is open, else that of the focused field, else the first."""
+        wrong = {_tab_of(name) for name in self.errors} - {None}
+        tried = (*(key for key in GROUP_TITLES if key in wrong), _tab_of(self._focused), "assistant")
+        opened = next(key for key in tried if key)
+        return [self._tab(key, is_open=key == opened, has_errors=key in wrong) for key in GROUP_TITLES]
 
-    def _group(self, key: Group) -> OptionGroup:
-        names = [name for name, option in OPTIONS.items() if option.group == key]
+    def _tab(self, key: Group, *, is_open: bool, has_errors: bool) -> SettingsTab:
+        names = [name for name, option in OPTIONS.items() if option.group == key and name != "tools"]
         boxes = [name for name in names if isinstance(self.fields[name], forms.BooleanField)]
-        return OptionGroup(
+        return SettingsTab(
+            key,
             GROUP_TITLES[key],
             [self[name] for name in boxes],
             [self[name] for name in names if name not in boxes],
-            is_open=not {*self.errors, self._focused}.isdisjoint(names),
+            is_open=is_open,
+            has_errors=has_errors,
         )
+
+    @property
+    def tool_groups(self) -> list[ToolGroup]:
+        return tool_groups(self["tools"])
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -229,13 +257,17 @@ class SessionForm(UnchangedTextsForm):
         )
 
 
+def _tab_of(name: str) -> Group | None:
+    return OPTIONS[name].group if name in OPTIONS else COLUMN_TABS.get(name)
+
+
 def _empty_value(name: str) -> Any:
     """Null (no limit) if the setting allows it, else its default."""
     info = SessionSettings.model_fields[name]
     return None if NoneType in get_args(info.annotation) else info.default
 
 
-def _within_limit(text: str) -> str:
+def within_limit(text: str) -> str:
     if len(text) > TEXT_LIMIT:
         raise ValidationError(f"At most {TEXT_LIMIT:,} characters; this has {len(text):,}.")
     return text

@@ -14,10 +14,12 @@ from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_session
 from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
+from sessions_app.chat.assistant_views import usable_assistant
 from sessions_app.chat.context_usage import ChatPage, ContextUsage
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.folder_views import named_folder, own_folder
 from sessions_app.chat.import_views import imports_context
+from sessions_app.chat.model_offers import ChosenModel
 from sessions_app.chat.sample_prompts import STARTERS, available_samples, find_sample
 from sessions_app.chat.session_form import SessionForm
 from sessions_app.chat.session_list import SessionList, preview_of
@@ -39,8 +41,17 @@ class TitleForm(forms.Form):
 @never_cache
 @require_GET
 def home(request: AuthenticatedRequest) -> HttpResponse:
-    """An empty composer; the first message makes the session, in `folder` where one is named."""
-    context = {"starters": STARTERS, "samples": available_samples(), "folder": named_folder(request)}
+    """An empty composer; the first message makes the session, with `assistant` and in `folder` if named."""
+    assistant = usable_assistant(request, request.GET.get("assistant", ""))
+    model = assistant.model if assistant else ""
+    level = assistant.thinking_level if assistant else ""
+    context = {
+        "starters": STARTERS,
+        "samples": available_samples(),
+        "assistant": assistant,
+        "folder": named_folder(request),
+        "chosen_model": ChosenModel(model or configured.PIPEWEB_MODEL, level),
+    }
     return render(request, "chat/home.html", context)
 
 
@@ -82,20 +93,43 @@ def new_session(request: AuthenticatedRequest) -> HttpResponse:
     session.temporary = "temporary" in request.POST
     session.folder = None if session.temporary else named_folder(request)
     if "quick" in request.POST:
-        return _create_from_sample(session, request.POST.get("sample", ""))
-    form = SessionForm(request.POST or None, instance=session)
+        return _create_quickly(request, session)
+    initial = _begin_with_assistant(request, session)
+    form = SessionForm(request.POST or None, instance=session, initial=initial)
     if request.method == "POST" and form.is_valid():
         with room_for_session(request.user.pk):
             return redirect(form.save())
     return render(request, "chat/new.html", {"form": form})
 
 
-def _create_from_sample(session: Session, key: str) -> HttpResponse:
-    sample = find_sample(key)
+def _begin_with_assistant(request: AuthenticatedRequest, session: Session) -> dict[str, Any]:
+    """Where a GET names an assistant, the form shows what it brings; nothing is saved."""
+    if request.method != "GET" or "assistant" not in request.GET:
+        return {}
+    session.assistant = assistant = usable_assistant(request, request.GET["assistant"])
+    if assistant is None:
+        return {}
+    assistant.apply_to(session)
+    return {"roles": list(assistant.roles.all())}
+
+
+def _create_quickly(request: AuthenticatedRequest, session: Session) -> HttpResponse:
+    typed = request.POST
+    assistant = usable_assistant(request, typed.get("assistant", ""))
+    if assistant is not None:
+        assistant.apply_to(session)
+    chosen = ChosenModel.typed(
+        typed.get("model", ""), typed.get("thinking_level", ""), otherwise=session.model
+    )
+    session.model = chosen.name
+    session.settings = {**session.settings, "thinking_level": chosen.level}
+    sample = find_sample(typed.get("sample", ""))
     if sample is not None:
         session.purpose, session.background = sample.purpose, sample.background
     with room_for_session(session.owner_id):
         session.save()
+    if assistant is not None:
+        assistant.copy_roles(session)
     return redirect(session)
 
 
@@ -143,8 +177,9 @@ def run(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def settings(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    found = own_session(request, public)
-    form = SessionForm(request.POST or None, instance=found)
+    found = own_session(request, public, "assistant")
+    initial = _begin_with_assistant(request, found)
+    form = SessionForm(request.POST or None, instance=found, initial=initial)
     if request.method == "POST" and form.is_valid():
         form.save()
         # Title, model and empty state may have changed; drafts and live answers survive a reload.

@@ -23,9 +23,9 @@ def arguments_of(
 ) -> Arguments:
     """The arguments for one run; the assistant's description is a template over the others."""
     found = build_arguments(now, _assistant(session), _conversation(session), message, session.args)
-    if session.assistant is None:
+    if session.installed_assistant is None:
         return found
-    text = Unrendered(session.assistant.description)
+    text = Unrendered(session.installed_assistant.description)
     (description,) = renderer().render([text], found.values, owner=session.owner_id, time=time)
     if description.status == "plain":
         return found
@@ -45,7 +45,7 @@ def message_of(run: Run | None) -> MessageArguments:
 
 
 def _assistant(session: Session) -> AssistantArguments | None:
-    row = session.assistant
+    row = session.installed_assistant
     return AssistantArguments(row.name, str(row.pk), row.language, row.description) if row else None
 
 

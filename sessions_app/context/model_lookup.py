@@ -6,10 +6,11 @@ from datetime import date, timedelta
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
-from django.db.models import Model, OuterRef, QuerySet, Subquery
+from django.db.models import Model
 from django.db.models.signals import post_delete, post_save
 
 from sessions_app import catalogue
+from sessions_app.catalogue import CATALOGUE
 from sessions_app.catalogue.entries import LifecycleChange
 from sessions_app.gemini.model_capabilities import Capabilities, base_of, capabilities_of, known_models
 from sessions_app.models import Exchange, ModelFacts, ModelLifecycle, Price, Session
@@ -49,6 +50,7 @@ _facts: TimedCache[list[ModelFacts]] = TimedCache(ModelFacts)
 _lifecycles: TimedCache[Mapping[str, Sequence[LifecycleChange]]] = TimedCache(ModelLifecycle)
 _prices: TimedCache[Price | None] = TimedCache(Price)
 _coming: TimedCache[Mapping[str, Price]] = TimedCache(Price)
+_all_prices: TimedCache[Mapping[str, Price]] = TimedCache(Price)
 
 
 def facts_of(model: str, served: str = "", day: date | None = None) -> Capabilities:
@@ -68,14 +70,24 @@ def facts_of(model: str, served: str = "", day: date | None = None) -> Capabilit
     return replace(facts, model=model.rpartition("/")[2], family=base_of(served))
 
 
-def with_served(sessions: QuerySet[Session], endpoint: str) -> QuerySet[Session]:
-    """Annotates `served`: the `modelVersion` of the newest answer of the session's model there."""
+def newest_served(session: Session, endpoint: str) -> str:
+    """The `modelVersion` of the newest answer of the session's model there; empty without one."""
     answers = Exchange.objects.filter(
-        session=OuterRef("pk"), model=OuterRef("model"), route__startswith=f"{endpoint}/"
-    )
-    newest = answers.exclude(served_model="").order_by("-number").values("served_model")[:1]
-    name = "served"
-    return sessions.annotate(**{name: Subquery(newest)})
+        session=session, model=session.model, route__startswith=f"{endpoint}/"
+    ).exclude(served_model="")
+    return answers.order_by("-number").values_list("served_model", flat=True).first() or ""
+
+
+def title_of(model: str) -> str:
+    """What people call it: the catalogue's title, else its name."""
+    entry = CATALOGUE.get(base_of(model))
+    return entry.title if entry else model
+
+
+def summary_of(model: str) -> str:
+    """The line that an admin wrote for those who choose a model; empty for none."""
+    rows = [row for row in _rows() if row.summary and _applies_to(row, base_of(model))]
+    return rows[-1].summary if rows else ""
 
 
 def model_names() -> tuple[str, ...]:
@@ -158,6 +170,15 @@ def price_now(model: str, day: date, *, family: str = "") -> Price | None:
     return _prices.get((model, day, family), lambda: Price.objects.of(model, day, family=family))
 
 
+def prices_on(day: date) -> Mapping[str, Price]:
+    """The price of every model that has one on the day: one query for all models."""
+    return _all_prices.get(day, lambda: _read_prices(day))
+
+
+def _read_prices(day: date) -> Mapping[str, Price]:
+    return {price.model: price for price in Price.objects.filter(valid_from__lte=day).order_by("valid_from")}
+
+
 def coming_price(model: str, day: date) -> Price | None:
     """The next price of a model within `AHEAD_DAYS` after `day`: one query for all models."""
     return _coming.get(day, lambda: _read_coming(day)).get(base_of(model))
@@ -170,5 +191,5 @@ def _read_coming(day: date) -> Mapping[str, Price]:
 
 def clear_caches() -> None:
     """Facts and prices are read from the database again."""
-    for kept in (_facts, _lifecycles, _prices, _coming):
+    for kept in (_facts, _lifecycles, _prices, _coming, _all_prices):
         kept.clear()

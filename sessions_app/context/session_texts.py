@@ -23,6 +23,9 @@ from sessions_app.rendering.renderer import RenderTime, renderer
 INSTRUCTIONS = "instructions"
 """Key of the dynamic layer that holds the moved texts."""
 
+KIND_TITLES = {"background": "instructions"}
+"""What people read for a kind, where it is not the prompt's word."""
+
 MOVED = "It stands in the present state of things, under instructions."
 _READING = "They bind you like your standing brief; they stand here because they may change."
 
@@ -42,7 +45,7 @@ class SessionText:
 
     @property
     def title(self) -> str:
-        return f"{self.kind} “{self.name}”" if self.name else self.kind
+        return f"{self.kind} “{self.name}”" if self.name else KIND_TITLES.get(self.kind, self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +69,8 @@ class RenderedText:
 def read_texts(session: Session) -> tuple[SessionText, ...]:
     """Purpose, background, roles, procedure and constraints, each kind by name: one query.
 
-    Roles are those of the session and of its assistant, the procedure is the session's or else the
-    assistant's, constraints are those of the whole library.
+    Roles are those of the session and of the installation's assistant, the procedure is the session's or
+    else that assistant's, constraints are those of the whole library.
     """
     moved = set(session.options.dynamic_texts)
     own = [("purpose", session.purpose), ("background", session.background)]
@@ -122,17 +125,19 @@ def instructions_panel(texts: Sequence[RenderedText], now: datetime) -> Panel | 
 
 def language_of(session: Session) -> str:
     """Language of the answers: the session's, else the assistant's."""
-    return session.options.language or (session.assistant.language if session.assistant else "")
+    assistant = session.installed_assistant
+    return session.options.language or (assistant.language if assistant else "")
 
 
 def _rows(session: Session) -> list[tuple[Any, ...]]:
     roles = Session.roles.through.objects.filter(session=session).values("prompttext")
     wanted = Q(pk__in=roles) | Q(kind=PromptText.Kind.CONSTRAINT)
     procedure = session.procedure_id
-    if session.assistant is not None:
-        theirs = Assistant.roles.through.objects.filter(assistant=session.assistant)
+    assistant = session.installed_assistant
+    if assistant is not None:
+        theirs = Assistant.roles.through.objects.filter(assistant=assistant)
         wanted |= Q(pk__in=theirs.values("prompttext"))
-        procedure = procedure or session.assistant.procedure_id
+        procedure = procedure or assistant.procedure_id
     found = PromptText.objects.filter(wanted | Q(pk=procedure))
     return list(found.values_list("pk", "kind", "name", "body", "variables", "layer"))
 

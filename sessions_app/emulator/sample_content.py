@@ -61,7 +61,7 @@ what changes least stands first.
 
 ## The layers
 
-1. **Static**: purpose, background, roles and rules. It changes when somebody edits them.
+1. **Static**: purpose, instructions, roles and rules. It changes when somebody edits them.
 2. **Dynamic**: panels such as todos and files, and the current time.
 3. **Buffered**: the recent turns, one content for each step.
 4. **Trigger**: what asks for the answer now.

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0042_shared_links"),
+        ("sessions_app", "0045_own_assistants"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

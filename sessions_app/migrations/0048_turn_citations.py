@@ -52,7 +52,7 @@ def hops(exchange: Any) -> Iterator[Any]:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0042_shared_links"),
+        ("sessions_app", "0046_folders"),
     ]
 
     operations = [

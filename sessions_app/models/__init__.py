@@ -1,5 +1,6 @@
 """The models; query sets and methods hold every change of rows."""
 
+from sessions_app.models.assistant import Assistant
 from sessions_app.models.attachment import Attachment
 from sessions_app.models.blob_slice import BlobSlice
 from sessions_app.models.booking import Booking
@@ -11,7 +12,7 @@ from sessions_app.models.exchange_attempt import ExchangeAttempt
 from sessions_app.models.folder import Folder
 from sessions_app.models.history_chunk import HistoryChunk
 from sessions_app.models.import_job import ImportJob
-from sessions_app.models.library import Assistant, PromptText
+from sessions_app.models.library import PromptText
 from sessions_app.models.model_facts import CacheRefusal, ModelFacts
 from sessions_app.models.model_lifecycle import ModelLifecycle, SeededLifecycle
 from sessions_app.models.notification import Notification

@@ -1,6 +1,5 @@
 """The prompt library: texts that people choose for their sessions and admins edit."""
 
-import uuid
 from typing import Annotated, Any
 
 from django.db import models
@@ -80,20 +79,3 @@ class Persona(models.Model):
 
     class Meta:
         abstract = True
-
-
-class Assistant(Persona):
-    public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    name = models.CharField(max_length=80, unique=True)
-    language = models.CharField(
-        max_length=40, blank=True, help_text="Language it answers in; empty: the person's."
-    )
-    description = models.TextField(blank=True, help_text="Prompts know it as assistant.description.")
-    tools = models.JSONField(null=True, blank=True, help_text="Names of its tools; null means all.")
-    updated_at = models.DateTimeField(auto_now=True)
-
-    class Meta:
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name

@@ -23,6 +23,9 @@ class ModelFacts(models.Model):
     )
     is_family = models.BooleanField(default=False, help_text="Holds for every model whose name begins so.")
     served_by = models.CharField(max_length=80, blank=True)
+    summary = models.CharField(
+        max_length=120, blank=True, help_text="One line for who chooses a model; empty: said from its facts."
+    )
     has_explicit_caches = models.BooleanField(null=True, blank=True)
     explicit_minimum = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens.")
     implicit_minimum = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens.")

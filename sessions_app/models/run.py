@@ -75,6 +75,12 @@ class Run(models.Model):
     process = models.CharField(
         max_length=32, blank=True, help_text="Who works on it; its lock file tells whether it lives."
     )
+    model = models.CharField(
+        max_length=80, blank=True, help_text="Asked in all of its requests; empty: that of the session."
+    )
+    thinking_level = models.CharField(
+        max_length=8, blank=True, help_text="That of the session when it began."
+    )
     client_language = models.CharField(
         max_length=40, blank=True, help_text="What the browser said; prompts fall back to it."
     )

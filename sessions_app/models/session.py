@@ -22,6 +22,8 @@ from sessions_app.prompt.caching import EntryReason
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
+    from sessions_app.models.assistant import Assistant
+
 LIST_ACTIONS: dict[str, dict[str, Any]] = {
     "pin": {"pinned_at": Now()},
     "unpin": {"pinned_at": None},
@@ -125,9 +127,6 @@ class Session(Persona):
         default=False, help_text="An import is still writing it (ImportJob): nobody sees it."
     )
 
-    served: str | None = None
-    """`modelVersion` of its newest answer, where a query asked for it (`capabilities.with_served`)."""
-
     objects = SessionQuerySet.as_manager()
 
     class Meta:
@@ -146,9 +145,15 @@ class Session(Persona):
         return SessionSettings.model_validate(self.settings)
 
     @property
+    def installed_assistant(self) -> "Assistant | None":
+        """The installation's assistant, whose words hold as they are now; of one's own there is a copy."""
+        return self.assistant if self.assistant is not None and self.assistant.is_installed else None
+
+    @property
     def chosen_tools(self) -> list[str] | None:
         """Names of the tools that session and assistant both enable; None means the default ones."""
-        own, assistants = self.options.tools, self.assistant.tools if self.assistant else None
+        assistant = self.installed_assistant
+        own, assistants = self.options.tools, assistant.tools if assistant else None
         if own is None or assistants is None:
             return assistants if own is None else own
         return [name for name in own if name in assistants]
@@ -156,6 +161,13 @@ class Session(Persona):
     @property
     def shown_title(self) -> str:
         return self.title or "New chat"
+
+    def choose_model(self, model: str, thinking_level: str) -> None:
+        """For the runs that begin from now on; a run that goes on keeps its own."""
+        with transaction.atomic():
+            row = type(self).objects.select_for_update(of=("self",)).only("settings").get(pk=self.pk)
+            self.model, self.settings = model, row.settings | {"thinking_level": thinking_level}
+            type(self).objects.filter(pk=self.pk).update(model=self.model, settings=self.settings)
 
     def switch_panel(self, key: str, on: bool) -> None:
         self._change_settings(lambda options: options.panels | {key: on}, "panels")

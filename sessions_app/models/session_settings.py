@@ -11,13 +11,16 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Group = Literal["answer", "prompt", "limits"]
+Group = Literal["assistant", "model", "tools", "limits", "advanced"]
 
 GROUP_TITLES: dict[Group, str] = {
-    "answer": "Thinking, language, tools",
-    "prompt": "History and cache",
-    "limits": "Going on, limits, budget",
+    "assistant": "Assistant",
+    "model": "Model",
+    "tools": "Tools",
+    "limits": "Limits",
+    "advanced": "Advanced",
 }
+"""The tabs of the form, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class SessionSettings(BaseModel):
     thinking_level: Annotated[
         Literal["", "MINIMAL", "LOW", "MEDIUM", "HIGH"],
         FormField(
-            "answer",
+            "model",
             choices={
                 "": "The model decides",
                 "MINIMAL": "Minimal",
@@ -57,41 +60,41 @@ class SessionSettings(BaseModel):
             },
         ),
     ] = Field(default="", title="Thinking level", description="Of those that the model takes.")
-    thinking_budget: Annotated[int | None, FormField("answer", step="1")] = Field(
+    thinking_budget: Annotated[int | None, FormField("model", step="1")] = Field(
         default=None,
         ge=-1,
         le=65_536,
         title="Thinking budget",
         description="Tokens, on models that take a budget; −1 lets the model decide.",
     )
-    temperature: Annotated[float | None, FormField("answer", placeholder="Model's default", step="0.1")] = (
+    temperature: Annotated[float | None, FormField("model", placeholder="Model's default", step="0.1")] = (
         Field(default=None, ge=0, le=2, title="Temperature", description="0 to 2; higher is more varied.")
     )
     auto_title: Annotated[
         Literal["words", "model"],
-        FormField("answer", choices={"words": "From the first words", "model": "Written by the model"}),
+        FormField("advanced", choices={"words": "From the first words", "model": "Written by the model"}),
     ] = Field(default="words", title="Title", description="A title you type yourself stays.")
-    include_thoughts: Annotated[bool, FormField("answer")] = Field(
+    include_thoughts: Annotated[bool, FormField("model")] = Field(
         default=True,
         title="Show the model's thoughts",
         description="As summaries, on models that think.",
     )
-    language: Annotated[str, FormField("answer", max_length=60)] = Field(
+    language: Annotated[str, FormField("assistant", max_length=60)] = Field(
         default="",
         title="Language of the answers",
         description="Empty: the assistant's, else that of the message.",
     )
-    message_language: Annotated[str, FormField("answer", max_length=40)] = Field(
+    message_language: Annotated[str, FormField("assistant", max_length=40)] = Field(
         default="",
         title="Language you write in",
         description="Prompts know it as message.language. Empty: the browser's.",
     )
-    time_zone: Annotated[str, FormField("answer", max_length=60)] = Field(
+    time_zone: Annotated[str, FormField("advanced", max_length=60)] = Field(
         default="UTC",
         title="Time zone",
         description="A name like Europe/Lisbon. Empty: UTC.",
     )
-    clock_minutes: Annotated[int, FormField("answer", step="1")] = Field(
+    clock_minutes: Annotated[int, FormField("advanced", step="1")] = Field(
         default=60,
         ge=1,
         le=1440,
@@ -101,7 +104,7 @@ class SessionSettings(BaseModel):
             " Empty: 60."
         ),
     )
-    tools: Annotated[list[str] | None, FormField("answer")] = Field(
+    tools: Annotated[list[str] | None, FormField("tools")] = Field(
         default=None, title="Tools", description="What the model may call."
     )
     """Names of the enabled tools; None means the standard ones."""
@@ -109,7 +112,7 @@ class SessionSettings(BaseModel):
     history_policy: Annotated[
         Literal["repair", "strict"],
         FormField(
-            "prompt",
+            "advanced",
             choices={
                 "repair": "Mend it and show what was mended",
                 "strict": "Send nothing and say why",
@@ -123,7 +126,7 @@ class SessionSettings(BaseModel):
     cache_mode: Annotated[
         Literal["auto", "explicit", "implicit"],
         FormField(
-            "prompt",
+            "advanced",
             choices={
                 "auto": "Automatic: by what it costs",
                 "explicit": "Explicit: a cache with a name",
@@ -136,7 +139,7 @@ class SessionSettings(BaseModel):
     cache_policy: Annotated[
         Literal["adaptive", "seed"],
         FormField(
-            "prompt",
+            "advanced",
             choices={
                 "adaptive": "Adaptive: when it saves the most money",
                 "seed": "Seed: its four fixed thresholds",

@@ -56,7 +56,8 @@ class ToolOffers:
         on = tools.enabled(session.chosen_tools)
         limit = allowed_tools(session)
         offers = (ToolOffer(tool, tool.name in on, limit is None or tool.name in limit) for tool in tools)
-        return cls(tuple(offers), session.assistant.name if session.assistant and limit is not None else "")
+        assistant = session.installed_assistant
+        return cls(tuple(offers), assistant.name if assistant and limit is not None else "")
 
     @property
     def states(self) -> dict[str, bool]:
@@ -81,7 +82,7 @@ class ToolOffers:
 
 def allowed_tools(session: Session) -> list[str] | None:
     """The tools that the session's assistant is limited to; None is no limit."""
-    return session.assistant.tools if session.assistant else None
+    return session.installed_assistant.tools if session.installed_assistant else None
 
 
 @dataclass(frozen=True, slots=True)

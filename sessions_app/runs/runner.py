@@ -82,9 +82,14 @@ class Runner:
         start = partial(start_edit, session_pk, client_id, turn, text, self.process_lock.key)
         await self._launch(start, replaces=turn)
 
-    async def retry(self, session_pk: int, client_id: UUID, earlier: UUID, turn: UUID | None = None) -> None:
-        """Starts a run for the message of an earlier one. Raises SessionBusy, RunError."""
-        start = partial(start_retry, session_pk, client_id, earlier, self.process_lock.key, turn)
+    async def retry(
+        self, session_pk: int, client_id: UUID, earlier: UUID, turn: UUID | None = None, model: str = ""
+    ) -> None:
+        """Starts a run for the message of an earlier one, with another `model` if one is named.
+
+        Raises SessionBusy, RunError.
+        """
+        start = partial(start_retry, session_pk, client_id, earlier, self.process_lock.key, turn, model=model)
         await self._launch(start, retry_of=earlier)
 
     async def resume(

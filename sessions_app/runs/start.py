@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
+from sessions_app.context.model_lookup import model_names
 from sessions_app.context.personal_limits import active_runs, activity_of, check_runs, check_send
 from sessions_app.errors import OverLimit, RunError, SessionBusy
 from sessions_app.models import Attachment, Notification, QueuedMessage, Run, Session
@@ -80,16 +81,24 @@ def _send(
 
 
 def start_retry(
-    session_pk: int, client_id: UUID, earlier: UUID, process: str, turn: UUID | None = None
+    session_pk: int,
+    client_id: UUID,
+    earlier: UUID,
+    process: str,
+    turn: UUID | None = None,
+    *,
+    model: str = "",
 ) -> Run | None:
     """A run for the trigger of the run `earlier`; its answer is a sibling of the earlier one.
 
-    `turn` is the trigger's copy in the branch in view, if any. None when `client_id` is known. Raises
-    SessionBusy, OverLimit, RunError.
+    `turn` is the trigger's copy in the branch in view, if any. `model` answers, by default that of the
+    session. None when `client_id` is known. Raises SessionBusy, OverLimit, RunError.
     """
     if _is_known(session_pk, client_id):
         return None
-    with _new_run(session_pk, client_id, process) as run:
+    if model and model not in model_names():
+        raise RunError("This model is not known here.", hint="Choose one of the list.")
+    with _new_run(session_pk, client_id, process, model=model) as run:
         run.trigger = task_of_retry(run, earlier, turn)
     return run
 
@@ -148,7 +157,12 @@ def start_continuation(earlier: Run, text: str, process: str) -> Run | None:
     session_pk, client_id = earlier.session_id, uuid.uuid5(earlier.public, "continuation")
     try:
         with _new_run(
-            session_pk, client_id, process, language=earlier.client_language, is_automatic=True
+            session_pk,
+            client_id,
+            process,
+            language=earlier.client_language,
+            model=earlier.model,
+            is_automatic=True,
         ) as run:
             run.continuations = earlier.continuations + 1
             run.trigger = task_of_continuation(run, earlier, text)
@@ -171,13 +185,15 @@ def _new_run(
     process: str,
     *,
     language: str = "",
+    model: str = "",
     sent_at: datetime | None = None,
     is_automatic: bool = False,
 ) -> Iterator[Run]:
     """A new run whose trigger the block sets, in one transaction with session and owner locked.
 
-    `sent_at` is set for a message that was counted when it was queued. Raises SessionBusy, also by the
-    constraint of the database, OverLimit, and RunError for a deleted session.
+    It asks `model`, by default that of the session, whatever is chosen while it runs. `sent_at` is set for a
+    message that was counted when it was queued. Raises SessionBusy, also by the constraint of the database,
+    OverLimit, and RunError for a deleted session.
     """
     try:
         with transaction.atomic():
@@ -189,6 +205,8 @@ def _new_run(
                 client_id=client_id,
                 status=Run.Status.RUNNING,
                 process=process,
+                model=model or session.model,
+                thinking_level=session.options.thinking_level,
                 client_language=language or session.last_language or "",
                 sent_at=None if is_automatic else sent_at or now,
             )

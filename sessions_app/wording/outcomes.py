@@ -40,7 +40,7 @@ HINTS: dict[str, str] = {
     Outcome.MALFORMED_CALL: "Try again; if it happens often, switch the tool off or choose another model.",
     Outcome.UNEXPECTED_CALL: "Check that the tools it needs are switched on, then try again.",
     Outcome.MISSING_SIGNATURE: "Open the inspector: it shows which part of the history was incomplete.",
-    Outcome.BLOCKED: "Rephrase the message, or look for blocked text in the chat's background and files.",
+    Outcome.BLOCKED: "Rephrase the message, or look for blocked text in the chat's instructions and files.",
     Outcome.EMPTY: "Try again.",
     Outcome.UNFINISHED: "What arrived is kept. Try again for a whole answer.",
     Outcome.FAILED: "Try again.",

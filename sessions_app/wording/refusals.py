@@ -61,7 +61,7 @@ SENTENCES: dict[str, str] = {
 
 LIMIT_HINT = (
     "What was done is kept. Continue or write a message to go on with a new count, or change the limit in "
-    "the chat's settings (“Going on, limits, budget”)."
+    "the chat's settings (“Limits”)."
 )
 
 BOUND_HINT = "It was not read further; what had arrived is kept. Ask again, or for less at once."

@@ -52,7 +52,7 @@ export class Chat {
     };
     this.#listener = new Listener(this.#parts);
     frame.listen({
-      retry: (run, turn) => this.#askAgain({ type: "retry", run, turn: turn || null }),
+      retry: (run, turn, model = "") => this.#askAgain({ type: "retry", run, turn: turn || null, model }),
       resume: (run, turn, repeat) => this.#askAgain({ type: "resume", run, turn, repeat }),
       edit: (turn, text) => this.#edit(turn, text),
       carryOn: (text) => this.#send(text, [], true),

@@ -7,6 +7,7 @@ import { mountBar } from "./bar.js";
 import { markDrafts } from "./drafts.js";
 import { mountFolders } from "./folders.js";
 import { mountMenus } from "./menus.js";
+import { mountTabs } from "./tabs.js";
 import { mountTitles } from "./titles.js";
 import { mountViewport } from "./viewport.js";
 
@@ -14,6 +15,7 @@ mountBack(document);
 mountBar();
 mountMenus(document);
 mountFolders(document);
+mountTabs(document);
 mountTitles(document.body);
 mountViewport();
 markDrafts(document.body);

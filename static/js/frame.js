@@ -18,7 +18,7 @@ export class Frame {
     this.#root = root;
   }
 
-  // `actions` has retry(run, turn), resume(run, turn, repeat), edit(turn, text), carryOn(text) and stop().
+  // `actions` has retry(run, turn, model), resume(run, turn, repeat), edit(turn, text), carryOn(text) and stop().
   listen({ retry, resume, edit, carryOn, stop }) {
     this.#root.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-retry]");
@@ -30,10 +30,20 @@ export class Frame {
       const rest = target.closest("[data-continue]");
       if (rest) carryOn(rest.dataset.continue);
     });
+    document.addEventListener("click", ({ target }) => {
+      const other = target.closest("[data-again]");
+      if (other) this.#askOther(other, retry);
+    });
     document.addEventListener("keydown", (event) => {
       const isFree = event.key === "Escape" && !event.defaultPrevented && !event.isComposing;
       if (isFree && !document.querySelector("dialog[open], :popover-open") && !leaveRewording()) stop();
     });
+  }
+
+  #askOther(button, retry) {
+    const { again: run, model } = button.dataset;
+    button.closest("dialog").close();
+    retry(run, this.#root.querySelector(`.run[data-run="${run}"]`)?.dataset.turn, model);
   }
 
   #reword(pencil, edit) {

@@ -13,6 +13,7 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import HistoryInvalid
 from sessions_app.models import (
     Artifact,
+    Assistant,
     Attachment,
     Folder,
     HistoryChunk,
@@ -107,6 +108,9 @@ class PrivateRows:
         self.link = SharedLink.objects.make(
             session, snapshot=SECRET.encode(), has_details=True, files=(), expires_at=None
         )
+        self.assistant = Assistant.objects.create(
+            owner=self.owner, name=SECRET, instructions=SECRET, starters=[SECRET], description=SECRET
+        )
         self.skill = PromptText.objects.create(kind="skill", name="Kneading", body="Slowly.")
 
     def arguments(self, route: str) -> dict[str, Any]:
@@ -119,6 +123,7 @@ class PrivateRows:
             "attachment": self.attachment.public,
             "link": self.link.public,
             "folder": self.folder.public,
+            "assistant": self.assistant.public,
             "number": last.number,
             "other": first.number,
             "index": 0,

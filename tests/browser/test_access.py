@@ -22,7 +22,7 @@ LISTS = (
 )
 PAGES = [
     *("/", "/sessions/", "/sessions/?archive", "/sessions/?q=weather", "/sessions/?q=nowhereatall"),
-    *("/new", "/key", "/spending/", "/links/", "/admin/"),
+    *("/new", "/key", "/spending/", "/links/", "/admin/", "/assistants/", "/assistants/new/"),
 ]
 PARTS = ["", "arguments/", "inspect/", *(f"inspect/1/?tab={tab}" for tab in TABS)]
 
@@ -32,8 +32,15 @@ async def open_call(page: Page) -> None:
     await page.locator(".tool summary").first.click()
 
 
+async def open_other_models(page: Page) -> None:
+    await page.get_by_label("More for this answer").last.click()
+    await page.get_by_role("button", name="Answer again with").last.click()
+
+
 OPENED: dict[str, Callable[[Page], Awaitable[Any]]] = {
     "settings": lambda page: page.get_by_role("button", name="Chat settings").click(),
+    "models": lambda page: page.locator(".topbar .picks").click(),
+    "another model": open_other_models,
     "context": lambda page: page.get_by_role("button", name="Context").click(),
     "menu of an answer": lambda page: page.get_by_label("More for this answer").last.click(),
     "menu of the session": lambda page: page.get_by_label("More for this chat").click(),

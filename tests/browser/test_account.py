@@ -19,7 +19,7 @@ async def open_cached_session(page: Page) -> Locator:
     """A session whose second answer came from a cache; the article of that answer."""
     await page.goto("/")
     await page.get_by_role("button", name="See how it works").click()
-    await page.get_by_role("button", name="Pay once for a long background").click()
+    await page.get_by_role("button", name="Pay once for long instructions").click()
     await finished(page.locator(".run"))
     await expect(page.locator("[data-warm]")).to_be_visible(timeout=20_000)
     run = await send(page, "And for the day after?")
@@ -118,7 +118,7 @@ async def test_the_header_sums_the_session_up_after_every_answer(page: Page) -> 
 async def test_a_budget_counts_nothing_of_the_emulator(page: Page) -> None:
     await open_session(page)
     await page.get_by_role("button", name="Chat settings").click()
-    await page.locator("#settings details", has=page.locator("[name=budget_usd]")).locator("summary").click()
+    await page.get_by_role("tab", name="Limits").click()
     await page.get_by_label("Budget of the session, US dollars").fill("0.0001")
     async with page.expect_navigation():
         await page.get_by_role("button", name="Save").click()

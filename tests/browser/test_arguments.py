@@ -24,12 +24,12 @@ async def add_role(page: Page, name: str, body: str) -> None:
 async def open_arguments(page: Page, role: str) -> None:
     await page.goto("/new")
     await page.get_by_label("Purpose").fill("Plan a trip for {{ customer }}.")
-    await page.get_by_label("Background").fill("{% broken")
+    await page.get_by_label("Instructions").fill("{% broken")
     await page.get_by_label(role).check()
     await page.get_by_role("button", name="Create chat").click()
     await page.wait_for_url("**/s/**")
     await page.get_by_role("button", name="Chat settings").click()
-    await expect(page.locator("#settings")).to_contain_text("1 text is sent as written: background.")
+    await expect(page.locator("#settings")).to_contain_text("1 text is sent as written: instructions.")
     await page.get_by_role("link", name="See why").click()
     await page.wait_for_url("**/arguments/")
 

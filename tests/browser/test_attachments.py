@@ -221,7 +221,7 @@ async def test_an_ending_leads_to_the_setting_that_would_change_it(page: Page) -
     run = await send(page, "/malformed")
     await run.get_by_role("button", name="Tools…").click()
     dialog = page.get_by_role("dialog", name="Chat settings")
-    await expect(dialog.get_by_role("group", name="Tools")).to_be_visible()
+    await expect(dialog.get_by_role("tabpanel", name="Tools")).to_be_visible()
 
 
 async def test_formulas_are_set_and_money_stays_money(page: Page) -> None:

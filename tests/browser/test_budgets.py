@@ -53,7 +53,7 @@ async def paying(browser: Browser, paid_server: Server, complaints: list[str]) -
 
 async def set_budget(page: Page, usd: float) -> None:
     await page.get_by_role("button", name="Chat settings").click()
-    await page.locator("#settings details", has=page.locator("[name=budget_usd]")).locator("summary").click()
+    await page.get_by_role("tab", name="Limits").click()
     await page.get_by_label("Budget of the session, US dollars").fill(f"{usd:.4f}")
     async with page.expect_navigation():
         await page.get_by_role("button", name="Save").click()

@@ -42,7 +42,7 @@ async def test_the_first_message_makes_a_session_and_is_answered(page: Page) -> 
 async def test_a_sample_shows_a_cache_hit_on_its_second_turn(page: Page) -> None:
     await page.goto("/")
     await page.get_by_role("button", name="See how it works").click()
-    await page.get_by_role("button", name="Pay once for a long background").click()
+    await page.get_by_role("button", name="Pay once for long instructions").click()
     await finished(page.locator(".run"))
     await finished(await send(page, "And for the day after?"))
     await expect(page.locator(".run").last.locator(".sum .badge")).to_have_text("cache hit")

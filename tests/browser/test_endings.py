@@ -78,7 +78,7 @@ async def test_refused_signatures_cost_one_request_and_the_answer_says_so(page: 
 
 async def test_a_guard_rail_names_itself_and_what_was_kept(page: Page) -> None:
     await page.goto("/new")
-    await page.get_by_text("Going on, limits, budget").click()
+    await page.get_by_role("tab", name="Limits").click()
     await page.get_by_label("Rounds of tools").fill("1")
     await page.get_by_role("button", name="Create chat").click()
     await page.wait_for_url("**/s/**")

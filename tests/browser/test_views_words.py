@@ -69,13 +69,16 @@ PAGES = [
     "/links/",
     "/spending/",
     "/sign-in",
+    "/assistants/",
+    "/assistants/new/",
 ]
 
 
 async def unfold_settings(page: Page) -> None:
     await page.get_by_role("button", name="Chat settings").click()
-    for fold in await page.locator("#settings details > summary").all():
-        await fold.click()
+    await expect(page.locator("#settings [role=tab]")).to_have_count(5)
+    show = "(panels) => panels.forEach((panel) => { panel.hidden = false; })"
+    await page.locator("#settings [role=tabpanel]").evaluate_all(show)
 
 
 async def unfold_activity(page: Page) -> None:
@@ -114,6 +117,8 @@ PLACES: dict[str, Callable[[Page], Awaitable[Any]]] = {
     "nothing": lambda page: page.locator(".run").last.hover(),
     "settings": lambda page: page.get_by_role("button", name="Chat settings").click(),
     "settings unfolded": unfold_settings,
+    "models": lambda page: page.locator(".topbar .picks").click(),
+    "another model": lambda page: open_of_answer(page, "Answer again with"),
     "menu of an answer": lambda page: page.get_by_label("More for this answer").last.click(),
     "menu of the chat": lambda page: page.get_by_label("More for this chat").click(),
     "rename": lambda page: open_of_chat(page, "Rename"),

@@ -156,4 +156,4 @@ def test_the_settings_say_what_is_wrong_with_the_texts(client: Client, session: 
     Session.objects.update(purpose="{% broken", background="{{ message.text }}")
     page = client.get(url(session, "session-settings")).content.decode()
     assert "1 text is sent as written: purpose." in page
-    assert "1 text breaks the cache: background." in page
+    assert "1 text breaks the cache: instructions." in page

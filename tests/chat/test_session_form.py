@@ -7,11 +7,18 @@ from django import forms
 from django.contrib.auth.models import User
 
 from sessions_app.catalogue import CATALOGUE
-from sessions_app.chat.session_form import OPTIONS, TEXT_LIMIT, SessionForm, option_field, option_label
+from sessions_app.chat.session_form import (
+    COLUMN_TABS,
+    OPTIONS,
+    TEXT_LIMIT,
+    SessionForm,
+    option_field,
+    option_label,
+)
 from sessions_app.gemini.model_capabilities import capabilities_of
 from sessions_app.models import Assistant, PromptText, Session, SessionSettings
-from sessions_app.models.session_settings import GROUP_TITLES
-from sessions_app.panels import TOOLBOX
+from sessions_app.panels import TOOLBOX, available_tools
+from sessions_app.panels.panel_list import COSTS
 from tests import factories
 
 MODEL = factories.MODEL
@@ -147,14 +154,35 @@ def test_the_form_takes_what_the_setting_takes() -> None:
     assert option_label("nonsense") == ""
 
 
-def test_the_groups_show_every_option_once(session: Session) -> None:
+def test_the_tabs_show_every_option_once(session: Session) -> None:
     form = form_for(session)
-    shown = [field.name for group in form.groups for field in (*group.boxes, *group.fields)]
-    assert sorted(shown) == sorted(OPTIONS)
+    shown = [field.name for tab in form.tabs for field in (*tab.boxes, *tab.fields)]
+    assert sorted([*shown, "tools"]) == sorted(OPTIONS)
+    boxes = [one.box.data["value"] for group in form.tool_groups for one in group.boxes]
+    assert sorted(boxes) == sorted(available_tools().names)
 
 
-def open_groups(form: SessionForm) -> list[str]:
-    return [group.title for group in form.groups if group.is_open]
+def test_every_field_of_the_form_stands_in_a_tab(session: Session) -> None:
+    assert set(form_for(session).fields) == {*OPTIONS, *COLUMN_TABS}
+
+
+def open_tabs(form: SessionForm) -> list[str]:
+    return [tab.key for tab in form.tabs if tab.is_open]
+
+
+def test_the_first_tab_is_open_unless_another_has_an_error(session: Session) -> None:
+    assert open_tabs(form_for(session)) == ["assistant"]
+    form = form_for(session, time_zone="Mars/Olympus", max_usd="-1")
+    assert open_tabs(form) == ["limits"]
+    assert [tab.key for tab in form.tabs if tab.has_errors] == ["limits", "advanced"]
+
+
+def test_a_group_of_tools_says_what_is_on_and_what_it_costs(session: Session) -> None:
+    session.settings = {"tools": ["calculate"]}
+    groups = SessionForm(instance=session).tool_groups
+    on = [group for group in groups if group.on]
+    assert [group.on for group in on] == [1] and on[0].tokens == COSTS["calculate"]
+    assert all(group.tokens == 0 for group in groups if not group.on)
 
 
 SET: dict[str, tuple[object, object]] = {
@@ -231,12 +259,12 @@ def test_a_field_that_was_not_sent_stays_as_it_was(session: Session) -> None:
 @pytest.mark.parametrize("field", ["max_rounds", "max_tokens", "max_usd", "max_seconds", "budget_usd"])
 def test_a_limit_is_above_nothing(session: Session, field: str) -> None:
     form = form_for(session, **{field: "0"})
-    assert field in form.errors and open_groups(form) == [GROUP_TITLES["limits"]]
+    assert field in form.errors and open_tabs(form) == ["limits"]
 
 
 def test_an_assistant_can_be_picked(session: Session) -> None:
     guide = Assistant.objects.create(name="Guide")
-    assert saved(session, assistant=guide.pk).assistant == guide
+    assert saved(session, assistant=guide.public).assistant == guide
     assert saved(session, assistant="").assistant is None
 
 
@@ -256,6 +284,6 @@ def test_saving_leaves_alone_what_a_run_is_writing(session: Session) -> None:
 def test_the_field_that_a_person_came_for_stands_open(alice: User) -> None:
     form = SessionForm(instance=factories.make_session(alice))
     form.focus("thinking_level")
-    assert open_groups(form) == [GROUP_TITLES["answer"]] and "autofocus" in str(form["thinking_level"])
+    assert open_tabs(form) == ["model"] and "autofocus" in str(form["thinking_level"])
     form.focus("nonsense")
-    assert open_groups(form) == [GROUP_TITLES["answer"]]
+    assert open_tabs(form) == ["model"]

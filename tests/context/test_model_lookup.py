@@ -17,12 +17,12 @@ from sessions_app.context.model_lookup import (
     facts_of,
     model_names,
     model_warnings,
+    newest_served,
     price_now,
-    with_served,
 )
 from sessions_app.gemini.model_capabilities import capabilities_of, known_models
 from sessions_app.gemini.routes import ROUTE_LENGTH, route_from, route_to
-from sessions_app.models import ModelFacts, ModelLifecycle, Price, Session
+from sessions_app.models import ModelFacts, ModelLifecycle, Price
 from tests.factories import make_exchange, make_run, make_session
 from tests.prices import make_price
 
@@ -143,9 +143,10 @@ def test_a_session_has_the_model_that_answered_last_on_this_endpoint(alice: User
     session = make_session(alice)
     run = make_run(session)
     make_exchange(run, route="here/x")
-    served = with_served(Session.objects.all(), "here").get().served
-    assert served == "gemini-3-flash-preview"
-    assert with_served(Session.objects.all(), "there").get().served is None
+    assert newest_served(session, "here") == "gemini-3-flash-preview"
+    assert newest_served(session, "there") == ""
+    session.model = "gemini-3.8-flash"
+    assert newest_served(session, "here") == ""
 
 
 pytestmark = pytest.mark.django_db

@@ -9,6 +9,7 @@ from django.contrib.auth.models import Permission, User
 
 from sessions_app.models import (
     Allowance,
+    Assistant,
     Blob,
     BlobSlice,
     Booking,
@@ -20,6 +21,7 @@ from sessions_app.models import (
     ExchangeAttempt,
     Folder,
     ImportJob,
+    ModelFacts,
     ModelLifecycle,
     PersonalLimits,
     PersonalUsage,
@@ -193,6 +195,16 @@ def nobody_has_a_folder_and_no_chat_is_in_one() -> None:
     assert not Folder.objects.exists()
 
 
+def no_old_run_says_what_it_asked_and_no_model_is_praised() -> None:
+    assert Run.objects.exists() and not Run.objects.exclude(model="", thinking_level="").exists()
+    assert not ModelFacts.objects.exclude(summary="").exists()
+
+
+def every_old_assistant_is_the_installations() -> None:
+    assert not Assistant.objects.exclude(owner=None).exists()
+    assert not Assistant.objects.exclude(instructions="", model="", starters=[]).exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -218,6 +230,8 @@ CASES: dict[str, Callable[[], None]] = {
     "0048_turn_citations": old_answers_cite_what_their_chunks_name,
     "0042_shared_links": nothing_is_shared_and_no_number_of_links_is_set,
     "0046_folders": nobody_has_a_folder_and_no_chat_is_in_one,
+    "0044_run_model": no_old_run_says_what_it_asked_and_no_model_is_praised,
+    "0045_own_assistants": every_old_assistant_is_the_installations,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

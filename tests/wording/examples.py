@@ -18,6 +18,7 @@ from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, Pla
 from sessions_app.prompt.citations import SourceKind
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import ModelNotice, NoticeCode
+from sessions_app.prompt.model_uses import PriceClass
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, BreakPlace, CacheLoss
 from sessions_app.prompt.pricing import Budget, BudgetScope, Money, MoneySource, PriceTerm, Rates, TermKind
@@ -30,6 +31,7 @@ from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.wording import (
     activity,
     api_key,
+    assistants,
     break_lines,
     cache_events,
     cache_plans,
@@ -40,6 +42,7 @@ from sessions_app.wording import (
     endings,
     imports,
     model_notices,
+    models,
     outcomes,
     refusals,
     remarks,
@@ -257,6 +260,8 @@ def all_sentences() -> Iterator[str]:
     yield from sessions.WINDOW_WARNINGS.values()
     yield from map(model_notices.sentence, NOTICES)
     yield from map(model_notices.label, NOTICES)
+    yield from _words_about_models()
+    yield assistants.deleted("Baker")
     yield from texts.REMARKS.values()
     yield from map(terms.explanation, terms.EXPLANATIONS)
     yield from _words_about_usage()
@@ -277,6 +282,16 @@ def _words_about_usage() -> Iterator[str]:
 def _words_about_sources() -> Iterator[str]:
     yield from map(citations.unnamed, get_args(SourceKind))
     yield from citations.details(is_quoted=True, licence="MIT", is_read=False)
+
+
+def _words_about_models() -> Iterator[str]:
+    for price in PriceClass:
+        yield from (models.use(price, thinking) for thinking in models.THINKING)
+    yield models.price(Rates(Decimal(3), Decimal("0.30"), Decimal(15)))
+    for case in ("ends", "ended"):
+        yield from (models.future(case, date(2026, 12, 1), served_by) for served_by in ("", "Gemini 4"))
+    yield models.future("routed", date(2026, 12, 1), "Gemini 4")
+    yield from (models.chosen(case, "Gemini 4") for case in models.CHOSEN)
 
 
 def _sentences_of_caches() -> Iterator[str]:

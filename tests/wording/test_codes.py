@@ -22,6 +22,7 @@ from sessions_app.prompt.chunks import TokenKind
 from sessions_app.prompt.comparisons import ComparisonProblem, StateSubject
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import NoticeCode
+from sessions_app.prompt.model_uses import PriceClass
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.pricing import Budget, BudgetScope, TermKind
 from sessions_app.prompt.remarks import REMOVALS, Remark, RemarkCode
@@ -39,6 +40,7 @@ from sessions_app.wording import (
     endings,
     imports,
     model_notices,
+    models,
     outcomes,
     refusals,
     remarks,
@@ -62,6 +64,7 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "failures of rendering": (RenderFailure, remarks.RENDER_FAILURES),
     "model notices": (NoticeCode, model_notices.SENTENCES),
     "labels of model notices": (NoticeCode, model_notices.LABELS),
+    "classes of prices": (PriceClass, models.PRICE_CLASSES),
     "refusals": (RefusalCode, refusals.SENTENCES),
     "breaches": (HistoryRule, refusals.BREACHES),
     "imports": (ImportProblem, imports.SENTENCES),

@@ -22,6 +22,7 @@ OF_A_SESSION = (
     "panels",
     "details",
     "session-settings",
+    "session-model",
     "arguments",
     "exchanges",
     "share",

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from sessions_app.context.model_lookup import facts_of, with_served
+from sessions_app.context.model_lookup import facts_of, newest_served
 from sessions_app.errors import RequestRefused, RunEnded
 from sessions_app.gemini.model_capabilities import Capabilities
 from sessions_app.gemini.routes import route_to
@@ -97,8 +97,7 @@ class RecentExchanges:
                 return one.served
         if self.is_complete:
             return ""
-        older = with_served(Session.objects.filter(pk=session.pk), endpoint)
-        return older.get().served or ""
+        return newest_served(session, endpoint)
 
 
 def recent_exchanges(session: Session) -> RecentExchanges:
@@ -258,12 +257,15 @@ class StageLog:
 def _session_of(run: Run) -> Any:
     """The annotated session of an active run: what the stages mark in it they mark for that run.
 
-    Raises RunEnded.
+    Its model and thinking level are those that the run began with. Raises RunEnded.
     """
     active = {"runs": run.pk, "runs__status__in": Run.ACTIVE}
     session = _session_query().filter(pk=run.session_id, **active).first()
     if session is None:
         raise RunEnded
+    if run.model:
+        session.model = run.model
+        session.settings = {**session.settings, "thinking_level": run.thinking_level}
     return session
 
 

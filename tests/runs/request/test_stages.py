@@ -74,7 +74,7 @@ def test_a_text_that_fails_is_sent_as_written_and_the_record_says_where(session:
     assert layers(exchange)[0]["session_goal"]["background"] == "one\n{% broken"
     rendering = record(exchange, "render_templates")
     assert rendering["status"] == "fallback"
-    assert codes(rendering) == [("text_fell_back", "background")]
+    assert codes(rendering) == [("text_fell_back", "instructions")]
     assert rendering["remarks"][0]["line"] == 2 and rendering["remarks"][0]["reason"]
 
 
@@ -198,7 +198,7 @@ def test_a_text_that_was_ended_is_sent_as_written_and_the_record_says_why(
     goal = layers(exchange)[0]["session_goal"]
     assert (goal["background"], goal["purpose"]) == ("{{ name }}", "Plain")
     rendering = record(exchange, "render_templates")
-    assert (rendering["status"], codes(rendering)) == ("fallback", [("text_fell_back", "background")])
+    assert (rendering["status"], codes(rendering)) == ("fallback", [("text_fell_back", "instructions")])
     refused = rendering["remarks"][0]
     assert (refused["failure"], refused["limit"]) == ("no_time", 0) and "reason" not in refused
 

@@ -1,0 +1,98 @@
+"""The assistants of a person and of the installation: the list, the form, and the choice on home."""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from sessions_app.accounts.requests import AuthenticatedRequest
+from sessions_app.chat.assistant_form import OwnAssistantForm
+from sessions_app.chat.model_offers import ChosenModel
+from sessions_app.chat.sample_prompts import STARTERS
+from sessions_app.models import Assistant
+from sessions_app.wording import assistants as wording
+
+
+def usable_assistant(request: AuthenticatedRequest, public: str | UUID) -> Assistant | None:
+    """One that the person may choose; None for an empty `public`. Raises Http404."""
+    if not public:
+        return None
+    key = public if isinstance(public, UUID) else _uuid_or_none(public)
+    return get_object_or_404(Assistant.objects.of(request.user), public=key)
+
+
+def _uuid_or_none(value: str) -> UUID | None:
+    try:
+        return UUID(value)
+    except ValueError:
+        return None
+
+
+def _own(request: AuthenticatedRequest, public: UUID) -> Assistant:
+    return get_object_or_404(Assistant.objects.own(request.user), public=public)
+
+
+@login_required
+@never_cache
+@require_GET
+def assistants(request: AuthenticatedRequest) -> HttpResponse:
+    found = Assistant.objects.of(request.user)
+    context = {
+        "mine": [one for one in found if not one.is_installed],
+        "installed": [one for one in found if one.is_installed],
+    }
+    return render(request, "chat/assistants.html", context)
+
+
+@login_required
+@require_GET
+def assistant_choices(request: AuthenticatedRequest) -> HttpResponse:
+    """The list on home, as a fragment; `assistant` is the one chosen so far."""
+    offers = [
+        (one, ChosenModel(one.model, one.thinking_level) if one.model else None)
+        for one in Assistant.objects.of(request.user)
+    ]
+    context = {"offers": offers, "starters": STARTERS, "chosen": request.GET.get("assistant", "")}
+    return render(request, "chat/assistant_choices.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new_assistant(request: AuthenticatedRequest) -> HttpResponse:
+    return _edit(request, Assistant(owner=request.user))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def edit_assistant(request: AuthenticatedRequest, assistant: UUID) -> HttpResponse:
+    return _edit(request, _own(request, assistant))
+
+
+def _edit(request: AuthenticatedRequest, assistant: Assistant) -> HttpResponse:
+    form = OwnAssistantForm(request.POST or None, instance=assistant, owner=request.user)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        return redirect("assistants")
+    return render(request, "chat/assistant.html", {"form": form, "assistant": assistant})
+
+
+@login_required
+@require_POST
+def duplicate_assistant(request: AuthenticatedRequest, assistant: UUID) -> HttpResponse:
+    """A copy of the person's own, also of one of the installation's; opens its form."""
+    original = get_object_or_404(Assistant.objects.of(request.user), public=assistant)
+    return redirect("edit-assistant", original.duplicate(request.user).public)
+
+
+@login_required
+@require_POST
+def delete_assistant(request: AuthenticatedRequest, assistant: UUID) -> HttpResponse:
+    """Chats that were made with it keep what they have."""
+    row = _own(request, assistant)
+    row.delete()
+    messages.success(request, wording.deleted(row.name))
+    return redirect("assistants")

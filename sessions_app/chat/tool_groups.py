@@ -1,0 +1,52 @@
+"""The tools of a form in their groups, with what each costs in every request."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.forms import BoundField
+
+from sessions_app.panels import available_tools
+from sessions_app.panels.panel_list import COSTS
+
+
+@dataclass(frozen=True, slots=True)
+class ToolBox:
+    """The checkbox of one tool; `tokens` are estimated."""
+
+    box: Any
+    tokens: int
+    is_on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolGroup:
+    name: str
+    boxes: tuple[ToolBox, ...]
+
+    @property
+    def tokens(self) -> int:
+        """Of those that are on."""
+        return sum(box.tokens for box in self.boxes if box.is_on)
+
+    @property
+    def on(self) -> int:
+        return sum(box.is_on for box in self.boxes)
+
+
+def tool_groups(field: BoundField) -> list[ToolGroup]:
+    """The groups by name, the tools in each by title."""
+    chosen = {str(name) for name in field.value() or ()}
+    groups = {tool.name: tool.group for tool in available_tools()}
+
+    def boxes() -> Iterator[tuple[str, ToolBox]]:
+        for box in field:
+            name = str(box.data["value"])
+            yield groups[name], ToolBox(box, COSTS[name], name in chosen)
+
+    ordered = sorted(boxes(), key=lambda pair: (pair[0], pair[1].box.choice_label))
+    return [
+        ToolGroup(name, tuple(box for _, box in found))
+        for name, found in groupby(ordered, lambda pair: pair[0])
+    ]
