@@ -22,6 +22,9 @@ from tests.runs.scripted_session import AGED, MODEL, ScriptedSession
 
 OTHER_MODEL = "gemini-2.5-flash"
 TALK = "What do you make of it? " * 60
+CHUNK = TALK * 2
+"""One message of it with its answer is a history chunk where history rolls early, whatever stands before it."""
+
 REQUESTS_KEPT = 2_000
 LONG_SESSION = 220
 PIXEL = b"\x89PNG\r\n\x1a\n"
@@ -107,7 +110,7 @@ class PlayedSession(ScriptedSession):
     def roll_over(self) -> None:
         self.change(settings={"tools": ["add_todo"]})
         for _ in range(2):
-            self.talk(rounds=2, more=TALK)
+            self.talk(rounds=2, more=CHUNK)
 
     def refuse_caches(self) -> None:
         self.provider.refuses = True

@@ -8,7 +8,7 @@ from tests.matrix.conftest import Begin
 from tests.matrix.operations import OPERATIONS
 from tests.matrix.played_session import PlayedSession
 from tests.prices import make_price
-from tests.runs.scripted_session import LONG, MODEL
+from tests.runs.scripted_session import LONG, MODEL, SHORT
 
 
 @pytest.fixture
@@ -41,3 +41,14 @@ def test_an_operation_that_is_left_out_is_noticed(begin: Begin, name: str) -> No
     for _ in range(3):
         played.talk()
     assert not OPERATIONS[name].happened(played, 2)
+
+
+@pytest.mark.usefixtures("rolls_early")
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_operation_happens_whatever_stands_before_it(begin: Begin, name: str) -> None:
+    played = begin(SHORT, cache_mode="implicit")
+    played.talk()
+    last = played.newest().number
+    OPERATIONS[name].play(played)
+    played.talk()
+    assert OPERATIONS[name].happened(played, last)
