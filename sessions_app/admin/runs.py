@@ -1,7 +1,7 @@
 """Runs, exchanges and raw chunks: states, times, counts, sizes and verdicts, never content."""
 
 from django.contrib import admin, messages
-from django.db.models import IntegerField, QuerySet
+from django.db.models import IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Length
 from django.http import HttpRequest
 from django.utils.translation import ngettext
@@ -56,19 +56,22 @@ class RunAdmin(SessionPartAdmin):
     actions = ("interrupt",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
-        return (
-            super()
-            .get_queryset(request)
-            .select_related("session__owner")
-            .defer("session__title", "session__background")
+        numbers = Exchange.objects.filter(run=OuterRef("pk")).values("number")
+        rows: QuerySet[Run] = super().get_queryset(request).select_related("session__owner")
+        return rows.defer("session__title", "session__background").annotate(
+            first=Subquery(numbers.order_by("number")[:1]), last=Subquery(numbers.order_by("-number")[:1])
         )
 
     def has_interrupt_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("sessions_app.change_run")
 
-    @admin.display(ordering="public", description="run")
+    @admin.display(ordering="pk", description="run")
     def label(self, run: Run) -> str:
-        return short(run.public)
+        """By the numbers of its requests, as the inspector's pages name them."""
+        first, last = getattr(run, "first", None), getattr(run, "last", None)
+        if first is None:
+            return "nothing was sent"
+        return f"exchange {first}" if first == last else f"exchanges {first}–{last}"
 
     @admin.display(ordering="session__owner__username")
     def owner(self, run: Run) -> str:

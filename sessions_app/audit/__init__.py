@@ -6,7 +6,8 @@ recomputed here by plain code (json, sums, comparison of text) which shares noth
 `sessions_app.prompt`, so that one mistake is not made twice. An import contract keeps it so.
 `manage.py audit` prints the differences.
 
-The place of a break is exact: item, part and character have to be those found here, and in a text the bytes
-of its layer before it have to be those characters. The tokens before it are an estimate, of which the bounds
-are checked: the items before the broken one, without it and with it.
+The culprit of a break is chosen here again, from the lists of sources. Its place is exact: item, part and
+character have to be those found here, and in a text the bytes of its layer before it have to be those
+characters. The tokens before it are an estimate, of which the bounds are checked: the items before the broken
+one, without it and with it.
 """

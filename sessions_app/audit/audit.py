@@ -7,9 +7,9 @@ from decimal import Decimal
 
 from sessions_app.audit import money
 from sessions_app.audit.answers import Answer, answer_of
+from sessions_app.audit.breaks import break_findings
 from sessions_app.audit.cache_life import CacheRows, life_findings, named_findings
 from sessions_app.audit.compared import compared_findings
-from sessions_app.audit.culprits import break_findings
 from sessions_app.audit.differences import Difference, Figure, Finding
 from sessions_app.audit.losses import loss_findings
 from sessions_app.audit.minimums import minimum_findings

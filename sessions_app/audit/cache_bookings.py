@@ -30,6 +30,9 @@ EXACT = 0.001
 
 ENDS = ("deleted", "gone")
 
+LEFT_OVER = ["cache_made", "cache_kept"]
+"""What is booked for a cache that was not needed and could not be deleted."""
+
 
 @dataclass(slots=True)
 class Kept:
@@ -95,8 +98,9 @@ class CacheBookings:
 def cache_findings(cache: CacheBookings) -> Iterator[Finding]:
     made = next((event for event in cache.events if event["kind"] == "made"), None)
     if made is None:
-        # Made and not needed: it was deleted at once, and no row has it.
-        yield MoneyFigure.BOOKED_FOR, [row["cause"] for row in cache.bookings], ["cache_made"]
+        # Made and not needed: no row has it. It was deleted at once, or, where that failed, is kept once.
+        causes = [row["cause"] for row in cache.bookings]
+        yield MoneyFigure.BOOKED_FOR, causes, causes if causes == LEFT_OVER else ["cache_made"]
         return
     if made["session_id"] is None and not cache.of_cause("cache_made"):
         # Earlier versions booked caches without their names.

@@ -19,6 +19,17 @@ class Place(NamedTuple):
     char: int
 
 
+class Parting(NamedTuple):
+    """`now` is the place in the later prompt, `was` the item of the earlier one that stood there.
+
+    `is_end`: the later one has nothing there.
+    """
+
+    now: Place
+    was: int
+    is_end: bool = False
+
+
 class Piece(NamedTuple):
     """`meaning` is equal for values that say the same, whatever the order of their keys."""
 
@@ -58,7 +69,7 @@ class Passage:
         return self.end
 
 
-def parting(before: Sequence[StoredItem], now: Sequence[StoredItem]) -> Place | None:
+def parting(before: Sequence[StoredItem], now: Sequence[StoredItem]) -> Parting | None:
     """The first place of `now` that says something else than `before`; None if it begins with all of it."""
     if [item.source for item in before] == [item.source for item in now[: len(before)]]:
         return None
@@ -66,12 +77,13 @@ def parting(before: Sequence[StoredItem], now: Sequence[StoredItem]) -> Place | 
     end = Place(0, None, 0)
     for index, one in enumerate(old):
         if index >= len(new):
-            return end
+            return Parting(end, one.pieces[0].item, is_end=True)
         other = new[index]
         if one.label != other.label:
-            return Place(other.pieces[0].item, other.pieces[0].part, 0)
+            return Parting(Place(other.pieces[0].item, other.pieces[0].part, 0), one.pieces[0].item)
         if one.meaning != other.meaning:
-            return other.place(common_length(one.text, other.text))
+            chars = common_length(one.text, other.text)
+            return Parting(other.place(chars), one.place(chars).item)
         end = other.end
     return None
 

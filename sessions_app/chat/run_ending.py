@@ -8,6 +8,7 @@ from typing import Literal, Self
 from sessions_app.chat.session_form import option_label
 from sessions_app.errors import excerpt
 from sessions_app.models import Exchange, Run
+from sessions_app.models.turn_numbers import numbered_error
 from sessions_app.prompt.outcomes import Outcome, is_unknown
 from sessions_app.wording import endings, outcomes
 from sessions_app.wording.refusals import stored_error_texts
@@ -56,7 +57,7 @@ class Ending:
 
     @classmethod
     def _of_failure(cls, run: Run, exchanges: Sequence[Exchange], outcome: Outcome | None, cost: str) -> Self:
-        text, hint = stored_error_texts(run.error)
+        text, hint = stored_error_texts(numbered_error(run))
         message = (text or endings.ending_texts("failed")[0]).strip()
         title = excerpt(message)
         return cls(

@@ -10,7 +10,7 @@ from django.db.models.functions import Left
 
 from sessions_app.inspector.formatting import visible
 from sessions_app.models import Exchange, Run, Session
-from sessions_app.models.turn_numbers import numbers_of_keys
+from sessions_app.models.turn_numbers import numbered_error, numbered_figures, numbers_of_keys
 from sessions_app.prompt.remarks import REMARKS, Remark
 from sessions_app.prompt.stage_records import STAGES, StageName, StageRecord, StageStatus
 from sessions_app.wording import remarks, stages
@@ -60,7 +60,7 @@ def stages_of(
     stored: Any, session_pk: int, added: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[Stage]:
     """In the order they ran; `added` are lines by stage name that the records do not hold."""
-    records = STAGES.validate_python(stored or ())
+    records = [_numbered(session_pk, record) for record in STAGES.validate_python(stored or ())]
     numbers = numbers_of_keys(session_pk, (one.turn for record in records for one in record.remarks))
     total, start, found = sum(record.ms for record in records), 0.0, []
     for number, record in enumerate(records, 1):
@@ -86,6 +86,15 @@ def stages_of(
         found.append(stage)
         start += width
     return found
+
+
+def _numbered(session_pk: int, record: StageRecord) -> StageRecord:
+    """A stage that refused has one remark; earlier versions kept the key of a turn in it."""
+    if not (record.is_blocked and record.remarks and record.remarks[0].turn):
+        return record
+    kept = record.remarks[0].model_dump(exclude={"code", "refused"})
+    shown = Remark(code=record.remarks[0].code, refused=numbered_figures(session_pk, kept))
+    return record.model_copy(update={"remarks": (shown,)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +139,16 @@ class RefusedRun:
     @property
     def reason(self) -> str:
         """The run's error, else what the stage that refused it left."""
-        error = visible(stored_error_texts(self.run.error)[0])
+        error = visible(self._texts[0])
         return error or next((stage.came_out for stage in self.stages if stage.record.is_blocked), "")
 
     @property
     def hint(self) -> str:
-        return visible(stored_error_texts(self.run.error)[1])
+        return visible(self._texts[1])
+
+    @property
+    def _texts(self) -> tuple[str, str]:
+        return stored_error_texts(numbered_error(self.run))
 
 
 def refused_runs(session: Session) -> QuerySet[Run]:

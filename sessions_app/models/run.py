@@ -118,7 +118,7 @@ class Run(models.Model):
         indexes = [models.Index(fields=["status", "heartbeat_at"], name="run_reaper")]
 
     def __str__(self) -> str:
-        return f"{self.status} {self.public}"
+        return f"{self.status} run of {self.started_at:%d %b %Y %H:%M:%S}"
 
     @property
     def is_active(self) -> bool:

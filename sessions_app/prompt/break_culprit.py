@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sessions_app.prompt.logical_prompt import Parting
 from sessions_app.prompt.prefix_diff import BreakKind
-from sessions_app.prompt.prompt_items import PromptItem
+from sessions_app.prompt.prompt_items import DECLARATIONS_KIND, PromptItem
 
 FRAMES = "template:"
 """Sources that only stand around others; some of their text depends on which others there are."""
@@ -91,6 +91,7 @@ def _decided(old: _Side, new: _Side, was: int | None, here: int | None) -> Culpr
 
 def _subjects(old: _Side, new: _Side, was: int | None, here: int | None) -> tuple[int | None, int | None]:
     """The items with which each goes on. A frame stands for the source behind it, if that differs as well."""
+    was, here = _of_first_section(old, new, was, here)
     framed = [
         side.items[at].source.startswith(FRAMES) for side, at in ((old, was), (new, here)) if at is not None
     ]
@@ -105,6 +106,24 @@ def _subjects(old: _Side, new: _Side, was: int | None, here: int | None) -> tupl
         if first.source == second.source and first.says_the_same_as(second):
             return was, here
     return one, other
+
+
+def _of_first_section(
+    old: _Side, new: _Side, was: int | None, here: int | None
+) -> tuple[int | None, int | None]:
+    """The same, without one that belongs to a later section: it only stands there as the other is not."""
+    if was is None or here is None:
+        return was, here
+    one, other = _section(old.items[was]), _section(new.items[here])
+    return was if one <= other else None, here if other <= one else None
+
+
+def _section(item: PromptItem) -> int:
+    """Tools are read first, then the static layer, the dynamic one, and turns."""
+    return 0 if item.kind == DECLARATIONS_KIND else _SECTIONS.get(item.layer, 3)
+
+
+_SECTIONS = {"static": 1, "dynamic": 2}
 
 
 def _lost(old: _Side, new: _Side, was: int, here: int | None) -> Culprit | None:

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 
 class RemarkCode(StrEnum):
@@ -92,7 +92,8 @@ IMPORTED = frozenset({RemarkCode.IMPORTED_CALL, RemarkCode.IMPORTED_UNSIGNED})
 class Remark(BaseModel):
     """A code with its figures, which are the other fields; `turn` and `part` say what it is about.
 
-    The code is a RemarkCode, or a RefusalCode where a stage refused the request. Also reads what earlier
+    The code is a RemarkCode, or a RefusalCode where a stage refused the request: then `refused` has the
+    figures of the error, which may be called like fields. Also reads what earlier
     versions kept in `Exchange.notes`: a repair (`action`, `reason`) or a finding (`code`, `words`).
     """
 
@@ -101,6 +102,7 @@ class Remark(BaseModel):
     code: str
     turn: str = ""
     part: int | None = None
+    refused: dict[str, Any] = Field(default={}, exclude_if=lambda figures: not figures)
 
     @model_validator(mode="before")
     @classmethod
@@ -113,7 +115,7 @@ class Remark(BaseModel):
 
     @property
     def figures(self) -> dict[str, Any]:
-        return self.model_extra or {}
+        return self.refused or self.model_extra or {}
 
     @property
     def is_removal(self) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from math import inf, sqrt
+from math import expm1, inf, sqrt
 from statistics import fmean
 
 from sessions_app.prompt.detach import Thresholds
@@ -79,14 +79,32 @@ def lifetime(rates: Rates, hours: float) -> int:
 def explicit_tail(rates: Rates, pace: Pace, prefix: float) -> float:
     """k*: tokens of tail at which creating the cache again is cheapest; inf when it never pays.
 
-    `prefix` is the tokens of the current cache. The larger of two bounds: the square root that minimises
-    the running cost, and the tail below which the requests ahead would not repay the creation.
+    `prefix` is the tokens of the current cache. A session may end at each request, one time in `ahead`: the
+    square root that minimises the running cost holds where many requests are ahead; where few are, the tail
+    is about the one that they repay.
     """
     saved = saving(rates, pace.hours)
     if saved <= 0 or pace.ahead <= 0:
         return inf
-    bought = float(rates.input) * prefix
-    return max(sqrt(2 * pace.growth * bought / saved), bought / (saved * pace.ahead))
+    repaid = float(rates.input) * prefix / (saved * pace.ahead)
+    grown = pace.growth * pace.ahead
+    return grown * _interval(repaid / grown) if grown else repaid
+
+
+def _interval(price: float) -> float:
+    """Between two rollovers, as a share of the requests ahead: x where x − 1 + e⁻ˣ = `price`.
+
+    `price` is that of a rollover over what the tail of one whole session would cost. The first guess is too
+    large, so that Newton's steps only go down.
+    """
+    share = sqrt(2 * price) + price
+    for _ in range(_STEPS if price else 0):
+        share += (share + expm1(-share) - price) / expm1(-share)
+    return share
+
+
+_STEPS = 8
+"""More change nothing: every step doubles the digits."""
 
 
 def implicit_tail(pace: Pace) -> float:

@@ -128,7 +128,8 @@ async def create_cache(
         return False
     if await database_sync_to_async(_record_created)(request, created, switch or use_cache):
         return True
-    await delete_cache(gateway, created.name)
+    if not await delete_cache(gateway, created.name):
+        await database_sync_to_async(_book_left_over)(request, created)
     return False
 
 
@@ -190,6 +191,12 @@ def _record_created(
     book_creation(cache, request.session, request.lifetime)
     switch(request)
     return True
+
+
+def _book_left_over(request: CacheRequest, created: CacheCreated) -> None:
+    """A cache that is not needed and could not be deleted: it lives as long as was asked for, at most."""
+    cache = KeptCache(created.name, request.model, request.route, created.tokens)
+    book_extension(cache, request.session, request.session.owner_id, request.lifetime)
 
 
 @transaction.atomic

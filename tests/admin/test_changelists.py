@@ -209,3 +209,19 @@ def test_a_turn_is_named_by_the_number_that_the_chat_shows(root: Client, alice: 
     assert re.search(r'class="field-label"><a [^>]*>4</a>', shown)
     detail = root.get(detail_of("turn", last.pk)).content.decode()
     assert re.search(r'field-follows.*?readonly">3<', detail, re.DOTALL)
+
+
+def test_a_run_is_named_by_its_requests(staff: Client, alice: User) -> None:
+    session = make_session(alice)
+    two = make_run(session, "Hi")
+    for requests in (1, 2, 0):
+        session.runs.update(status=Run.Status.COMPLETED)
+        run = make_run(session, "Hi")
+        two = run if requests == 2 else two
+        for step in range(requests):
+            make_exchange(run, [], step=step + 1)
+    page = staff.get(list_of("run")).content.decode()
+    labels = re.findall(r'<th class="field-label">(?:<a[^>]*>)?([^<]*)<', page)
+    assert labels == ["nothing was sent", "exchanges 2–3", "exchange 1", "nothing was sent"]
+    detail = staff.get(detail_of("exchange", two.exchanges.earliest("number").pk)).content.decode()
+    assert str(two.public) not in detail and "run of" in detail

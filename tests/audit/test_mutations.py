@@ -1,7 +1,5 @@
 """The audit of sessions that the product made with a rule broken, or of which a stored fact was changed."""
 
-import ast
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from enum import StrEnum
@@ -21,6 +19,7 @@ from sessions_app.prompt.prompt_items import PromptItem
 from sessions_app.prompt.static_change import StaticChange
 from sessions_app.prompt.verdict import CODES, Verdict, VerdictReason
 from sessions_app.runs import accounting, causes
+from tests.audit.rules import rules_of
 from tests.runs.scripted_session import LONG, MODEL, ScriptedSession
 
 Begin = Callable[..., ScriptedSession]
@@ -208,16 +207,8 @@ MUTATIONS: dict[str, Mutation] = {
 """By rule (its name in `verdict_rules`): what reaches it, the settings, and a wrong rule in its place."""
 
 
-def rules() -> set[str]:
-    """The functions and tables that `verdict_rules` defines."""
-    tree = ast.parse(inspect.getsource(verdict_rules))
-    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    assigned = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
-    return functions | {target.id for target in assigned if isinstance(target, ast.Name)}
-
-
 def test_every_rule_has_a_mutation() -> None:
-    assert set(MUTATIONS) == rules()
+    assert set(MUTATIONS) == rules_of(verdict_rules)
 
 
 @pytest.mark.parametrize("rule", MUTATIONS)

@@ -67,6 +67,32 @@ def test_repairs_stand_below_the_stages(client: Client, session: Session) -> Non
     assert "Turn 2, part 1: The signature was lost." in read(client, exchange, "pipeline")
 
 
+OLD, NEW = {"turn": "", "part": 0}, {"refused": {"turn": 1, "part": 1}}
+
+
+@pytest.mark.parametrize("remark", [OLD, NEW], ids=["of an earlier version", "of this one"])
+def test_a_refusal_names_its_turn_by_its_number(
+    client: Client, session: Session, remark: dict[str, object]
+) -> None:
+    run = make_run(session, "Go on")
+    assert run.trigger is not None
+    key = str(run.trigger.public)
+    code = "unsigned_first_call"
+    stored = remark | {"turn": key} if remark is OLD else remark
+    figures = {"turn": key, "part": 0} if remark is OLD else NEW["refused"]
+    stages = [{"name": "check", "status": "blocked", "remarks": [{"code": code, **stored}]}]
+    error = {"reason": code, "figures": figures}
+    Run.objects.filter(pk=run.pk).update(stages=stages, status=Run.Status.FAILED, error=error)
+    said = "The first call of turn 1 (part 1) lacks its thought."
+    for page in (
+        client.get(address(run)).content.decode(),
+        client.get(session.get_absolute_url()).content.decode(),
+    ):
+        assert said in page and f"turn {key}" not in page
+    (stage,) = stages_of(stages, session.pk)
+    assert stage.came_out.startswith(said)
+
+
 def test_a_refused_run_has_a_page_with_its_stages(client: Client, refused: Run) -> None:
     page = client.get(address(refused)).content.decode()
     assert "Nothing was sent." in page and "Choose repair." in page

@@ -11,17 +11,22 @@ import httpx2
 from django.contrib.auth.models import User
 from django.db.models import F
 
+from sessions_app.audit.rows import SessionRows
 from sessions_app.emulator.decisions import Decision
 from sessions_app.emulator.journal import Journal
 from sessions_app.models import Attachment, Exchange, Todo, Turn
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs import history_edits
+from tests.matrix.journaled_prompts import JournaledPrompts, claimed_place
 from tests.runs.mortal_process import in_database_thread
 from tests.runs.scripted_session import AGED, MODEL, ScriptedSession
 
 OTHER_MODEL = "gemini-2.5-flash"
 TALK = "What do you make of it? " * 60
+CHUNK = TALK * 2
+"""One message of it is a history chunk where history rolls early, whatever stands before it."""
+
 REQUESTS_KEPT = 2_000
 LONG_SESSION = 220
 PIXEL = b"\x89PNG\r\n\x1a\n"
@@ -107,7 +112,7 @@ class PlayedSession(ScriptedSession):
     def roll_over(self) -> None:
         self.change(settings={"tools": ["add_todo"]})
         for _ in range(2):
-            self.talk(rounds=2, more=TALK)
+            self.talk(rounds=2, more=CHUNK)
 
     def refuse_caches(self) -> None:
         self.provider.refuses = True
@@ -151,15 +156,23 @@ class PlayedSession(ScriptedSession):
 
     def wrong_figures(self) -> Iterator[str]:
         """Losses and breaks on which the journal has another opinion."""
-        found = self.decisions()
+        found, prompts, rows = self.decisions(), JournaledPrompts(self.provider.emulator.journal), self.rows()
         for exchange in self.session.exchanges.select_related("previous", "price").order_by("number"):
             expected = loss_by_journal(exchange, found)
             if expected is not None and exchange.lost_tokens != expected:
                 yield f"exchange {exchange.number}: lost {exchange.lost_tokens}, by the journal {expected}"
             elif expected is not None and exchange.lost_usd != (usd := usd_of(exchange, expected)):
                 yield f"exchange {exchange.number}: lost ${exchange.lost_usd}, by the journal ${usd}"
-            if not holds_unbroken(exchange, found):
-                yield f"exchange {exchange.number}: nothing broke, but {found[exchange.pk].prefix}"
+            if exchange.previous is not None and exchange.ledger:
+                before, now = prompts.of(exchange.previous), prompts.of(exchange)
+                line, items = exchange.break_line, rows.items(rows.numbers[exchange.pk])
+                if not now.parts_at(before, claimed_place(line, items, now)):
+                    yield f"exchange {exchange.number}: parts at {line}, by the journal {now.common(before)}"
+                if not holds(exchange, found, now.in_blocks(before)):
+                    yield f"exchange {exchange.number}: {found[exchange.pk].prefix} is less than it repeats"
+
+    def rows(self) -> SessionRows:
+        return SessionRows(self.session.pk)
 
     def decisions(self) -> Mapping[int, Decision]:
         """What the provider decided of each exchange, by the exchange's key."""
@@ -189,10 +202,10 @@ def usd_of(exchange: Exchange, tokens: int) -> Decimal | None:
     return (tokens * (new - cached) / 1_000_000).quantize(Decimal("0.00000001"))
 
 
-def holds_unbroken(exchange: Exchange, found: Mapping[int, Decision]) -> bool:
-    """Where nothing broke, the provider held all of the request before, if it is the same model's."""
+def holds(exchange: Exchange, found: Mapping[int, Decision], common: int) -> bool:
+    """The provider held what the request has in common with an answered one before it of the same model."""
     before = exchange.previous
-    if before is None or exchange.break_line or exchange.model != before.model:
+    if before is None or exchange.model != before.model or before.prompt_tokens is None:
         return True
     held, earlier = found[exchange.pk].prefix, found[before.pk].prefix
-    return held is None or earlier is None or held.tokens >= earlier.prompt
+    return held is None or earlier is None or held.bytes >= common

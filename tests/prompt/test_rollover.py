@@ -1,6 +1,6 @@
 from datetime import datetime, timedelta
 from decimal import Decimal
-from math import inf, sqrt
+from math import exp, inf, sqrt
 
 import pytest
 from hypothesis import given
@@ -53,6 +53,23 @@ def test_no_other_tail_costs_less_per_request(prefix: float, growth: float, rate
         return tail / 2 * d + float(rates.input) * prefix * growth / tail
 
     assert all(running(best) <= running(best * factor) * (1 + 1e-9) for factor in (0.5, 0.9, 1.1, 2))
+
+
+@given(st.floats(1_000, 500_000), st.floats(10, 5_000), st.floats(4, 1_000), st.sampled_from([FLASH, PRO]))
+def test_no_other_tail_costs_less_where_a_session_may_end_at_each_request(
+    prefix: float, growth: float, ahead: float, rates: Rates
+) -> None:
+    pace = Pace(growth, 0.0125, 100, 1.0, ahead)
+    d, best = saving(rates, pace.hours), explicit_tail(rates, pace, prefix)
+
+    def expected(tail: float) -> float:
+        """Of the tails and rollovers from one rollover on, if each request is the last with 1 / ahead."""
+        passed = tail / growth / ahead
+        goes_on = exp(-passed)
+        tails = d * growth * ahead**2 * (1 - goes_on * (1 + passed))
+        return (tails + float(rates.input) * prefix * goes_on) / (1 - goes_on)
+
+    assert all(expected(best) <= expected(best * factor) * (1 + 1e-6) for factor in (0.5, 0.9, 1.1, 2))
 
 
 def test_a_short_future_puts_the_roll_off() -> None:

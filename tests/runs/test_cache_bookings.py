@@ -3,12 +3,16 @@
 import uuid
 from datetime import timedelta
 from decimal import Decimal
+from unittest.mock import AsyncMock
 
 import pytest
-from asgiref.sync import sync_to_async
+from asgiref.sync import async_to_sync, sync_to_async
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from sessions_app.audit.cache_bookings import CacheBookings, cache_findings
+from sessions_app.audit.prices import PriceRows
+from sessions_app.errors import ProviderDown
 from sessions_app.gemini.provider_resources import CacheCreated
 from sessions_app.models import Booking, CacheEntry, Price, Session, Spending
 from sessions_app.prompt.bookings import SpendingCause
@@ -23,7 +27,7 @@ from sessions_app.runs.cache_bookings import (
     record_end,
 )
 from sessions_app.runs.cache_janitor import apply_requested_changes, reconcile
-from sessions_app.runs.cache_lifecycle import CacheRequest, _record_created, use_cache
+from sessions_app.runs.cache_lifecycle import CacheRequest, _record_created, create_cache, use_cache
 from tests.factories import MODEL, make_layers, make_session
 from tests.models.money import assert_sums_agree
 from tests.prices import make_price
@@ -106,6 +110,30 @@ def test_a_cache_nobody_has_a_row_for_was_made_all_the_same(pair: tuple[Session,
     request = CacheRequest("f" * 64, MODEL, "route-a", layers, maker, HOUR, exchange=0)
     assert not _record_created(request, CacheCreated(CACHE.name, None, CACHE.tokens), use_cache)
     assert spent(maker) == [Decimal("0.5")]
+
+
+@pytest.mark.parametrize(("deleted", "kept"), [(None, []), (ProviderDown("down"), [3_600])])
+def test_a_cache_that_is_not_needed_is_kept_where_it_cannot_be_deleted(
+    pair: tuple[Session, Session], deleted: ProviderDown | None, kept: list[int]
+) -> None:
+    """Its storage is booked for all the time that was asked for; the audit has nothing to say."""
+    maker, _ = pair
+    layers = make_layers([user_task("a", "Hello")], maker)
+    request = CacheRequest("f" * 64, MODEL, "route-a", layers, maker, HOUR, exchange=0)
+    gateway = AsyncMock()
+    gateway.delete_cache.side_effect = deleted
+
+    async def make(**_: object) -> CacheCreated:
+        await CacheEntry.objects.all().adelete()
+        return CacheCreated(CACHE.name, None, CACHE.tokens)
+
+    gateway.create_cache.side_effect = make
+    assert async_to_sync(create_cache)(gateway, request) is False
+    storage = Booking.objects.filter(cause=SpendingCause.CACHE_KEPT)
+    assert [one.stored_seconds for one in storage] == kept
+    assert spent(maker) == [Decimal("1.5") if kept else Decimal("0.5")]
+    found = cache_findings(CacheBookings(CACHE.name, PriceRows()))
+    assert all(stored == expected for _, stored, expected in found)
 
 
 @pytest.mark.parametrize("reason", [EntryReason.PROVIDER, EntryReason.NOT_LISTED])

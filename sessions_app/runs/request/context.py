@@ -233,7 +233,7 @@ class StageLog:
         try:
             result = stage(*args, **kwargs)
         except RequestRefused as error:
-            refusal = Remark(code=error.reason, **error.figures)
+            refusal = Remark(code=error.reason, refused=error.figures)
             self._add(name, None, StageStatus.BLOCKED, (refusal,), began)
             raise
         self._add(name, result.figures, result.status, result.remarks, began)

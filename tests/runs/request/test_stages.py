@@ -1,13 +1,17 @@
 """What the model is sent when texts are templates, and what the records say of it."""
 
+import sys
 import uuid
 from datetime import datetime, timedelta
 from typing import Any
+from unittest.mock import Mock
 
 import orjson
 import pytest
 from django.contrib.auth.models import User
 
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import PromptError
 from sessions_app.models import Assistant, Exchange, PromptText, QueuedMessage, Run, Session, Turn
 from sessions_app.panels import TOOLBOX
 from sessions_app.prompt.clock import clock_text
@@ -16,6 +20,9 @@ from sessions_app.rendering.renderer import RenderTime, renderer
 from sessions_app.runs.request import Endpoint, prepare
 from sessions_app.runs.start import start_edit, start_next, start_retry, start_send
 from tests import factories
+
+PREPARE = "sessions_app.runs.request.prepare"
+"""The module; the package has a function of that name."""
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +61,18 @@ def record(exchange: Exchange, name: str) -> dict[str, Any]:
 
 def codes(record: dict[str, Any]) -> list[tuple[str, str]]:
     return [(one["code"], one["title"]) for one in record["remarks"]]
+
+
+def test_a_broken_turn_is_refused_by_its_number(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = started(session)
+    assert run.trigger is not None
+    error = PromptError(RefusalCode.EMPTY_PART, turn=str(run.trigger.public))
+    monkeypatch.setattr(sys.modules[PREPARE], "verify_structure", Mock(side_effect=error))
+    with pytest.raises(PromptError) as refused:
+        prepare(run, 1, ENDPOINT, TOOLBOX)
+    assert refused.value.figures == {"turn": 1}
+    (last,) = Run.objects.values_list("stages", flat=True)
+    assert last[-1]["remarks"] == [{"code": "empty_part", "turn": "", "part": None, "refused": {"turn": 1}}]
 
 
 def end(session: Session) -> None:
