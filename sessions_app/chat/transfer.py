@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from sessions_app.chat.citations import ShownCitations
 from sessions_app.chat.transcript import Transcript
 from sessions_app.chat.transfer_format import (
     Export,
@@ -47,8 +48,14 @@ def export_markdown(session: Session) -> str:
         for step in view.steps:
             text = text_of(step.turn.wire)
             lines += ["## Model", text] if text else []
+            lines += [_sources(step.cited)] if step.cited and step.cited.sources else []
             lines += [_card(card.name, card.args, card.response) for card in step.cards]
     return "\n\n".join(lines) + "\n"
+
+
+def _sources(cited: ShownCitations) -> str:
+    lines = (f"{one.number}. {one.title} {one.address and f'<{one.address}>'}" for one in cited.sources)
+    return "\n".join(["Sources:", "", *map(str.rstrip, lines)])
 
 
 def _card(name: str, args: str, response: str) -> str:

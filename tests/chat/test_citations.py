@@ -12,10 +12,12 @@ from django.urls import reverse
 
 from sessions_app.chat.citations import ShownSource
 from sessions_app.chat.transcript import Transcript
+from sessions_app.chat.transfer import export_markdown, export_session
 from sessions_app.models import Session, Turn
 from sessions_app.prompt.citations import CitedSource
 from sessions_app.runs.history_edits import correct_answer
 from tests import factories
+from tests.chat.importing import import_session
 
 TEXT = "Bees dance. They fly."
 METADATA = {
@@ -63,6 +65,18 @@ def test_a_fork_keeps_them_and_new_words_do_not(client: Client, session: Session
     session.refresh_from_db()
     (view,) = Transcript.full(session.head).runs
     assert view.steps[-1].cited is None
+
+
+def test_markdown_lists_them_behind_the_answer(session: Session) -> None:
+    text = export_markdown(session)
+    assert f"{TEXT}\n\nSources:\n\n1. bees.example <https://bees.example/a%20b>\n2. <b>bad</b>\n" in text
+
+
+def test_an_exported_file_brings_them_along(alice: User, session: Session) -> None:
+    turn = session.head
+    assert turn is not None
+    again = import_session(alice, export_session(session))
+    assert again.head and again.head.citations == turn.citations != {}
 
 
 @pytest.mark.parametrize(
