@@ -37,7 +37,9 @@ class HistoryRollover:
 
 
 async def maintain_caches(gateway: Gateway, prepared: PreparedRequest) -> None:
-    """Executes the cache plan, then rolls history over if it is due."""
+    """Executes the cache plan, then rolls history over if it is due; not for a run aside."""
+    if prepared.context.is_aside:
+        return
     await carry_out_plan(gateway, prepared)
     await roll_over(gateway, prepared)
 

@@ -53,6 +53,19 @@ async def test_home_begins_a_chat_with_the_chosen_model_and_level(page: Page) ->
     await expect(button(page)).to_contain_text(f"{OTHER} High")
 
 
+async def test_home_begins_with_what_it_shows_after_coming_back(page: Page) -> None:
+    await page.goto("/")
+    await open_list(page)
+    await option(page, OTHER).check()
+    await page.keyboard.press("Escape")
+    await page.wait_for_function("() => !history.state")
+    await page.goto("/sessions/")
+    await page.go_back()
+    shown = await button(page).locator(".title").inner_text()
+    name = await page.locator("#start [name=model]").input_value()
+    assert name == shown.lower().replace(" ", "-")
+
+
 async def test_the_list_is_used_without_a_mouse(page: Page) -> None:
     await open_session(page)
     await button(page).focus()

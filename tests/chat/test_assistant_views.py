@@ -124,7 +124,8 @@ def test_the_installations_is_copied_but_not_changed(client: Client, alice: User
 def test_home_shows_what_a_named_assistant_brings(client: Client, baker: Assistant) -> None:
     page = client.get(reverse("home"), {"assistant": str(baker.public)}).content.decode()
     assert page.count("data-starter=") == 1 and "Scale a loaf" in page
-    assert 'name="model" value="gemini-3.6-flash"' in page and 'name="thinking_level" value="LOW"' in page
+    assert 'name="model" autocomplete="off" value="gemini-3.6-flash"' in page
+    assert 'name="thinking_level" autocomplete="off" value="LOW"' in page
 
 
 def test_a_quick_chat_has_a_copy_and_the_model_that_was_picked(

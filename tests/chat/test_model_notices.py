@@ -69,9 +69,9 @@ def test_an_end_without_a_successor_offers_no_switch(client: Client, ending: Ses
 def test_the_list_of_models_says_what_ends(ending: Session) -> None:
     form = SessionForm(instance=ending)
     labels = dict(form.fields["model"].choices)  # type: ignore[attr-defined]
-    assert labels[ENDING] == f"{ENDING} (retires 1 December 2026; successor gemini-3.8-flash)"
+    assert labels[ENDING] == "Gemini 2.5 Pro (retires 1 December 2026; successor gemini-3.8-flash)"
     assert "price changes 1 January 2027" in labels["gemini-3.6-flash"]
-    assert labels["gemini-2.5-flash-lite"] == "gemini-2.5-flash-lite"
+    assert labels["gemini-2.5-flash-lite"] == "Gemini 2.5 Flash-Lite"
     assert "no explicit caches" in labels["gemini-4-argon"]
     (notice,) = form.model_notices
     assert notice.way_on == "gemini-3.8-flash"

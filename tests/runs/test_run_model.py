@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from sessions_app.errors import RunError
-from sessions_app.models import Exchange, Run, Session, Turn
+from sessions_app.models import CacheEntry, Exchange, Run, Session, Turn
 from sessions_app.runs.runner import Runner
 from tests.runs.conftest import Ask
 from tests.runs.rounds import Played
@@ -70,3 +70,18 @@ async def test_what_goes_on_by_itself_goes_on_with_the_same_model(
     first = await ask("/maxtokens")
     await again(runner, session, first, OTHER)
     assert await asked(session) == [session.model, session.model, OTHER, OTHER]
+
+
+async def test_an_answer_by_another_model_makes_no_cache_and_leaves_that_of_the_chat(
+    runner: Runner, ask: Ask, session: Session
+) -> None:
+    long, settings = "You keep lists for people. " * 500, {"cache_mode": "explicit", "tools": []}
+    await Session.objects.filter(pk=session.pk).aupdate(background=long, settings=settings)
+    first = await ask("hello")
+    made = await CacheEntry.objects.aget()
+    other = await again(runner, session, first, OTHER)
+    exchange = await Exchange.objects.aget(run=other)
+    assert (exchange.cache_action, exchange.plan_figures["reason"]) == ("none", "waived")
+    assert await CacheEntry.objects.acount() == 1
+    later = await ask("and now?")
+    assert (await Exchange.objects.aget(run=later)).cache_name == made.name

@@ -7,7 +7,7 @@ from django.utils import timezone
 from sessions_app.context.model_lookup import price_now
 from sessions_app.models import CacheEntry
 from sessions_app.prompt import caching, strategy
-from sessions_app.prompt.caching import CacheFacts, CachePlan
+from sessions_app.prompt.caching import CacheAction, CacheFacts, CachePlan, PlanReason
 from sessions_app.prompt.detach import Thresholds
 from sessions_app.prompt.layers import Layers
 from sessions_app.prompt.payload import static_tokens
@@ -61,7 +61,7 @@ def choose(context: RequestContext) -> ChosenCaching:
             hit_share=hit_share(counted, context.route),
         )
     )
-    thresholds = chosen.before if context.step == 1 else NEVER
+    thresholds = chosen.before if context.step == 1 and not context.is_aside else NEVER
     return ChosenCaching(chosen, thresholds, frozenset(one.cache_name for one in counted if one.cache_name))
 
 
@@ -77,6 +77,8 @@ def plan(context: RequestContext, layers: Layers, chosen: ChosenCaching) -> Stag
         facts = CacheEntry.facts(fingerprint, route=route, model=model, minimum=minimum, held=held)
     facts = replace(facts, lifetime=how.lifetime, is_waived=is_waived, is_ours=facts.name in chosen.named)
     decided = caching.plan_cache(static_tokens(layers), facts, timezone.now())
+    if context.is_aside and decided.action is CacheAction.CREATE:
+        decided = CachePlan(CacheAction.NONE, "", PlanReason.WAIVED)
     figures = CacheFigures(
         fingerprint=fingerprint, mode=how.record.mode, policy=how.record.policy, action=decided.action
     )

@@ -145,7 +145,8 @@ class RequestContext:
 
     `first` is None in the first request of a run. `served` is the model that answered last on this
     endpoint. `has_notifications` and `has_budget` are false when there is certainly no open notification or
-    no budget of the person.
+    no budget of the person. `is_aside`: the next run asks another model, so nothing is kept for later
+    requests to this one.
     """
 
     run: Run
@@ -162,6 +163,7 @@ class RequestContext:
     has_notifications: bool = True
     has_budget: bool = True
     render_time: RenderTime = field(default_factory=RenderTime)
+    is_aside: bool = False
 
     @classmethod
     def read(
@@ -176,6 +178,7 @@ class RequestContext:
     ) -> Self:
         """Reads the session again: two queries, one for a first request. Raises RunEnded."""
         run.session = session = _session_of(run)
+        is_aside = _keep_choice(session, run)
         recent = recent_exchanges(session)
         served = recent.served(session, endpoint.route)
         return cls(
@@ -192,6 +195,7 @@ class RequestContext:
             recent,
             session.has_notifications,
             session.has_budget,
+            is_aside=is_aside,
         )
 
     @property
@@ -257,16 +261,23 @@ class StageLog:
 def _session_of(run: Run) -> Any:
     """The annotated session of an active run: what the stages mark in it they mark for that run.
 
-    Its model and thinking level are those that the run began with. Raises RunEnded.
+    Raises RunEnded.
     """
     active = {"runs": run.pk, "runs__status__in": Run.ACTIVE}
     session = _session_query().filter(pk=run.session_id, **active).first()
     if session is None:
         raise RunEnded
-    if run.model:
-        session.model = run.model
-        session.settings = {**session.settings, "thinking_level": run.thinking_level}
     return session
+
+
+def _keep_choice(session: Session, run: Run) -> bool:
+    """Sets the model and level that the run began with; returns whether the session's model is another."""
+    if not run.model:
+        return False
+    is_aside = run.model != session.model
+    session.model = run.model
+    session.settings = {**session.settings, "thinking_level": run.thinking_level}
+    return is_aside
 
 
 @cache
