@@ -155,7 +155,7 @@ class Session(Persona):
 
     @property
     def shown_title(self) -> str:
-        return self.title or "New chat"
+        return self.title or "Untitled chat"
 
     def switch_panel(self, key: str, on: bool) -> None:
         self._change_settings(lambda options: options.panels | {key: on}, "panels")
