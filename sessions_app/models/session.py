@@ -160,7 +160,7 @@ class Session(Persona):
 
     @property
     def shown_title(self) -> str:
-        return self.title or "New chat"
+        return self.title or "Untitled chat"
 
     def choose_model(self, model: str, thinking_level: str) -> None:
         """For the runs that begin from now on; a run that goes on keeps its own."""

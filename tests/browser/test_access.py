@@ -27,6 +27,16 @@ PAGES = [
 PARTS = ["", "arguments/", "inspect/", *(f"inspect/1/?tab={tab}" for tab in TABS)]
 
 
+async def open_row_menu(page: Page) -> None:
+    await page.locator(".side li").first.hover()
+    await page.locator(".side li .menu > summary").first.click()
+
+
+async def open_folder_dialog(page: Page) -> None:
+    await page.get_by_label("More for this chat").click()
+    await page.get_by_role("button", name="Move to folder…").click()
+
+
 async def open_call(page: Page) -> None:
     await page.locator(".activity:has(.tool) > summary").first.click()
     await page.locator(".tool summary").first.click()
@@ -43,6 +53,9 @@ OPENED: dict[str, Callable[[Page], Awaitable[Any]]] = {
     "another model": open_other_models,
     "context": lambda page: page.get_by_role("button", name="Context").click(),
     "menu of an answer": lambda page: page.get_by_label("More for this answer").last.click(),
+    "what can be added": lambda page: page.get_by_label("Add files and more").click(),
+    "menu in the sidebar": open_row_menu,
+    "folders": open_folder_dialog,
     "menu of the session": lambda page: page.get_by_label("More for this chat").click(),
     "account": lambda page: page.locator(".sum").last.click(),
     "new wording": lambda page: page.locator("[data-edit]").last.press("Enter"),
