@@ -25,6 +25,15 @@ def is_cut_off(rows: SessionRows, exchange: Row) -> bool:
     return reason == "cut_off"
 
 
+def is_unanswered(rows: SessionRows, exchange: Row) -> bool:
+    """The last request of a failed run of which nothing came but an error.
+
+    An earlier version called it cut off, and so is one that failed for itself: `is_cut_off` is asked first.
+    """
+    is_failed = rows.runs[exchange["run_id"]]["status"] == "failed" and _is_last(rows, exchange)
+    return is_failed and bool(exchange["error"]) and not any(rows.chunks(exchange))
+
+
 def _is_last(rows: SessionRows, exchange: Row) -> bool:
     numbers = (one["number"] for one in rows.exchanges if one["run_id"] == exchange["run_id"])
     return bool(max(numbers) == exchange["number"])

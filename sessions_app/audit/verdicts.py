@@ -10,7 +10,7 @@ from typing import Any
 
 from sessions_app.audit.cache_life import CacheRows, Fate
 from sessions_app.audit.compared import compared_with
-from sessions_app.audit.cut_off import is_cut_off
+from sessions_app.audit.cut_off import is_cut_off, is_unanswered
 from sessions_app.audit.differences import Figure, Finding
 from sessions_app.audit.minimums import minimum_of
 from sessions_app.audit.rows import Row, SessionRows
@@ -84,6 +84,8 @@ class Case:
             return self._refused()
         if is_cut_off(self.rows, exchange):
             return "cut_off"
+        if is_unanswered(self.rows, exchange):
+            return "not_answered"
         if not exchange["usage"]:
             return "no_usage"
         return self._hit() if exchange["cached_tokens"] else self._unserved()

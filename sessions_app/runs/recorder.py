@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from sessions_app.errors import CacheGone, PipewebError
+from sessions_app.errors import CacheGone, GatewayError, PipewebError
 from sessions_app.events import Finished
 from sessions_app.gemini.routes import route_from
 from sessions_app.models import CacheEntry, Exchange, Notification, Run, RunLog, Turn
@@ -233,7 +233,8 @@ def _end_exchange(exchange: Exchange, error: PipewebError | None) -> None:
     account_for(exchange, reply, is_cut=True)
     if chunks and exchange.cache_name:
         _note_use(exchange)
-    set_verdict(exchange, Verdict(VerdictReason.CUT_OFF))
+    is_refused = isinstance(error, GatewayError) and not chunks
+    set_verdict(exchange, Verdict(VerdictReason.NOT_ANSWERED if is_refused else VerdictReason.CUT_OFF))
     append_stages(exchange, began)
     exchange.save(update_fields=REPLY_FIELDS)
 

@@ -12,6 +12,7 @@ from sessions_app.audit.audit import audit_session
 from sessions_app.audit.differences import Figure
 from sessions_app.audit.minimums import minimum_of
 from sessions_app.audit.rows import SessionRows
+from sessions_app.emulator.slash_commands import parse_faults
 from sessions_app.models import Exchange, ModelFacts, Turn
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs import causes, history_edits
@@ -155,6 +156,19 @@ def test_an_answer_that_was_stopped_is_cut_off_whatever_its_row_says(begin: Begi
     figures = stopped.verdict_figures | {"reason": "unexplained"}
     Exchange.objects.filter(pk=stopped.pk).update(verdict="provider_miss", verdict_figures=figures)
     assert found(played) >= {(2, Figure.VERDICT)}
+
+
+def test_a_request_that_is_refused_was_not_answered(begin: Begin) -> None:
+    played = begin()
+    played.provider.emulator.faults.configured = tuple(parse_faults("error 400"))
+    played.talk()
+    refused = played.newest()
+    assert refused.run.status == "failed" and not refused.chunks.exists()
+    assert refused.verdict_figures["reason"] == "not_answered"
+    assert found(played) == set()
+    figures = refused.verdict_figures | {"reason": "no_usage"}
+    Exchange.objects.filter(pk=refused.pk).update(verdict_figures=figures)
+    assert found(played) == {(1, Figure.VERDICT)}
 
 
 def test_a_whole_answer_that_passes_for_a_cut_one_is_noticed(begin: Begin) -> None:

@@ -110,3 +110,14 @@ def test_the_table_is_where_usage_is_shown(client: Client, session: Session) -> 
     Exchange.objects.filter(pk=exchange.pk).update(usage=BREAKDOWN)
     page = read(client, exchange, "response")
     assert ">IMAGE<" in page and ">258<" in page and "Not named" in page
+
+
+def test_a_refused_request_ended_with_what_the_provider_said(client: Client, session: Session) -> None:
+    exchange = make_exchange(make_run(session), [])
+    error = {"kind": "BadRequest", "code": 400, "message": "No such field.", "hint": "Look at what was sent."}
+    Exchange.objects.filter(pk=exchange.pk).update(outcome="empty", error=error)
+    page = read(client, exchange, "response")
+    ended = page[page.index("How it ended") :]
+    assert "No such field." in ended and "Look at what was sent." in ended
+    assert "answered with nothing" not in page
+    assert "<dt>Longest gap</dt><dd>–</dd>" in read(client, exchange, "stream")

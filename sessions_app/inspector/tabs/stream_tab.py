@@ -79,8 +79,9 @@ class StreamTimeline:
         return [arrival for arrival in self.arrivals if arrival.is_stall]
 
     @property
-    def longest_gap(self) -> float:
-        return max((arrival.gap for arrival in self.arrivals[1:]), default=0.0)
+    def longest_gap(self) -> float | None:
+        """None where fewer than two chunks came."""
+        return max((arrival.gap for arrival in self.arrivals[1:]), default=None)
 
     @property
     def summary(self) -> str:
