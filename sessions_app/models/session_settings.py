@@ -70,6 +70,9 @@ class SessionSettings(BaseModel):
     temperature: Annotated[float | None, FormField("model", placeholder="Model's default", step="0.1")] = (
         Field(default=None, ge=0, le=2, title="Temperature", description="0 to 2; higher is more varied.")
     )
+    top_p: Annotated[float | None, FormField("model", placeholder="Model's default", step="0.05")] = Field(
+        default=None, ge=0, le=1, title="Top P", description="0 to 1; lower keeps to likelier words."
+    )
     auto_title: Annotated[
         Literal["words", "model"],
         FormField("advanced", choices={"words": "From the first words", "model": "Written by the model"}),

@@ -33,6 +33,7 @@ class GenerationConfig:
     """None and the empty string mean the model's default."""
 
     temperature: float | None = None
+    top_p: float | None = None
     thinking_level: str = ""
     thinking_budget: int | None = None
     include_thoughts: bool = True
@@ -52,6 +53,7 @@ class GenerationConfig:
         }
         config = {
             "temperature": self.temperature,
+            "topP": self.top_p,
             "maxOutputTokens": self.max_output_tokens,
             "thinkingConfig": _present(thinking) or None,
         }

@@ -59,13 +59,15 @@ async def test_model_and_temperature_hold_from_the_next_request_on(page: Page) -
     await dialog.get_by_role("tab", name="Model").click()
     await dialog.get_by_role("combobox", name="Model").select_option("gemini-2.5-flash")
     await dialog.get_by_label("Temperature", exact=True).fill("0.3")
+    await dialog.get_by_label("Top P", exact=True).fill("0.9")
     await dialog.get_by_role("button", name="Save").click()
     await expect(page.locator("[data-model-label]")).to_contain_text("Gemini 2.5 Flash")
     await page.wait_for_load_state("load")
     await finished(await send(page, "Hello again"))
     await expect(page.locator(".run")).to_have_count(2)
     assert "temperature" not in (await sent_request(page, 1)).get("generationConfig", {})
-    assert (await sent_request(page, 2))["generationConfig"]["temperature"] == 0.3
+    sent = (await sent_request(page, 2))["generationConfig"]
+    assert (sent["temperature"], sent["topP"]) == (0.3, 0.9)
     await page.locator(".run").last.get_by_role("button", name="Tokens and cost of this answer").click()
     await page.locator(".card:popover-open").get_by_role("link", name="Open in the inspector").click()
     await expect(page.get_by_role("main")).to_contain_text("gemini-2.5-flash")

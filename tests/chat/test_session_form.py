@@ -190,6 +190,7 @@ SET: dict[str, tuple[object, object]] = {
     "thinking_level": ("LOW", "LOW"),
     "thinking_budget": ("512", 512),
     "temperature": ("0.5", 0.5),
+    "top_p": ("0.9", 0.9),
     "auto_title": ("model", "model"),
     "include_thoughts": ("on", True),
     "language": ("Portuguese", "Portuguese"),
@@ -210,7 +211,7 @@ SET: dict[str, tuple[object, object]] = {
     "budget_usd": ("2", 2.0),
 }
 EMPTIED: dict[str, object] = {"include_thoughts": False, "continue_cut": False, "tools": []} | dict.fromkeys(
-    ("temperature", "thinking_budget", *(name for name in OPTIONS if name.startswith(("max_", "budget_"))))
+    ("temperature", "top_p", "thinking_budget", *(name for name in OPTIONS if name.startswith(("max_", "budget_"))))
 )
 
 

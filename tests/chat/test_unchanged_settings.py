@@ -25,6 +25,7 @@ OPTIONS = st.fixed_dictionaries(
         "message_language": st.sampled_from(["pt", " pt"]),
         "time_zone": st.sampled_from(["UTC", "Europe/Lisbon"]),
         "temperature": st.none() | st.floats(0, 2),
+        "top_p": st.none() | st.floats(0, 1),
         "thinking_budget": st.none() | st.integers(-1, 65_536),
         "thinking_level": st.sampled_from(["", "LOW"]),
         "clock_minutes": st.integers(1, 1440),

@@ -172,6 +172,7 @@ def test_the_hash_is_that_of_the_body() -> None:
         (GenerationConfig(include_thoughts=False), None),
         (GenerationConfig(), {"thinkingConfig": {"includeThoughts": True}}),
         (GenerationConfig(temperature=0, include_thoughts=False), {"temperature": 0}),
+        (GenerationConfig(top_p=0.9, include_thoughts=False), {"topP": 0.9}),
         (
             GenerationConfig(max_output_tokens=9, thinking_level="low"),
             {"maxOutputTokens": 9, "thinkingConfig": {"includeThoughts": True, "thinkingLevel": "LOW"}},

@@ -187,6 +187,7 @@ def generation_config(options: SessionSettings, capabilities: Capabilities) -> G
     """The session's settings, as far as the model supports them."""
     return GenerationConfig(
         temperature=options.temperature if capabilities.sampling else None,
+        top_p=options.top_p if capabilities.sampling else None,
         thinking_level=options.thinking_level if options.thinking_level in capabilities.levels else "",
         thinking_budget=options.thinking_budget if capabilities.thinking == "budget" else None,
         include_thoughts=options.include_thoughts and capabilities.thinking != "none",
