@@ -80,7 +80,7 @@ class ReadPrompt:
         return claim.low <= place <= claim.high or (place > claim.high and self._is_uncounted(before, claim))
 
     def _is_uncounted(self, before: "ReadPrompt", claim: Claim) -> bool:
-        """Both differ, there or at the end of the part before, in what is not counted: a signature, an id of a call."""
+        """Both differ, there or in the part before, in what is not counted: a signature, an id of a call."""
         if claim.part is None:
             return False
         old, new = (prompt.parts[max(0, claim.part - 1) : claim.part + 1] for prompt in (before, self))
