@@ -80,10 +80,10 @@ class ReadPrompt:
         return claim.low <= place <= claim.high or (place > claim.high and self._is_uncounted(before, claim))
 
     def _is_uncounted(self, before: "ReadPrompt", claim: Claim) -> bool:
-        """Both differ in what the provider does not count: a signature, or the id of a call."""
+        """Both differ, there or in the part before, in what is not counted: a signature, an id of a call."""
         if claim.part is None:
             return False
-        old, new = (prompt.parts[claim.part : claim.part + 1] for prompt in (before, self))
+        old, new = (prompt.parts[max(0, claim.part - 1) : claim.part + 1] for prompt in (before, self))
         kept = [[(role, part.kind, counted_bytes(part)) for role, part in one] for one in (old, new)]
         return kept[0] == kept[1] and old != new
 
