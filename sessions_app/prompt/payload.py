@@ -33,11 +33,11 @@ class GenerationConfig:
     """None and the empty string mean the model's default."""
 
     temperature: float | None = None
-    top_p: float | None = None
     thinking_level: str = ""
     thinking_budget: int | None = None
     include_thoughts: bool = True
     max_output_tokens: int | None = None
+    top_p: float | None = None
 
     def wire(self) -> bytes:
         """`generationConfig` as JSON, empty when nothing is set.

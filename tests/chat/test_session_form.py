@@ -210,8 +210,9 @@ SET: dict[str, tuple[object, object]] = {
     "max_usd": ("0.5", 0.5),
     "budget_usd": ("2", 2.0),
 }
+NUMBERS = [name for name in OPTIONS if name.startswith(("max_", "budget_"))]
 EMPTIED: dict[str, object] = {"include_thoughts": False, "continue_cut": False, "tools": []} | dict.fromkeys(
-    ("temperature", "top_p", "thinking_budget", *(name for name in OPTIONS if name.startswith(("max_", "budget_"))))
+    ("temperature", "top_p", "thinking_budget", *NUMBERS)
 )
 
 

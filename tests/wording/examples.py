@@ -2,23 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from itertools import cycle
 from string import Formatter
-from typing import Any, get_args
+from typing import Any
 
-from sessions_app.error_codes import BodyRefusal, DocumentProblem, RefusalCode, ShareProblem
+from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import NoAnswer, ProviderDown
 from sessions_app.models import Notification, Run
 from sessions_app.prompt.billing import BilledAs
 from sessions_app.prompt.bookings import CauseSum, SpendingCause
 from sessions_app.prompt.cache_life import CacheEventKind, CacheFate, FateKind
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason, VerdictCode
-from sessions_app.prompt.citations import SourceKind
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import ModelNotice, NoticeCode
-from sessions_app.prompt.model_uses import PriceClass
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, BreakPlace, CacheLoss
 from sessions_app.prompt.pricing import Budget, BudgetScope, Money, MoneySource, PriceTerm, Rates, TermKind
@@ -35,32 +33,27 @@ from sessions_app.wording import (
     break_lines,
     cache_events,
     cache_plans,
-    citations,
     comparisons,
     costs,
-    documents,
     endings,
     imports,
     model_notices,
-    models,
     outcomes,
     refusals,
     remarks,
     resends,
     sentences,
     sessions,
-    sharing,
     sources,
     stages,
     strategies,
     terms,
     texts,
     token_kinds,
-    uploads,
-    usage,
     values,
     verdicts,
 )
+from tests.wording.chat_examples import chat_sentences
 
 PLACE = BreakPlace(
     item=2,
@@ -229,8 +222,6 @@ REMARKS = (
     *(Remark(code=RemarkCode.BUDGET_NEAR, **budget.stored()) for budget in BUDGETS),
 )
 
-FILE_TYPES = ("image/png", "audio/mp3", "video/mp4", "application/pdf", "text/plain", "application/zip")
-
 CONTINUED = FIGURES[StageName.CONTINUE](case="cut", most=3)
 RECORDS = (
     *(
@@ -260,38 +251,14 @@ def all_sentences() -> Iterator[str]:
     yield from sessions.WINDOW_WARNINGS.values()
     yield from map(model_notices.sentence, NOTICES)
     yield from map(model_notices.label, NOTICES)
-    yield from _words_about_models()
     yield assistants.deleted("Baker")
     yield from texts.REMARKS.values()
     yield from map(terms.explanation, terms.EXPLANATIONS)
-    yield from _words_about_usage()
-    yield from _words_about_sources()
     yield from (*api_key.ORIGINS.values(), *api_key.PLACES.values())
     yield from _names_of_the_inspector()
     yield from _sentences_of_input()
     yield from _sentences_of_runs()
-    yield from _sentences_of_uploads()
-
-
-def _words_about_usage() -> Iterator[str]:
-    yield from (usage.tokens(1_000, 50, thoughts) for thoughts in (0, 20))
-    yield from (usage.cached(part, 1_000) for part in (0, 5, 500, 1_000))
-    yield usage.cost("$0.01")
-
-
-def _words_about_sources() -> Iterator[str]:
-    yield from map(citations.unnamed, get_args(SourceKind))
-    yield from citations.details(is_quoted=True, licence="MIT", is_read=False)
-
-
-def _words_about_models() -> Iterator[str]:
-    for price in PriceClass:
-        yield from (models.use(price, thinking) for thinking in models.THINKING)
-    yield models.price(Rates(Decimal(3), Decimal("0.30"), Decimal(15)))
-    for case in ("ends", "ended"):
-        yield from (models.future(case, date(2026, 12, 1), served_by) for served_by in ("", "Gemini 4"))
-    yield models.future("routed", date(2026, 12, 1), "Gemini 4")
-    yield from (models.chosen(case, "Gemini 4") for case in models.CHOSEN)
+    yield from chat_sentences()
 
 
 def _sentences_of_caches() -> Iterator[str]:
@@ -369,18 +336,3 @@ def _sentences_of_bookings() -> Iterator[str]:
     yield from (costs.billed(way, 1_000, 20) for way in BilledAs)
     yield from (*costs.TOKEN_KINDS.values(), *costs.CHANGES.values())
     yield from map(costs.bound_of, (None, *SUMS))
-
-
-def _sentences_of_uploads() -> Iterator[str]:
-    yield from (sharing.problem(reason, {"size": 2_000, "limit": 1_000}) for reason in ShareProblem)
-    yield from sharing.CALL_STATES.values()
-    figures = {"host": "a.example", "seconds": 10, "limit": 1_000, "status": 404, "mime": "image/png"}
-    yield from (documents.problem(reason, figures) for reason in DocumentProblem)
-    yield from (documents.hint("page"), documents.hint("document"))
-    noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
-    yield documents.document_with_origin("a.docx", "Text")
-    yield from (documents.page_with_origin("http://a.example/", each, noon, "Text") for each in ("", "A"))
-    yield from (uploads.body_refusal(reason, 1_000_000) for reason in BodyRefusal)
-    for mime in FILE_TYPES:
-        yield from uploads.too_large("a", 2_000_000, 1_000_000, mime)
-    yield from uploads.too_many("a", 10)
