@@ -121,8 +121,9 @@ class _Cutter:
         start = _blank(self._text, 0)
         if not isinstance(self._value, dict) or not self._value:
             raise ValueError("no object")
-        self._members = {_CAMEL.get(one.name, one.name): one for one in self._within(start)}
-        if len(self._members) != sum(1 for _ in self._within(start)):
+        listed = list(self._within(start))
+        self._members = {_CAMEL.get(one.name, one.name): one for one in listed}
+        if len(self._members) != len(listed):
             raise ValueError("a member stands there twice")
         self._values = {_CAMEL.get(name, name): value for name, value in self._value.items()}
 
@@ -180,18 +181,23 @@ class _Cutter:
         parts = parts_in(value)
         if not _is_plain(value) or not any(is_generated(part[TEXT_KEY]) for part in parts):
             return []
-        inside = {one.name: one for one in self._within(place.start)}
-        found = []
-        for at, part in enumerate(self._within(inside[PARTS_KEY].start)):
-            text = next(iter(self._within(part.start)))
-            generated = is_generated(parts[at][TEXT_KEY])
-            where = Layer.DYNAMIC if generated else layer
-            source = f"context:{at}" if generated else f"content:{number}.{at}"
-            tokens = estimate(parts[at][TEXT_KEY])
-            found.append(
-                _Span(where, source, "user", TEXT_KIND, text.start + 1, text.end - 1, tokens, number, at)
-            )
-        return found
+        inside = list(self._within(place.start))
+        listed = next(one for one in inside if one.name == PARTS_KEY)
+        texts = [list(self._within(part.start)) for part in self._within(listed.start)]
+        if len(inside) != len(value) or any(len(one) > 1 for one in texts):
+            return []  # A member stands there twice.
+        return [
+            self._text_span(part[TEXT_KEY], text, number, at, layer)
+            for at, (part, (text,)) in enumerate(zip(parts, texts, strict=True))
+        ]
+
+    def _text_span(self, text: str, place: Member, number: int, at: int, layer: Layer) -> _Span:
+        """Of the text without its quotes, as the texts of our own layers are."""
+        generated = is_generated(text)
+        source = f"context:{number}.{at}" if generated else f"content:{number}.{at}"
+        where = Layer.DYNAMIC if generated else layer
+        start, end = place.start + 1, place.end - 1
+        return _Span(where, source, "user", TEXT_KIND, start, end, estimate(text), number, at)
 
     def _within(self, start: int) -> Iterator[Member]:
         """The members of the object or list that begins there."""
@@ -199,8 +205,9 @@ class _Cutter:
         while text[at] not in "]}":
             name: Any = count
             if text[start] == "{":
-                name, at = _decode(text, at)
-                at = _blank(text, _blank(text, at) + 1)
+                end = _decode(text, at)[1]
+                name = wire.loads(text[at:end].encode("latin-1"))
+                at = _blank(text, _blank(text, end) + 1)
             _, end = _decode(text, at)
             yield Member(name, at, end)
             at, count = _blank(text, end), count + 1
@@ -224,8 +231,7 @@ def _is_plain(value: Any) -> bool:
     ):
         return False
     parts = parts_in(value)
-    written = value[PARTS_KEY] if PARTS_KEY in value else []
-    return len(parts) == len(written) > 0 and all(
+    return len(parts) == len(value.get(PARTS_KEY) or ()) > 0 and all(
         set(part) == {TEXT_KEY} and isinstance(part[TEXT_KEY], str) for part in parts
     )
 
