@@ -47,16 +47,23 @@ class Grouping:
         request = Leaf(key, at, traits, Placement(key, key, Relation.OPENS))
         found = self._find(request)
         request.place = found
-        if found.relation in (Relation.CONTINUES, Relation.RETRY):
-            self.leaves.pop(found.before, None)
-        if found.relation == Relation.SIDE_CALL:
-            self._drop_lane(found.lane)
         self._adopt(found)
-        self.leaves[key] = request
-        if found.lane == key or (found.relation == Relation.RETRY and found.lane not in self._openers):
-            self._openers[found.lane] = _Opener(found.session, traits.lane, traits.contents)
-        self._forget_oldest()
+        self.restore([request])
         return found
+
+    def restore(self, requests: Iterable[Leaf]) -> None:
+        """Requests with the places that they have, in the order in which they came."""
+        for one in requests:
+            place = one.place
+            if place.relation in (Relation.CONTINUES, Relation.RETRY):
+                self.leaves.pop(place.before, None)
+            if place.relation == Relation.SIDE_CALL:
+                self._drop_lane(place.lane)
+            self.leaves[one.key] = one
+            opens = place.lane == one.key or place.relation == Relation.RETRY
+            if opens and not one.has_failed and place.lane not in self._openers:
+                self._openers[place.lane] = _Opener(place.session, one.traits.lane, one.traits.contents)
+            self._forget_oldest()
 
     def end(
         self, key: str, at: float, calls: Iterable[Iterable[str]] = (), *, has_failed: bool = False

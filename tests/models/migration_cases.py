@@ -15,6 +15,8 @@ from sessions_app.models import (
     CacheEntry,
     CacheEvent,
     CacheRefusal,
+    CaptureAddress,
+    CapturedRequest,
     DatabaseProbe,
     Exchange,
     ExchangeAttempt,
@@ -180,6 +182,14 @@ def nobody_has_chosen_a_view() -> None:
     assert User.objects.exists() and not Preferences.objects.exists()
 
 
+def there_is_no_address_for_other_programs() -> None:
+    assert User.objects.exists() and not CaptureAddress.objects.exists()
+
+
+def nothing_was_captured() -> None:
+    assert Exchange.objects.exists() and not CapturedRequest.objects.exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -203,6 +213,8 @@ CASES: dict[str, Callable[[], None]] = {
     "0034_tool_call_may_have_run": no_old_call_is_of_unknown_outcome,
     "0037_preferences": nobody_has_chosen_a_view,
     "0042_shared_links": nothing_is_shared_and_no_number_of_links_is_set,
+    "0050_capture_addresses": there_is_no_address_for_other_programs,
+    "0051_captured_requests": nothing_was_captured,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

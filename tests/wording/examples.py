@@ -8,7 +8,8 @@ from itertools import cycle
 from string import Formatter
 from typing import Any
 
-from sessions_app.error_codes import BodyRefusal, DocumentProblem, RefusalCode, ShareProblem
+from sessions_app.capture.placements import Relation
+from sessions_app.error_codes import BodyRefusal, CaptureFault, DocumentProblem, RefusalCode, ShareProblem
 from sessions_app.errors import NoAnswer, ProviderDown
 from sessions_app.models import Notification, Run
 from sessions_app.prompt.billing import BilledAs
@@ -32,6 +33,7 @@ from sessions_app.wording import (
     break_lines,
     cache_events,
     cache_plans,
+    capture,
     comparisons,
     costs,
     documents,
@@ -351,6 +353,10 @@ def _sentences_of_bookings() -> Iterator[str]:
 def _sentences_of_uploads() -> Iterator[str]:
     yield from (sharing.problem(reason, {"size": 2_000, "limit": 1_000}) for reason in ShareProblem)
     yield from sharing.CALL_STATES.values()
+    yield from (capture.fault(one, limit=1_000) for one in CaptureFault)
+    yield from (capture.relation(one, is_guess=guess) for one in Relation for guess in (False, True))
+    yield from capture.ROLES.values()
+    yield from (capture.missed(number) for number in (1, 2))
     figures = {"host": "a.example", "seconds": 10, "limit": 1_000, "status": 404, "mime": "image/png"}
     yield from (documents.problem(reason, figures) for reason in DocumentProblem)
     yield from (documents.hint("page"), documents.hint("document"))
