@@ -46,6 +46,7 @@ ROLES: dict[str, str] = {"main": "main", "side": "beside", "sub_agent": "sub-age
 
 _GUESSED = "{relation} (a guess)"
 _MISSED_ONE = "One request was relayed but not recorded."
+_TOO_MANY_ADDRESSES = "You have {limit:,} addresses already. Revoke one first."
 _MISSED = "{number:,} requests were relayed but not recorded."
 
 
@@ -60,3 +61,7 @@ def relation(code: str, *, is_guess: bool) -> str:
 
 def missed(number: int) -> str:
     return fill(_MISSED, {"number": number}) if number > 1 else _MISSED_ONE
+
+
+def too_many_addresses(limit: int) -> str:
+    return fill(_TOO_MANY_ADDRESSES, {"limit": limit})

@@ -36,7 +36,7 @@ class Program:
 
     def begun(self, body: bytes, **fields: Any) -> Begun:
         self.now += timedelta(seconds=1)
-        facts = {
+        facts: dict[str, Any] = {
             "address": self.address.pk,
             "owner": self.address.owner_id,
             "received_at": self.now,
@@ -84,14 +84,14 @@ def test_both_bodies_are_kept_as_they_travelled(program: Program) -> None:
 def test_an_answer_tells_its_tokens_and_its_calls(program: Program) -> None:
     usage = {"promptTokenCount": 90, "cachedContentTokenCount": 60, "candidatesTokenCount": 5}
     counted = {**usage, "thoughtsTokenCount": 2, "totalTokenCount": 97}
-    call = call_chunk("look", {"where": "into the oven"}, finishReason="STOP", usageMetadata=counted)
+    call = call_chunk("look", {"where": "into the oven"}, finish="STOP", usage=counted)
     row = program.ask(body_of([FIRST]), b"data: " + call + b"\n\n")
     assert (row.prompt_tokens, row.cached_tokens, row.output_tokens) == (90, 60, 7)
     assert row.calls == [["into the oven"]] and row.finish_reason == "STOP"
 
 
 def test_an_answer_without_counts_has_none(program: Program) -> None:
-    row = program.ask(body_of([FIRST]), text_chunk("Double it.", usageMetadata={}))
+    row = program.ask(body_of([FIRST]), text_chunk("Double it."))
     assert row.prompt_tokens is None
 
 
@@ -129,8 +129,8 @@ def test_addresses_do_not_mix(program: Program, alice: User) -> None:
 
 
 def test_what_asks_no_model_is_listed_without_a_session(program: Program) -> None:
-    row = program.ask(b"", asks_model=False, method="GET", path="/v1beta/models", body=None)
-    assert row.session == "" and row.request_body is None
+    row = program.ask(b"", asks_model=False, method="GET", path="/v1beta/models")
+    assert row.session == "" and row.response_body is None
 
 
 def test_the_same_records_written_again_are_the_same_rows(

@@ -357,6 +357,7 @@ def _sentences_of_uploads() -> Iterator[str]:
     yield from (capture.relation(one, is_guess=guess) for one in Relation for guess in (False, True))
     yield from capture.ROLES.values()
     yield from (capture.missed(number) for number in (1, 2))
+    yield capture.too_many_addresses(20)
     figures = {"host": "a.example", "seconds": 10, "limit": 1_000, "status": 404, "mime": "image/png"}
     yield from (documents.problem(reason, figures) for reason in DocumentProblem)
     yield from (documents.hint("page"), documents.hint("document"))

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from sessions_app.inspector.tabs import TABS
-from sessions_app.models import CacheEntry, Exchange, ImportJob, Run, Session
+from sessions_app.models import CacheEntry, CaptureAddress, Exchange, ImportJob, Run, Session
 from sessions_app.wording import imports
 from tests.wording.examples import figures_of
 from tests.wording.sessions import Example, make_examples
@@ -83,8 +83,11 @@ def test_other_sentences_change_nothing_but_text(
         error = {"reason": problem, "figures": figures_of(text)}
         ImportJob.objects.create(owner=alice, state=ImportJob.State.FAILED, error=error)
 
+    address, _ = CaptureAddress.issue(alice.pk, "Laptop")
+    CaptureAddress.objects.count_missed(address.pk, 2)
+
     def pages() -> dict[str, str]:
-        found = read(client, iter([reverse("sessions"), reverse("spending")]))
+        found = read(client, iter([reverse("sessions"), reverse("spending"), reverse("capture")]))
         found |= after_actions(client, examples[0][0])
         found["refused"] = client.post(arguments, {"args": "[NaN]"}).content.decode()
         page = reverse("web-page", args=[examples[0][0].public])
