@@ -164,7 +164,7 @@ def _branched(request: Leaf, leaves: list[Leaf]) -> Placement | None:
     if near:
         n, leaf = max(near, key=lambda one: (one[0], one[1].at))
         return _replayed(request, leaf, leaves) or _after(leaf, Relation.BRANCH, n)
-    alike = _most_alike(request, lane)
+    alike = None if _rests_on_one_text(traits) else _most_alike(request, lane)
     if alike is None:
         return None
     return _after(alike, Relation.BRANCH, alike.shares(traits), is_guess=True)

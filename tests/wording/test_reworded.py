@@ -7,9 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from sessions_app.error_codes import CaptureFault
 from sessions_app.inspector.tabs import TABS
-from sessions_app.models import CacheEntry, CaptureAddress, Exchange, ImportJob, Run, Session
+from sessions_app.models import CacheEntry, CaptureAddress, CapturedRequest, Exchange, ImportJob, Run, Session
 from sessions_app.wording import imports
 from tests.wording.examples import figures_of
 from tests.wording.sessions import Example, make_examples
@@ -84,7 +86,7 @@ def test_other_sentences_change_nothing_but_text(
         ImportJob.objects.create(owner=alice, state=ImportJob.State.FAILED, error=error)
 
     address, _ = CaptureAddress.issue(alice.pk, "Laptop")
-    CaptureAddress.objects.count_missed(address.pk, 2)
+    CapturedRequest.objects.create(address=address, received_at=timezone.now(), fault=CaptureFault.REVOKED)
 
     def pages() -> dict[str, str]:
         found = read(client, iter([reverse("sessions"), reverse("spending"), reverse("capture")]))
