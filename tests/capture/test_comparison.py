@@ -11,9 +11,7 @@ from tests.capture.recordings import generating, grouped, needs_captures
 
 
 @needs_captures
-@pytest.mark.parametrize(
-    "folder", ["gemini-cli-acp", "adk-sse", "genai-py-3.4-v1", "genai-js-2.32", "pydantic-ai"]
-)
+@pytest.mark.parametrize("folder", ["gemini-cli-acp", "adk-sse", "genai-py-3.4-v1", "pydantic-ai"])
 def test_a_request_that_goes_on_breaks_nothing(folder: str) -> None:
     exchanges = {one.key: one for one in generating(folder)}
     places = grouped(exchanges.values())

@@ -76,6 +76,11 @@ def test_history_that_was_rewritten_is_a_branch_by_a_guess(clock: Clock) -> None
     assert (again.session, again.relation, again.is_guess) == ("1", Relation.BRANCH, True)
 
 
+def test_one_text_that_was_said_elsewhere_is_no_branch(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, ANSWER, SECOND))
+    assert clock.ask("2", asked(SECOND)).relation == Relation.OPENS
+
+
 def test_a_router_is_a_side_call_whether_it_comes_first_or_second(clock: Clock) -> None:
     router, agent = asked(CONTEXT, FIRST, system=ROUTER, tools=None), asked(FIRST)
     clock.ask("router", router)
