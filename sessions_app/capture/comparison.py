@@ -9,6 +9,7 @@ from sessions_app.models import CapturedRequest
 from sessions_app.prompt.logical_prompt import SharedPrefix, shared_prefix
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.prompt_items import PromptItem
+from sessions_app.wording import capture
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,10 @@ class ComparedItem:
 
     item: Item
     is_same: bool
+
+    @property
+    def kind(self) -> str:
+        return capture.KINDS[self.item.kind]
 
 
 @dataclass(frozen=True, slots=True)

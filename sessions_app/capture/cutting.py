@@ -172,7 +172,7 @@ class _Cutter:
         tokens = sum(map(estimate_part, parts))
         role = value.get("role") if isinstance(value, Mapping) else None
         kind = _kind(value)
-        source = f"content:{number}"
+        source = f"contents[{number}]"
         role = role if role in _ROLES else kind.role
         return [_Span(layer, source, role, kind.value, place.start, place.end, tokens, number)]
 
@@ -194,7 +194,7 @@ class _Cutter:
     def _text_span(self, text: str, place: Member, number: int, at: int, layer: Layer) -> _Span:
         """Of the text without its quotes, as the texts of our own layers are."""
         generated = is_generated(text)
-        source = f"context:{number}.{at}" if generated else f"content:{number}.{at}"
+        source = f"contents[{number}].parts[{at}]"
         where = Layer.DYNAMIC if generated else layer
         start, end = place.start + 1, place.end - 1
         return _Span(where, source, "user", TEXT_KIND, start, end, estimate(text), number, at)

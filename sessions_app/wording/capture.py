@@ -44,6 +44,18 @@ RELATIONS: dict[str, str] = {
 ROLES: dict[str, str] = {"main": "main", "side": "beside", "sub_agent": "sub-agent"}
 """What a chain of requests is in its session."""
 
+KINDS: dict[str, str] = {
+    "declarations": "tools",
+    "system_instruction": "system instruction",
+    "user_task": "the user's words",
+    "model_response": "the model's words",
+    "function_calling": "calls of the model",
+    "tool_response": "results of tools",
+    "text": "one text of several",
+    "opaque": "a body that could not be taken apart",
+}
+"""What an item of a request is."""
+
 _GUESSED = "{relation} (a guess)"
 _MISSED_ONE = "One request was relayed but not recorded."
 _TOO_MANY_ADDRESSES = "You have {limit:,} addresses already. Revoke one first."

@@ -126,7 +126,10 @@ def test_a_request_shows_where_it_leaves_the_one_before(client: Client, program:
     program.ask(body_of([FIRST, model("Double everything."), SECOND]))
     edited = program.ask(body_of([FIRST, model("Double everything."), user("And how much salt?")]))
     shown = page(client, "captured-request", edited.public)
-    assert "differs, in content:2" in shown and "it said “long does it bake then?”, now “much salt?”" in shown
+    assert (
+        "differs, in <code>contents[2]</code>" in shown
+        and "it said “long does it bake then?”, now “much salt?”" in shown
+    )
     follow = program.ask(
         body_of([FIRST, model("Double everything."), user("And how much salt?"), model("5 g")])
     )

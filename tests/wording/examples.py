@@ -356,6 +356,7 @@ def _sentences_of_uploads() -> Iterator[str]:
     yield from (capture.fault(one, limit=1_000) for one in CaptureFault)
     yield from (capture.relation(one, is_guess=guess) for one in Relation for guess in (False, True))
     yield from capture.ROLES.values()
+    yield from capture.KINDS.values()
     yield from (capture.missed(number) for number in (1, 2))
     yield capture.too_many_addresses(20)
     figures = {"host": "a.example", "seconds": 10, "limit": 1_000, "status": 404, "mime": "image/png"}
