@@ -20,6 +20,10 @@ RECORDS, RECORD_BYTES = 5_000, 128 * 1024 * 1024
 """That wait at the same time."""
 
 BATCH = 50
+
+GATHER_SECONDS = 0.1
+"""Records of this time are written together, and not while the request that they are of sets out."""
+
 RETRY_SECONDS = 1.0
 CLOSE_SECONDS = 5.0
 
@@ -94,6 +98,8 @@ class Recorder:
             self._change.notify_all()
             self._change.wait_for(lambda: self._waiting or self._is_closing.is_set())
             self._is_idle = False
+        self._is_closing.wait(GATHER_SECONDS)
+        with self._change:
             return [self._waiting[at] for at in range(min(BATCH, len(self._waiting)))]
 
     def _store(self, batch: list[Record]) -> None:

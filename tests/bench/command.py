@@ -8,9 +8,9 @@ import django
 from django.core.management.base import BaseCommand, CommandError
 
 from sessions_app.errors import PipewebError
-from tests.bench import assembly, cost, hostile, inspector, relay, soak, templates, upload, writers
+from tests.bench import assembly, capture, cost, hostile, inspector, relay, soak, templates, upload, writers
 
-MODULES = (relay, writers, assembly, cost, inspector, templates, upload, hostile, soak)
+MODULES = (relay, capture, writers, assembly, cost, inspector, templates, upload, hostile, soak)
 BENCHES = {module.BENCH.name: module.BENCH for module in MODULES}
 
 
