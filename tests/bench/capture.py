@@ -28,6 +28,7 @@ LARGE_STREAMS = 1
 
 CHUNKS, PACE = 50, 20.0
 WARM_UP = 5
+REST_SECONDS = 3.0
 FIRST_AIM, CHUNK_AIM = 3.0, 0.2
 """Ms: added to the first byte at the median, of CPU for a chunk."""
 
@@ -100,15 +101,31 @@ async def ask(url: str, body: bytes, times: Times) -> None:
         writer.close()
 
 
-async def measure(case: Case, url: str, pid: int | None, repeats: int) -> Times:
-    """`pid` of the server between, None where there is none."""
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The server between, and the CPU seconds that it needs in a second of rest."""
+
+    pid: int
+    idle: float
+
+    @classmethod
+    def at_rest(cls, pid: int) -> "Between":
+        before = cpu_seconds(pid)
+        time.sleep(REST_SECONDS)
+        return cls(pid, (cpu_seconds(pid) - before) / REST_SECONDS)
+
+
+async def measure(case: Case, url: str, repeats: int, server: Between | None = None) -> Times:
+    """The CPU is that beyond rest, of `server` where there is one between."""
     for number in range(WARM_UP):
         await ask(url, Case(1, case.size, 2, 1.0).body(-number), Times())
-    times, before = Times(), cpu_seconds(pid) if pid else 0.0
+    times, began, before = Times(), time.monotonic(), cpu_seconds(server.pid) if server else 0.0
     for turn in range(repeats):
         bodies = [case.body(turn * case.streams + at) for at in range(case.streams)]
         await asyncio.gather(*(ask(url, body, times) for body in bodies))
-    times.cpu = (cpu_seconds(pid) if pid else 0.0) - before
+    if server:
+        rest = server.idle * (time.monotonic() - began)
+        times.cpu = cpu_seconds(server.pid) - before - rest
     return times
 
 
@@ -142,12 +159,13 @@ def run(given: Mapping[str, Any], say: Say) -> Sequence[Aim]:
         with Server("server", MANAGE, GREETING, folder, **variables) as server:
             address = new_address(server.port, **variables)
             say(f"{'ms':<36}{'first p50':>12}{'first p95':>12}{'chunk p50':>12}{'CPU/chunk':>12}")
+            between = Between.at_rest(server.pid)
             direct: dict[Case, Times] = {}
             relayed: dict[Case, Times] = {}
             for case in cases(given["streams"]):
-                direct[case] = asyncio.run(measure(case, url, None, given["repeats"]))
+                direct[case] = asyncio.run(measure(case, url, given["repeats"]))
                 say(direct[case].line(f"{case.name}, directly"))
-                relayed[case] = asyncio.run(measure(case, address, server.pid, given["repeats"]))
+                relayed[case] = asyncio.run(measure(case, address, given["repeats"], between))
                 say(relayed[case].line(f"{case.name}, relayed"))
             return [*aims_of(direct, relayed)]
 
