@@ -29,11 +29,12 @@ class CapturedRequestQuerySet(models.QuerySet["CapturedRequest"]):
     @transaction.atomic
     def erase(self) -> int:
         """Deletes the rows with their bodies; returns how many."""
-        rows = list(self.values_list("pk", "address__owner_id"))
-        self.model._default_manager.filter(pk__in=[pk for pk, _ in rows]).delete()
-        for owner_id in {owner for _, owner in rows}:
+        owners = set(self.order_by().values_list("address__owner_id", flat=True).distinct())
+        rows = CapturedRequest.objects.filter(pk__in=self.order_by().values("pk"))
+        deleted = rows._raw_delete(rows.db)
+        for owner_id in owners:
             Blob.objects.delete_unreferenced(owner_id)
-        return len(rows)
+        return deleted
 
 
 class CapturedRequest(models.Model):

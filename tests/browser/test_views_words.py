@@ -56,7 +56,7 @@ UNEXPLAINED = """([pattern, content]) => {
     return found;
 }"""
 
-PAGES = ["/", "/sessions/?archive", "/sessions/?q=nowhereatall", "/new", "/key", "/spending/"]
+PAGES = ["/", "/sessions/?archive", "/sessions/?q=nowhereatall", "/new", "/key", "/spending/", "/capture/"]
 
 
 async def unfold_settings(page: Page) -> None:

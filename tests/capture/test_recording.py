@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.utils import timezone
 
+from sessions_app.admin.users import erase_user
 from sessions_app.capture import recording
 from sessions_app.capture.recording import Recording, count_missed
 from sessions_app.capture.records import Begun, Ended
@@ -176,3 +177,10 @@ def test_erasing_takes_the_bodies_along_and_nothing_else(program: Program) -> No
     assert CapturedRequest.objects.expired().erase() == 1
     assert list(CapturedRequest.objects.all()) == [new]
     assert {blob.bytes for blob in Blob.objects.all()} == {body_of([SECOND]), b"new answer"}
+
+
+def test_a_person_is_erased_with_all_that_was_captured(program: Program, alice: User) -> None:
+    program.ask(body_of([FIRST]), b"answer")
+    erase_user(alice)
+    assert not CapturedRequest.objects.exists() and not CaptureAddress.objects.exists()
+    assert not Blob.objects.exists()
