@@ -10,7 +10,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,6 +29,7 @@ LARGE_STREAMS = 1
 CHUNKS, PACE = 50, 20.0
 WARM_UP = 5
 REST_SECONDS = 3.0
+RECORDED_SECONDS = 1.0
 FIRST_AIM, CHUNK_AIM = 3.0, 0.2
 """Ms: added to the first byte at the median, of CPU for a chunk."""
 
@@ -37,20 +38,18 @@ TARGET = f"/v1beta/models/bench{STREAM.decode()}?alt=sse"
 
 @dataclass(slots=True)
 class Times:
-    """Ms until the first byte of each answer, and of each chunk on its way; CPU seconds of the server."""
+    """Ms until the first byte of each answer, and of each chunk on its way; ms of CPU of the server."""
 
     firsts: list[float] = field(default_factory=list)
     delays: list[float] = field(default_factory=list)
-    cpu: float = 0.0
-
-    @property
-    def chunk_cpu(self) -> float:
-        """Ms of CPU for a chunk, with its share of the request."""
-        return 1000 * self.cpu / len(self.delays) if self.delays else 0.0
+    request_cpu: float = 0.0
+    chunk_cpu: float = 0.0
 
     def line(self, name: str) -> str:
         figures = [percentile(self.firsts, 50), percentile(self.firsts, 95), percentile(self.delays, 50)]
-        return f"{name:<36}" + "".join(f"{one:>12.2f}" for one in (*figures, self.chunk_cpu))
+        return f"{name:<28}" + "".join(
+            f"{one:>13.2f}" for one in (*figures, self.request_cpu, self.chunk_cpu)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +115,27 @@ class Between:
 
 
 async def measure(case: Case, url: str, repeats: int, server: Between | None = None) -> Times:
-    """The CPU is that beyond rest, of `server` where there is one between."""
-    for number in range(WARM_UP):
-        await ask(url, Case(1, case.size, 2, 1.0).body(-number), Times())
+    """The CPU is that of `server` beyond rest: of answers without chunks, and what chunks add to it."""
+    await load(replace(case, streams=1, chunks=2), url, WARM_UP, server)
+    times, cpu = await load(case, url, repeats, server)
+    if server:
+        _, short = await load(replace(case, chunks=0), url, repeats, server)
+        requests = case.streams * repeats
+        times.request_cpu, times.chunk_cpu = short / requests, (cpu - short) / (requests * case.chunks)
+    return times
+
+
+async def load(case: Case, url: str, repeats: int, server: Between | None) -> tuple[Times, float]:
+    """The times, and ms of CPU with what is recorded afterwards."""
     times, began, before = Times(), time.monotonic(), cpu_seconds(server.pid) if server else 0.0
     for turn in range(repeats):
         bodies = [case.body(turn * case.streams + at) for at in range(case.streams)]
         await asyncio.gather(*(ask(url, body, times) for body in bodies))
-    if server:
-        rest = server.idle * (time.monotonic() - began)
-        times.cpu = cpu_seconds(server.pid) - before - rest
-    return times
+    if server is None:
+        return times, 0.0
+    await asyncio.sleep(RECORDED_SECONDS)
+    rest = server.idle * (time.monotonic() - began)
+    return times, 1000 * (cpu_seconds(server.pid) - before - rest)
 
 
 def aims_of(direct: Mapping[Case, Times], relayed: Mapping[Case, Times]) -> Iterator[Aim]:
@@ -158,7 +167,8 @@ def run(given: Mapping[str, Any], say: Say) -> Sequence[Aim]:
         variables = {"PIPEWEB_DATA": str(folder / "data"), "GOOGLE_GEMINI_BASE_URL": url}
         with Server("server", MANAGE, GREETING, folder, **variables) as server:
             address = new_address(server.port, **variables)
-            say(f"{'ms':<36}{'first p50':>12}{'first p95':>12}{'chunk p50':>12}{'CPU/chunk':>12}")
+            heads = ("first p50", "first p95", "chunk p50", "CPU/request", "CPU/chunk")
+            say(f"{'ms':<28}" + "".join(f"{head:>13}" for head in heads))
             between = Between.at_rest(server.pid)
             direct: dict[Case, Times] = {}
             relayed: dict[Case, Times] = {}

@@ -24,7 +24,7 @@ def test_large_bodies_are_sent_by_one_at_a_time() -> None:
 
 def missed(first: float, cpu: float) -> list[bool]:
     direct = {SMALL: Times([1.0], [1.0]), LARGE: Times([1.0], [1.0])}
-    relayed = {SMALL: Times([1.0 + first], [1.0], cpu / 1000), LARGE: Times([99.0], [1.0], 9.0)}
+    relayed = {SMALL: Times([1.0 + first], [1.0], 9.0, cpu), LARGE: Times([99.0], [1.0], 9.0, 9.0)}
     return [aim.is_missed for aim in aims_of(direct, relayed)]
 
 
