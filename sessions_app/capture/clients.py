@@ -1,4 +1,4 @@
-"""How programs are pointed at an address: the exact lines, as they were tried with each program."""
+"""How programs are pointed at an address: the lines for each, in the ways that recorded clients took."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
