@@ -1,4 +1,4 @@
-"""The ASGI application: HTTP to Django, the socket to the chat, one runner for both."""
+"""The ASGI application: HTTP to Django or the relay, the socket to the chat, one runner for both."""
 
 import asyncio
 import gc
@@ -17,8 +17,9 @@ from channels.routing import ProtocolTypeRouter, URLRouter
 from django.urls import path
 
 from pipeweb.bodies import BodyGuard, BodyHandler
-from pipeweb.composition import build_gateway, build_runner
+from pipeweb.composition import build_gateway, build_relay, build_runner
 from sessions_app.accounts.origins import SameOriginOnly
+from sessions_app.capture.router import CaptureRouter
 from sessions_app.chat.consumers import ChatConsumer
 from sessions_app.chat.importer import Importer
 from sessions_app.chat.sockets import Sockets
@@ -57,6 +58,7 @@ async def shut_down() -> None:
     await janitor.stop()
     await importer.stop()
     await probe.stop()
+    await router.close()
     await runner.shutdown()
     if runner.streams:
         # The pages are told how their runs ended before their sockets close.
@@ -84,12 +86,13 @@ async def http_with_runner(scope: Any, receive: Any, send: Any) -> None:
     await http({**scope, "runner": runner, "importer": importer, "probe": probe}, receive, send)
 
 
+router = CaptureRouter(BodyGuard(http_with_runner), build_relay)
 chat: Any = ChatConsumer.as_asgi(runner=runner, sockets=sockets)
 route: Any = path("ws/s/<uuid:public>/", chat)
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyGuard(http_with_runner),
+        "http": router,
         "websocket": SameOriginOnly(URLRouter([route])),
         "lifespan": lifespan,
     }

@@ -70,8 +70,11 @@ def build(folder: Path) -> Path:
 
 
 def run_bun(folder: Path) -> None:
-    entries = [str(SOURCES / "entries" / name) for name in bundle_names()]
-    command = [bun(), "build", *entries, "--outdir", str(folder), "--minify", "--target=browser"]
+    root = SOURCES / "entries"
+    entries = [str(root / name) for name in bundle_names()]
+    # Without a root, Bun takes one from the entries, and from six on another one.
+    places = ["--root", str(root), "--outdir", str(folder)]
+    command = [bun(), "build", *entries, *places, "--minify", "--target=browser"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  no input of a person
     if done.returncode:
         raise ImproperlyConfigured(f"The scripts and styles cannot be bundled: {done.stderr.strip()}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -10,12 +11,15 @@ from sessions_app.context.api_key import keys
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.openai_gateway import OpenAIGateway
-from sessions_app.hosts import GOOGLE
+from sessions_app.hosts import EMULATOR, GOOGLE
 from sessions_app.panels import TOOLBOX
 from sessions_app.runs.engine import Engine, RetryPolicy
 from sessions_app.runs.processes import Notifier, ProcessLock
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.writer import Writer
+
+if TYPE_CHECKING:
+    from sessions_app.capture.relay import Relay
 
 
 def build_gateway() -> Gateway:
@@ -39,6 +43,25 @@ def gateway_class() -> type[Gateway]:
 def process_emulator() -> Emulator:
     """One per process, so that its clients share files and caches."""
     return Emulator(delay=settings.PIPEWEB_EMULATOR_DELAY, recordings=settings.PIPEWEB_REPLAY)
+
+
+def build_relay() -> "Relay":
+    """For requests of other programs; made with the first of them, since most installations have none."""
+    import httpx2
+
+    from sessions_app.capture.addresses import AddressBook
+    from sessions_app.capture.recorder import Recorder
+    from sessions_app.capture.recording import Recording, count_missed
+    from sessions_app.capture.relay import Relay, Upstream
+    from sessions_app.gemini.sdk import LIMITS
+    from sessions_app.models import CaptureAddress
+
+    provider = httpx2.AsyncHTTPTransport(limits=LIMITS, trust_env=False)
+    upstreams: dict[str, Upstream] = {
+        CaptureAddress.Upstream.PROVIDER: Upstream(settings.GOOGLE_GEMINI_BASE_URL or GOOGLE, provider),
+        CaptureAddress.Upstream.EMULATOR: Upstream(EMULATOR, EmulatorTransport(process_emulator())),
+    }
+    return Relay(upstreams, AddressBook(), Recorder(Recording(), count_missed))
 
 
 def build_runner(gateway: Gateway, retry_policy: RetryPolicy | None = None) -> Runner:

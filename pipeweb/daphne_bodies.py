@@ -15,7 +15,10 @@ import daphne.server
 from daphne.http_protocol import HTTPFactory, WebRequest
 from twisted.web.http import HTTPChannel
 
+from sessions_app.capture.faults import own_answer
+from sessions_app.capture.paths import BREAK_OFF, is_relayed
 from sessions_app.chat.handshake import session_key_in
+from sessions_app.error_codes import CaptureFault
 
 AHEAD = 256 * 1024
 """Bytes of a body that wait for the application before the connection is paused."""
@@ -84,13 +87,26 @@ class StreamedRequest(WebRequest):  # type: ignore[misc]
             self.process()
 
     def process(self) -> None:
-        """Handshakes of sockets wait for their turn (`upgrade_queue`)."""
+        """Handshakes of sockets wait for their turn (`upgrade_queue`); no other program opens one."""
         if not self.requestHeaders.hasHeader(b"Upgrade"):
             super().process()
+            return
+        if is_relayed(self.path):
+            self._refuse_live()
             return
         self._upgrade_key = session_key_in(b"; ".join(self.requestHeaders.getRawHeaders(b"Cookie", [])))
         if not self.server.ws_factory.upgrades.add(self._upgrade_key, self._upgrade):
             self.basic_error(503, b"Service Unavailable", "Too many sockets are being opened.")
+
+    def _refuse_live(self) -> None:
+        answer = own_answer(CaptureFault.LIVE)
+        self.handle_reply({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+        self.handle_reply({"type": "http.response.body", "body": answer.body})
+
+    def break_off(self) -> None:
+        """Ends the connection in the middle of a response."""
+        if self.channel is not None:
+            self.channel.transport.abortConnection()
 
     def _upgrade(self) -> None:
         self._upgrade_key = None
@@ -202,6 +218,7 @@ def _create_application(server: Any, protocol: Any, scope: dict[str, Any]) -> An
         return daphne.server.Server.create_application(server, protocol, scope)
     queue = BodyQueue(protocol)
     scope.setdefault("asgi", {"version": "3.0"})
+    scope[BREAK_OFF] = protocol.break_off
     called = server.application(scope=scope, receive=queue.get, send=partial(server.handle_reply, protocol))
     server.connections[protocol]["application_instance"] = asyncio.ensure_future(called)
     return queue

@@ -1,6 +1,6 @@
 """Logging through structlog: lines for a person, or JSON when DEBUG is off.
 
-Messages, answers, keys and sign-in tokens are never logged. The message of an error may quote any of
+Messages, answers, keys and tokens of addresses are never logged. The message of an error may quote any of
 them, so a line has the class of an error and where it was raised, never its message. Statements to the
 database contain values and are not logged at any level.
 """
@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator
 from typing import Any
 
-SIGN_IN = re.compile(r"(/sign-in/)[^\s/?'\"]+")
+TOKENS = re.compile(r"(/(?:sign-in|capture)/)[^\s/?'\"]+")
 TASK_EXCEPTION = re.compile(r"exception=.*", re.S)
 """asyncio writes an unretrieved exception of a task into its message."""
 
@@ -20,13 +20,13 @@ NOISY_LOGGERS = ("asyncio", "autobahn", "channels", "daphne", "google_genai", "h
 
 
 class Redaction(logging.Filter):
-    """Removes sign-in tokens and messages of errors from the message and its arguments."""
+    """Removes tokens of addresses and messages of errors from the message and its arguments."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
             record.args = tuple(_class_name(argument) for argument in record.args)
         message = record.getMessage()
-        redacted = SIGN_IN.sub(r"\1…", message)
+        redacted = TOKENS.sub(r"\1…", message)
         if record.name == "asyncio":
             redacted = TASK_EXCEPTION.sub("exception=…", redacted)
         if redacted != message:

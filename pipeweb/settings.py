@@ -28,6 +28,7 @@ environment.refuse_unknown(
         "PIPEWEB_REPLAY",
         "PIPEWEB_RECORDINGS",
         "PIPEWEB_LOOPBACK_PAGES",
+        "PIPEWEB_CAPTURE",
     },
 )
 
@@ -81,6 +82,9 @@ PIPEWEB_REPLAY = environment.existing_folder("PIPEWEB_REPLAY")
 
 #: Web pages of this machine may be attached as well (on): for tests. Public pages always may.
 PIPEWEB_LOOPBACK_PAGES = environment.flag("PIPEWEB_LOOPBACK_PAGES", default=False)
+
+#: Whose requests are relayed under /capture/: those of programs on this machine (local), any (network), off.
+PIPEWEB_CAPTURE = environment.choice("PIPEWEB_CAPTURE", ("local", "network", "off"), "local")
 
 #: DEBUG, INFO, WARNING, ERROR or CRITICAL. Content of sessions is never logged.
 LOG_LEVEL = environment.choice("LOG_LEVEL", LEVELS, "WARNING" if DEBUG else "INFO")

@@ -7,6 +7,7 @@ urlpatterns = [
     path("", include("sessions_app.accounts.urls")),
     path("", include("sessions_app.chat.urls")),
     path("", include("sessions_app.sharing.urls")),
+    path("", include("sessions_app.capture.urls")),
     path("", include("sessions_app.inspector.urls")),
     path("", include("sessions_app.health.urls")),
     path("admin/", admin.site.urls),

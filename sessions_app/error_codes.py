@@ -125,6 +125,31 @@ class DocumentProblem(StrEnum):
     WRONG_TYPE = "wrong_type"
 
 
+class CaptureFault(StrEnum):
+    """Why a request of another program is not relayed, or not to its end. The comments name the figures."""
+
+    # No figures.
+    UNKNOWN_ADDRESS = "unknown_address"
+    REVOKED = "revoked"
+    EXPIRED = "expired"
+    SWITCHED_OFF = "switched_off"
+    FROM_ELSEWHERE = "from_elsewhere"
+    FROM_BROWSER = "from_browser"
+    WRONG_HOST = "wrong_host"
+    WRONG_PATH = "wrong_path"
+    LIVE = "live"
+    UNCHECKED = "unchecked"
+    TOO_MANY = "too_many"
+    CLIENT_LEFT = "client_left"
+    NOT_REACHED = "not_reached"
+    NO_ANSWER = "no_answer"
+    BROKEN_OFF = "broken_off"
+    STOPPED = "stopped"
+    # limit (bytes).
+    REQUEST_TOO_LARGE = "request_too_large"
+    ANSWER_TOO_LARGE = "answer_too_large"
+
+
 class BodyRefusal(StrEnum):
     """Why the body of a request is not read, or not to its end."""
 

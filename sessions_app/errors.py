@@ -36,6 +36,7 @@
     ├── DocumentRefused        a document or web page that does not become text: a code with figures
     ├── ReportUnreadable       a file that is no report of `manage.py conform`
     ├── BodyRefused            the body of a request is not read: a code (`wording.uploads`)
+    ├── RelayRefused           a request of another program is not relayed: a code (`wording.capture`)
     └── WorkspaceError         a path outside the workspace, or a file that cannot be used
 
 `str(error)` is a sentence for the person. PromptError, BudgetSpent, LimitReached, OverLimit and
@@ -45,7 +46,14 @@ AnswerRefused are also RequestRefused, which has a code and figures instead, sin
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sessions_app.error_codes import BodyRefusal, DocumentProblem, ImportProblem, RefusalCode, ShareProblem
+from sessions_app.error_codes import (
+    BodyRefusal,
+    CaptureFault,
+    DocumentProblem,
+    ImportProblem,
+    RefusalCode,
+    ShareProblem,
+)
 
 
 class PipewebError(Exception):
@@ -290,6 +298,15 @@ class BodyRefused(PipewebError):
         super().__init__(reason.value)
         self.status = status
         self.reason = reason
+        self.limit = limit
+
+
+class RelayRefused(PipewebError):
+    """`limit` is in bytes, 0 where the fault is none of size."""
+
+    def __init__(self, fault: CaptureFault, *, limit: int = 0) -> None:
+        super().__init__(fault.value)
+        self.fault = fault
         self.limit = limit
 
 

@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from sessions_app.admin.base import FilteredAdmin, RecordAdmin, percent, short
 from sessions_app.admin.limits import LimitsInline, limits_table
 from sessions_app.admin.sessions import Deleted, count_parts
-from sessions_app.models import Allowance, Blob, Booking, Session, Spending
+from sessions_app.models import Allowance, Blob, Booking, CapturedRequest, Session, Spending
 from sessions_app.prompt.pricing import MoneySource, dollars
 from sessions_app.wording import costs
 
@@ -65,9 +65,10 @@ class PermissionGroupAdmin(FilteredAdmin, GroupAdmin):
 
 @transaction.atomic
 def erase_user(person: User) -> None:
-    """Erases the sessions and blobs of a user, then deletes the user. Sums of money stay, of nobody."""
+    """Erases what a user has, then the user. Sums of money stay, of nobody."""
     for session in Session.objects.filter(owner=person):
         session.erase()
+    CapturedRequest.objects.of(person).erase()
     Blob.objects.delete_unreferenced(person.pk)
     person.delete()
 

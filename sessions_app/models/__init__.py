@@ -6,6 +6,8 @@ from sessions_app.models.blob_slice import BlobSlice
 from sessions_app.models.booking import Booking
 from sessions_app.models.cache import CacheEntry
 from sessions_app.models.cache_event import CacheEvent
+from sessions_app.models.capture_address import CaptureAddress
+from sessions_app.models.captured_request import CapturedRequest
 from sessions_app.models.database_probe import DatabaseProbe
 from sessions_app.models.exchange import Dialect, Exchange
 from sessions_app.models.exchange_attempt import ExchangeAttempt
@@ -53,6 +55,8 @@ __all__ = [
     "CacheEntry",
     "CacheEvent",
     "CacheRefusal",
+    "CaptureAddress",
+    "CapturedRequest",
     "DatabaseProbe",
     "Dialect",
     "Exchange",

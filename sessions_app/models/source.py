@@ -65,6 +65,7 @@ class BlobQuerySet(models.QuerySet["Blob"]):
         from sessions_app.models import (
             Attachment,
             BlobSlice,
+            CapturedRequest,
             ExchangeAttempt,
             HistoryChunk,
             SharedFile,
@@ -81,6 +82,8 @@ class BlobQuerySet(models.QuerySet["Blob"]):
             | Exists(HistoryChunk.objects.filter(content=OuterRef("pk")))
             | Exists(Attachment.objects.filter(blob=OuterRef("pk")))
             | Exists(ExchangeAttempt.objects.filter(body=OuterRef("pk")))
+            | Exists(CapturedRequest.objects.filter(request_body=OuterRef("pk")))
+            | Exists(CapturedRequest.objects.filter(response_body=OuterRef("pk")))
             | Exists(SharedLink.objects.filter(content=OuterRef("pk")))
             | Exists(SharedFile.objects.filter(blob=OuterRef("pk")))
         )

@@ -7,6 +7,7 @@ from typing import Any
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.db.models import Model
+from django.utils import timezone
 
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.error_codes import RefusalCode
@@ -15,6 +16,9 @@ from sessions_app.models import (
     Artifact,
     Assistant,
     Attachment,
+    Blob,
+    CaptureAddress,
+    CapturedRequest,
     Folder,
     HistoryChunk,
     ImportJob,
@@ -31,7 +35,9 @@ from sessions_app.models import (
     Todo,
     Turn,
 )
+from sessions_app.prompt import wire
 from sessions_app.prompt.media import inline_part
+from sessions_app.prompt.parts import content, text_part
 from sessions_app.prompt.stage_records import StageName, StageRecord, StageStatus
 from sessions_app.prompt.turns import user_task
 from sessions_app.runs import history_edits
@@ -63,9 +69,29 @@ class PrivateRows:
         self._add_history()
         self._add_panels()
         self.job = ImportJob.objects.create(owner=owner, name=f"{SECRET}.json")
+        self._add_captured()
         self.temporary = make_session(owner, title=SECRET, temporary=True)
         make_session(owner, title=SECRET, archived_at=self.session.created_at)
         make_session(owner, title=SECRET, spent_usd=3)
+
+    def _add_captured(self) -> None:
+        self.address, _ = CaptureAddress.issue(self.owner.pk, SECRET)
+        body = wire.dumps({"contents": [content("user", [text_part(SECRET)])]})
+        stored = Blob.objects.store(self.owner.pk, [body])
+        (blob,) = stored.values()
+        self.captured = CapturedRequest.objects.create(
+            address=self.address,
+            received_at=timezone.now(),
+            method="POST",
+            path=f"/v1beta/{SECRET}",
+            client=SECRET,
+            session="1",
+            lane="1",
+            relation="opens",
+            role="main",
+            request_body_id=blob,
+            response_body_id=blob,
+        )
 
     def _add_history(self) -> None:
         session = self.session
@@ -131,6 +157,9 @@ class PrivateRows:
             "kind": "reference",
             "what": "request",
             "place": "0-0",
+            "address": self.address.public,
+            "captured": self.captured.public,
+            "change": "pause",
         }
         return shared | self._own_arguments().get(route, {})
 

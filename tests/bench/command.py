@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from sessions_app.errors import PipewebError
 from tests.bench import (
     assembly,
+    capture,
     cost,
     hostile,
     inspector,
@@ -22,7 +23,20 @@ from tests.bench import (
     writers,
 )
 
-MODULES = (relay, writers, assembly, cost, inspector, markup, templates, upload, hostile, soak, weight)
+MODULES = (
+    relay,
+    capture,
+    writers,
+    assembly,
+    cost,
+    inspector,
+    markup,
+    templates,
+    upload,
+    hostile,
+    soak,
+    weight,
+)
 BENCHES = {module.BENCH.name: module.BENCH for module in MODULES}
 
 

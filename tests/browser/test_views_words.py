@@ -71,6 +71,7 @@ PAGES = [
     "/sign-in",
     "/assistants/",
     "/assistants/new/",
+    "/capture/",
 ]
 
 

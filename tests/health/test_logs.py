@@ -95,6 +95,7 @@ CODED: dict[type[Exception], Callable[[str], Exception]] = {
     errors.NotImportable: lambda words: errors.NotImportable(error_codes.ImportProblem.WRONG, where=words),
     errors.RunEnded: lambda _: errors.RunEnded(),
     errors.BodyRefused: lambda _: errors.BodyRefused(413, error_codes.BodyRefusal.TOO_LARGE),
+    errors.RelayRefused: lambda _: errors.RelayRefused(error_codes.CaptureFault.LIVE),
 }
 """Errors with figures of their own."""
 
@@ -164,3 +165,8 @@ def test_statements_to_the_database_stay_silent(log: Log) -> None:
 def test_a_sign_in_token_is_cut_out(log: Log) -> None:
     logging.getLogger("django.request").warning("Not Found: %s", f"/sign-in/{SECRET}")
     assert lines(log())[0]["event"] == "Not Found: /sign-in/…"
+
+
+def test_the_token_of_an_address_for_programs_is_cut_out(log: Log) -> None:
+    logging.getLogger("django.request").warning("Not Found: %s", f"/capture/{SECRET}/v1beta/models")
+    assert lines(log())[0]["event"] == "Not Found: /capture/…/v1beta/models"

@@ -16,6 +16,8 @@ from sessions_app.models import (
     CacheEntry,
     CacheEvent,
     CacheRefusal,
+    CaptureAddress,
+    CapturedRequest,
     DatabaseProbe,
     Exchange,
     ExchangeAttempt,
@@ -205,6 +207,14 @@ def every_old_assistant_is_the_installations() -> None:
     assert not Assistant.objects.exclude(instructions="", model="", starters=[]).exists()
 
 
+def there_is_no_address_for_other_programs() -> None:
+    assert User.objects.exists() and not CaptureAddress.objects.exists()
+
+
+def nothing_was_captured() -> None:
+    assert Exchange.objects.exists() and not CapturedRequest.objects.exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -232,6 +242,8 @@ CASES: dict[str, Callable[[], None]] = {
     "0046_folders": nobody_has_a_folder_and_no_chat_is_in_one,
     "0044_run_model": no_old_run_says_what_it_asked_and_no_model_is_praised,
     "0045_own_assistants": every_old_assistant_is_the_installations,
+    "0050_capture_addresses": there_is_no_address_for_other_programs,
+    "0051_captured_requests": nothing_was_captured,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

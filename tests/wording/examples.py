@@ -8,7 +8,8 @@ from itertools import cycle
 from string import Formatter
 from typing import Any
 
-from sessions_app.error_codes import RefusalCode
+from sessions_app.capture.placements import Relation
+from sessions_app.error_codes import CaptureFault, RefusalCode
 from sessions_app.errors import NoAnswer, ProviderDown
 from sessions_app.models import Notification, Run
 from sessions_app.prompt.billing import BilledAs
@@ -33,6 +34,7 @@ from sessions_app.wording import (
     break_lines,
     cache_events,
     cache_plans,
+    capture,
     comparisons,
     costs,
     endings,
@@ -259,6 +261,7 @@ def all_sentences() -> Iterator[str]:
     yield from _sentences_of_input()
     yield from _sentences_of_runs()
     yield from chat_sentences()
+    yield from _sentences_of_capture()
 
 
 def _sentences_of_caches() -> Iterator[str]:
@@ -336,3 +339,12 @@ def _sentences_of_bookings() -> Iterator[str]:
     yield from (costs.billed(way, 1_000, 20) for way in BilledAs)
     yield from (*costs.TOKEN_KINDS.values(), *costs.CHANGES.values())
     yield from map(costs.bound_of, (None, *SUMS))
+
+
+def _sentences_of_capture() -> Iterator[str]:
+    yield from (capture.fault(one, limit=1_000) for one in CaptureFault)
+    yield from (capture.relation(one, is_guess=guess) for one in Relation for guess in (False, True))
+    yield from capture.ROLES.values()
+    yield from capture.KINDS.values()
+    yield from (capture.missed(number) for number in (1, 2))
+    yield capture.too_many_addresses(20)

@@ -10,7 +10,15 @@ from typing import Any, get_args
 
 import pytest
 
-from sessions_app.error_codes import BodyRefusal, DocumentProblem, ImportProblem, RefusalCode, ShareProblem
+from sessions_app.capture.placements import LaneRole, Relation
+from sessions_app.error_codes import (
+    BodyRefusal,
+    CaptureFault,
+    DocumentProblem,
+    ImportProblem,
+    RefusalCode,
+    ShareProblem,
+)
 from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoAnswer, PipewebError
 from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
 from sessions_app.key_codes import KeyOrigin
@@ -34,6 +42,7 @@ from sessions_app.runs.run_end import UNKNOWN
 from sessions_app.values import ValueProblem
 from sessions_app.wording import (
     api_key,
+    capture,
     comparisons,
     costs,
     documents,
@@ -75,6 +84,9 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "values": (ValueProblem, values.SENTENCES),
     "bodies": (BodyRefusal, uploads.BODIES),
     "problems of sharing": (ShareProblem, sharing.PROBLEMS),
+    "faults of capture": (CaptureFault, capture.FAULTS),
+    "relations of captured requests": (Relation, capture.RELATIONS),
+    "roles of lanes": (LaneRole, capture.ROLES),
     "problems of documents": (DocumentProblem, documents.PROBLEMS),
     "causes": (SpendingCause, costs.CAUSES),
     "token kinds": (TermKind, costs.TOKEN_KINDS),

@@ -7,9 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from sessions_app.error_codes import CaptureFault
 from sessions_app.inspector.tabs import TABS
-from sessions_app.models import CacheEntry, Exchange, ImportJob, Run, Session
+from sessions_app.models import CacheEntry, CaptureAddress, CapturedRequest, Exchange, ImportJob, Run, Session
 from sessions_app.wording import imports
 from tests.wording.examples import figures_of
 from tests.wording.sessions import Example, make_examples
@@ -85,8 +87,11 @@ def test_other_sentences_change_nothing_but_text(
         error = {"reason": problem, "figures": figures_of(text)}
         ImportJob.objects.create(owner=alice, state=ImportJob.State.FAILED, error=error)
 
+    address, _ = CaptureAddress.issue(alice.pk, "Laptop")
+    CapturedRequest.objects.create(address=address, received_at=timezone.now(), fault=CaptureFault.REVOKED)
+
     def pages() -> dict[str, str]:
-        found = read(client, iter([reverse("sessions"), reverse("spending")]))
+        found = read(client, iter([reverse("sessions"), reverse("spending"), reverse("capture")]))
         found |= after_actions(client, examples[0][0])
         found["refused"] = client.post(arguments, {"args": "[NaN]"}).content.decode()
         page = reverse("web-page", args=[examples[0][0].public])

@@ -1,0 +1,1 @@
+"""Requests of other programs: relayed, recorded, and grouped into sessions."""

@@ -1,0 +1,49 @@
+"""What a program reads when Pipeweb itself refuses its request or cannot finish it, in the form of Google."""
+
+from dataclasses import dataclass
+
+from sessions_app.error_codes import CaptureFault
+from sessions_app.prompt import wire
+from sessions_app.wording import capture
+
+MARK = "X-Pipeweb"
+"""A header of our own answers: those of the provider have none."""
+
+_STATUSES: dict[CaptureFault, tuple[int, str]] = {
+    CaptureFault.UNKNOWN_ADDRESS: (401, "UNAUTHENTICATED"),
+    CaptureFault.REVOKED: (401, "UNAUTHENTICATED"),
+    CaptureFault.EXPIRED: (401, "UNAUTHENTICATED"),
+    CaptureFault.SWITCHED_OFF: (403, "PERMISSION_DENIED"),
+    CaptureFault.FROM_ELSEWHERE: (403, "PERMISSION_DENIED"),
+    CaptureFault.FROM_BROWSER: (403, "PERMISSION_DENIED"),
+    CaptureFault.WRONG_HOST: (400, "INVALID_ARGUMENT"),
+    CaptureFault.WRONG_PATH: (404, "NOT_FOUND"),
+    CaptureFault.LIVE: (501, "UNIMPLEMENTED"),
+    CaptureFault.UNCHECKED: (503, "UNAVAILABLE"),
+    CaptureFault.TOO_MANY: (503, "UNAVAILABLE"),
+    CaptureFault.NOT_REACHED: (502, "UNAVAILABLE"),
+    CaptureFault.NO_ANSWER: (504, "DEADLINE_EXCEEDED"),
+    CaptureFault.STOPPED: (503, "UNAVAILABLE"),
+    CaptureFault.REQUEST_TOO_LARGE: (413, "INVALID_ARGUMENT"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAnswer:
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+def own_answer(fault: CaptureFault, *, limit: int = 0) -> OwnAnswer:
+    """502 for what has no answer of its own: the connection is gone, or the answer has begun."""
+    status, name = _STATUSES.get(fault, (502, "UNAVAILABLE"))
+    error = {"code": status, "message": f"Pipeweb: {capture.fault(fault, limit=limit)}", "status": name}
+    body = wire.dumps({"error": error})
+    headers = [
+        (b"Content-Type", b"application/json; charset=UTF-8"),
+        (b"Content-Length", str(len(body)).encode()),
+        (b"Cache-Control", b"no-store"),
+        (MARK.encode(), fault.value.encode()),
+    ]
+    return OwnAnswer(status, headers, body)

@@ -1,0 +1,29 @@
+"""The form that makes an address."""
+
+from datetime import timedelta
+
+from django import forms
+
+from sessions_app.models import CaptureAddress
+from sessions_app.models.capture_address import LIFETIME, NAME_LENGTH
+
+_DAYS = ((1, "1 day"), (30, "30 days"), (LIFETIME.days, f"{LIFETIME.days} days"), (0, "until it is revoked"))
+
+
+class AddressForm(forms.Form):
+    name = forms.CharField(
+        label="Name",
+        max_length=NAME_LENGTH,
+        help_text="What you call it: a program, a machine, an experiment.",
+    )
+    upstream = forms.ChoiceField(
+        label="Leads to",
+        choices=CaptureAddress.Upstream.choices,
+        help_text="Google gets the program's own key. The emulator costs nothing and takes any key.",
+    )
+    days = forms.TypedChoiceField(label="Ends", coerce=int, choices=_DAYS, initial=LIFETIME.days)
+
+    @property
+    def lifetime(self) -> timedelta | None:
+        days: int = self.cleaned_data["days"]
+        return timedelta(days=days) if days else None

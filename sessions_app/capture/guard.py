@@ -1,0 +1,37 @@
+"""Which requests may be relayed at all: of programs on this machine, or of others too; never of web pages."""
+
+import ipaddress
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from django.http.request import split_domain_port, validate_host
+
+from sessions_app.capture.headers import Pair, first
+from sessions_app.error_codes import CaptureFault
+
+LOCAL, OFF = "local", "off"
+_OF_PROXIES = ("x-forwarded-for", "forwarded", "x-real-ip")
+_OF_BROWSERS = ("origin", "cookie")
+
+
+def refusal(
+    scope: Any, headers: Sequence[Pair], *, allowed: str, hosts: Collection[str]
+) -> CaptureFault | None:
+    """`allowed` is PIPEWEB_CAPTURE, `hosts` ALLOWED_HOSTS. None where the request may be relayed."""
+    if allowed == OFF:
+        return CaptureFault.SWITCHED_OFF
+    names = {name.lower() for name, _ in headers}
+    if not names.isdisjoint(_OF_BROWSERS):
+        return CaptureFault.FROM_BROWSER
+    # A proxy on this machine relays requests of others.
+    if allowed == LOCAL and not (_is_loopback(scope.get("client")) and names.isdisjoint(_OF_PROXIES)):
+        return CaptureFault.FROM_ELSEWHERE
+    host = split_domain_port(first(headers, "host"))[0]
+    return None if host and validate_host(host, hosts) else CaptureFault.WRONG_HOST
+
+
+def _is_loopback(client: Any) -> bool:
+    try:
+        return ipaddress.ip_address(client[0]).is_loopback
+    except (ValueError, TypeError, IndexError):
+        return False

@@ -1,0 +1,98 @@
+"""Headers of relayed requests and answers: what goes on, what is stored, and whose program it was."""
+
+import hmac
+import re
+from collections.abc import Iterable
+
+Pair = tuple[str, str]
+
+SESSION_HEADER = "x-pipeweb-session"
+
+_HOP_BY_HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_NOT_SENT = _HOP_BY_HOP | {"host", "content-length", "expect", "cookie", "accept-encoding"}
+_NOT_ANSWERED = _HOP_BY_HOP | {"set-cookie", "alt-svc"}
+_OURS = "x-pipeweb"
+_KEPT = frozenset(
+    {
+        "user-agent",
+        "x-goog-api-client",
+        "content-type",
+        "accept-encoding",
+        "x-server-timeout",
+        "traceparent",
+        SESSION_HEADER,
+    }
+)
+_KEPT_OF_ANSWERS = frozenset({"content-type", "content-encoding", "retry-after", "server-timing", "date"})
+_UPLOAD_URLS = frozenset({"x-goog-upload-url", "x-goog-upload-control-url", "location"})
+_INSTALLATION = "x-gemini-api-privileged-user-id"
+_COMMENT = re.compile(r"\([^)]*\)")
+_LONGEST = 300
+
+
+def decoded(headers: Iterable[tuple[bytes, bytes]]) -> list[Pair]:
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
+
+
+def first(headers: Iterable[Pair], name: str) -> str:
+    return next((value for key, value in headers if key.lower() == name), "")
+
+
+def to_provider(headers: Iterable[Pair]) -> list[Pair]:
+    """What goes on: not what belongs to one connection, and nothing of ours. Answers come unpacked."""
+    pairs = list(headers)
+    left_out = _NOT_SENT | _named_in_connection(pairs)
+    found = [(k, v) for k, v in pairs if k.lower() not in left_out and not k.lower().startswith(_OURS)]
+    return [*found, ("Accept-Encoding", "identity")]
+
+
+def to_client(headers: Iterable[Pair], *, upstream: str, relay: str) -> list[Pair]:
+    """`upstream` and `relay` are the base URLs: addresses for uploads lead through the relay again."""
+    pairs = list(headers)
+    left_out = _NOT_ANSWERED | _named_in_connection(pairs)
+    found = [(key, value) for key, value in pairs if key.lower() not in left_out]
+    # nginx would collect a stream before it passes it on.
+    return [(key, _through(key, value, upstream, relay)) for key, value in found] + [
+        ("X-Accel-Buffering", "no")
+    ]
+
+
+def kept(headers: Iterable[Pair], *, of_answer: bool = False) -> list[list[str]]:
+    """Pairs that are stored: by a list of names, so that one nobody thought of is not."""
+    names = _KEPT_OF_ANSWERS if of_answer else _KEPT
+    return [[key.lower(), value[:_LONGEST]] for key, value in headers if key.lower() in names]
+
+
+def scope_of(headers: Iterable[Pair], secret: str) -> str:
+    """Program and installation. The id of the installation goes in as a keyed hash only."""
+    pairs = list(headers)
+    products = _COMMENT.sub(" ", first(pairs, "user-agent")).split()
+    names = " ".join(product.partition("/")[0] for product in products)
+    installation = first(pairs, _INSTALLATION)
+    if installation:
+        digest = hmac.new(secret.encode(), installation.encode("latin-1"), "sha256").hexdigest()
+        names += f" {digest[:16]}"
+    return names[:200]
+
+
+def _named_in_connection(headers: Iterable[Pair]) -> set[str]:
+    named = ",".join(value for key, value in headers if key.lower() == "connection")
+    return {name.strip().lower() for name in named.split(",")}
+
+
+def _through(key: str, value: str, upstream: str, relay: str) -> str:
+    if key.lower() in _UPLOAD_URLS and value.startswith(f"{upstream}/"):
+        return relay + value.removeprefix(upstream)
+    return value

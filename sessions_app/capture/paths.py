@@ -1,0 +1,79 @@
+"""The address of a relayed request: whose it is, what it asks the provider for, and how it is stored."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+MOUNT = "/capture/"
+
+BREAK_OFF = "pipeweb.break_off"
+"""A key of the ASGI scope: what ends the connection, so that a program sees that its answer is not whole."""
+
+_RELAYED = re.compile(rb"/capture/([A-Za-z0-9_-]{22})(?:/s/([A-Za-z0-9._~%-]{1,80}))?(/.*)?", re.DOTALL)
+_VERSIONED = re.compile(r"/(?:upload/)?v1(?:alpha|beta\d?)?(?:/.*)?", re.DOTALL)
+_UNVERSIONED = re.compile(
+    r"/(?:upload/files|(?:models|tunedModels|files|cachedContents|batches|interactions|openai)\b)", re.DOTALL
+)
+_SECRETS = re.compile(r"(?i)\b(key|access_token|upload_id)=[^&]*")
+_MODEL = re.compile(r"/(?:models|tunedModels)/([^/:?]+)")
+_LIVE = "/ws/"
+
+
+@dataclass(frozen=True, slots=True)
+class RelayPath:
+    """`rest` is what follows the address, with the version that the client left out; `name` that of the
+    session. `is_known`: it is one of the API.
+    """
+
+    token: str
+    name: str
+    base: str
+    rest: str
+
+    @property
+    def is_known(self) -> bool:
+        return _VERSIONED.fullmatch(self.rest) is not None and ".." not in unquote(self.rest).split("/")
+
+    @property
+    def is_live(self) -> bool:
+        return self.rest.startswith(_LIVE)
+
+    @property
+    def is_upload(self) -> bool:
+        return self.rest.startswith("/upload/")
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether it asks for an answer, so that it belongs to a session."""
+        return self.rest.endswith((":generateContent", ":streamGenerateContent"))
+
+    @property
+    def model(self) -> str:
+        found = _MODEL.search(self.rest)
+        return unquote(found[1]) if found else ""
+
+
+def is_relayed(raw_path: bytes) -> bool:
+    """Whether a path begins with an address; pages have shorter ones."""
+    return _RELAYED.fullmatch(raw_path) is not None
+
+
+def relay_path(raw_path: bytes) -> RelayPath | None:
+    """`raw_path` is the path as it was sent, without the query. None where it is no relayed one."""
+    found = _RELAYED.fullmatch(raw_path)
+    if found is None:
+        return None
+    token, name, rest = (part.decode("latin-1") if part else "" for part in found.groups())
+    base = f"{MOUNT}{token}" + (f"/s/{name}" if name else "")
+    if _UNVERSIONED.match(rest):
+        rest = (
+            f"/upload/v1beta{rest.removeprefix('/upload')}"
+            if rest.startswith("/upload/")
+            else f"/v1beta{rest}"
+        )
+    return RelayPath(token, unquote(name), base, rest)
+
+
+def without_secrets(query: str) -> str:
+    """The query as it is stored."""
+    return _SECRETS.sub(r"\1=…", query)

@@ -1,0 +1,72 @@
+"""Where a request of a foreign program belongs, and the last request of a lane."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import takewhile
+
+from sessions_app.capture.traits import RequestTraits
+
+
+class Relation(StrEnum):
+    """What a request is to the one that it was compared with."""
+
+    OPENS = "opens"
+    CONTINUES = "continues"
+    RETRY = "retry"
+    BRANCH = "branch"
+    SIDE_CALL = "side_call"
+    SUB_AGENT = "sub_agent"
+    NAMED = "named"
+
+
+class LaneRole(StrEnum):
+    MAIN = "main"
+    SIDE = "side"
+    SUB_AGENT = "sub_agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """`session` and `lane` are the keys of the requests that opened them, or the name that a client gave.
+
+    `before` is the request that this one is compared with, `shared` the number of contents that both begin
+    with. `adopted` opened a session of its own before, and is a side call of this request.
+    """
+
+    session: str
+    lane: str
+    relation: Relation
+    role: LaneRole = LaneRole.MAIN
+    before: str = ""
+    shared: int = 0
+    is_guess: bool = False
+    adopted: str = ""
+
+
+@dataclass(slots=True)
+class Leaf:
+    """The last request of a lane. `calls` has the texts of the arguments of the calls that it was answered
+    with, a tuple for each call; `ended_at` is None while the answer comes.
+    """
+
+    key: str
+    at: float
+    traits: RequestTraits
+    place: Placement
+    calls: tuple[tuple[str, ...], ...] = ()
+    ended_at: float | None = None
+    has_failed: bool = False
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether its calls have no results yet, as far as was seen."""
+        return bool(self.calls)
+
+    def shares(self, traits: RequestTraits) -> int:
+        """How many contents both begin with."""
+        pairs = zip(self.traits.contents, traits.contents, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+    def overlap(self, traits: RequestTraits) -> float:
+        """The share of what a request says that was said here."""
+        return len(self.traits.said & traits.said) / len(traits.said) if traits.said else 0.0

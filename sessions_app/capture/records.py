@@ -1,0 +1,61 @@
+"""What is recorded of a relayed request: when it came, and when it was over."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from sessions_app.capture.placements import Placement
+
+
+@dataclass(slots=True)
+class Begun:
+    """`asks_model`: it belongs to a session. `place` is set when it is recorded; `adopted` is a request that
+    it takes in, with its place from then on.
+    """
+
+    address: int
+    owner: int
+    received_at: datetime
+    method: str
+    path: str
+    client: str = ""
+    headers: list[list[str]] = field(default_factory=list)
+    scope: str = ""
+    name: str = ""
+    model: str = ""
+    asks_model: bool = False
+    body: bytes | None = None
+    size: int = 0
+    key: UUID = field(default_factory=uuid4)
+    place: Placement | None = None
+    adopted: tuple[str, Placement] | None = None
+
+
+@dataclass(slots=True)
+class Ended:
+    """`packets` are pairs of milliseconds and bytes; `is_cut`: `body` is the beginning of the answer only."""
+
+    key: UUID
+    address: int
+    owner: int
+    asks_model: bool
+    ended_at: datetime
+    status: int | None = None
+    content_type: str = ""
+    headers: list[list[str]] = field(default_factory=list)
+    body: bytes = b""
+    size: int = 0
+    request_size: int = 0
+    packets: list[tuple[float, int]] = field(default_factory=list)
+    is_cut: bool = False
+    fault: str = ""
+    first_ms: float | None = None
+    total_ms: float | None = None
+
+
+Record = Begun | Ended
+
+
+def weight(record: Record) -> int:
+    """Bytes that it holds while it waits."""
+    return len(record.body or b"")

@@ -1,0 +1,144 @@
+"""The relay: requests of other programs to the model, and the answers back, byte for byte.
+
+An ASGI application in front of Django. What it records it hands to a queue; neither the database nor the
+recording delays or fails a call. It asks nothing again.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import httpx2
+from django.conf import settings
+from django.utils import timezone
+
+from sessions_app.capture.addresses import AddressBook, KnownAddress
+from sessions_app.capture.exchange import Call, RelayedExchange
+from sessions_app.capture.faults import own_answer
+from sessions_app.capture.guard import refusal
+from sessions_app.capture.headers import SESSION_HEADER, Pair, decoded, first, kept, scope_of
+from sessions_app.capture.incoming import IncomingRequest
+from sessions_app.capture.paths import RelayPath, relay_path, without_secrets
+from sessions_app.capture.recorder import Recorder
+from sessions_app.capture.records import Begun
+from sessions_app.error_codes import CaptureFault
+from sessions_app.errors import RelayRefused
+
+AT_ONCE, AT_ONCE_OF_ONE = 300, 100
+"""Requests of a process, and of one address among them."""
+
+METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Upstream(NamedTuple):
+    """Where requests go: fixed, never named by a request."""
+
+    base: str
+    transport: httpx2.AsyncBaseTransport
+
+
+class Relay:
+    def __init__(self, upstreams: Mapping[str, Upstream], book: AddressBook, recorder: Recorder) -> None:
+        """`upstreams` by the values of `CaptureAddress.Upstream`."""
+        self._upstreams = upstreams
+        self._book = book
+        self._recorder = recorder
+        self._running: Counter[int] = Counter()
+        """Primary key of an address → requests under way."""
+
+    async def __call__(self, scope: Any, receive: Callable[[], Awaitable[Any]], send: Send) -> None:
+        path = relay_path(scope["raw_path"])
+        try:
+            if path is None:
+                raise RelayRefused(CaptureFault.WRONG_PATH)
+            await self._serve(scope, path, IncomingRequest(receive), send)
+        except RelayRefused as refused:
+            await _refuse(send, refused)
+
+    async def close(self) -> None:
+        """After the requests have ended."""
+        for upstream in self._upstreams.values():
+            await upstream.transport.aclose()
+        await asyncio.to_thread(self._recorder.close)
+        await self._book.close()
+
+    async def _serve(self, scope: Any, path: RelayPath, incoming: IncomingRequest, send: Send) -> None:
+        began = time.perf_counter()
+        address = await self._book.find(path.token)
+        headers = decoded(scope["headers"])
+        begun = _begun(scope, path, headers, address)
+        call = Call(scope, path, headers, begun, incoming, began)
+        try:
+            self._check(call, address)
+            if not path.is_upload:
+                begun.body = await incoming.read()
+                begun.size = len(begun.body)
+        except RelayRefused as refused:
+            self._record_refusal(call, refused)
+            raise
+        is_recorded = not address.is_paused and self._recorder.begin(begun)
+        exchange = RelayedExchange(call, self._upstreams[address.upstream], send)
+        try:
+            with self._place_of(address.pk):
+                await exchange.run()
+        finally:
+            if is_recorded:
+                self._recorder.end(exchange.ended())
+
+    @contextmanager
+    def _place_of(self, address: int) -> Iterator[None]:
+        self._running[address] += 1
+        try:
+            yield
+        finally:
+            self._running[address] -= 1
+            self._running += Counter()  # Drops who has none.
+
+    def _check(self, call: Call, address: KnownAddress) -> None:
+        """Raises RelayRefused."""
+        allowed, hosts = settings.PIPEWEB_CAPTURE, settings.ALLOWED_HOSTS
+        fault = refusal(call.scope, call.headers, allowed=allowed, hosts=hosts) or address.fault
+        if fault is None and call.path.is_live:
+            fault = CaptureFault.LIVE
+        if fault is None and not (call.path.is_known and call.scope["method"] in METHODS):
+            fault = CaptureFault.WRONG_PATH
+        if fault is None and self._is_full(address.pk):
+            fault = CaptureFault.TOO_MANY
+        if fault is not None:
+            raise RelayRefused(fault)
+
+    def _is_full(self, address: int) -> bool:
+        return self._running[address] >= AT_ONCE_OF_ONE or self._running.total() >= AT_ONCE
+
+    def _record_refusal(self, call: Call, refused: RelayRefused) -> None:
+        call.begun.asks_model, call.begun.body = False, None
+        if self._recorder.begin(call.begun):
+            self._recorder.end(call.ended(refused.fault, own_answer(refused.fault).status))
+
+
+def _begun(scope: Any, path: RelayPath, headers: list[Pair], address: KnownAddress) -> Begun:
+    query = without_secrets(scope["query_string"].decode("latin-1"))
+    return Begun(
+        address=address.pk,
+        owner=address.owner,
+        received_at=timezone.now(),
+        method=scope["method"],
+        path=path.rest + (f"?{query}" if query else ""),
+        client=first(headers, "user-agent"),
+        headers=kept(headers),
+        scope=scope_of(headers, settings.SECRET_KEY),
+        name=first(headers, SESSION_HEADER).strip()[:80] or path.name,
+        model=path.model,
+        asks_model=path.asks_model,
+    )
+
+
+async def _refuse(send: Send, refused: RelayRefused) -> None:
+    answer = own_answer(refused.fault, limit=refused.limit)
+    await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+    await send({"type": "http.response.body", "body": answer.body})

@@ -1,0 +1,131 @@
+"""What sessions are recognised by in a foreign request: hashes of its meaning, never its text as a whole."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from sessions_app.prompt import wire
+from sessions_app.prompt.parts import PartView, parts_in
+
+LONG_ENOUGH = 16
+"""Characters from which on a string says something: shorter ones stand in unrelated requests too."""
+
+OPENING_LIMIT = 20_000
+"""Characters of the first content that are searched for the arguments of a call."""
+
+GENERATED = ("<session_context>", "<loaded_context>")
+"""Beginnings of texts that a client generates, and sends in unrelated sessions alike: Gemini CLI."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTraits:
+    """`lane` says which agent asks: system instruction and tools. `contents` has a hash for each content.
+
+    `said` has the long strings of all parts, without generated context, ids and signatures. `context` counts
+    the contents at the beginning that are nothing but generated context. `newest` is the last text of the
+    user, `opening` the text of the first content; `name` was given by the client and overrides the rest.
+    """
+
+    lane: str
+    contents: tuple[str, ...]
+    scope: str = ""
+    name: str = ""
+    has_tools: bool = False
+    context: int = 0
+    said: frozenset[str] = frozenset()
+    newest: str = ""
+    opening: str = field(default="", repr=False)
+
+    @property
+    def own(self) -> int:
+        """How many contents say more than generated context."""
+        return len(self.contents) - self.context
+
+
+def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits | None:
+    """None where there are no contents: another method, or nothing that can be read."""
+    if wire.is_too_complex(body):
+        return None
+    try:
+        request = wire.loads(body)
+    except ValueError:
+        return None
+    contents = request.get("contents") if isinstance(request, dict) else None
+    listed = contents if isinstance(contents, list) else [contents]
+    if not listed or not all(isinstance(one, dict) for one in listed):
+        return None
+    system = request.get("systemInstruction", request.get("system_instruction"))
+    tools = request.get("tools")
+    return RequestTraits(
+        lane=meaning([system, tools]),
+        contents=tuple(map(meaning, listed)),
+        scope=scope,
+        name=name,
+        has_tools=bool(tools),
+        context=next((at for at, one in enumerate(listed) if not _is_context(one)), len(listed)),
+        said=frozenset(short_hash(text) for one in listed for text in _long_strings(one)),
+        newest=_newest(listed),
+        opening="\n".join(_texts(listed[0]))[:OPENING_LIMIT],
+    )
+
+
+def meaning(value: Any) -> str:
+    """The canonical hash: equal for JSON that says the same, however it is spelled."""
+    return blake2b(wire.canonical(value), digest_size=12).hexdigest()
+
+
+def short_hash(text: str) -> str:
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+
+
+def is_generated(text: str) -> bool:
+    return text.lstrip().startswith(GENERATED)
+
+
+def strings_in(value: Any) -> Iterator[str]:
+    """The strings of a JSON value, ids left out."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            if key != "id":
+                yield from strings_in(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from strings_in(one)
+
+
+def _views(content: Any) -> Iterator[PartView]:
+    return (PartView(at, part) for at, part in enumerate(parts_in(content)))
+
+
+def _texts(content: Any) -> Iterator[str]:
+    return (view.text for view in _views(content) if view.text)
+
+
+def _is_context(content: Any) -> bool:
+    views = list(_views(content))
+    return bool(views) and all(is_generated(view.text) for view in views)
+
+
+def _long_strings(content: Any) -> Iterator[str]:
+    for view in _views(content):
+        call, response = (view.call or {}).get("args"), (view.response or {}).get("response")
+        said = (view.text, call, response, view.code, view.code_result, _file(view))
+        found = (text for value in said for text in strings_in(value))
+        yield from (text for text in found if len(text) >= LONG_ENOUGH and not is_generated(text))
+
+
+def _file(view: PartView) -> str:
+    return (view.file.data or view.file.uri) if view.file else ""
+
+
+def _newest(contents: list[Any]) -> str:
+    """The hash of the last text of the user that the client did not generate; empty for none."""
+    for content in reversed(contents):
+        if content.get("role", "user") == "user":
+            texts = [text for text in _texts(content) if not is_generated(text)]
+            if texts:
+                return short_hash(texts[-1])
+    return ""

@@ -1,0 +1,51 @@
+"""`manage.py capture`: makes an address for another program and prints it."""
+
+from argparse import ArgumentParser
+from datetime import timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from sessions_app.accounts.owner import local_owner
+from sessions_app.capture.paths import MOUNT
+from sessions_app.management.commands.link import find
+from sessions_app.models import CaptureAddress
+from sessions_app.models.capture_address import LIFETIME, LIVING
+
+
+class Command(BaseCommand):
+    help = "Make an address under which another program reaches Gemini through Pipeweb, and print it."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--name", required=True, help="what the address is called on the pages")
+        parser.add_argument("--user", default="", help="whose it is; default: the first administrator")
+        parser.add_argument(
+            "--host", default="127.0.0.1", help="of the running server (default: %(default)s)"
+        )
+        parser.add_argument(
+            "--port", type=int, default=8000, help="of the running server (default: %(default)s)"
+        )
+        parser.add_argument("--emulator", action="store_true", help="relay to the built-in emulator")
+        parser.add_argument(
+            "--days", type=int, default=LIFETIME.days, help="until it ends; 0: never (default: %(default)s)"
+        )
+
+    def handle(
+        self,
+        *args: Any,
+        name: str,
+        user: str,
+        host: str,
+        port: int,
+        emulator: bool,
+        days: int,
+        **options: Any,
+    ) -> None:
+        person = find(user) if user else local_owner()
+        if CaptureAddress.objects.of(person).living().count() >= LIVING:
+            raise CommandError(f"There are {LIVING} addresses already; revoke one on the page {MOUNT}.")
+        upstream = CaptureAddress.Upstream.EMULATOR if emulator else CaptureAddress.Upstream.PROVIDER
+        lifetime = timedelta(days=days) if days > 0 else None
+        _, token = CaptureAddress.issue(person.pk, name, upstream=upstream, lifetime=lifetime)
+        self.stdout.write(f"http://{host}:{port}{MOUNT}{token}")

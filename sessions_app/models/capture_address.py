@@ -1,0 +1,110 @@
+"""Addresses under which other programs reach the model through Pipeweb."""
+
+import hashlib
+import secrets
+import uuid
+from datetime import timedelta
+from typing import TYPE_CHECKING, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+TOKEN_BYTES = 16
+"""Random bytes of a token: 128 bits."""
+
+LIFETIME = timedelta(days=90)
+"""Of an address whose owner names no other time."""
+
+LIVING = 20
+"""Addresses that one person may have at a time."""
+
+NAME_LENGTH = 80
+
+
+def capture_digest(token: str) -> str:
+    """The token has 128 random bits, so a plain hash is enough."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+class CaptureAddressQuerySet(models.QuerySet["CaptureAddress"]):
+    def of(self, user: "User | AnonymousUser") -> Self:
+        return self.filter(owner_id=user.pk)
+
+    def living(self) -> Self:
+        """Those that relay: neither revoked nor expired."""
+        return self.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()), revoked_at=None)
+
+    def revoke(self) -> int:
+        return self.filter(revoked_at=None).update(revoked_at=timezone.now())
+
+    def count_missed(self, pk: int, requests: int) -> None:
+        """So many requests were relayed and could not be recorded."""
+        self.filter(pk=pk).update(missed=F("missed") + requests, missed_at=timezone.now())
+
+
+class CaptureAddress(models.Model):
+    """A person's address for other programs. The token that opens it is stored as a hash only.
+
+    A revoked or expired one stays with what was recorded, so that its page can tell why it refuses.
+    """
+
+    class Upstream(models.TextChoices):
+        PROVIDER = "provider", "Google"
+        EMULATOR = "emulator", "the built-in emulator"
+
+    public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="capture_addresses"
+    )
+    name = models.CharField(max_length=NAME_LENGTH)
+    token_hash = models.CharField(max_length=64, unique=True)
+    upstream = models.CharField(max_length=10, choices=Upstream, default=Upstream.PROVIDER)
+    is_paused = models.BooleanField(default=False, help_text="Relays without recording.")
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: never.")
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    missed = models.PositiveIntegerField(
+        default=0, help_text="Requests that were relayed and could not be recorded."
+    )
+    missed_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = CaptureAddressQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return str(self.public)
+
+    @classmethod
+    def issue(
+        cls,
+        owner_id: int,
+        name: str,
+        *,
+        upstream: str = Upstream.PROVIDER,
+        lifetime: timedelta | None = LIFETIME,
+    ) -> tuple["CaptureAddress", str]:
+        """A new address and its token, which is not kept. `lifetime` None: until it is revoked."""
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+        row = cls.objects.create(
+            owner_id=owner_id,
+            name=name.strip()[:NAME_LENGTH],
+            token_hash=capture_digest(token),
+            upstream=upstream,
+            expires_at=None if lifetime is None else timezone.now() + lifetime,
+        )
+        return row, token
+
+    @property
+    def is_living(self) -> bool:
+        return self.revoked_at is None and not self.is_expired
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires_at is not None and self.expires_at <= timezone.now()

@@ -1,0 +1,104 @@
+"""Requests of other programs that were relayed, and what they were answered with."""
+
+import uuid
+from datetime import timedelta
+from typing import TYPE_CHECKING, Self
+
+from django.db import models, transaction
+from django.utils import timezone
+
+from sessions_app.models.capture_address import CaptureAddress
+from sessions_app.models.source import Blob
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+RETENTION = timedelta(days=30)
+"""What was recorded is erased after so long."""
+
+PATH_LENGTH, CLIENT_LENGTH, KEY_LENGTH = 300, 200, 90
+
+
+class CapturedRequestQuerySet(models.QuerySet["CapturedRequest"]):
+    def of(self, user: "User | AnonymousUser") -> Self:
+        return self.filter(address__owner_id=user.pk)
+
+    def expired(self) -> Self:
+        return self.filter(received_at__lt=timezone.now() - RETENTION)
+
+    @transaction.atomic
+    def erase(self) -> int:
+        """Deletes the rows with their bodies; returns how many."""
+        owners = set(self.order_by().values_list("address__owner_id", flat=True).distinct())
+        rows = CapturedRequest.objects.filter(pk__in=self.order_by().values("pk"))
+        deleted = rows._raw_delete(rows.db)
+        for owner_id in owners:
+            Blob.objects.delete_unreferenced(owner_id)
+        return deleted
+
+
+class CapturedRequest(models.Model):
+    """One HTTP request of a foreign program, stored before it is answered.
+
+    Bodies are stored as they travelled. The path is stored without the token and without secrets of the
+    query, the headers by a list of names. `session` to `is_guess` are where it belongs
+    (`capture.placements.Placement`), empty for what asks no model.
+    """
+
+    public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    address = models.ForeignKey(CaptureAddress, on_delete=models.CASCADE, related_name="requests")
+    received_at = models.DateTimeField()
+    method = models.CharField(max_length=10)
+    path = models.CharField(max_length=PATH_LENGTH)
+    client = models.CharField(max_length=CLIENT_LENGTH, blank=True, help_text="User-Agent.")
+    headers = models.JSONField(default=list, blank=True)
+    scope = models.CharField(max_length=CLIENT_LENGTH, blank=True, help_text="Program and installation.")
+    name = models.CharField(max_length=80, blank=True, help_text="The session's name, given by the client.")
+    model = models.CharField(max_length=80, blank=True)
+    session = models.CharField(max_length=KEY_LENGTH, blank=True)
+    lane = models.CharField(max_length=KEY_LENGTH, blank=True)
+    relation = models.CharField(max_length=12, blank=True)
+    role = models.CharField(max_length=12, blank=True)
+    before = models.CharField(max_length=KEY_LENGTH, blank=True)
+    shared = models.PositiveIntegerField(default=0, help_text="Contents that both begin with.")
+    is_guess = models.BooleanField(default=False)
+    request_body = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
+    request_size = models.PositiveBigIntegerField(default=0)
+    status = models.PositiveSmallIntegerField(null=True, help_text="Empty: no response came, or not yet.")
+    content_type = models.CharField(max_length=80, blank=True)
+    response_headers = models.JSONField(default=list, blank=True)
+    response_body = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
+    response_size = models.PositiveBigIntegerField(default=0)
+    packets = models.JSONField(
+        default=list, blank=True, help_text="Pairs of milliseconds and bytes, as the answer arrived."
+    )
+    is_cut = models.BooleanField(default=False, help_text="The stored answer is its beginning only.")
+    calls = models.JSONField(
+        default=list, blank=True, help_text="Texts of the arguments of each call of the answer."
+    )
+    prompt_tokens = models.PositiveIntegerField(null=True)
+    cached_tokens = models.PositiveIntegerField(null=True)
+    output_tokens = models.PositiveIntegerField(null=True)
+    finish_reason = models.CharField(max_length=40, blank=True)
+    fault = models.CharField(
+        max_length=24, blank=True, help_text="Why Pipeweb itself refused it or could not finish it."
+    )
+    first_ms = models.FloatField(null=True, help_text="Until the first byte of the answer.")
+    total_ms = models.FloatField(null=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = CapturedRequestQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [
+            models.Index(fields=["address", "session"], name="captured_by_session"),
+            models.Index(fields=["received_at"], name="captured_by_age"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.public)
+
+    @property
+    def is_open(self) -> bool:
+        return self.ended_at is None

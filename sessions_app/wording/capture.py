@@ -1,0 +1,79 @@
+"""What is said of addresses for other programs and of their requests: to the programs, and on pages."""
+
+from sessions_app.error_codes import CaptureFault
+from sessions_app.wording.sentences import fill
+
+FAULTS: dict[str, str] = {
+    CaptureFault.UNKNOWN_ADDRESS: "There is no such address. Make one on the page /capture/.",
+    CaptureFault.REVOKED: "This address was revoked. Make another one on the page /capture/.",
+    CaptureFault.EXPIRED: "This address has expired. Make another one on the page /capture/.",
+    CaptureFault.SWITCHED_OFF: "Relaying is switched off here (PIPEWEB_CAPTURE).",
+    CaptureFault.FROM_ELSEWHERE: (
+        "Only programs on the machine of Pipeweb are relayed. An administrator can let others in with "
+        "PIPEWEB_CAPTURE=network."
+    ),
+    CaptureFault.FROM_BROWSER: "Requests of web pages are not relayed: this one has an Origin or a cookie.",
+    CaptureFault.WRONG_HOST: "The Host of this request is not one of Pipeweb's (ALLOWED_HOSTS).",
+    CaptureFault.WRONG_PATH: (
+        "This is no path of the Gemini API. It goes on after the address with /v1beta/, /v1/, /v1alpha/ or "
+        "/upload/."
+    ),
+    CaptureFault.LIVE: "The Live API is not relayed: it travels over a socket, not as requests.",
+    CaptureFault.UNCHECKED: "The address could not be checked, because the database does not answer.",
+    CaptureFault.TOO_MANY: "Too many requests are being relayed at the same time.",
+    CaptureFault.CLIENT_LEFT: "The program closed the connection before the end.",
+    CaptureFault.NOT_REACHED: "The provider could not be reached.",
+    CaptureFault.NO_ANSWER: "The provider sent nothing for ten minutes.",
+    CaptureFault.BROKEN_OFF: "The connection to the provider broke in the middle of the answer.",
+    CaptureFault.STOPPED: "The server was stopped before the end.",
+    CaptureFault.REQUEST_TOO_LARGE: "The request is too large to relay: at most {limit:,} bytes.",
+    CaptureFault.ANSWER_TOO_LARGE: "The answer is too large to relay: at most {limit:,} bytes.",
+}
+
+RELATIONS: dict[str, str] = {
+    "opens": "first request",
+    "continues": "goes on",
+    "retry": "sent again after a failure",
+    "branch": "went back and asked otherwise",
+    "side_call": "asks on its own",
+    "sub_agent": "works on a call",
+    "named": "same session by its name",
+}
+"""What a request is to the one before it."""
+
+ROLES: dict[str, str] = {"main": "main", "side": "beside", "sub_agent": "sub-agent"}
+"""What a chain of requests is in its session."""
+
+KINDS: dict[str, str] = {
+    "declarations": "tools",
+    "system_instruction": "system instruction",
+    "user_task": "the user's words",
+    "model_response": "the model's words",
+    "function_calling": "calls of the model",
+    "tool_response": "results of tools",
+    "text": "one text of several",
+    "opaque": "a body that could not be taken apart",
+}
+"""What an item of a request is."""
+
+_GUESSED = "{relation} (a guess)"
+_MISSED_ONE = "One request was relayed but not recorded."
+_TOO_MANY_ADDRESSES = "You have {limit:,} addresses already. Revoke one first."
+_MISSED = "{number:,} requests were relayed but not recorded."
+
+
+def fault(code: str, *, limit: int = 0) -> str:
+    return fill(FAULTS[code], {"limit": limit})
+
+
+def relation(code: str, *, is_guess: bool) -> str:
+    said = RELATIONS[code]
+    return fill(_GUESSED, {"relation": said}) if is_guess else said
+
+
+def missed(number: int) -> str:
+    return fill(_MISSED, {"number": number}) if number > 1 else _MISSED_ONE
+
+
+def too_many_addresses(limit: int) -> str:
+    return fill(_TOO_MANY_ADDRESSES, {"limit": limit})

@@ -1,0 +1,64 @@
+"""Capture in a real browser: an address is made, a program asks, and the list follows."""
+
+import asyncio
+import re
+import urllib.error
+import urllib.request
+from typing import Any
+
+from playwright.async_api import Page, expect
+
+from tests.browser.access import assert_accessible
+from tests.capture.conversations import body_of, model, user
+
+GENERATE = "/v1beta/models/gemini-3-flash-preview:generateContent"
+FIRST, SECOND = user("How do I scale the loaf to two kilograms?"), user("And how long does it bake then?")
+
+
+def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
+    named = {"x-goog-api-key": "emulator", "User-Agent": "loaf-agent/1.0", **headers}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, body, named), timeout=60) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code
+
+
+async def ask(base: str, *contents: Any, **headers: str) -> int:
+    return await asyncio.to_thread(_post, base + GENERATE, body_of(contents, tools=None), headers)
+
+
+async def make_address(page: Page, name: str) -> str:
+    await page.goto("/capture/")
+    await page.get_by_label("Name").fill(name)
+    await page.get_by_label("Leads to").select_option("emulator")
+    await page.get_by_role("button", name="Make the address").click()
+    return await page.locator("#made-address").inner_text()
+
+
+async def test_a_program_is_pointed_at_an_address_and_its_requests_appear(page: Page) -> None:
+    await page.goto("/capture/")
+    await expect(page.get_by_text("Waiting for the first request…")).to_be_visible()
+    base = await make_address(page, "Laptop")
+    assert base in await page.locator("#lines-curl").inner_text()
+    await page.get_by_role("button", name="Copy the address").click()
+    await expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert await ask(base, FIRST) == 200
+    session = page.locator(".captured-session", has_text="loaf-agent")
+    await expect(session.locator("tbody tr")).to_have_count(1)
+    assert await ask(base, FIRST, model("Double it."), SECOND) == 200
+    await expect(session.locator("tbody tr")).to_have_count(2)
+    await expect(session.locator("tbody tr").last).to_contain_text("goes on")
+    await assert_accessible(page)
+    await session.get_by_role("link").last.click()
+    await expect(page.get_by_text("It begins with all that")).to_be_visible()
+    await assert_accessible(page)
+
+
+async def test_a_refused_request_says_why_and_a_revoked_address_is_gone(page: Page) -> None:
+    base = await make_address(page, "Short-lived")
+    assert await ask(base, FIRST, Origin="http://a.example") == 403
+    await expect(page.get_by_text("Requests of web pages are not relayed").first).to_be_visible()
+    await page.get_by_role("button", name=re.compile("Revoke Short-lived")).click()
+    await expect(page.get_by_role("heading", name="Short-lived")).to_have_count(0)

@@ -1,0 +1,201 @@
+"""Which requests belong together, on conversations of made-up clients."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.capture import grouping as rules
+from sessions_app.capture.grouping import Grouping
+from sessions_app.capture.placements import LaneRole, Placement, Relation
+from sessions_app.capture.traits import RequestTraits, traits_of
+from tests.capture.conversations import asked, body_of, call, model, result, user
+
+CONTEXT = user("<session_context>\nToday is Sunday, and this is a folder.")
+FIRST, SECOND = user("How do I scale the loaf to two kilograms?"), user("And how long does it bake then?")
+ANSWER = model("Double everything but the yeast.")
+ROUTER = "Say how hard this is."
+
+
+class Clock:
+    """A grouping whose requests come one a second and end at once."""
+
+    def __init__(self) -> None:
+        self.grouping = Grouping()
+        self.now = 0.0
+
+    def ask(
+        self, key: str, traits: RequestTraits, *calls: tuple[str, ...], failed: bool = False
+    ) -> Placement:
+        self.now += 1
+        placed = self.grouping.place(key, self.now, traits)
+        self.grouping.end(key, self.now + 0.5, calls, has_failed=failed)
+        return placed
+
+    def place(self, key: str) -> Placement:
+        return self.grouping.leaves[key].place
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_a_request_that_begins_with_the_one_before_continues_it(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST))
+    found = clock.ask("2", asked(FIRST, ANSWER, SECOND))
+    assert found == Placement("1", "1", Relation.CONTINUES, before="1", shared=1)
+
+
+def test_the_same_first_message_again_is_another_session(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST))
+    assert clock.ask("2", asked(FIRST)).relation == Relation.OPENS
+    assert clock.ask("3", asked(FIRST, ANSWER, SECOND)).session == "2", "of two, the newer one goes on"
+
+
+def test_the_same_contents_after_a_failure_are_a_retry(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST), failed=True)
+    assert clock.ask("2", asked(FIRST)) == Placement("1", "1", Relation.RETRY, before="1", shared=1)
+    assert clock.ask("3", asked(FIRST)).relation == Relation.OPENS, "the second one was answered"
+
+
+def test_an_edited_message_is_a_branch_from_where_it_was_edited(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, ANSWER, SECOND))
+    found = clock.ask("2", asked(FIRST, ANSWER, user("And how much salt does it need?")))
+    assert found == Placement("1", "1", Relation.BRANCH, before="1", shared=2)
+
+
+def test_history_that_was_rewritten_is_a_branch_by_a_guess(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, ANSWER, SECOND))
+    texts = ("How do I scale the loaf to two kilograms?", "Double everything but the yeast.")
+    found = clock.ask("2", asked(user("\n".join(texts[:1])), model("…"), user(texts[1])))
+    assert found.session == "1" and found.relation == Relation.BRANCH
+    rewritten = [user("Once more, from the start."), ANSWER, SECOND]
+    again = clock.ask("3", asked(*rewritten))
+    assert (again.session, again.relation, again.is_guess) == ("1", Relation.BRANCH, True)
+
+
+def test_one_text_that_was_said_elsewhere_is_no_branch(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, ANSWER, SECOND))
+    assert clock.ask("2", asked(SECOND)).relation == Relation.OPENS
+
+
+def test_a_router_is_a_side_call_whether_it_comes_first_or_second(clock: Clock) -> None:
+    router, agent = asked(CONTEXT, FIRST, system=ROUTER, tools=None), asked(FIRST)
+    clock.ask("router", router)
+    assert clock.ask("agent", agent).adopted == "router"
+    assert clock.place("router").role == LaneRole.SIDE
+    assert clock.place("router").session == clock.place("agent").session
+    other = Clock()
+    other.ask("agent", agent)
+    assert other.ask("router", router).relation == Relation.SIDE_CALL
+
+
+def test_a_side_request_is_adopted_for_a_minute_only(clock: Clock) -> None:
+    clock.ask("router", asked(CONTEXT, FIRST, system=ROUTER, tools=None))
+    clock.now += rules.ADOPTION_SECONDS
+    assert clock.ask("agent", asked(FIRST)).adopted == ""
+
+
+def test_one_question_to_two_agents_with_tools_is_two_sessions(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST))
+    assert clock.ask("2", asked(FIRST, system="Be long.")).relation == Relation.OPENS
+
+
+def test_generated_context_alone_joins_nothing(clock: Clock) -> None:
+    clock.ask("1", asked(CONTEXT, FIRST))
+    assert clock.ask("2", asked(CONTEXT, user("Which files are there in this folder?"))).session == "2"
+
+
+def test_a_task_that_quotes_an_argument_is_a_sub_agent_of_that_call(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST), ("look into the oven door",))
+    task = asked(user("Your task: look into the oven door."), system="You look.", scope="another program")
+    found = clock.ask("2", task)
+    assert found == Placement("1", "2", Relation.SUB_AGENT, LaneRole.SUB_AGENT, before="1")
+
+
+def test_an_agent_that_comes_while_a_call_waits_is_a_guess(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST), ("how",))
+    agent = asked(user("Tell how Gemini CLI is set up."), system="You help.")
+    assert clock.ask("2", agent).is_guess
+    clock.now += rules.RELATED_SECONDS
+    late = asked(user("Tell what else there is to set up."), system="You help others.")
+    assert clock.ask("3", late).relation == Relation.OPENS
+
+
+def test_another_program_does_not_join_a_waiting_call_by_time(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST), ("how",))
+    assert clock.ask("2", asked(user("Tell how it is set up."), system="x", scope="other")).session == "2"
+
+
+def test_a_name_overrides_everything(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, name="loaf"))
+    assert clock.ask("2", asked(FIRST)).session == "2", "no name is not that name"
+    other = clock.ask("3", asked(user("Something else entirely."), system="x", name="loaf"))
+    assert other.session == "name:loaf" and other.relation == Relation.NAMED and other.lane == "3"
+    assert clock.ask("4", asked(FIRST, ANSWER, SECOND, name="loaf")).relation == Relation.CONTINUES
+    assert clock.ask("5", asked(FIRST, name="bread")).session == "name:bread"
+
+
+def test_other_spelling_and_other_ids_say_the_same(clock: Clock) -> None:
+    spelled = traits_of(body_of([FIRST]).replace(b'":', b'" : '), scope="client")
+    assert spelled == asked(FIRST)
+    one, other = (asked(FIRST, call(name, city="a city of sixteen")) for name in ("a_rather_long_name", "b"))
+    assert one.said == other.said and len(one.said) == 2, "ids and names are not said"
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{", b'{"contents":3}', b'{"contents":[]}', b"\xff", b'{"a":1}']
+)
+def test_what_has_no_contents_has_no_traits(body: bytes) -> None:
+    assert traits_of(body) is None
+
+
+def test_an_object_in_place_of_the_list_is_one_content() -> None:
+    found = traits_of(b'{"contents":{"parts":[{"text":"Hello"}]}}')
+    assert found is not None and len(found.contents) == 1 and found.newest
+
+
+def test_no_more_leaves_are_kept_than_are_compared(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "LEAVES", 3)
+    for number in range(5):
+        clock.ask(str(number), asked(user(f"A question that has the number {number}.")))
+    assert sorted(clock.grouping.leaves) == ["2", "3", "4"]
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> list[RequestTraits]:
+    """The requests of one chat: turns, some with rounds of tools."""
+    contents = []
+    requests = []
+    for turn, rounds in enumerate(draw(st.lists(st.integers(0, 3), min_size=1, max_size=5))):
+        contents.append(user(f"The question number {turn}, with words enough."))
+        requests.append(asked(*contents))
+        for number in range(rounds):
+            contents += [call("weather", city=f"city {turn}.{number}"), result("weather", sky="clear")]
+            requests.append(asked(*contents))
+        contents.append(model(f"The answer number {turn}."))
+    return requests
+
+
+@given(run=runs(), copies=st.integers(2, 3))
+def test_identical_runs_one_after_the_other_are_as_many_sessions(
+    run: list[RequestTraits], copies: int
+) -> None:
+    clock = Clock()
+    found = [[clock.ask(f"{copy}.{at}", one).session for at, one in enumerate(run)] for copy in range(copies)]
+    assert [set(one) for one in found] == [{f"{copy}.0"} for copy in range(copies)]
+
+
+@given(run=runs(), order=st.randoms(use_true_random=False))
+def test_runs_side_by_side_stay_apart(run: list[RequestTraits], order: object) -> None:
+    """Two programs ask other things at the same time; each keeps its own order."""
+    pair = {"a": list(run), "b": [replace(one, scope="other") for one in run]}
+    clock = Clock()
+    found: dict[str, set[str]] = {"a": set(), "b": set()}
+    while any(pair.values()):
+        which = order.choice([key for key, left in pair.items() if left])  # type: ignore[attr-defined]
+        found[which].add(clock.ask(f"{which}{len(pair[which])}", pair[which].pop(0)).session)
+    assert [len(one) for one in found.values()] == [1, 1]
+    assert found["a"] != found["b"]

@@ -1,0 +1,159 @@
+"""The pages of capture: addresses, the list, and single requests."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions_app.capture.addresses import find_address
+from sessions_app.capture.clients import CLIENTS
+from sessions_app.capture.listing import LOST, listed, state_of
+from sessions_app.models import CaptureAddress, CapturedRequest
+from sessions_app.models.capture_address import LIVING, capture_digest
+from tests.capture.conversations import body_of, model, user
+from tests.capture.test_recording import Program
+
+pytestmark = pytest.mark.django_db
+
+FIRST, SECOND = user("How do I scale the loaf to two kilograms?"), user("And how long does it bake then?")
+
+
+@pytest.fixture
+def program(alice: User) -> Program:
+    return Program(CaptureAddress.issue(alice.pk, "Laptop")[0])
+
+
+def page(client: Client, name: str = "capture", *arguments: Any, **query: str) -> str:
+    return client.get(reverse(name, args=arguments), query).content.decode()
+
+
+def test_an_address_is_shown_once_with_the_lines_for_each_program(client: Client) -> None:
+    made = client.post(reverse("capture"), {"name": "Laptop", "upstream": "emulator", "days": "30"})
+    found = re.search(r'id="made-address">(http://testserver/capture/([\w-]{22}))<', made.content.decode())
+    assert found and find_address(capture_digest(found[2]))
+    for one in CLIENTS:
+        assert f'id="lines-{one.key}"' in made.content.decode()
+    assert made.content.decode().count(found[1]) > len(CLIENTS)
+    assert found[2] not in page(client) and "Laptop" in page(client)
+
+
+def test_lines_name_an_address_where_they_need_one() -> None:
+    assert all("{base}" in one.lines for one in CLIENTS)
+    assert len({one.key for one in CLIENTS}) == len(CLIENTS)
+
+
+def test_an_address_can_be_paused_and_revoked(client: Client, program: Program) -> None:
+    address = program.address
+    for change, is_paused in (("pause", True), ("resume", False)):
+        client.post(reverse("change-capture-address", args=[address.public, change]))
+        address.refresh_from_db()
+        assert address.is_paused == is_paused
+    client.post(reverse("change-capture-address", args=[address.public, "revoke"]))
+    address.refresh_from_db()
+    assert not address.is_living and "Laptop" not in page(client)
+    assert client.post(reverse("change-capture-address", args=[address.public, "x"])).status_code == 404
+
+
+def test_nobody_makes_more_addresses_than_allowed(client: Client, alice: User) -> None:
+    for number in range(LIVING):
+        CaptureAddress.issue(alice.pk, str(number))
+    client.post(reverse("capture"), {"name": "One more", "upstream": "provider", "days": "1"})
+    assert CaptureAddress.objects.count() == LIVING
+
+
+def test_requests_that_were_not_recorded_are_told(client: Client, program: Program) -> None:
+    CaptureAddress.objects.count_missed(program.address.pk, 3)
+    assert "3 requests were relayed but not recorded." in page(client)
+
+
+def test_an_empty_list_waits_and_a_refused_request_says_why(client: Client, program: Program) -> None:
+    assert "Waiting for the first request" in page(client)
+    program.ask(b"", asks_model=False)
+    CapturedRequest.objects.update(fault="from_browser", status=403)
+    shown = page(client)
+    assert "Waiting" not in shown and "Requests of web pages are not relayed" in shown
+
+
+def test_the_list_comes_again_only_when_it_has_changed(client: Client, program: Program, alice: User) -> None:
+    begun = program.begun(body_of([FIRST]))
+    states = [state_of(alice)]
+    for record in (begun, program.ended(begun)):
+        program.recording([record])
+        states.append(state_of(alice))
+    program.recording([program.begun(body_of([SECOND]))])
+    states.append(state_of(alice))
+    CapturedRequest.objects.filter(public=begun.key).erase()
+    states.append(state_of(alice))
+    assert len(set(states)) == 5
+    assert client.get(reverse("capture-list"), {"state": states[-1]}).status_code == 204
+    assert "captured-session" in page(client, "capture-list", state="old")
+
+
+def test_sessions_are_listed_newest_first_with_their_lanes(
+    client: Client, program: Program, alice: User
+) -> None:
+    program.ask(body_of([FIRST], system="Route.", tools=None))
+    program.ask(body_of([FIRST]))
+    program.ask(body_of([SECOND]))
+    program.ask(body_of([FIRST, model("Double it."), SECOND]))
+    found = listed(alice)
+    assert [[one.lane for one in session.requests] for session in found] == [[1, 0, 0], [0]]
+    assert [session.lanes for session in found] == [2, 1]
+
+
+def test_the_cached_share_is_of_the_prompt_that_contains_it(program: Program, alice: User) -> None:
+    row = program.ask(body_of([FIRST]))
+    CapturedRequest.objects.filter(pk=row.pk).update(prompt_tokens=200, cached_tokens=50)
+    (session,) = listed(alice)
+    assert session.cached_share == session.requests[0].cached_share == 25.0
+
+
+def test_a_request_whose_end_was_lost_is_not_under_way_for_ever(program: Program, alice: User) -> None:
+    program.recording([program.begun(body_of([FIRST]))])
+    (request,) = listed(alice)[0].requests
+    assert request.is_under_way and not request.is_lost
+    CapturedRequest.objects.update(received_at=timezone.now() - LOST - timedelta(seconds=1))
+    (request,) = listed(alice)[0].requests
+    assert request.is_lost and not request.is_under_way
+
+
+def test_a_request_shows_where_it_leaves_the_one_before(client: Client, program: Program) -> None:
+    program.ask(body_of([FIRST, model("Double everything."), SECOND]))
+    edited = program.ask(body_of([FIRST, model("Double everything."), user("And how much salt?")]))
+    shown = page(client, "captured-request", edited.public)
+    assert (
+        "differs, in <code>contents[2]</code>" in shown
+        and "it said “long does it bake then?”, now “much salt?”" in shown
+    )
+    follow = program.ask(
+        body_of([FIRST, model("Double everything."), user("And how much salt?"), model("5 g")])
+    )
+    assert "It begins with all that" in page(client, "captured-request", follow.public)
+
+
+def test_a_request_without_contents_has_a_page_too(client: Client, program: Program) -> None:
+    row = program.ask(b"", asks_model=False, path="/v1beta/models")
+    assert "/v1beta/models" in page(client, "captured-request", row.public)
+
+
+def test_bodies_are_downloaded_as_they_travelled(client: Client, program: Program) -> None:
+    body, answer = body_of([FIRST]), b"<script>alert(1)</script>"
+    row = program.ask(body, answer)
+    for what, wanted in (("request", body), ("answer", answer)):
+        response = client.get(reverse("captured-body", args=[row.public, what]))
+        assert response.content == wanted and response["Content-Type"] == "application/octet-stream"
+        assert response["Content-Disposition"].startswith("attachment")
+    assert client.get(reverse("captured-body", args=[row.public, "other"])).status_code == 404
+
+
+def test_a_session_is_erased_with_its_requests(client: Client, program: Program) -> None:
+    program.ask(body_of([FIRST]))
+    last = program.ask(body_of([FIRST, model("Double it."), SECOND]))
+    other = program.ask(body_of([SECOND]))
+    client.post(reverse("erase-captured", args=[last.public]))
+    assert list(CapturedRequest.objects.all()) == [other]

@@ -1,0 +1,186 @@
+"""What was relayed becomes rows, with the session that it belongs to."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import DatabaseError
+from django.utils import timezone
+
+from sessions_app.admin.users import erase_user
+from sessions_app.capture import recording
+from sessions_app.capture.recording import Recording, count_missed
+from sessions_app.capture.records import Begun, Ended
+from sessions_app.models import Blob, CaptureAddress, CapturedRequest, PersonalLimits
+from sessions_app.models.captured_request import RETENTION
+from tests.capture.conversations import body_of, model, user
+from tests.factories import call_chunk, text_chunk
+
+pytestmark = pytest.mark.django_db
+
+FIRST, SECOND = user("How do I scale the loaf to two kilograms?"), user("And how long does it bake then?")
+
+
+@pytest.fixture
+def address(alice: User) -> CaptureAddress:
+    return CaptureAddress.issue(alice.pk, "Laptop")[0]
+
+
+class Program:
+    """Asks one after another, each a second later."""
+
+    def __init__(self, address: CaptureAddress) -> None:
+        self.address = address
+        self.recording = Recording()
+        self.now = timezone.now()
+
+    def begun(self, body: bytes, **fields: Any) -> Begun:
+        self.now += timedelta(seconds=1)
+        facts: dict[str, Any] = {
+            "address": self.address.pk,
+            "owner": self.address.owner_id,
+            "received_at": self.now,
+            "method": "POST",
+            "path": "/v1beta/models/m:generateContent",
+            "asks_model": True,
+            "body": body,
+            "size": len(body),
+        }
+        return Begun(**(facts | fields))
+
+    def ended(self, begun: Begun, answer: bytes = b"", status: int = 200, **fields: Any) -> Ended:
+        facts: dict[str, Any] = {"status": status, "body": answer, "size": len(answer), "total_ms": 12.5}
+        return Ended(begun.key, begun.address, begun.owner, begun.asks_model, self.now, **(facts | fields))
+
+    def ask(self, body: bytes, answer: bytes = b"", status: int = 200, **fields: Any) -> CapturedRequest:
+        one = self.begun(body, **fields)
+        self.recording([one])
+        self.recording([self.ended(one, answer, status)])
+        return CapturedRequest.objects.get(public=one.key)
+
+
+@pytest.fixture
+def program(address: CaptureAddress) -> Program:
+    return Program(address)
+
+
+def test_a_row_is_there_before_the_answer(program: Program) -> None:
+    begun = program.begun(body_of([FIRST]))
+    program.recording([begun])
+    row = CapturedRequest.objects.get()
+    assert row.is_open and row.session == str(begun.key) and row.relation == "opens"
+    program.recording([program.ended(begun, b"not JSON")])
+    row.refresh_from_db()
+    assert not row.is_open and row.status == 200 and row.total_ms == 12.5
+
+
+def test_both_bodies_are_kept_as_they_travelled(program: Program) -> None:
+    body, answer = body_of([FIRST]).replace(b":", b" : "), b"data: " + text_chunk("Double it.") + b"\n\n"
+    row = program.ask(body, answer)
+    assert row.request_body and row.request_body.bytes == body
+    assert row.response_body and row.response_body.bytes == answer
+
+
+def test_an_answer_tells_its_tokens_and_its_calls(program: Program) -> None:
+    usage = {"promptTokenCount": 90, "cachedContentTokenCount": 60, "candidatesTokenCount": 5}
+    counted = {**usage, "thoughtsTokenCount": 2, "totalTokenCount": 97}
+    call = call_chunk("look", {"where": "into the oven"}, finish="STOP", usage=counted)
+    row = program.ask(body_of([FIRST]), b"data: " + call + b"\n\n")
+    assert (row.prompt_tokens, row.cached_tokens, row.output_tokens) == (90, 60, 7)
+    assert row.calls == [["into the oven"]] and row.finish_reason == "STOP"
+
+
+def test_an_answer_without_counts_has_none(program: Program) -> None:
+    row = program.ask(body_of([FIRST]), text_chunk("Double it."))
+    assert row.prompt_tokens is None
+
+
+def test_requests_of_one_conversation_are_one_session(program: Program) -> None:
+    first = program.ask(body_of([FIRST]))
+    second = program.ask(body_of([FIRST, model("Double it."), SECOND]))
+    assert second.session == first.session and second.before == str(first.public)
+    assert (second.relation, second.shared) == ("continues", 1)
+
+
+def test_a_failure_and_its_retry_are_told(program: Program) -> None:
+    program.ask(body_of([FIRST]), status=503)
+    assert program.ask(body_of([FIRST])).relation == "retry"
+
+
+def test_a_side_request_that_came_first_is_taken_in(program: Program) -> None:
+    router = program.ask(body_of([FIRST], system="Route.", tools=None))
+    agent = program.ask(body_of([FIRST]))
+    router.refresh_from_db()
+    assert router.session == agent.session and router.relation == "side_call" and router.role == "side"
+
+
+def test_a_conversation_goes_on_after_the_server_was_started_anew(program: Program) -> None:
+    first = program.ask(body_of([FIRST]))
+    program.recording = Recording()
+    again = program.ask(body_of([FIRST, model("Double it."), SECOND]))
+    assert again.session == first.session
+    assert program.ask(body_of([FIRST])).relation == "opens"
+
+
+def test_addresses_do_not_mix(program: Program, alice: User) -> None:
+    program.ask(body_of([FIRST]))
+    program.address = CaptureAddress.issue(alice.pk, "Another")[0]
+    assert program.ask(body_of([FIRST, model("Double it."), SECOND])).relation == "opens"
+
+
+def test_what_asks_no_model_is_listed_without_a_session(program: Program) -> None:
+    row = program.ask(b"", asks_model=False, method="GET", path="/v1beta/models")
+    assert row.session == "" and row.response_body is None
+
+
+def test_the_same_records_written_again_are_the_same_rows(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [program.begun(body_of([FIRST])), program.begun(body_of([FIRST, model("So."), SECOND]))]
+
+    def fail(*_: object) -> None:
+        raise DatabaseError("away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recording, "_stored", fail)
+        with pytest.raises(DatabaseError):
+            program.recording(records)
+    program.recording(records)
+    program.recording(records)
+    rows = CapturedRequest.objects.order_by("pk")
+    assert [row.relation for row in rows] == ["opens", "continues"]
+
+
+def test_a_person_without_room_has_the_request_counted(program: Program, address: CaptureAddress) -> None:
+    PersonalLimits.objects.create(user_id=address.owner_id, storage_mb=0)
+    program.recording([program.begun(body_of([FIRST]))])
+    address.refresh_from_db()
+    assert address.missed == 1 and not CapturedRequest.objects.exists()
+
+
+def test_what_was_missed_is_added_up(address: CaptureAddress) -> None:
+    count_missed({address.pk: 2})
+    count_missed({address.pk: 3})
+    address.refresh_from_db()
+    assert address.missed == 5 and address.missed_at is not None
+
+
+def test_what_no_column_can_hold_is_stored_as_it_can_be(program: Program) -> None:
+    row = program.ask(b"{}", client="a\0b\ud800", path="/v1beta/" + "x" * 900, model="m" * 900, name="n" * 90)
+    assert row.client == "ab\ufffd" and len(row.path) == 300
+
+
+def test_erasing_takes_the_bodies_along_and_nothing_else(program: Program) -> None:
+    old, new = program.ask(body_of([FIRST]), b"old answer"), program.ask(body_of([SECOND]), b"new answer")
+    CapturedRequest.objects.filter(pk=old.pk).update(received_at=timezone.now() - RETENTION)
+    assert CapturedRequest.objects.expired().erase() == 1
+    assert list(CapturedRequest.objects.all()) == [new]
+    assert {blob.bytes for blob in Blob.objects.all()} == {body_of([SECOND]), b"new answer"}
+
+
+def test_a_person_is_erased_with_all_that_was_captured(program: Program, alice: User) -> None:
+    program.ask(body_of([FIRST]), b"answer")
+    erase_user(alice)
+    assert not CapturedRequest.objects.exists() and not CaptureAddress.objects.exists()
+    assert not Blob.objects.exists()
