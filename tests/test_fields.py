@@ -21,6 +21,10 @@ from tests.factories import make_session
 
 TRIMMED = {
     "TitleForm.title": "a title",
+    "NameForm.name": "a name",
+    "MoveForm.folder": "an identifier",
+    "MoveForm.name": "a name",
+    "AddressForm.name": "a name",
     "WebPageForm.url": "an address",
     "KeyForm.key": "pasted; no key has white space",
     "SessionForm.language": "a name",

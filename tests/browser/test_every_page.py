@@ -15,6 +15,7 @@ from playwright.async_api import Browser, Page, Route
 
 from tests.browser.access import assert_accessible
 from tests.browser.conftest import choose_view
+from tests.browser.test_capture import FIRST, ask, make_address
 from tests.browser.test_chat import finished, open_session, send
 from tests.browser.test_chat_pages import overflow
 from tests.browser.test_endings import refused
@@ -23,6 +24,9 @@ from tests.conftest import ROOT
 from tests.server import Server
 
 PLAIN = {
+    "capture/page.html": "/capture/",
+    "chat/assistant.html": "/assistants/new/",
+    "chat/assistants.html": "/assistants/",
     "chat/home.html": "/",
     "chat/key.html": "/key",
     "chat/money.html": "/spending/",
@@ -38,6 +42,7 @@ OF_A_CHAT = {
     "inspector/signatures.html": "inspect/signatures/",
 }
 OF_A_STATE = {
+    "capture/request.html",
     "inspector/refused.html",
     "registration/link.html",
     "registration/sign_in.html",
@@ -131,6 +136,13 @@ async def test_a_page_of_a_chat(viewing: Page, chat: str, template: str) -> None
 async def test_a_message_that_was_refused(page: Page) -> None:
     run = await refused(page)
     await page.goto(f"{page.url}inspect/refused/{await run.get_attribute('data-run')}/")
+    await assert_fits_and_is_accessible(page)
+
+
+async def test_a_captured_request(page: Page) -> None:
+    base = await make_address(page, "every page")
+    assert await ask(base, FIRST) == 200
+    await page.locator("#captured a").first.click()
     await assert_fits_and_is_accessible(page)
 
 
