@@ -38,6 +38,12 @@ LONG, LONG_PIECE, LONG_LINE = 1_500, 250, 1_200
 A rendering takes time however short its text is.
 """
 
+LINE_COST = 2.0
+"""What a character of a long line counts: the whole line is parsed faster than its pieces.
+
+So the end of a line of many thousand characters stays plain text until the line ends.
+"""
+
 LONGEST = 600
 """How many characters behind that a piece ends at any word, also between marks."""
 
@@ -100,10 +106,13 @@ class OpenBlock:
             return
         if self._start == 0 and (table := _TABLE.match(tail)):
             self._head, self._start = table[0], table.end()
-        yield from self._settle(tail[self._start :])
-        if self._credit < RESERVE:
+        if self._credit < (LONG_PIECE if self._start >= LONG else PIECE):
             return
-        newest = self._shown_part(tail[self._start :])
+        yield from self._settle(tail[self._start :])
+        rest = tail[self._start :]
+        if self._cost(rest) + RESERVE > self._credit:
+            return
+        newest = self._shown_part(rest)
         if self._start + len(newest) > self._shown and self._takes(newest, reserve=RESERVE):
             yield self._render(newest, is_settled=False)
 
@@ -117,12 +126,15 @@ class OpenBlock:
 
     def _takes(self, piece: str, reserve: int = 0) -> bool:
         """Whether the piece can be rendered now; `reserve` is kept."""
-        text = self._head + piece
-        return bool(text.strip()) and len(text) + reserve <= self._credit
+        return bool((self._head + piece).strip()) and self._cost(piece) + reserve <= self._credit
+
+    def _cost(self, piece: str) -> float:
+        is_line = self._start >= LONG and not self._head and "\n" not in piece and "\r" not in piece
+        return len(piece) * LINE_COST if is_line else len(self._head) + len(piece)
 
     def _render(self, piece: str, *, is_settled: bool) -> Preview:
         text = self._head + piece
-        self._credit -= len(text)
+        self._credit -= self._cost(piece)
         self._shown = self._start + len(piece)
         if is_settled:
             self._start = self._shown
@@ -136,9 +148,12 @@ class OpenBlock:
             return []
         if not self._head and _ITEM.match(rest.lstrip("\r\n")):
             return [item.start() for item in _ITEM.finditer(rest, least)]
-        lines = [line.end() for line in _LINE_END.finditer(rest, least)]
-        if lines or self._head:
-            return lines
+        if "\n" in rest or "\r" in rest or self._head:
+            lines = [line.end() for line in _LINE_END.finditer(rest, least)]
+            if lines or self._head:
+                return lines
+        if is_long and self._credit < LONG_LINE * LINE_COST:
+            return []
         return _ends_at_words(rest, LONG_LINE if is_long else PIECE)
 
     def _shown_part(self, rest: str) -> str:

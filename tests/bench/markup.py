@@ -18,14 +18,14 @@ PIECE = 60
 """Characters of one piece of a stream."""
 
 ROUNDS = 5
-AIM, LINE_AIM = 2.0, 3.0
-"""Times the cost of the plain text; a single line of that length is parsed fastest as a whole."""
+AIM = 2.0
+"""Times the cost of the plain text."""
 
 _WORDS = "words that say what to do there and how "
 KINDS = {
     "list": f"1. **Tip** {_WORDS * 4}as in [it](http://a/b)\n",
     "bullets": f"- {_WORDS * 3}and *more words* of one item\n",
-    "paragraph": f"Some **bold** words and `code` {_WORDS}",
+    "line": f"Some **bold** words and `code` {_WORDS}",
     "lines": f"Some **bold** words and `code` {_WORDS * 2}\n",
     "table": f"| **one** {_WORDS} | {_WORDS * 2} |\n",
     "quotation": f"> quoted, *some* {_WORDS * 3}\n",
@@ -62,10 +62,8 @@ def run(given: Mapping[str, Any], say: Say) -> Sequence[Aim]:
             f"{kind:<12}{plain[0]:>10.1f}{shown[0]:>10.1f}{costs[kind]:>8.2f}"
             f"{plain[1] / 1000:>10.1f}{shown[1] / 1000:>10.1f}{sizes[kind]:>8.2f}"
         )
-    line = costs.pop("paragraph")
     return [
         Aim("processor time of a growing block, times the plain text", AIM, max(costs.values())),
-        Aim("… of a single line", LINE_AIM, line),
         Aim("bytes of a growing block, times the plain text", AIM, max(sizes.values())),
     ]
 
