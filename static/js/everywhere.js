@@ -1,9 +1,10 @@
-// What every page has: shortcuts, menus, drafts and folders in the sidebar.
+// What every page has: shortcuts, menus, copying, drafts and folders in the sidebar.
 
 import "./zone.js";
 import "./shortcuts.js";
 import { mountBack } from "./back.js";
 import { mountBar } from "./bar.js";
+import { mountCopying } from "./copy.js";
 import { markDrafts } from "./drafts.js";
 import { mountFolders } from "./folders.js";
 import { mountMenus } from "./menus.js";
@@ -13,6 +14,7 @@ import { mountViewport } from "./viewport.js";
 
 mountBack(document);
 mountBar();
+mountCopying(document);
 mountMenus(document);
 mountFolders(document);
 mountTabs(document);

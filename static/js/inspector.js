@@ -1,4 +1,4 @@
-// Copies the value of `data-copy`, or what lies at `data-copy-url`, and says so; the page works without it.
+// Copies the value of `data-copy-text`, or what lies at `data-copy-url`, and says so; the page works without it.
 
 import { fetchText } from "./fragments.js";
 
@@ -8,14 +8,14 @@ status.setAttribute("role", "status");
 document.body.append(status);
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("button[data-copy], button[data-copy-url]");
+  const button = event.target.closest("button[data-copy-text], button[data-copy-url]");
   if (!button) return;
   say(button, (await copy(button)) ? "Copied" : "Failed");
 });
 
 // A promise, not a text: some browsers allow the clipboard only in the very moment of the click.
 async function copy({ dataset }) {
-  const text = dataset.copy === undefined ? fetchText(dataset.copyUrl) : Promise.resolve(dataset.copy);
+  const text = dataset.copyText === undefined ? fetchText(dataset.copyUrl) : Promise.resolve(dataset.copyText);
   const blob = text.then((found) => new Blob([found], { type: "text/plain" }));
   try {
     await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);

@@ -80,7 +80,7 @@ async def test_a_hash_can_be_copied(page: Page, context: BrowserContext) -> None
     await context.grant_permissions(["clipboard-read", "clipboard-write"])
     await open_newest(page, "Signatures")
     button = page.get_by_role("button", name="Copy the sha256").first
-    value = await button.get_attribute("data-copy")
+    value = await button.get_attribute("data-copy-text")
     await button.click()
     await expect(button).to_have_text("Copied")
     assert await page.evaluate("navigator.clipboard.readText()") == value

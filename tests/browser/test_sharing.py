@@ -144,3 +144,23 @@ async def test_the_branch_that_the_page_shows_is_shared_whatever_is_in_view_else
     await other.reload()
     await share(other)
     await expect(other.locator("#share .transcript")).to_contain_text("Said in another tab")
+
+
+async def test_a_link_is_made_beside_any_page_and_copied_where_links_are_listed(page: Page) -> None:
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await open_session(page)
+    await finished(await send(page, "A chat to share from elsewhere"))
+    await page.goto("/spending/")
+    row = page.locator(".side-list li", has_text="A chat to share from elsewhere").first
+    await row.hover()
+    await row.locator("summary").click()
+    await row.get_by_role("button", name="Share…").click()
+    await expect(page.locator("#share .transcript")).to_be_visible()
+    link = await make_link(page)
+    await page.locator("#share [data-copy]").click()
+    assert await page.evaluate("navigator.clipboard.readText()") == link
+    await page.goto("/links/")
+    copy = page.get_by_role("button", name="Copy", exact=True).first
+    await copy.click()
+    await expect(page.get_by_role("button", name="Copied").first).to_be_visible()
+    assert await page.evaluate("navigator.clipboard.readText()") == link

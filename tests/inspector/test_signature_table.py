@@ -113,7 +113,7 @@ def test_the_table_has_pages_that_keep_the_filter(
     address = reverse("session-signatures", args=[session.public])
     page = client.get(address, {"state": "returned", "page": "2"}).content.decode()
     assert "Page 2 of 3" in page and "?state=returned&amp;page=3" in page
-    assert page.count("data-copy=") == 2
+    assert page.count("data-copy-text=") == 2
 
 
 def queries_of(session: Session, **params: str) -> int:
