@@ -66,7 +66,7 @@ class ReadPrompt:
         rest = [piece for pieces in (old, new) for piece in pieces[alike : alike + 1]]
         if len(rest) < 2 or rest[0][0] != rest[1][0]:
             return whole
-        return whole + _alike(*(said for _, said in rest))
+        return whole + _common_bytes(*(said for _, said in rest))
 
     def pieces(self) -> list[tuple[str, bytes]]:
         tools = [("tools", declaration_bytes(self.tools))] if self.tools else []
@@ -131,6 +131,17 @@ def claimed_place(line: Mapping[str, Any], items: Sequence[StoredItem], prompt: 
 
 def _alike(one: Sequence[object], other: Sequence[object]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _common_bytes(one: bytes, other: bytes) -> int:
+    least, most = 0, min(len(one), len(other))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 def _inside(prompt: ReadPrompt, part: int, chars: int | None) -> Claim:
