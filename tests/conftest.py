@@ -26,7 +26,7 @@ from tests.chromium import CHROMIUM
 from tests.clients import environments as clients
 
 ROOT = Path(__file__).resolve().parent.parent
-LONGEST = ("tests/deployment/test_postgres.py", "tests/matrix/")
+LONGEST = ("tests/deployment/test_postgres", "tests/matrix/")
 """Begun first, so that no process is left alone with one of them at the end."""
 
 SUMMARY = pytest.StashKey[str]()
