@@ -119,7 +119,7 @@ async def test_a_budget_counts_nothing_of_the_emulator(page: Page) -> None:
     await open_session(page)
     await page.get_by_role("button", name="Chat settings").click()
     await page.get_by_role("tab", name="Limits").click()
-    await page.get_by_label("Budget of the session, US dollars").fill("0.0001")
+    await page.get_by_label("Budget of the chat, US dollars").fill("0.0001")
     async with page.expect_navigation():
         await page.get_by_role("button", name="Save").click()
     await expect(page.locator("#outlook")).to_contain_text("of budget left")

@@ -54,7 +54,7 @@ async def paying(browser: Browser, paid_server: Server, complaints: list[str]) -
 async def set_budget(page: Page, usd: float) -> None:
     await page.get_by_role("button", name="Chat settings").click()
     await page.get_by_role("tab", name="Limits").click()
-    await page.get_by_label("Budget of the session, US dollars").fill(f"{usd:.4f}")
+    await page.get_by_label("Budget of the chat, US dollars").fill(f"{usd:.4f}")
     async with page.expect_navigation():
         await page.get_by_role("button", name="Save").click()
 
@@ -76,7 +76,7 @@ async def test_a_budget_warns_near_its_end_and_then_refuses_in_words(paying: Pag
     refused = await send(paying, "Once more")
     told = refused.get_by_role("alert")
     await expect(told).to_contain_text(SPENT)
-    await expect(told).to_contain_text("Nothing was sent. It does not begin anew: raise it in the session's")
+    await expect(told).to_contain_text("Nothing was sent. It does not begin anew: raise it in the chat's")
     await expect(refused.locator(".bubble")).to_have_text("Once more")
 
     await paying.goto(paying.url.split("#")[0].rstrip("/") + "/inspect/")

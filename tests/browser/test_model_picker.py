@@ -88,7 +88,8 @@ async def test_the_list_is_used_without_a_mouse(page: Page) -> None:
     await expect(button(page)).to_contain_text("Gemini 3.6 Flash Low")
 
 
-async def test_back_closes_the_list_and_stays_on_the_page(page: Page) -> None:
+async def test_back_closes_the_list_of_a_phone_and_stays_on_the_page(page: Page) -> None:
+    await page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     await open_session(page)
     address = page.url
     dialog = await open_list(page)
@@ -98,7 +99,7 @@ async def test_back_closes_the_list_and_stays_on_the_page(page: Page) -> None:
     await open_list(page)
     await page.keyboard.press("Escape")
     await expect(dialog).to_be_hidden()
-    await page.wait_for_function("() => !history.state")
+    await page.wait_for_function("() => !history.state?.over")
     await page.go_back()
     await expect(page).to_have_url(re.compile("/new$"))
 

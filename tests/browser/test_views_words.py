@@ -71,7 +71,6 @@ PAGES = [
     "/sign-in",
     "/assistants/",
     "/assistants/new/",
-    "/capture/",
 ]
 
 
