@@ -166,7 +166,7 @@ def test_a_new_chat_begins_in_the_folder_but_a_temporary_one_in_none(
     client: Client, alice: User, work: Folder
 ) -> None:
     page = client.get(reverse("home"), {"folder": str(work.public)}).content.decode()
-    assert f'name="folder" value="{work.public}"' in page
+    assert f'name="folder" autocomplete="off" value="{work.public}"' in page
     form = {"quick": "1", "folder": str(work.public)}
     client.post(reverse("new-session"), form)
     assert Session.objects.latest("pk").folder == work
