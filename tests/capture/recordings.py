@@ -14,11 +14,11 @@ from sessions_app.capture.traits import RequestTraits, strings_in, traits_of
 from sessions_app.errors import PipewebError
 from sessions_app.gemini.event_stream import EventSplitter
 from sessions_app.prompt.reply import fold
+from tests.conftest import ROOT
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "captures"
-SHARED = next((path for path in (FOLDER, Path("/work/shared/captures")) if path.is_dir()), FOLDER)
+SHARED = ROOT.parent / "shared" / "captures"
 
-needs_captures = pytest.mark.skipif(not SHARED.is_dir(), reason=f"no recorded clients in {SHARED}")
+needs_captures = pytest.mark.skipif(not SHARED.is_dir(), reason=f"NOTICE: no recorded clients in {SHARED}")
 
 
 @dataclass(frozen=True, slots=True)
