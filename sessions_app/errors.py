@@ -44,16 +44,12 @@ AnswerRefused are also RequestRefused, which has a code and figures instead, sin
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
 
-from sessions_app.error_codes import (
-    BodyRefusal,
-    CaptureFault,
-    DocumentProblem,
-    ImportProblem,
-    RefusalCode,
-    ShareProblem,
-)
+from sessions_app import error_codes as codes
+
+Reason = TypeVar("Reason", bound=StrEnum)
 
 
 class PipewebError(Exception):
@@ -85,13 +81,17 @@ class SettingsError(PipewebError):
     pass
 
 
-class RequestRefused(PipewebError):
-    """`reason` is the rule, `figures` are JSON values for its sentence. The message is for logs only."""
+class CodedError(PipewebError, Generic[Reason]):
+    """`reason` is the rule or problem, `figures` are JSON values of its sentence; `str` is for logs."""
 
-    def __init__(self, reason: RefusalCode, **figures: Any) -> None:
+    def __init__(self, reason: Reason, **figures: Any) -> None:
         super().__init__(f"{reason} {figures}" if figures else str(reason))
         self.reason = reason
         self.figures = figures
+
+
+class RequestRefused(CodedError[codes.RefusalCode]):
+    """Its sentence is in `wording.refusals`."""
 
 
 class PromptError(RequestRefused):
@@ -204,10 +204,8 @@ class FilesNotUploaded(RunError):
     """`keys` are the public ids of the attachments."""
 
     def __init__(self, keys: Collection[str]) -> None:
-        super().__init__(
-            "Files of this conversation are not at the provider.",
-            hint="They are uploaded again when you ask again.",
-        )
+        sentence = "Files of this conversation are not at the provider."
+        super().__init__(sentence, hint="They are uploaded again when you ask again.")
         self.keys = tuple(keys)
 
 
@@ -222,7 +220,9 @@ class LimitReached(RequestRefused, RunError):
 class OverLimit(RequestRefused, RunError):
     """A limit of `context.personal_limits` is reached."""
 
-    def __init__(self, reason: RefusalCode, *, used: int, limit: int, seconds: int | None = None) -> None:
+    def __init__(
+        self, reason: codes.RefusalCode, *, used: int, limit: int, seconds: int | None = None
+    ) -> None:
         super().__init__(reason, used=used, limit=limit, seconds=seconds)
         self.seconds = seconds
 
@@ -260,31 +260,16 @@ class PriceUsed(PipewebError):
         )
 
 
-class NotImportable(PipewebError):
-    """`reason` is the problem, `figures` are JSON values for its sentence (`wording.imports`)."""
-
-    def __init__(self, reason: ImportProblem, **figures: Any) -> None:
-        super().__init__(f"{reason} {figures}" if figures else str(reason))
-        self.reason = reason
-        self.figures = figures
+class NotImportable(CodedError[codes.ImportProblem]):
+    """Its sentence is in `wording.imports`."""
 
 
-class NotShareable(PipewebError):
-    """`reason` is the problem, `figures` are JSON values for its sentence (`wording.sharing`)."""
-
-    def __init__(self, reason: ShareProblem, **figures: Any) -> None:
-        super().__init__(f"{reason} {figures}" if figures else str(reason))
-        self.reason = reason
-        self.figures = figures
+class NotShareable(CodedError[codes.ShareProblem]):
+    """Its sentence is in `wording.sharing`."""
 
 
-class DocumentRefused(PipewebError):
-    """`reason` is the problem, `figures` are JSON values for its sentence (`wording.documents`)."""
-
-    def __init__(self, reason: DocumentProblem, **figures: Any) -> None:
-        super().__init__(f"{reason} {figures}" if figures else str(reason))
-        self.reason = reason
-        self.figures = figures
+class DocumentRefused(CodedError[codes.DocumentProblem]):
+    """Its sentence is in `wording.documents`."""
 
 
 class ReportUnreadable(PipewebError):
@@ -294,7 +279,7 @@ class ReportUnreadable(PipewebError):
 class BodyRefused(PipewebError):
     """`status` is the HTTP status of the response."""
 
-    def __init__(self, status: int, reason: BodyRefusal, limit: int = 0) -> None:
+    def __init__(self, status: int, reason: codes.BodyRefusal, limit: int = 0) -> None:
         super().__init__(reason.value)
         self.status = status
         self.reason = reason
@@ -304,7 +289,7 @@ class BodyRefused(PipewebError):
 class RelayRefused(PipewebError):
     """`limit` is in bytes, 0 where the fault is none of size."""
 
-    def __init__(self, fault: CaptureFault, *, limit: int = 0) -> None:
+    def __init__(self, fault: codes.CaptureFault, *, limit: int = 0) -> None:
         super().__init__(fault.value)
         self.fault = fault
         self.limit = limit

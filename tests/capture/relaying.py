@@ -67,6 +67,10 @@ class Answer:
     def body(self) -> bytes:
         return b"".join(self.pieces)
 
+    def begin(self, start: dict[str, Any]) -> None:
+        self.status = start["status"]
+        self.headers = {key.decode().lower(): value.decode() for key, value in start["headers"]}
+
 
 class Bench:
     """A relay whose records are kept in lists."""
@@ -93,36 +97,30 @@ class Bench:
     ) -> Answer:
         """`leaves` closes the connection of the program when it is set."""
         pieces = [body] if isinstance(body, bytes) else list(body)
-        incoming = [
-            {"type": "http.request", "body": piece, "more_body": at < len(pieces) - 1}
-            for at, piece in enumerate(pieces)
-        ]
+        incoming = messages_of(pieces)
 
         async def receive() -> Any:
-            if incoming:
-                return incoming.pop(0)
-            await (leaves or asyncio.Event()).wait()
-            return {"type": "http.disconnect"}
+            if not incoming:
+                await (leaves or asyncio.Event()).wait()
+            return incoming.pop(0) if incoming else {"type": "http.disconnect"}
 
         answer = Answer()
 
         async def send(message: dict[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                answer.status = message["status"]
-                answer.headers = {key.decode().lower(): value.decode() for key, value in message["headers"]}
+                answer.begin(message)
                 return
             if message["body"]:
                 answer.pieces.append(message["body"])
                 on_piece(message["body"])
             answer.is_whole = not message.get("more_body", False)
 
-        given = [("Host", "127.0.0.1:8000"), *headers]
         scope = {
             "type": "http",
             "method": method,
             "raw_path": (BASE + path).encode(),
             "query_string": query,
-            "headers": [(key.lower().encode(), value.encode()) for key, value in given],
+            "headers": encoded([("Host", "127.0.0.1:8000"), *headers]),
             "client": client,
             "scheme": "http",
             "pipeweb.break_off": self._break_off,
@@ -137,6 +135,18 @@ class Bench:
 
     def _break_off(self) -> None:
         self.broken_off += 1
+
+
+def messages_of(pieces: Sequence[bytes]) -> list[dict[str, Any]]:
+    """ASGI's messages of a body that comes in pieces."""
+    last = len(pieces) - 1
+    return [
+        {"type": "http.request", "body": piece, "more_body": at < last} for at, piece in enumerate(pieces)
+    ]
+
+
+def encoded(headers: Sequence[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(key.lower().encode(), value.encode()) for key, value in headers]
 
 
 def answering(*pieces: bytes | Exception, status: int = 200, **headers: str) -> Play:
