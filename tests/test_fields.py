@@ -62,10 +62,14 @@ TRIMMED = {
 """Form and field → why it may lose white space at both ends."""
 
 
+FORMS_OF = {"accounts", "admin", "capture", "chat", "health", "inspector", "panels", "sharing"}
+"""Packages that may hold forms."""
+
+
 def own_forms() -> Iterator[tuple[str, forms.Field]]:
     """Every field of every form class in the product, and of the forms that the admin makes."""
     for module in pkgutil.walk_packages(sessions_app.__path__, "sessions_app."):
-        if module.name.split(".")[1] in ("accounts", "admin", "chat", "health", "inspector"):
+        if module.name.split(".")[1] in FORMS_OF:
             importlib.import_module(module.name)
     for form in subclasses(forms.BaseForm):
         if form.__module__.startswith("sessions_app"):
