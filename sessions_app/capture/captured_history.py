@@ -137,7 +137,9 @@ def add_turns(
     new = _NewTurns(session, captured)
     if all(keys):
         return list(keys)
-    rows = Turn.objects.filter(session=session, public__in=_above_new(contents, keys)).only("public", "depth")
+    # What another agent of the session said is named as its turn, and nothing of this one hangs below it.
+    own = Turn.objects.filter(session=session, run__lane=captured.lane)
+    rows = own.filter(public__in=_above_new(contents, keys)).only("public", "depth")
     known = {str(turn.public): turn for turn in rows}
     found: list[str] = list(keys)
     above: Turn | None = None

@@ -53,6 +53,10 @@ class ListedRequest:
         return capture.relation(self.row.relation, is_guess=self.row.is_guess) if self.row.relation else ""
 
     @property
+    def program(self) -> str:
+        return capture.program(self.row.client)
+
+    @property
     def role(self) -> str:
         return capture.ROLES[self.row.role] if self.row.role else ""
 
@@ -94,7 +98,7 @@ class ListedRequest:
 
 @dataclass(slots=True)
 class ListedSession:
-    """Requests of one session, or the single request that belongs to none; `session` is None for the latter.
+    """Requests of one session, or with a `session` of None those that belong to none.
 
     `count`, `prompt`, `cached` and `usd` are of all its requests, also of those that are not listed.
     """
@@ -112,7 +116,7 @@ class ListedSession:
 
     @property
     def title(self) -> str:
-        return self.session.shown_title if self.session else self.program
+        return self.session.shown_title if self.session else capture.OTHER_REQUESTS
 
     @property
     def program(self) -> str:
@@ -124,7 +128,7 @@ class ListedSession:
 
     @property
     def more(self) -> int:
-        return self.count - len(self.requests)
+        return self.count - len(self.requests) if self.session else 0
 
     @property
     def cached_share(self) -> float | None:
@@ -138,12 +142,12 @@ def listed(user: "User") -> list[ListedSession]:
         "headers", "response_headers", "packets", "calls", "framing"
     )
     rows = rows.defer(*(f"exchange__{name}" for name in LARGE_COLUMNS))
-    sessions: dict[object, ListedSession] = {}
+    sessions: dict[int, ListedSession] = {}
     for row in reversed(rows[:SHOWN]):
         own = row.exchange.session if row.exchange else None
-        listed_session = sessions.setdefault(own.pk if own else row.public, ListedSession(own))
-        number = row.exchange.number if row.exchange else 1
-        listed_session.requests.append(ListedRequest(row, number, 0))
+        of_session = sessions.setdefault(own.pk if own else 0, ListedSession(own))
+        number = row.exchange.number if row.exchange else 0
+        of_session.requests.append(ListedRequest(row, number, 0))
     _add_sums([one for one in sessions.values() if one.session])
     found = [_with_lanes(session) for session in sessions.values()]
     return sorted(found, key=lambda session: session.newest.pk, reverse=True)
@@ -172,6 +176,8 @@ def _add_sums(found: Iterable[ListedSession]) -> None:
 
 def _with_lanes(session: ListedSession) -> ListedSession:
     """Main lanes first, then others in the order in which they began; the newest requests."""
+    if session.session is None:
+        return session
     order: dict[str, int] = {}
     for lane in _lanes(session.requests):
         order.setdefault(lane, len(order))

@@ -103,6 +103,14 @@ def captured_body(request: AuthenticatedRequest, captured: UUID, what: str) -> H
 
 @login_required
 @require_POST
+def erase_other(request: AuthenticatedRequest) -> HttpResponse:
+    """All requests of the person that belong to no session."""
+    CapturedRequest.objects.of(request.user).filter(exchange=None).erase()
+    return redirect("capture")
+
+
+@login_required
+@require_POST
 def erase_captured(request: AuthenticatedRequest, captured: UUID) -> HttpResponse:
     """A request of no session, with its bodies; one of a session goes with that."""
     row = _own(request, captured)

@@ -7,8 +7,9 @@ instead of sending the static layer, or moving a turn from the trigger into the 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from sessions_app.inspector.originals import fields_beside
 from sessions_app.models import Exchange, Source
 from sessions_app.models.source import ManifestEntry
 from sessions_app.prompt import wire
@@ -84,8 +85,7 @@ def settings_of(old: Exchange, new: Exchange) -> list[SettingChange]:
 
 
 def _settings(exchange: Exchange) -> dict[str, str]:
-    tail: dict[str, Any] = wire.loads(b'{"contents":[' + exchange.stored_manifest.tail.encode())
-    given = {key: value for key, value in tail.items() if key not in ("contents", "cachedContent")}
+    given = {key: value for key, value in fields_beside(exchange).items() if key != "cachedContent"}
     fields_by_name = {
         f"{name}.{key}": wire.dumps(value).decode()
         for name, fields in given.items()

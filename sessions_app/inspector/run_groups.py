@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 from django.db.models import Count, Sum
@@ -43,11 +42,14 @@ ListLine = RunGroup | RefusedRun
 
 
 def grouped(rows: Sequence[ExchangeRow]) -> list[RunGroup]:
-    """In the order of the rows, which has the exchanges of a run one after another: one query."""
-    sums = sums_of({row.exchange.run_id for row in rows})
+    """Each run where its first row stands: one query. Runs of several agents go on side by side."""
+    members: dict[int, list[ExchangeRow]] = {}
+    for row in rows:
+        members.setdefault(row.exchange.run_id, []).append(row)
+    sums = sums_of(members)
     found = []
-    for run, members in groupby(rows, key=lambda row: row.exchange.run_id):
-        ordered = sorted(members, key=lambda row: row.exchange.number)
+    for run, own in members.items():
+        ordered = sorted(own, key=lambda row: row.exchange.number)
         found.append(RunGroup(ordered[0].exchange.run, tuple(ordered), sums.get(run, {})))
     return found
 

@@ -57,6 +57,9 @@ REGROUP_PROBLEMS: dict[str, str] = {
     ),
 }
 
+OTHER_REQUESTS = "Other requests"
+"""The heading of those that belong to no session."""
+
 _GUESSED = "{relation} (a guess)"
 _NUMBERED = "{role} {number}"
 _UNKNOWN_PROGRAM = "an unknown program"

@@ -11,6 +11,7 @@ from sessions_app.errors import PipewebError
 from tests.bench import (
     assembly,
     capture,
+    captured,
     cost,
     hostile,
     inspector,
@@ -26,6 +27,7 @@ from tests.bench import (
 MODULES = (
     relay,
     capture,
+    captured,
     writers,
     assembly,
     cost,

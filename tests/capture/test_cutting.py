@@ -13,7 +13,6 @@ from sessions_app.capture.traits import traits_of
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.prompt_items import DECLARATIONS_KIND, TEXT_KIND
 from sessions_app.prompt.turns import TurnKind
-from sessions_app.wording import capture as wording
 from tests.capture.conversations import body_of, call, model, result, user
 from tests.capture.recordings import SHARED, needs_captures, recorded
 
@@ -179,10 +178,3 @@ def test_bodies_of_real_clients_are_cut(folder: str) -> None:
             not one.body or one.body == b"hello" or (one.traits is None and not found.configuration)
         )
         assert all(BETWEEN.fullmatch(item.lead) for item in found.items)
-
-
-def test_every_kind_of_item_has_its_words() -> None:
-    kinds_of_prompts = {DECLARATIONS_KIND, SYSTEM_KIND, TEXT_KIND, OPAQUE_KIND} | {
-        kind.value for kind in TurnKind if kind != TurnKind.COMPRESSED_HISTORY
-    }
-    assert set(wording.KINDS) == kinds_of_prompts
