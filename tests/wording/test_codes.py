@@ -34,6 +34,7 @@ from sessions_app.prompt.model_uses import PriceClass
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.pricing import Budget, BudgetScope, TermKind
 from sessions_app.prompt.remarks import REMOVALS, Remark, RemarkCode
+from sessions_app.prompt.saving_causes import SavingCause
 from sessions_app.prompt.stage_records import FIGURES, StageFigures, StageName, StageRecord, StageStatus
 from sessions_app.prompt.templates import ChangeRate, Rendered, RenderFailure
 from sessions_app.runs.history_edits import NOTHING_TO_REPAIR
@@ -53,6 +54,7 @@ from sessions_app.wording import (
     outcomes,
     refusals,
     remarks,
+    savings,
     sharing,
     stages,
     token_kinds,
@@ -89,6 +91,8 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "roles of lanes": (LaneRole, capture.ROLES),
     "problems of documents": (DocumentProblem, documents.PROBLEMS),
     "causes": (SpendingCause, costs.CAUSES),
+    "causes of losses": (SavingCause, savings.TITLES),
+    "advice about losses": (SavingCause, savings.ADVICE),
     "token kinds": (TermKind, costs.TOKEN_KINDS),
     "changes of items": (ItemChange, costs.CHANGES),
     "ways of billing": (BilledAs, costs.BILLED),
