@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 from django.db import models, transaction
 from django.utils import timezone
 
-from sessions_app.models.capture_address import CaptureAddress
+from sessions_app.models.capture_address import OF_FILE, CaptureAddress
 from sessions_app.models.source import Blob
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ class CapturedRequestQuerySet(models.QuerySet["CapturedRequest"]):
         return self.filter(address__owner_id=user.pk)
 
     def expired(self) -> Self:
-        return self.filter(received_at__lt=timezone.now() - RETENTION)
+        """What was imported from a file stays until its owner deletes it, however old its requests are."""
+        recorded = self.exclude(address__token_hash__startswith=OF_FILE)
+        return recorded.filter(received_at__lt=timezone.now() - RETENTION)
 
     @transaction.atomic
     def erase(self) -> int:

@@ -40,6 +40,7 @@ from sessions_app.wording import (
     comparisons,
     costs,
     endings,
+    har,
     imports,
     model_notices,
     outcomes,
@@ -281,6 +282,7 @@ def all_sentences() -> Iterator[str]:
     yield from chat_sentences()
     yield from _sentences_of_capture()
     yield from _sentences_of_savings()
+    yield from _sentences_of_har_files()
 
 
 def _sentences_of_caches() -> Iterator[str]:
@@ -378,3 +380,10 @@ def _sentences_of_savings() -> Iterator[str]:
         yield from savings.remarks(sums, is_emulated=True)
     yield from (savings.total("$1.00", tokens) for tokens in (0, 5))
     yield from (savings.others(causes, "$1.00") for causes in (1, 2))
+
+
+def _sentences_of_har_files() -> Iterator[str]:
+    for code, text in har.PROBLEMS.items():
+        yield har.problem(code, {**figures_of(text), "at": "2026-11-23T09:00:00+00:00"})
+    ignored = dict.fromkeys(har.IGNORED, 2)
+    yield from (*har.summary(1, 1, 0, {}), *har.summary(2, 0, 1, ignored), *har.summary(2, 2, 0, ignored))

@@ -10,11 +10,13 @@ from typing import Any, get_args
 
 import pytest
 
+from sessions_app.capture.har_reading import Ignored
 from sessions_app.capture.placements import LaneRole, Relation
 from sessions_app.error_codes import (
     BodyRefusal,
     CaptureFault,
     DocumentProblem,
+    HarProblem,
     ImportProblem,
     RefusalCode,
     ShareProblem,
@@ -48,6 +50,7 @@ from sessions_app.wording import (
     costs,
     documents,
     endings,
+    har,
     imports,
     model_notices,
     models,
@@ -86,6 +89,8 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "values": (ValueProblem, values.SENTENCES),
     "bodies": (BodyRefusal, uploads.BODIES),
     "problems of sharing": (ShareProblem, sharing.PROBLEMS),
+    "problems of HAR files": (HarProblem, har.PROBLEMS),
+    "what is left out of HAR files": (Ignored, har.IGNORED),
     "faults of capture": (CaptureFault, capture.FAULTS),
     "relations of captured requests": (Relation, capture.RELATIONS),
     "roles of lanes": (LaneRole, capture.ROLES),
