@@ -95,7 +95,7 @@ NAMES = {"all": "{names}", "more": "{names} and {more:,} more"}
 
 SUMS = {
     "lost": "All in all {cost}{tokens}.",
-    "tokens": ", for {tokens:,} tokens that were paid anew",
+    "tokens": "; {tokens:,} tokens that had been cached were paid anew",
     "others": "{causes:,} further {word}: {cost}.",
     "nothing": "Nothing was lost: no request was served less from a cache than the one before it.",
     "nothing_known": "No loss is known.",
