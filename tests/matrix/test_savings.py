@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from sessions_app.inspector.savings import savings_in
+from sessions_app.inspector.savings import _losses, savings_in
 from sessions_app.models import Blob, Turn
 from sessions_app.prompt.saving_causes import SavingCause
 from sessions_app.prompt.savings import Saving, Savings
@@ -207,3 +207,31 @@ def test_what_is_not_known_makes_a_lower_bound(implicit: PlayedSession) -> None:
 def test_without_a_loss_there_is_no_cause(implicit: PlayedSession) -> None:
     savings = found_in(implicit)
     assert (savings.causes, savings.answered, savings.is_whole) == ((), 4, True)
+
+
+BROKEN_RULES: dict[str, tuple[str, Callable[..., object]]] = {
+    "one cause for all": ("cause_of", lambda verdict, is_signature: SavingCause.ORDER),
+    "each loss twice": ("_losses", lambda *given: [*_losses(*given), *_losses(*given)]),
+    "no cache that did not pay": ("cache_uses", lambda *_: []),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_RULES)
+def test_a_broken_rule_contradicts_the_audit(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    make_price(MODEL)
+    played = begin(LONG, cache_mode="explicit")
+    for _ in range(2):
+        played.talk()
+    played.idle()
+    played.withhold()
+    played.talk()
+    assert {one.cause for one in found_in(played).causes} >= {
+        SavingCause.EXPLICIT_LIFE,
+        SavingCause.HARDLY_USED,
+    }
+    assert not list(played.wrong_savings())
+    rule, broken = BROKEN_RULES[name]
+    monkeypatch.setattr(f"sessions_app.inspector.savings.{rule}", broken)
+    assert len(list(played.wrong_savings())) == 1
