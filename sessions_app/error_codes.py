@@ -161,6 +161,8 @@ class HarProblem(StrEnum):
     BASE64 = "base64"
     # limit (megabytes).
     TOO_LARGE = "too_large"
+    # requests, limit.
+    TOO_MANY = "too_many"
     # entries.
     NOTHING = "nothing"
     # at (ISO 8601), requests.

@@ -25,6 +25,9 @@ from sessions_app.errors import HarRefused
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
+REQUESTS = 500
+"""Of one file: the page waits until all are written."""
+
 ENCODED = "content-encoding"
 """A header of the answer that no longer holds: an archive has bodies unpacked."""
 
@@ -69,8 +72,10 @@ def read_har(body: bytes, importer: Importer) -> ReadHar:
         records.append((ended.ended_at.timestamp(), 2 * number + 1, ended))
     if not records:
         raise HarRefused(HarProblem.NOTHING, entries=len(entries))
+    if (requests := len(records) // 2) > REQUESTS:
+        raise HarRefused(HarProblem.TOO_MANY, requests=requests, limit=REQUESTS)
     records.sort(key=lambda one: one[:2])
-    return ReadHar([record for *_, record in records], len(records) // 2, ignored)
+    return ReadHar([record for *_, record in records], requests, ignored)
 
 
 def _entries(body: bytes) -> Sequence[HarEntry]:

@@ -11,6 +11,8 @@ PROBLEMS = {
     HarProblem.WRONG: "The file is no HTTP archive that can be read: {where}: {problem}.",
     HarProblem.BASE64: "The file is no HTTP archive that can be read: {where} is no base64.",
     HarProblem.TOO_LARGE: "The file is too large: at most {limit} MB can be imported.",
+    HarProblem.TOO_MANY: "The file has {requests:,} requests to the Gemini API; at most {limit:,} are "
+    "imported at once. Export fewer of them at a time.",
     HarProblem.NOTHING: "Nothing was imported: none of the {entries:,} requests in the file can be "
     "recorded as one to the Gemini API.",
     HarProblem.KNOWN: "This file was imported on {on}, and its {requests:,} requests are in the list. Delete "

@@ -23,7 +23,6 @@ def archive(*entries: dict[str, Any]) -> bytes:
 
 def devtools_entry(body: bytes | None = None, at: float = 0, **fields: Any) -> dict[str, Any]:
     """As Chromium exports it: HTTP/2's own headers, members with an underscore, times in milliseconds."""
-    sent = body_of([FIRST]) if body is None else body
     entry = {
         "_initiator": {"type": "script"},
         "_priority": "High",
@@ -31,58 +30,59 @@ def devtools_entry(body: bytes | None = None, at: float = 0, **fields: Any) -> d
         "cache": {},
         "connection": "443",
         "pageref": "page_1",
-        "request": {
-            "method": "POST",
-            "url": f"{GOOGLE}{STREAM}",
-            "httpVersion": "h2",
-            "headers": [
-                {"name": ":authority", "value": "generativelanguage.googleapis.com"},
-                {"name": "content-type", "value": "application/json"},
-                {"name": "cookie", "value": "SID=secret-cookie"},
-                {"name": "x-goog-api-key", "value": "secret-key"},
-                {"name": "user-agent", "value": "Mozilla/5.0 (X11) loaf-page/2"},
-            ],
-            "queryString": [{"name": "alt", "value": "sse"}],
-            "cookies": [{"name": "SID", "value": "secret-cookie"}],
-            "headersSize": -1,
-            "bodySize": len(sent),
-            "postData": {"mimeType": "application/json", "text": sent.decode()},
-        },
-        "response": {
-            "status": 200,
-            "statusText": "",
-            "httpVersion": "h2",
-            "headers": [
-                {"name": "content-type", "value": "text/event-stream"},
-                {"name": "content-encoding", "value": "gzip"},
-                {"name": "set-cookie", "value": "NID=secret-cookie"},
-            ],
-            "cookies": [],
-            "content": {
-                "size": len(ANSWER),
-                "mimeType": "text/event-stream",
-                "text": base64.b64encode(ANSWER).decode(),
-                "encoding": "base64",
-            },
-            "redirectURL": "",
-            "headersSize": -1,
-            "bodySize": -1,
-            "_transferSize": 900,
-            "_error": None,
-        },
+        "request": _devtools_request(body_of([FIRST]) if body is None else body),
+        "response": _devtools_answer(),
         "serverIPAddress": "[::1]",
         "startedDateTime": (BEGAN + timedelta(seconds=at)).isoformat().replace("+00:00", "Z"),
         "time": 480.5,
-        "timings": {
-            "blocked": 1.5,
-            "dns": -1,
-            "connect": -1,
-            "send": 1,
-            "wait": 118,
-            "receive": 360,
-        },
+        "timings": {"blocked": 1.5, "dns": -1, "connect": -1, "send": 1, "wait": 118, "receive": 360},
     }
     return entry | fields
+
+
+def _devtools_request(sent: bytes) -> dict[str, Any]:
+    return {
+        "method": "POST",
+        "url": f"{GOOGLE}{STREAM}",
+        "httpVersion": "h2",
+        "headers": [
+            {"name": ":authority", "value": "generativelanguage.googleapis.com"},
+            {"name": "content-type", "value": "application/json"},
+            {"name": "cookie", "value": "SID=secret-cookie"},
+            {"name": "x-goog-api-key", "value": "secret-key"},
+            {"name": "user-agent", "value": "Mozilla/5.0 (X11) loaf-page/2"},
+        ],
+        "queryString": [{"name": "alt", "value": "sse"}],
+        "cookies": [{"name": "SID", "value": "secret-cookie"}],
+        "headersSize": -1,
+        "bodySize": len(sent),
+        "postData": {"mimeType": "application/json", "text": sent.decode()},
+    }
+
+
+def _devtools_answer() -> dict[str, Any]:
+    return {
+        "status": 200,
+        "statusText": "",
+        "httpVersion": "h2",
+        "headers": [
+            {"name": "content-type", "value": "text/event-stream"},
+            {"name": "content-encoding", "value": "gzip"},
+            {"name": "set-cookie", "value": "NID=secret-cookie"},
+        ],
+        "cookies": [],
+        "content": {
+            "size": len(ANSWER),
+            "mimeType": "text/event-stream",
+            "text": base64.b64encode(ANSWER).decode(),
+            "encoding": "base64",
+        },
+        "redirectURL": "",
+        "headersSize": -1,
+        "bodySize": -1,
+        "_transferSize": 900,
+        "_error": None,
+    }
 
 
 def mitmproxy_entry(body: bytes, at: float = 0, *, url: str = "", method: str = "POST") -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.capture.har_reading import Ignored, Importer, ReadHar, read_har
+from sessions_app.capture.har_reading import REQUESTS, Ignored, Importer, ReadHar, read_har
 from sessions_app.capture.records import Begun, Ended
 from sessions_app.error_codes import CaptureFault, HarProblem
 from sessions_app.errors import HarRefused
@@ -192,6 +192,14 @@ def test_a_body_that_is_no_base64_is_refused_with_its_place() -> None:
     with pytest.raises(HarRefused) as refused:
         read_har(broken, OWNER)
     assert refused.value.figures == {"where": "log.entries[0].response.content"}
+
+
+def test_a_file_with_too_many_requests_is_refused() -> None:
+    entries = [mitmproxy_entry(b"{}", at=at) for at in range(REQUESTS)]
+    assert read(*entries, mitmproxy_entry(b"", url="https://example.org/")).requests == REQUESTS
+    with pytest.raises(HarRefused) as refused:
+        read(*entries, devtools_entry())
+    assert (refused.value.reason, refused.value.figures["limit"]) == (HarProblem.TOO_MANY, REQUESTS)
 
 
 def test_a_file_without_a_request_to_the_api_is_refused() -> None:

@@ -155,6 +155,27 @@ def test_an_explicit_cache_that_ran_out(begin: Begin) -> None:
     assert not list(played.wrong_savings())
 
 
+def test_a_cache_that_is_given_up(begin: Begin) -> None:
+    make_price(MODEL)
+    played = begin(LONG, cache_mode="explicit")
+    for _ in range(3):
+        played.talk()
+    played.change(settings={"cache_mode": "implicit"})
+    played.withhold()
+    played.talk()
+    assert row(found_in(played), SavingCause.LET_GO).tokens == played.newest().lost_tokens
+    assert not list(played.wrong_savings())
+
+
+def test_a_named_cache_that_holds_less_than_was_reused(implicit: PlayedSession) -> None:
+    implicit.change(settings={"cache_mode": "explicit"})
+    for _ in range(2):
+        implicit.talk()
+    assert implicit.newest().cache_name
+    assert row(found_in(implicit), SavingCause.NAMED_LESS).tokens == implicit.newest().lost_tokens
+    assert not list(implicit.wrong_savings())
+
+
 @pytest.mark.usefixtures("rolls_early")
 def test_history_that_rolls_over(begin: Begin) -> None:
     make_price(MODEL)
