@@ -18,7 +18,15 @@ FORM_AROUND = 100_000
 IMPORT_LIMIT = 50 * 2**20
 """Bytes of an imported session."""
 
-FILE_LIMITS: Mapping[str, int] = {"attach": FILE_LIMIT, "import": IMPORT_LIMIT, "upload": UPLOAD_LIMIT}
+HAR_LIMIT = 50 * 2**20
+"""Bytes of an imported HTTP archive."""
+
+FILE_LIMITS: Mapping[str, int] = {
+    "attach": FILE_LIMIT,
+    "har": HAR_LIMIT,
+    "import": IMPORT_LIMIT,
+    "upload": UPLOAD_LIMIT,
+}
 """Bytes of one file, by the name of the route that takes it."""
 
 

@@ -163,6 +163,27 @@ class RegroupProblem(StrEnum):
     TOO_MANY = "too_many"
 
 
+class HarProblem(StrEnum):
+    """Why an HTTP archive is not imported. The comments name the figures."""
+
+    # problem.
+    NOT_JSON = "not_json"
+    # where, problem.
+    WRONG = "wrong"
+    # where.
+    BASE64 = "base64"
+    # limit (megabytes).
+    TOO_LARGE = "too_large"
+    # requests, limit.
+    TOO_MANY = "too_many"
+    # entries.
+    NOTHING = "nothing"
+    # at (ISO 8601), requests.
+    KNOWN = "known"
+    # No figures.
+    UNDER_WAY = "under_way"
+
+
 class BodyRefusal(StrEnum):
     """Why the body of a request is not read, or not to its end."""
 

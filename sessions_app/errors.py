@@ -265,6 +265,10 @@ class NotImportable(CodedError[codes.ImportProblem]):
     """Its sentence is in `wording.imports`."""
 
 
+class HarRefused(CodedError[codes.HarProblem]):
+    """Its sentence is in `wording.har`."""
+
+
 class NotShareable(CodedError[codes.ShareProblem]):
     """Its sentence is in `wording.sharing`."""
 

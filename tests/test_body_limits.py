@@ -16,7 +16,7 @@ LOCATION = re.compile(r"location (=|~) (\S+) \{\s*client_max_body_size (\d+);")
 
 
 def path_of(route: str) -> str:
-    return reverse(route, args=[] if route == "import" else [PUBLIC])
+    return reverse(route, args=[] if route in ("har", "import") else [PUBLIC])
 
 
 def nginx_limit(path: str) -> int:
@@ -69,4 +69,4 @@ def test_only_routes_of_the_table_read_files() -> None:
         for path in (ROOT / "sessions_app").rglob("*.py")
         if "request.FILES" in path.read_text(encoding="utf-8")
     }
-    assert found == {"attachment_views.py", "import_views.py", "file_views.py"}
+    assert found == {"attachment_views.py", "har_views.py", "import_views.py", "file_views.py"}

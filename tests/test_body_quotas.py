@@ -32,6 +32,8 @@ LIMITS = [
     ("upload", RefusalCode.UPLOAD_MB_PER_DAY, {"upload_mb_per_day": 2}),
     ("attach", RefusalCode.UPLOAD_MB_PER_DAY, {"upload_mb_per_day": 2}),
     ("attach", RefusalCode.STORAGE_MB, {"storage_mb": 2}),
+    ("har", RefusalCode.UPLOAD_MB_PER_DAY, {"upload_mb_per_day": 2}),
+    ("har", RefusalCode.STORAGE_MB, {"storage_mb": 2}),
     ("import", RefusalCode.UPLOAD_MB_PER_DAY, {"upload_mb_per_day": 2}),
     ("import", RefusalCode.STORAGE_MB, {"storage_mb": 2}),
     ("import", RefusalCode.SESSIONS, {"sessions": 0}),
@@ -42,7 +44,7 @@ class LimitedServer(Server):
     """A file of a person who has used 1 MB; Django answers what is refused."""
 
     def __init__(self, route: str, user: User, limits: dict[str, int], **headers: str) -> None:
-        path = reverse(route, args=[] if route == "import" else [make_session(user).public])
+        path = reverse(route, args=[] if route in ("har", "import") else [make_session(user).public])
         PersonalLimits.objects.create(user=user, **limits)
         facts = {"day": timezone.now().date(), "counted_at": timezone.now()}
         PersonalUsage.objects.create(user=user, uploaded=1_000_000, stored=1_000_000, **facts)

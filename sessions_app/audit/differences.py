@@ -55,6 +55,7 @@ class MoneyFigure(StrEnum):
     SESSION_SUMS = "session_sums"
     SESSION_CAUSES = "session_causes"
     SESSION_LOSSES = "session_losses"
+    SESSION_SAVINGS = "session_savings"
     DAY_SUMS = "day_sums"
     DAY_CAUSES = "day_causes"
     MONTH_SUMS = "month_sums"

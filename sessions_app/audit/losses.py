@@ -12,12 +12,12 @@ from sessions_app.audit.rows import Row, SessionRows
 def loss_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
     if exchange["ended_at"] is None or not exchange["verdict"]:
         return
-    tokens, usd = _loss(rows, exchange)
+    tokens, usd = loss_of(rows, exchange)
     yield Figure.LOST_TOKENS, exchange["lost_tokens"], tokens
     yield Figure.LOST_USD, exchange["lost_usd"], usd
 
 
-def _loss(rows: SessionRows, exchange: Row) -> tuple[int | None, Decimal | None]:
+def loss_of(rows: SessionRows, exchange: Row) -> tuple[int | None, Decimal | None]:
     """Unknown without counts, and where nobody knows why; nothing for the first request of a branch."""
     before = compared_with(rows, exchange)
     was_cached = before["cached_tokens"] if before else 0

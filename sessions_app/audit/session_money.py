@@ -11,6 +11,7 @@ from sessions_app.audit.differences import Difference
 from sessions_app.audit.ledger import ledger_findings
 from sessions_app.audit.prices import PriceRows
 from sessions_app.audit.rows import Row, SessionRows
+from sessions_app.audit.savings import saving_findings
 from sessions_app.audit.shown import ShownSession
 from sessions_app.audit.spending import session_findings
 
@@ -28,6 +29,7 @@ def audit_money(
         yield from _differences(public, 0, cache_findings(CacheBookings(name, tables, ahead)))
     yield from _differences(public, 0, side_findings(booked))
     yield from _differences(public, 0, session_findings(booked, rows.exchanges, shown))
+    yield from _differences(public, 0, saving_findings(rows, shown))
 
 
 def audit_left_caches() -> Iterator[Difference]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -46,12 +46,26 @@ class Loss(NamedTuple):
     unpriced: int
 
 
+class SavedBy(NamedTuple):
+    """What would have been saved without one cause: of how many requests, and of how many without a price."""
+
+    cause: str
+    requests: int
+    tokens: int
+    usd: Decimal
+    unpriced: int
+
+
 @dataclass(frozen=True, slots=True)
 class ShownSession:
-    """A session's sums: by cause, by loss, and the ledger of each exchange by its number."""
+    """A session's sums: by cause, by loss, by what would have saved money, and the ledger of each exchange by
+    its number. Whether a cache has ended was asked at `at`.
+    """
 
+    at: datetime
     causes: tuple[CauseMoney, ...]
     losses: tuple[Loss, ...]
+    savings: tuple[SavedBy, ...]
     ledgers: Mapping[int, ShownLedger]
 
 

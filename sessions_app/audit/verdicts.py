@@ -189,7 +189,7 @@ class Case:
         exchange, minimum = self.exchange, self.minimum
         if before["prompt_tokens"] is not None and before["prompt_tokens"] < minimum:
             yield "earlier_too_short"
-        if len({_base(one["served_model"]) for one in (before, exchange)} - {""}) > 1:
+        if served_by_several(before, exchange):
             yield "served_by_another"
         idle = exchange["started_at"] - (before["ended_at"] or before["started_at"])
         yield "time_passed" if idle.total_seconds() > LIFE else "unexplained"
@@ -262,6 +262,11 @@ class Case:
 
 def _ended(end: str, reason: str) -> str:
     return "rolled_over" if (end, reason) == ("dropped", "rolled_on") else ENDED.get(end, "not_recorded")
+
+
+def served_by_several(*exchanges: Row) -> bool:
+    """Whether the answers name different models."""
+    return len({_base(one["served_model"]) for one in exchanges} - {""}) > 1
 
 
 def _base(model: str) -> str:

@@ -1,7 +1,7 @@
 """The address of a relayed request: whose it is, what it asks the provider for, and how it is stored."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 MOUNT = "/capture/"
@@ -14,9 +14,14 @@ _VERSIONED = re.compile(r"/(?:upload/)?v1(?:alpha|beta\d?)?(?:/.*)?", re.DOTALL)
 _UNVERSIONED = re.compile(
     r"/(?:upload/files|(?:models|tunedModels|files|cachedContents|batches|interactions|openai)\b)", re.DOTALL
 )
+_RESOURCES = re.compile(
+    r"/(?:upload/)?v1(?:alpha|beta\d?)?/(?:models|tunedModels|files|cachedContents|batches|interactions|openai)\b"
+)
 _SECRETS = re.compile(r"(?i)\b(key|access_token|upload_id)=[^&]*")
 _MODEL = re.compile(r"/(?:models|tunedModels)/([^/:?]+)")
 _LIVE = "/ws/"
+_NO_TOKEN = "-" * 22
+"""In the place of a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,18 @@ def relay_path(raw_path: bytes) -> RelayPath | None:
             else f"/v1beta{rest}"
         )
     return RelayPath(token, unquote(name), base, rest)
+
+
+def api_path(path: str) -> RelayPath | None:
+    """The path of a request that did not come through this relay, or through the relay of another server.
+
+    None where it asks for nothing of the API. Its token is empty.
+    """
+    given = path.encode("latin-1", "replace")
+    found = relay_path(given) or relay_path(f"{MOUNT}{_NO_TOKEN}".encode() + given)
+    if found is None or not _RESOURCES.match(found.rest) or not found.is_known:
+        return None
+    return replace(found, token="", base="")
 
 
 def without_secrets(query: str) -> str:

@@ -1,9 +1,10 @@
 from django.urls import path
 
-from sessions_app.capture import views
+from sessions_app.capture import har_views, views
 
 urlpatterns = [
     path("capture/", views.capture, name="capture"),
+    path("capture/har/", har_views.har, name="har"),
     path("capture/list/", views.capture_list, name="capture-list"),
     path(
         "capture/addresses/<uuid:address>/<str:change>/", views.change_address, name="change-capture-address"

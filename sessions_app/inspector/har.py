@@ -14,6 +14,9 @@ from sessions_app.models.answering import host
 MIME = "application/json"
 SSE = "text/event-stream"
 
+FRAME = b"data: %b\r\n\r\n"
+"""A chunk as a server-sent event."""
+
 UNKNOWN = "unknown"
 
 NOT_STORED = "Headers and times are not stored: an earlier version sent it, or its process ended."
@@ -86,7 +89,21 @@ def _response(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, 
         "redirectURL": "",
         "headersSize": -1,
         "bodySize": -1,
+        **_packets(exchange, attempt),
     }
+
+
+def _packets(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, Any]:
+    """When the chunks came: pairs of milliseconds and bytes; nothing where the body holds more."""
+    if not _has_chunks(exchange, attempt) or (attempt is not None and attempt.body is not None):
+        return {}
+    chunks = exchange.chunks.values_list("ms", "body")
+    return {"_packets": [[ms, len(FRAME % bytes(body))] for ms, body in chunks]}
+
+
+def _has_chunks(exchange: Exchange, attempt: ExchangeAttempt | None) -> bool:
+    """Whether the chunks of the exchange came in this attempt: the last one, if it was answered."""
+    return attempt is None or (attempt.status == 200 and attempt.number == len(exchange.attempts.all()))
 
 
 def _old_status(exchange: Exchange) -> int:
@@ -102,9 +119,9 @@ def _content(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, A
     captured = exchange.captured_request
     if captured is not None:
         body = captured.received_body()
-    elif attempt is None or (attempt.status == 200 and attempt.number == len(exchange.attempts.all())):
+    elif _has_chunks(exchange, attempt):
         chunks = exchange.chunks.values_list("body", flat=True)
-        body = b"".join(b"data: %b\r\n\r\n" % bytes(chunk) for chunk in chunks)
+        body = b"".join(FRAME % bytes(chunk) for chunk in chunks)
     if captured is None and attempt is not None and attempt.body is not None:
         body += attempt.body.bytes
     said = dict(attempt.response_headers).get("content-type", "") if attempt else SSE

@@ -9,6 +9,7 @@ urlpatterns = [
     path(SESSION, views.exchanges, name="exchanges"),
     path(SESSION + "news/", views.updates, name="exchanges-news"),
     path(SESSION + "since/", views.since, name="exchanges-since"),
+    path(SESSION + "savings/", views.savings, name="session-savings"),
     path(SESSION + "signatures/", views.signatures, name="session-signatures"),
     path(SESSION + "refused/<uuid:run>/", views.refused, name="refused-run"),
     path(EXCHANGE, views.exchange, name="exchange"),

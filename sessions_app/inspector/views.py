@@ -6,6 +6,8 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET
 
 from sessions_app.inspector import exchange_header, formatting
@@ -16,6 +18,7 @@ from sessions_app.inspector.exchange_updates import may_differ, state_now, updat
 from sessions_app.inspector.list_state import ListState
 from sessions_app.inspector.lookup import exchange_or_404, nth_or_404, run_or_404, session_or_404
 from sessions_app.inspector.part_views import PartReader, ShownPart
+from sessions_app.inspector.savings import shown_savings
 from sessions_app.inspector.signature_table import SignatureFilter, signature_table
 from sessions_app.inspector.stages import refusal_of
 from sessions_app.inspector.still_lists import StillList
@@ -61,6 +64,18 @@ def since(request: HttpRequest, public: UUID) -> HttpResponse:
     if still.told == request.GET.get("told"):
         return HttpResponse(status=204)
     return render(request, "inspector/still.html", {"session": session, "still": still})
+
+
+@login_required
+@require_GET
+def savings(request: HttpRequest, public: UUID) -> HttpResponse:
+    """What would have saved money: a page, or the part of it that the list of exchanges asks for."""
+    session = session_or_404(request, public)
+    page = "savings_table" if "HX-Request" in request.headers else "savings"
+    context = {"session": session, "savings": shown_savings(session, timezone.now())}
+    response = render(request, f"inspector/{page}.html", context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
 
 
 @login_required

@@ -4,10 +4,21 @@ from collections.abc import Iterator
 from dataclasses import astuple
 from datetime import date
 
-from sessions_app.audit.shown import CauseMoney, LedgerLine, Loss, ShownLedger, ShownMonth, ShownSession
+from django.utils import timezone
+
+from sessions_app.audit.shown import (
+    CauseMoney,
+    LedgerLine,
+    Loss,
+    SavedBy,
+    ShownLedger,
+    ShownMonth,
+    ShownSession,
+)
 from sessions_app.chat.spending import SpendingPage
 from sessions_app.chat.spending_chart import MonthByCause
 from sessions_app.inspector.losses import losses_of
+from sessions_app.inspector.savings import savings_in
 from sessions_app.inspector.session_cost import causes_of
 from sessions_app.inspector.tabs.cache_tab import bill_for
 from sessions_app.models import Exchange, Session
@@ -18,9 +29,15 @@ from sessions_app.prompt.pricing import Money
 def shown_session(session: Session) -> ShownSession:
     exchanges = session.exchanges.select_related("previous")
     losses = losses_of(session.exchanges.all()).causes
+    now = timezone.now()
+    savings = savings_in(session, now).causes
     return ShownSession(
+        at=now,
         causes=tuple(_cause(one) for one in causes_of(session)),
         losses=tuple(Loss(*astuple(one)) for one in losses),
+        savings=tuple(
+            SavedBy(one.cause.value, one.requests, one.tokens, one.usd, one.unpriced) for one in savings
+        ),
         ledgers={one.number: shown_ledger(one) for one in exchanges if one.ledger and not one.is_open},
     )
 

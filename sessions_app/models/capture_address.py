@@ -26,6 +26,10 @@ LIVING = 20
 NAME_LENGTH = 80
 
 
+OF_FILE = "har:"
+"""How `token_hash` begins where no token opens the address: it stands for an imported file."""
+
+
 def capture_digest(token: str) -> str:
     """The token has 128 random bits, so a plain hash is enough."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
@@ -41,6 +45,21 @@ class CaptureAddressQuerySet(models.QuerySet["CaptureAddress"]):
 
     def revoke(self) -> int:
         return self.filter(revoked_at=None).update(revoked_at=timezone.now())
+
+    def of_file(self, owner_id: int, digest: str, name: str) -> tuple["CaptureAddress", bool]:
+        """The address that stands for a person's imported file, and whether it is new. It never relays.
+
+        `digest` is that of the file, so that the same one is recognised. `expires_at` is empty until the
+        import has ended.
+        """
+        facts = {
+            "name": name.strip()[:NAME_LENGTH],
+            "owner_id": owner_id,
+            "revoked_at": timezone.now(),
+            "upstream": CaptureAddress.Upstream.PROVIDER,
+        }
+        key = OF_FILE + capture_digest(f"{owner_id}:{digest}")[:60]
+        return self.get_or_create(token_hash=key, defaults=facts)
 
     def count_missed(self, pk: int, requests: int) -> None:
         """So many requests were relayed and could not be recorded."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 from django.db import models, transaction
 from django.utils import timezone
 
-from sessions_app.models.capture_address import CaptureAddress
+from sessions_app.models.capture_address import OF_FILE, CaptureAddress
 from sessions_app.models.source import Blob
 
 if TYPE_CHECKING:
@@ -24,8 +24,12 @@ class CapturedRequestQuerySet(models.QuerySet["CapturedRequest"]):
         return self.filter(address__owner_id=user.pk)
 
     def expired(self) -> Self:
-        """Requests of no session; sessions are erased as a whole (`SessionQuerySet.expired_captured`)."""
-        return self.filter(received_at__lt=timezone.now() - RETENTION, exchange=None)
+        """Requests of no session; sessions are erased as a whole (`SessionQuerySet.expired_captured`).
+
+        What was imported from a file stays until its owner deletes it, however old its requests are.
+        """
+        recorded = self.exclude(address__token_hash__startswith=OF_FILE)
+        return recorded.filter(received_at__lt=timezone.now() - RETENTION, exchange=None)
 
     @transaction.atomic
     def erase(self) -> int:

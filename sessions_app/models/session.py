@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from sessions_app.markup import plain
 from sessions_app.models.cache import CacheEntry
+from sessions_app.models.capture_address import OF_FILE
 from sessions_app.models.library import Persona
 from sessions_app.models.origin import Origin
 from sessions_app.models.run import Run
@@ -64,8 +65,9 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return self.chats().filter(archived_at=None, temporary=False)
 
     def expired_captured(self) -> Self:
-        """Captured sessions that nothing was added to for `CAPTURED_LIFETIME`."""
-        return self.captured().filter(updated_at__lt=timezone.now() - CAPTURED_LIFETIME)
+        """Captured sessions that nothing was added to for `CAPTURED_LIFETIME`; imported ones stay."""
+        relayed = self.captured().exclude(captured_keys__address__token_hash__startswith=OF_FILE)
+        return relayed.filter(updated_at__lt=timezone.now() - CAPTURED_LIFETIME)
 
     def expired_temporary(self) -> Self:
         """Temporary sessions without activity for `TEMPORARY_LIFETIME`."""

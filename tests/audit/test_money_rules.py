@@ -13,6 +13,8 @@ from sessions_app.models import Price, Session
 from sessions_app.prompt.billing import ItemChange, share_out
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource, Rates
+from sessions_app.prompt.saving_causes import SavingCause
+from sessions_app.prompt.savings import ExchangeLoss, savings_of
 from sessions_app.runs.cache_bookings import book_creation
 from tests.audit.money import figures, talked
 from tests.audit.test_money import BY_DUE, BY_SUMS
@@ -47,6 +49,11 @@ PATCHES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
         "sessions_app.management.shown_money.losses_of",
         lambda exchanges: Losses([CauseLoss("unknown", 1, 2, Decimal(3), 0, 0)]),
         {F_.SESSION_LOSSES},
+    ),
+    "savings": (
+        "sessions_app.management.shown_money.savings_in",
+        lambda session, now: savings_of([ExchangeLoss(1, SavingCause.ORDER, 2, None)], answered=1),
+        {F_.SESSION_SAVINGS},
     ),
 }
 """Rules of the pages, broken."""

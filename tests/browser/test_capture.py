@@ -6,10 +6,11 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import FilePayload, Page, expect
 
 from tests.browser.access import assert_accessible
 from tests.capture.conversations import body_of, model, user
+from tests.capture.har_files import archive, devtools_entry, mitmproxy_entry
 
 GENERATE = "/v1beta/models/gemini-3-flash-preview:generateContent"
 FIRST, SECOND = user("How do I scale the loaf to two kilograms?"), user("And how long does it bake then?")
@@ -62,3 +63,16 @@ async def test_a_refused_request_says_why_and_a_revoked_address_is_gone(page: Pa
     await expect(page.get_by_text("Requests of web pages are not relayed").first).to_be_visible()
     await page.get_by_role("button", name=re.compile("Revoke Short-lived")).click()
     await expect(page.get_by_role("heading", name="Short-lived")).to_have_count(0)
+
+
+async def test_a_har_file_is_imported_and_its_requests_appear(page: Page) -> None:
+    await page.goto("/capture/")
+    entries = [devtools_entry(body_of([FIRST])), mitmproxy_entry(b"", url="https://example.org/")]
+    file: FilePayload = {"name": "talk.har", "mimeType": "application/json", "buffer": archive(*entries)}
+    form = page.locator(".har-import")
+    for said in ("Recorded 1 request in 1 session.", "This file was imported on"):
+        await form.get_by_label("File").set_input_files(file)
+        await form.get_by_role("button", name="Import").click()
+        await expect(page.get_by_text(said)).to_be_visible()
+    await expect(page.locator(".captured-session", has_text="Mozilla")).to_have_count(1)
+    await assert_accessible(page)

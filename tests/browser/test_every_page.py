@@ -39,6 +39,7 @@ OF_A_CHAT = {
     "chat/session.html": "",
     "inspector/exchange.html": "inspect/1/",
     "inspector/exchanges.html": "inspect/",
+    "inspector/savings.html": "inspect/savings/",
     "inspector/signatures.html": "inspect/signatures/",
 }
 OF_A_STATE = {

@@ -1,6 +1,7 @@
 """What is copied is run: curl, Python, the SDK and Node send the request again and are answered."""
 
 import ast
+import asyncio
 import base64
 import json
 import os
@@ -15,10 +16,12 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import httpx2
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.hosts import EMULATOR
 from sessions_app.inspector.code_samples import MAX_ARGUMENT, CodeSample, code_samples_of
 from sessions_app.inspector.originals import body_to_send
@@ -98,6 +101,52 @@ def test_a_long_body_is_in_the_command_too(session: Session, emulator: str, tmp_
     exchange = make_exchange(make_run(session, "long it's " * MAX_ARGUMENT))
     assert "--data-binary @-" in program(exchange, "curl")
     assert '"candidates"' in run(code_samples_of(exchange)[0], exchange, emulator, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, MAX_ARGUMENT // 4])
+def test_the_command_needs_no_other_file_and_sends_the_bytes(
+    session: Session, tmp_path: Path, times: int
+) -> None:
+    """An argument, and a body too long for one; in a folder with nothing but the command."""
+    exchange = make_exchange(make_run(session, ODD * times))
+    with byte_recorder() as (base, came):
+        run(code_samples_of(exchange)[0], exchange, base, tmp_path)
+    assert came == [exchange.sent_body()]
+
+
+@contextmanager
+def byte_recorder() -> Iterator[tuple[str, list[bytes]]]:
+    """The emulator behind a server that keeps the bodies as they came."""
+    came: list[bytes] = []
+    emulator = EmulatorTransport(Emulator(delay=0))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            came.append(body)
+            request = httpx2.Request("POST", f"http://emulator{self.path}", content=body)
+            request.headers["x-goog-api-key"] = self.headers["x-goog-api-key"]
+            answer = asyncio.run(answered_by(emulator, request))
+            self.send_response(answer.status_code)
+            self.end_headers()
+            self.wfile.write(answer.content)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing is printed."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", came
+        server.shutdown()
+        thread.join()
+
+
+async def answered_by(emulator: EmulatorTransport, request: httpx2.Request) -> httpx2.Response:
+    response = await emulator.handle_async_request(request)
+    await response.aread()
+    return response
 
 
 @contextmanager

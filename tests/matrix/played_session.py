@@ -12,8 +12,10 @@ from django.contrib.auth.models import User
 from django.db.models import F
 
 from sessions_app.audit.rows import SessionRows
+from sessions_app.audit.savings import saving_findings
 from sessions_app.emulator.decisions import Decision
 from sessions_app.emulator.journal import Journal
+from sessions_app.management.shown_money import shown_session
 from sessions_app.models import Attachment, Exchange, Todo, Turn
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.turns import TurnKind
@@ -151,8 +153,15 @@ class PlayedSession(ScriptedSession):
     def judge(self) -> None:
         """Neither the journal nor the audit finds a difference."""
         self.agree()
-        wrong = list(self.wrong_figures())
+        wrong = [*self.wrong_figures(), *self.wrong_savings()]
         assert not wrong, wrong
+
+    def wrong_savings(self) -> Iterator[str]:
+        """What the page says would have saved money, where the audit adds up something else."""
+        self.session.refresh_from_db()
+        for _, shown, found in saving_findings(self.rows(), shown_session(self.session)):
+            if shown != found:
+                yield f"savings {sorted(shown - found)}, by the audit {sorted(found - shown)}"
 
     def wrong_figures(self) -> Iterator[str]:
         """Losses and breaks on which the journal has another opinion."""

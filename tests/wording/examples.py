@@ -22,6 +22,8 @@ from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, BreakPlace, CacheLoss
 from sessions_app.prompt.pricing import Budget, BudgetScope, Money, MoneySource, PriceTerm, Rates, TermKind
 from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.prompt.saving_causes import SavingCause, ToolChange
+from sessions_app.prompt.savings import Saving, Savings
 from sessions_app.prompt.stage_records import FIGURES, StageName, StageRecord, StageStatus
 from sessions_app.prompt.static_change import RolledHistory, StaticChange
 from sessions_app.prompt.strategy import StrategyReason, StrategyRecord
@@ -38,12 +40,14 @@ from sessions_app.wording import (
     comparisons,
     costs,
     endings,
+    har,
     imports,
     model_notices,
     outcomes,
     refusals,
     remarks,
     resends,
+    savings,
     sentences,
     sessions,
     sources,
@@ -237,6 +241,21 @@ RECORDS = (
 )
 
 
+SAVINGS = (
+    *(Saving(cause, 2, 1_500, Decimal("0.5"), largest=3) for cause in SavingCause),
+    *(Saving(SavingCause.ORDER, 1, 9, Decimal(0), 1, 3, "turn:4f", 2, others) for others in range(3)),
+    *(Saving(SavingCause.IMPLICIT_LIFE, 1, 9, Decimal(0), idle_seconds=pause) for pause in (90, 900, 90_000)),
+    *(Saving(SavingCause.HARDLY_USED, uses, 0, Decimal(1), caches=uses) for uses in (0, 1, 2)),
+)
+TOOL_CHANGES = (None, ToolChange(), ToolChange(("a",), ("b",), ("c",)), ToolChange(tuple("abcdef")))
+SUMS_OF_SAVINGS = (
+    Savings((), answered=0),
+    Savings((), answered=3),
+    Savings(SAVINGS, answered=9, unknown=1, unknown_caches=1),
+    Savings((replace(SAVINGS[0], unpriced=1),), answered=9, unknown=2),
+)
+
+
 def all_sentences() -> Iterator[str]:
     """What the functions of the package make of all these values."""
     for verdict in VERDICTS:
@@ -265,6 +284,8 @@ def all_sentences() -> Iterator[str]:
     yield from _sentences_of_runs()
     yield from chat_sentences()
     yield from _sentences_of_capture()
+    yield from _sentences_of_savings()
+    yield from _sentences_of_har_files()
 
 
 def _sentences_of_caches() -> Iterator[str]:
@@ -353,3 +374,21 @@ def _sentences_of_capture() -> Iterator[str]:
     yield from (capture.program(one) for one in ("GeminiCLI/0.61 (linux)", ""))
     yield from (capture.missed(number) for number in (1, 2))
     yield capture.too_many_addresses(20)
+
+
+def _sentences_of_savings() -> Iterator[str]:
+    for saving in SAVINGS:
+        yield savings.title(saving.cause)
+        yield from (savings.advice(saving, 9, tools) for tools in TOOL_CHANGES)
+    for sums in SUMS_OF_SAVINGS:
+        yield savings.nothing(sums)
+        yield from savings.remarks(sums, is_emulated=True)
+    yield from (savings.total("$1.00", tokens) for tokens in (0, 5))
+    yield from (savings.others(causes, "$1.00") for causes in (1, 2))
+
+
+def _sentences_of_har_files() -> Iterator[str]:
+    for code, text in har.PROBLEMS.items():
+        yield har.problem(code, {**figures_of(text), "at": "2026-11-23T09:00:00+00:00"})
+    ignored = dict.fromkeys(har.IGNORED, 2)
+    yield from (*har.summary(1, 1, 0, {}), *har.summary(2, 0, 1, ignored), *har.summary(2, 2, 0, ignored))

@@ -1,6 +1,7 @@
 """Sessions whose rows hold every code that pages put into sentences."""
 
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
@@ -148,6 +149,20 @@ def _add_exchange(session: Session, records: Sequence[StageRecord] = (), **colum
     finish(run)
 
 
+def fill_with_losses(session: Session) -> None:
+    """An exchange that lost something for each verdict."""
+    for verdict in VERDICTS:
+        exchange = make_exchange(
+            make_run(session),
+            verdict=verdict.code,
+            verdict_figures=verdict.stored(),
+            break_line=BREAKS[0].stored(),
+            lost_tokens=5,
+            lost_usd=Decimal(1),
+        )
+        finish(exchange.run)
+
+
 class Example(NamedTuple):
     """A session with what fills it, and the tabs that are read of each of its exchanges."""
 
@@ -167,6 +182,7 @@ EXAMPLES = (
     Example(fill_with_tools),
     Example(fill_with_sources),
     Example(fill_with_long_text),
+    Example(fill_with_losses),
 )
 
 

@@ -10,11 +10,13 @@ from typing import Any, get_args
 
 import pytest
 
+from sessions_app.capture.har_reading import Ignored
 from sessions_app.capture.placements import LaneRole, Relation
 from sessions_app.error_codes import (
     BodyRefusal,
     CaptureFault,
     DocumentProblem,
+    HarProblem,
     ImportProblem,
     RefusalCode,
     RegroupProblem,
@@ -35,6 +37,7 @@ from sessions_app.prompt.model_uses import PriceClass
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.pricing import Budget, BudgetScope, TermKind
 from sessions_app.prompt.remarks import REMOVALS, Remark, RemarkCode
+from sessions_app.prompt.saving_causes import SavingCause
 from sessions_app.prompt.stage_records import FIGURES, StageFigures, StageName, StageRecord, StageStatus
 from sessions_app.prompt.templates import ChangeRate, Rendered, RenderFailure
 from sessions_app.runs.history_edits import NOTHING_TO_REPAIR
@@ -48,12 +51,14 @@ from sessions_app.wording import (
     costs,
     documents,
     endings,
+    har,
     imports,
     model_notices,
     models,
     outcomes,
     refusals,
     remarks,
+    savings,
     sharing,
     stages,
     token_kinds,
@@ -86,11 +91,15 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "bodies": (BodyRefusal, uploads.BODIES),
     "problems of sharing": (ShareProblem, sharing.PROBLEMS),
     "regrouping of captured sessions": (RegroupProblem, capture.REGROUP_PROBLEMS),
+    "problems of HAR files": (HarProblem, har.PROBLEMS),
+    "what is left out of HAR files": (Ignored, har.IGNORED),
     "faults of capture": (CaptureFault, capture.FAULTS),
     "relations of captured requests": (Relation, capture.RELATIONS),
     "roles of lanes": (LaneRole, capture.ROLES),
     "problems of documents": (DocumentProblem, documents.PROBLEMS),
     "causes": (SpendingCause, costs.CAUSES),
+    "causes of losses": (SavingCause, savings.TITLES),
+    "advice about losses": (SavingCause, savings.ADVICE),
     "token kinds": (TermKind, costs.TOKEN_KINDS),
     "changes of items": (ItemChange, costs.CHANGES),
     "ways of billing": (BilledAs, costs.BILLED),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -27,6 +28,7 @@ OF_A_SESSION = (
     "session-model",
     "arguments",
     "exchanges",
+    "session-savings",
     "share",
 )
 """What a session's page loads beside the conversation, and the inspector's list."""
@@ -94,6 +96,8 @@ def test_other_sentences_change_nothing_but_text(
         found = read(client, iter([reverse("sessions"), reverse("spending"), reverse("capture")]))
         found |= after_actions(client, examples[0][0])
         found["refused"] = client.post(arguments, {"args": "[NaN]"}).content.decode()
+        broken = SimpleUploadedFile("x.har", b"{}")
+        found["no archive"] = client.post(reverse("har"), {"file": broken}, follow=True).content.decode()
         page = reverse("web-page", args=[examples[0][0].public])
         found["no page"] = client.post(page, {"url": "no address"}).content.decode()
         for session, example in examples:

@@ -1,0 +1,161 @@
+"""What would have saved money, added up again: each loss by its cause, and caches that did not pay."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any
+
+from sessions_app.audit import money
+from sessions_app.audit.bookings import NO_MONEY, Finding
+from sessions_app.audit.cache_life import CacheRows
+from sessions_app.audit.compared import compared_with
+from sessions_app.audit.differences import MoneyFigure
+from sessions_app.audit.losses import loss_of
+from sessions_app.audit.rows import Row, SessionRows, StoredItem
+from sessions_app.audit.shown import SavedBy, ShownSession
+from sessions_app.audit.static_layers import static_change
+from sessions_app.audit.verdicts import Case, served_by_several
+from sessions_app.models import Booking, CacheEvent, Exchange
+
+TOLD_BY_THE_REASON = {
+    "cache_gone": "provider", "cache_lost": "provider", "unexplained": "provider",
+    "named_not_counted": "provider", "named": "named_less", "too_short": "below_minimum",
+    "earlier_too_short": "below_minimum", "other_model": "other_model", "other_route": "other_model",
+    "served_by_another": "other_model", "other_settings": "settings", "other_tools": "tools",
+    "time_passed": "implicit_life", "ran_out": "explicit_life", "dropped": "let_go",
+    "rolled_over": "rolled_over", "continued": "continued",
+}  # fmt: skip
+
+TOLD_BY_THE_STATIC_LAYER = {
+    "tools": "tools",
+    "text": "system_text",
+    "rolled_over": "rolled_over",
+    "other_history": "history",
+}
+
+SIGNATURES = ("thoughtSignature", "thought_signature")
+
+OVER = ("deleted", "expired", "gone")
+
+
+def saving_findings(rows: SessionRows, shown: ShownSession) -> Iterator[Finding]:
+    found = {*_by_cause(rows), *_of_caches(rows, shown.at)}
+    yield MoneyFigure.SESSION_SAVINGS, set(shown.savings), found
+
+
+def _by_cause(rows: SessionRows) -> Iterator[SavedBy]:
+    caches = CacheRows(rows)
+    groups: dict[str, list[tuple[int, Decimal | None]]] = defaultdict(list)
+    for exchange in rows.exchanges:
+        if exchange["prompt_tokens"] is None or not exchange["verdict"]:
+            continue
+        tokens, usd = loss_of(rows, exchange)
+        if tokens:
+            groups[_cause(rows, caches, exchange)].append((tokens, usd))
+    for cause, losses in groups.items():
+        known = [usd for _, usd in losses if usd is not None]
+        tokens = sum(tokens for tokens, _ in losses)
+        yield SavedBy(cause, len(losses), tokens, sum(known, NO_MONEY), len(losses) - len(known))
+
+
+def _cause(rows: SessionRows, caches: CacheRows, exchange: Row) -> str:
+    if not exchange["verdict_figures"]:
+        return "unknown"
+    case = Case(caches, exchange)
+    reason, before = case.reason(), compared_with(rows, exchange)
+    if reason in TOLD_BY_THE_REASON:
+        return TOLD_BY_THE_REASON[reason]
+    if before is None:
+        return "provider"
+    if reason in ("layer_changed", "history_rewritten"):
+        return _changed(rows, before, exchange)
+    is_same = case.asks_same(before)
+    if reason == "never_caches":
+        return "never_caches" if is_same else "other_model"
+    return _less(rows, before, exchange, is_same=is_same)
+
+
+def _less(rows: SessionRows, before: Row, exchange: Row, *, is_same: bool) -> str:
+    """Why a request was served less, but not nothing."""
+    if not is_same or served_by_several(before, exchange):
+        return "other_model"
+    return _changed(rows, before, exchange) if exchange["break_line"] else "provider"
+
+
+def _changed(rows: SessionRows, before: Row, exchange: Row) -> str:
+    old, new = rows.items(before), rows.items(exchange)
+    change, line = static_change(old, new), exchange["break_line"]
+    if change in TOLD_BY_THE_STATIC_LAYER:
+        return TOLD_BY_THE_STATIC_LAYER[change]
+    if not line or line["kind"] == "unknown":
+        return "unknown"
+    if line["source"] == "tools":
+        return "tools"
+    if line["kind"] == "moved":
+        return "order"
+    was, now = ([item for item in items if item.name == line["source"]] for items in (old, new))
+    layer = (now or was)[0].layer
+    if layer in ("static", "dynamic"):
+        return {"static": "system_text", "dynamic": "context_first"}[layer]
+    return "signature" if was and now and _without(was[0]) == _without(now[0]) else "history"
+
+
+def _without(item: StoredItem) -> Any:
+    """A turn as values, without signatures and without parts that say nothing else."""
+    value = json.loads(item.body)
+    parts = []
+    for part in value.pop("parts"):
+        rest = {key: held for key, held in part.items() if key not in SIGNATURES}
+        if rest and rest != {"text": ""}:
+            parts.append(rest)
+    return value, parts
+
+
+def _of_caches(rows: SessionRows, at: datetime) -> Iterator[SavedBy]:
+    """One line for all caches of which the session paid more than all requests can have saved by them."""
+    caused = Booking.objects.filter(session=rows.session_id, cause__in=("cache_made", "cache_kept"))
+    names = set(caused.exclude(cache_name="").values_list("cache_name", flat=True))
+    found = [_wasted(rows, name, at) for name in sorted(names)]
+    wasted = [(uses, usd) for uses, usd in found if usd > 0]
+    if wasted:
+        usd = sum((usd for _, usd in wasted), NO_MONEY)
+        yield SavedBy("hardly_used", sum(uses for uses, _ in wasted), 0, usd, 0)
+
+
+def _wasted(rows: SessionRows, name: str, at: datetime) -> tuple[int, Decimal]:
+    """The uses of one cache, and what the session paid in vain; nothing while that is not known."""
+    events = list(CacheEvent.objects.filter(name=name).order_by("at", "pk").values())
+    used = [row["exchange_id"] for row in events if row["kind"] == "named"]
+    if not _is_over(events, at):
+        return len(used), NO_MONEY
+    own = rest = NO_MONEY
+    for session, usd in Booking.objects.filter(cache_name=name).values_list("session", "usd"):
+        if usd is None:
+            return len(used), NO_MONEY
+        own, rest = own + (usd if session == rows.session_id else 0), rest + usd
+    for pk in used:
+        saved = _saved(rows, pk)
+        if saved is None:
+            return len(used), NO_MONEY
+        rest -= saved
+    return len(used), min(own, rest)
+
+
+def _is_over(events: Sequence[Row], at: datetime) -> bool:
+    ends = [row["expires"] for row in events if row["expires"] is not None]
+    return any(row["kind"] in OVER for row in events) or (bool(ends) and ends[-1] <= at)
+
+
+def _saved(rows: SessionRows, exchange: int | None) -> Decimal | None:
+    """What the cached tokens of a request would have cost more as new ones."""
+    columns = ("price_id", "prompt_tokens", "cached_tokens")
+    found = Exchange.objects.filter(pk=exchange or 0).values(*columns).first()
+    price = rows.prices.get(found["price_id"] or 0) if found else None
+    if found is None or price is None or found["cached_tokens"] is None:
+        return None
+    prompt = found["prompt_tokens"] or 0
+    difference: Decimal = money.rate(price, "input", prompt) - money.rate(price, "cached", prompt)
+    saved: Decimal = found["cached_tokens"] * difference / 1_000_000
+    return saved.quantize(money.CENTS, ROUND_HALF_EVEN)

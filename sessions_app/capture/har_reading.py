@@ -1,0 +1,190 @@
+"""An HTTP archive (HAR 1.2) as records of captured requests. No I/O, no Django.
+
+Only requests to the Gemini API are taken; what else the file holds is counted by the reason. Secrets are left
+out by the lists of the relay: headers by names, keys of the query, the token of an address.
+"""
+
+import base64
+import binascii
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from sessions_app.capture.har_format import HarArchive, HarEntry, HarHeader, HarText
+from sessions_app.capture.headers import SESSION_HEADER, Pair, first, kept, scope_of
+from sessions_app.capture.paths import RelayPath, api_path, without_secrets
+from sessions_app.capture.records import Begun, Ended, Record
+from sessions_app.error_codes import CaptureFault, HarProblem
+from sessions_app.errors import HarRefused
+
+METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
+
+REQUESTS = 500
+"""Of one file: the page waits until all are written."""
+
+ENCODED = "content-encoding"
+"""A header of the answer that no longer holds: an archive has bodies unpacked."""
+
+
+class Ignored(StrEnum):
+    """Why an entry is not recorded. `NO_BODY`: it asks the model, and what it asked is not in the file."""
+
+    OTHER_ADDRESS = "other_address"
+    METHOD = "method"
+    NO_BODY = "no_body"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHar:
+    """`records` are in the order of time. `ignored` counts the other entries."""
+
+    records: Sequence[Record]
+    requests: int
+    ignored: Mapping[Ignored, int] = field(default_factory=dict)
+
+
+class Importer(NamedTuple):
+    """Whose requests they become; `secret` is the key of the hash of installations."""
+
+    address: int
+    owner: int
+    secret: str
+
+
+def read_har(body: bytes, importer: Importer) -> ReadHar:
+    """Raises HarRefused with the place in the file."""
+    entries = _entries(body)
+    ignored: Counter[Ignored] = Counter()
+    records: list[tuple[float, int, Record]] = []
+    for number, entry in enumerate(entries):
+        found = _recorded(entry, f"log.entries[{number}]", importer)
+        if isinstance(found, Ignored):
+            ignored[found] += 1
+            continue
+        begun, ended = found
+        records.append((begun.received_at.timestamp(), 2 * number, begun))
+        records.append((ended.ended_at.timestamp(), 2 * number + 1, ended))
+    if not records:
+        raise HarRefused(HarProblem.NOTHING, entries=len(entries))
+    if (requests := len(records) // 2) > REQUESTS:
+        raise HarRefused(HarProblem.TOO_MANY, requests=requests, limit=REQUESTS)
+    records.sort(key=lambda one: one[:2])
+    return ReadHar([record for *_, record in records], requests, ignored)
+
+
+def _entries(body: bytes) -> Sequence[HarEntry]:
+    try:
+        return HarArchive.model_validate_json(body.removeprefix(b"\xef\xbb\xbf")).log.entries
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)[0]
+        if found["type"] == "json_invalid":
+            raise HarRefused(HarProblem.NOT_JSON, problem=str(found["ctx"]["error"])) from error
+        raise HarRefused(HarProblem.WRONG, where=_place(found["loc"]), problem=found["msg"]) from error
+
+
+def _place(steps: Sequence[int | str]) -> str:
+    """`log.entries[3].request.url`."""
+    written = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return "".join(written).removeprefix(".") or "log"
+
+
+def _recorded(entry: HarEntry, where: str, importer: Importer) -> tuple[Begun, Ended] | Ignored:
+    """Raises HarRefused."""
+    asked = _asked(entry.request.url)
+    if asked is None:
+        return Ignored.OTHER_ADDRESS
+    method = entry.request.method.upper()
+    if method not in METHODS:
+        return Ignored.METHOD
+    path, query = asked
+    body = _bytes_of(entry.request.post_data or HarText(), f"{where}.request.postData")
+    if body is None and path.asks_model:
+        return Ignored.NO_BODY
+    headers = _pairs(entry.request.headers)
+    begun = Begun(
+        importer.address,
+        importer.owner,
+        entry.started_date_time,
+        method,
+        path.rest + (f"?{without_secrets(query)}" if query else ""),
+        client=first(headers, "user-agent"),
+        headers=kept(headers),
+        scope=scope_of(headers, importer.secret),
+        name=first(headers, SESSION_HEADER).strip()[:80] or path.name,
+        model=path.model,
+        asks_model=path.asks_model,
+        # As the relay: an upload is counted and not kept.
+        body=None if path.is_upload else (body or b""),
+        size=0 if path.is_upload else len(body or b""),
+    )
+    return begun, _ended(entry, where, begun, len(body or b""))
+
+
+def _asked(url: str) -> tuple[RelayPath, str] | None:
+    """The path of the API and the query; None for any other address."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    path = api_path(parts.path) if parts.scheme in ("http", "https") else None
+    return None if path is None else (path, parts.query)
+
+
+def _ended(entry: HarEntry, where: str, begun: Begun, request_size: int) -> Ended:
+    answer = entry.response
+    body = _bytes_of(answer.content, f"{where}.response.content")
+    total, receive = entry.time, entry.timings.receive
+    headers = [pair for pair in _pairs(answer.headers) if pair[0].lower() != ENCODED]
+    packets = [(ms, size) for ms, size in answer.packets if ms >= 0 and size >= 0]
+    has_come = answer.status > 0
+    return Ended(
+        begun.key,
+        begun.address,
+        begun.owner,
+        begun.asks_model,
+        begun.received_at + timedelta(milliseconds=min(total or 0.0, _LONGEST)),
+        status=answer.status if has_come else None,
+        content_type=first(headers, "content-type"),
+        headers=kept(headers, of_answer=True),
+        body=body or b"",
+        size=len(body or b""),
+        request_size=request_size,
+        packets=packets if sum(size for _, size in packets) == len(body or b"") else [],
+        is_cut=has_come and body is None,
+        fault="" if has_come else CaptureFault.NO_ANSWER,
+        first_ms=None if total is None or receive is None or not has_come else max(0.0, total - receive),
+        total_ms=total,
+    )
+
+
+_LONGEST = timedelta(days=1) / timedelta(milliseconds=1)
+"""Of a request, in milliseconds: what takes longer is no time of a request."""
+
+
+def _bytes_of(text: HarText, where: str) -> bytes | None:
+    """The body; None where the file has none. Raises HarRefused."""
+    if text.text is None:
+        return None
+    if text.encoding != "base64":
+        return text.text.encode("utf-8", "surrogatepass")
+    try:
+        return base64.b64decode(text.text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise HarRefused(HarProblem.BASE64, where=where) from error
+
+
+def _pairs(headers: Sequence[HarHeader]) -> list[Pair]:
+    return list(_latin(headers))
+
+
+def _latin(headers: Sequence[HarHeader]) -> Iterator[Pair]:
+    """As HTTP has them; HTTP/2's own (`:path`) are none."""
+    for one in headers:
+        if not one.name.startswith(":"):
+            yield one.name, one.value.encode("latin-1", "replace").decode("latin-1")

@@ -1,0 +1,164 @@
+"""A HAR file becomes captured requests in sessions; its page says what was recorded and what was not."""
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions_app.body_limits import HAR_LIMIT
+from sessions_app.capture import har_imports
+from sessions_app.capture.addresses import find_address
+from sessions_app.capture.har_imports import LONGEST, import_har
+from sessions_app.capture.har_reading import Ignored
+from sessions_app.capture.recording import Recording
+from sessions_app.capture.records import Record
+from sessions_app.error_codes import HarProblem
+from sessions_app.errors import HarRefused
+from sessions_app.inspector.har import har
+from sessions_app.models import Blob, CaptureAddress, CapturedRequest, Exchange, PersonalLimits
+from sessions_app.models.captured_request import RETENTION
+from tests.capture.conversations import body_of, model
+from tests.capture.har_files import FIRST, SECOND, archive, devtools_entry, mitmproxy_entry
+from tests.factories import answered, make_session
+from tests.inspector.evidence import add_attempt
+
+pytestmark = pytest.mark.django_db
+
+TALK = archive(
+    devtools_entry(body_of([FIRST])),
+    devtools_entry(body_of([FIRST, model("Double it."), SECOND]), at=5),
+    mitmproxy_entry(b"", at=6, url="https://example.org/"),
+)
+
+
+def upload(client: Client, body: bytes, name: str = "talk.har") -> str:
+    file = SimpleUploadedFile(name, body, "application/json")
+    return client.post(reverse("har"), {"file": file}, follow=True).content.decode()
+
+
+def test_requests_of_a_file_become_one_session(alice: User) -> None:
+    found = import_har(alice.pk, "talk.har", TALK)
+    assert (found.requests, found.sessions, found.no_room) == (2, 1, 0)
+    assert found.ignored == {Ignored.OTHER_ADDRESS: 1}
+    first, second = CapturedRequest.objects.order_by("pk")
+    assert (first.relation, second.relation, second.session) == ("opens", "continues", first.session)
+    assert second.status == 200 and not second.is_open
+
+
+@pytest.mark.parametrize("has_attempt", [True, False])
+def test_what_the_inspector_exports_comes_back_byte_for_byte(alice: User, has_attempt: bool) -> None:
+    session = make_session(alice)
+    exchanges = [answered(session, "Is it “läte”?", "Yes. 👩‍👧"), answered(session, "How much?", "An hour.")]
+    for exchange in exchanges:
+        if has_attempt:
+            add_attempt(exchange)
+        told = har(Exchange.objects.get(pk=exchange.pk))
+        import_har(alice.pk, "exchange.har", json.dumps(told).encode())
+        row = CapturedRequest.objects.latest("pk")
+        assert row.sent_body() == exchange.sent_body()
+        chunks = exchange.chunks.values_list("body", flat=True)
+        framed = [b"data: %b\r\n\r\n" % bytes(chunk) for chunk in chunks]
+        assert row.received_body() == b"".join(framed)
+        assert row.packets == [[ms, len(one)] for ms, one in zip((120.0, 200.0), framed, strict=True)]
+        assert (row.prompt_tokens, row.cached_tokens) == (exchange.prompt_tokens, exchange.cached_tokens)
+        assert (row.model, row.total_ms) == (exchange.model, 480.0)
+
+
+def test_the_address_of_a_file_never_relays(alice: User) -> None:
+    import_har(alice.pk, "talk.har", TALK)
+    address = CaptureAddress.objects.get()
+    assert not address.is_living and not CaptureAddress.objects.living().exists()
+    known = find_address(address.token_hash)
+    assert known is not None and known.fault is not None
+
+
+def test_the_same_file_is_recognised_until_its_requests_are_deleted(alice: User, bob: User) -> None:
+    import_har(alice.pk, "talk.har", TALK)
+    with pytest.raises(HarRefused) as refused:
+        import_har(alice.pk, "another name.har", TALK)
+    assert (refused.value.reason, refused.value.figures["requests"]) == (HarProblem.KNOWN, 2)
+    import_har(bob.pk, "talk.har", TALK)
+    CapturedRequest.objects.of(alice).erase()
+    assert import_har(alice.pk, "talk.har", TALK).requests == 2
+    assert CaptureAddress.objects.of(alice).count() == 1
+
+
+def test_files_do_not_mix(alice: User) -> None:
+    import_har(alice.pk, "a.har", archive(devtools_entry(body_of([FIRST]))))
+    longer = archive(devtools_entry(body_of([FIRST, model("Double it."), SECOND]), at=5))
+    import_har(alice.pk, "b.har", longer)
+    assert set(CapturedRequest.objects.values_list("relation", flat=True)) == {"opens"}
+
+
+def test_an_import_that_its_process_left_begins_again(alice: User) -> None:
+    import_har(alice.pk, "talk.har", TALK)
+    CaptureAddress.objects.update(expires_at=None)
+    with pytest.raises(HarRefused) as refused:
+        import_har(alice.pk, "talk.har", TALK)
+    assert refused.value.reason is HarProblem.UNDER_WAY
+    CaptureAddress.objects.update(created_at=timezone.now() - LONGEST - timedelta(seconds=1))
+    assert import_har(alice.pk, "talk.har", TALK).requests == 2
+    assert CapturedRequest.objects.count() == 2
+
+
+def test_of_an_import_that_fails_nothing_is_left(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing(Recording):
+        def __call__(self, records: Sequence[Record]) -> None:
+            super().__call__(records)
+            raise RuntimeError
+
+    monkeypatch.setattr(har_imports, "Recording", Failing)
+    with pytest.raises(RuntimeError):
+        import_har(alice.pk, "talk.har", TALK)
+    with pytest.raises(HarRefused):
+        import_har(alice.pk, "x.har", b"{}")
+    for rows in (CaptureAddress, CapturedRequest, Blob):
+        assert not rows._default_manager.exists()
+
+
+def test_an_old_file_stays(alice: User) -> None:
+    import_har(alice.pk, "talk.har", TALK)
+    CapturedRequest.objects.update(received_at=timezone.now() - RETENTION - timedelta(days=300))
+    assert not CapturedRequest.objects.expired().exists()
+
+
+def test_the_page_says_what_was_recorded_and_what_was_not(client: Client, alice: User) -> None:
+    shown = upload(client, TALK)
+    assert "Recorded 2 requests in 1 session." in shown
+    assert "Left out: 1 to other addresses than the Gemini API." in shown
+    assert "loaf-page" in shown or "Mozilla" in shown
+    assert "was imported on" in upload(client, TALK)
+
+
+def test_the_page_says_what_is_wrong_with_a_file(client: Client) -> None:
+    broken = devtools_entry()
+    del broken["request"]["url"]
+    assert "log.entries[0].request.url" in upload(client, archive(broken))
+    assert "is not JSON" in upload(client, b"<html>")
+    assert "is not JSON" in upload(client, b"")
+    assert not CapturedRequest.objects.exists()
+
+
+def test_a_file_that_is_too_large_is_refused(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sessions_app.capture.har_views.HAR_LIMIT", 2**20)
+    assert HAR_LIMIT > 2**20
+    assert "at most 1 MB" in upload(client, TALK + b" " * 2**20)
+
+
+def test_who_has_no_storage_left_is_told(client: Client, alice: User) -> None:
+    PersonalLimits.objects.create(user_id=alice.pk, storage_mb=0)
+    file = SimpleUploadedFile("talk.har", TALK, "application/json")
+    assert client.post(reverse("har"), {"file": file}).status_code in (302, 413, 429)
+    assert not CapturedRequest.objects.exists()
+
+
+def test_a_form_without_a_file_changes_nothing(client: Client) -> None:
+    assert client.post(reverse("har"), follow=True).status_code == 200
+    assert client.get(reverse("har")).status_code == 405
+    assert not CaptureAddress.objects.exists()
