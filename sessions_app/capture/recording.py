@@ -118,6 +118,8 @@ def _row_of(begun: Begun) -> dict[str, Any]:
         model=storable(begun.model, 80),
         request_body_id=_stored(begun.owner, begun.body),
         request_size=begun.size,
+        key_hash=begun.key_hash,
+        uses_server_key=begun.uses_server_key,
         **(_columns_of(begun.place) if begun.place else {}),
     )
 

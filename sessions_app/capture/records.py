@@ -10,7 +10,7 @@ from sessions_app.capture.placements import Placement
 @dataclass(slots=True)
 class Begun:
     """`asks_model`: it belongs to a session. `place` is set when it is recorded; `adopted` is a request that
-    it takes in, with its place from then on.
+    it takes in, with its place from then on. `key_hash` tells whether two requests went out with one key.
     """
 
     address: int
@@ -26,6 +26,8 @@ class Begun:
     asks_model: bool = False
     body: bytes | None = None
     size: int = 0
+    key_hash: str = ""
+    uses_server_key: bool = False
     key: UUID = field(default_factory=uuid4)
     place: Placement | None = None
     adopted: tuple[str, Placement] | None = None

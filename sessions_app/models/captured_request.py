@@ -63,6 +63,10 @@ class CapturedRequest(models.Model):
     shared = models.PositiveIntegerField(default=0, help_text="Contents that both begin with.")
     is_guess = models.BooleanField(default=False)
     request_body = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
+    key_hash = models.CharField(
+        max_length=16, blank=True, help_text="Keyed hash of the key that it went out with; empty without."
+    )
+    uses_server_key = models.BooleanField(default=False)
     request_size = models.PositiveBigIntegerField(default=0)
     status = models.PositiveSmallIntegerField(null=True, help_text="Empty: no response came, or not yet.")
     content_type = models.CharField(max_length=80, blank=True)

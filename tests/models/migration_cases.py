@@ -215,6 +215,13 @@ def nothing_was_captured() -> None:
     assert Exchange.objects.exists() and not CapturedRequest.objects.exists()
 
 
+def an_address_passes_the_programs_key_on() -> None:
+    row, _ = CaptureAddress.issue(User.objects.earliest("pk").pk, "made after the migration")
+    captured = CapturedRequest.objects.create(address=row, received_at=row.created_at)
+    assert not row.uses_server_key and not captured.uses_server_key and captured.key_hash == ""
+    row.delete()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -244,6 +251,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0045_own_assistants": every_old_assistant_is_the_installations,
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
+    "0052_captured_keys": an_address_passes_the_programs_key_on,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }
