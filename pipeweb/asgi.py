@@ -101,8 +101,9 @@ application = ProtocolTypeRouter(
 if "twisted.internet.reactor" in sys.modules:
     from twisted.internet.defer import Deferred
 
-    from pipeweb import daphne_bodies, daphne_sockets
+    from pipeweb import daphne_access, daphne_bodies, daphne_sockets
 
+    daphne_access.install()
     daphne_bodies.install()
     daphne_sockets.install()
     reactor: Any = sys.modules["twisted.internet.reactor"]

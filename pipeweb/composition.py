@@ -47,21 +47,24 @@ def process_emulator() -> Emulator:
 
 def build_relay() -> "Relay":
     """For requests of other programs; made with the first of them, since most installations have none."""
-    import httpx2
-
     from sessions_app.capture.addresses import AddressBook
+    from sessions_app.capture.network import NetworkClient
     from sessions_app.capture.recorder import Recorder
     from sessions_app.capture.recording import Recording, count_missed
-    from sessions_app.capture.relay import Relay, Upstream
-    from sessions_app.gemini.sdk import LIMITS
+    from sessions_app.capture.relay import Relay
+    from sessions_app.capture.server_key import ServerKeys
+    from sessions_app.capture.upstreams import InProcessClient, Upstream
     from sessions_app.models import CaptureAddress
 
-    provider = httpx2.AsyncHTTPTransport(limits=LIMITS, trust_env=False)
+    emulator = InProcessClient(EmulatorTransport(process_emulator()))
     upstreams: dict[str, Upstream] = {
-        CaptureAddress.Upstream.PROVIDER: Upstream(settings.GOOGLE_GEMINI_BASE_URL or GOOGLE, provider),
-        CaptureAddress.Upstream.EMULATOR: Upstream(EMULATOR, EmulatorTransport(process_emulator())),
+        CaptureAddress.Upstream.PROVIDER: Upstream(
+            settings.GOOGLE_GEMINI_BASE_URL or GOOGLE, NetworkClient()
+        ),
+        CaptureAddress.Upstream.EMULATOR: Upstream(EMULATOR, emulator),
     }
-    return Relay(upstreams, AddressBook(), Recorder(Recording(), count_missed))
+    recorder = Recorder(Recording(), count_missed)
+    return Relay(upstreams, AddressBook(), recorder, ServerKeys())
 
 
 def build_runner(gateway: Gateway, retry_policy: RetryPolicy | None = None) -> Runner:

@@ -15,10 +15,8 @@ import daphne.server
 from daphne.http_protocol import HTTPFactory, WebRequest
 from twisted.web.http import HTTPChannel
 
-from sessions_app.capture.faults import own_answer
 from sessions_app.capture.paths import BREAK_OFF, is_relayed
 from sessions_app.chat.handshake import session_key_in
-from sessions_app.error_codes import CaptureFault
 
 AHEAD = 256 * 1024
 """Bytes of a body that wait for the application before the connection is paused."""
@@ -92,21 +90,26 @@ class StreamedRequest(WebRequest):  # type: ignore[misc]
             super().process()
             return
         if is_relayed(self.path):
-            self._refuse_live()
+            # No socket: the relay refuses it, and records that.
+            self.requestHeaders.removeHeader(b"Upgrade")
+            super().process()
             return
         self._upgrade_key = session_key_in(b"; ".join(self.requestHeaders.getRawHeaders(b"Cookie", [])))
         if not self.server.ws_factory.upgrades.add(self._upgrade_key, self._upgrade):
             self.basic_error(503, b"Service Unavailable", "Too many sockets are being opened.")
 
-    def _refuse_live(self) -> None:
-        answer = own_answer(CaptureFault.LIVE)
-        self.handle_reply({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-        self.handle_reply({"type": "http.response.body", "body": answer.body})
-
     def break_off(self) -> None:
         """Ends the connection in the middle of a response."""
         if self.channel is not None:
             self.channel.transport.abortConnection()
+
+    def pass_on(self, piece: bytes) -> bool:
+        """Writes a piece of a chunked response; False where that takes the usual way."""
+        if not (piece and self.startedWriting and self.chunked) or self.finished or self._disconnected:
+            return False
+        self.sentLength += len(piece)
+        self.channel.write_now(b"%x\r\n%b\r\n" % (len(piece), piece))
+        return True
 
     def _upgrade(self) -> None:
         self._upgrade_key = None
@@ -175,6 +178,15 @@ class Channel(HTTPChannel):
         self.persistent = False
         self._is_cut = True
 
+    def write_now(self, data: bytes) -> None:
+        """At once where nothing waits; Twisted would ask first whether there is room: two rounds more."""
+        transport, sent = self.transport, 0
+        if not (transport.dataBuffer or transport._tempDataBuffer):
+            written = transport.writeSomeData(data)
+            sent = written if isinstance(written, int) else 0
+        if sent < len(data):
+            transport.write(data[sent:])
+
     def rawDataReceived(self, data: bytes) -> None:
         if not self._is_lingering:
             super().rawDataReceived(data)
@@ -219,9 +231,14 @@ def _create_application(server: Any, protocol: Any, scope: dict[str, Any]) -> An
     queue = BodyQueue(protocol)
     scope.setdefault("asgi", {"version": "3.0"})
     scope[BREAK_OFF] = protocol.break_off
-    called = server.application(scope=scope, receive=queue.get, send=partial(server.handle_reply, protocol))
+    called = server.application(scope=scope, receive=queue.get, send=partial(_send, server, protocol))
     server.connections[protocol]["application_instance"] = asyncio.ensure_future(called)
     return queue
+
+
+async def _send(server: Any, request: StreamedRequest, message: dict[str, Any]) -> None:
+    if not (message.get("more_body") and request.pass_on(message.get("body", b""))):
+        await server.handle_reply(request, message)
 
 
 def install() -> None:

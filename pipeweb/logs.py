@@ -11,12 +11,40 @@ import traceback
 from collections.abc import Iterator
 from typing import Any
 
-TOKENS = re.compile(r"(/(?:sign-in|capture)/)[^\s/?'\"]+")
+TOKENS = re.compile(r"(?i)(/(?:sign-in|shared|capture)/+)[^\s/?'\"]+")
+QUERIES = re.compile(r"(?i)(/capture/[^\s?'\"]*\?)[^\s'\"]+")
+SECRETS = re.compile(r"(?i)([?&;]\$?(?:key|access_token|upload_id)=)[^\s&'\"]+")
+ENCODED = re.compile(r"%([0-9a-fA-F]{2})")
 TASK_EXCEPTION = re.compile(r"exception=.*", re.S)
 """asyncio writes an unretrieved exception of a task into its message."""
 
-NOISY_LOGGERS = ("asyncio", "autobahn", "channels", "daphne", "google_genai", "httpcore2", "httpx2")
+NOISY_LOGGERS = (
+    "aiohttp",
+    "asyncio",
+    "autobahn",
+    "channels",
+    "daphne",
+    "google_genai",
+    "httpcore2",
+    "httpx2",
+)
 """At DEBUG or INFO these log headers with the key, paths with tokens, and addresses."""
+
+
+SERVER_LOGGERS = ("uvicorn", "uvicorn.access", "uvicorn.error")
+"""They bring handlers of their own, which would write what comes past the redaction."""
+
+
+def redacted(text: str) -> str:
+    """Without tokens of addresses, queries of relayed requests and keys, also where letters are encoded."""
+    plain = ENCODED.sub(_harmless, text)
+    found = SECRETS.sub(r"\1…", QUERIES.sub(r"\1…", TOKENS.sub(r"\1…", plain)))
+    return text if found == plain else found
+
+
+def _harmless(encoded: re.Match[str]) -> str:
+    character = chr(int(encoded[1], 16))
+    return character if character.isascii() and (character.isalnum() or character in "/_-$") else encoded[0]
 
 
 class Redaction(logging.Filter):
@@ -26,11 +54,11 @@ class Redaction(logging.Filter):
         if isinstance(record.args, tuple):
             record.args = tuple(_class_name(argument) for argument in record.args)
         message = record.getMessage()
-        redacted = TOKENS.sub(r"\1…", message)
+        shown = redacted(message)
         if record.name == "asyncio":
-            redacted = TASK_EXCEPTION.sub("exception=…", redacted)
-        if redacted != message:
-            record.msg, record.args = redacted, ()
+            shown = TASK_EXCEPTION.sub("exception=…", shown)
+        if shown != message:
+            record.msg, record.args = shown, ()
         return True
 
 
@@ -67,6 +95,7 @@ def logging_config(level: str, *, json: bool) -> dict[str, Any]:
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.db.backends": {"level": "CRITICAL"},
             **{name: {"level": calm} for name in NOISY_LOGGERS},
+            **{name: {"handlers": [], "propagate": True} for name in SERVER_LOGGERS},
         },
     }
 

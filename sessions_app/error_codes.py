@@ -145,6 +145,11 @@ class CaptureFault(StrEnum):
     NO_ANSWER = "no_answer"
     BROKEN_OFF = "broken_off"
     STOPPED = "stopped"
+    NO_SERVER_KEY = "no_server_key"
+    NO_ALLOWANCE = "no_allowance"
+    OVER_BUDGET = "over_budget"
+    BUDGET_UNCHECKED = "budget_unchecked"
+    NOT_WITH_SERVER_KEY = "not_with_server_key"
     # limit (bytes).
     REQUEST_TOO_LARGE = "request_too_large"
     ANSWER_TOO_LARGE = "answer_too_large"

@@ -5,21 +5,18 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import httpx2
 from django.utils import timezone
 
-from sessions_app.capture.headers import Pair, first, kept, to_client, to_provider
+from sessions_app.capture.headers import Pair, first, kept, to_client, to_provider, with_key
 from sessions_app.capture.incoming import IncomingRequest
-from sessions_app.capture.paths import BREAK_OFF, RelayPath
+from sessions_app.capture.paths import BREAK_OFF, RelayPath, without_key
 from sessions_app.capture.records import Begun, Ended
+from sessions_app.capture.upstreams import Answer, Asked, Upstream
 from sessions_app.error_codes import CaptureFault
 from sessions_app.errors import RelayRefused
 
 if TYPE_CHECKING:
-    from sessions_app.capture.relay import Send, Upstream
-
-TIMEOUT = {"connect": 10.0, "write": 60.0, "read": 600.0, "pool": 10.0}
-"""Seconds. `read` is the longest silence of the provider, not the length of an answer."""
+    from sessions_app.capture.relay import Send
 
 ANSWER_LIMIT = 64 * 1024 * 1024
 """Bytes of an answer: under Daphne nothing tells how much of it the program has not taken yet."""
@@ -30,7 +27,9 @@ PACKETS = 20_000
 
 @dataclass(slots=True)
 class Call:
-    """A request that may be relayed. `began` is perf_counter() when it came."""
+    """A request that may be relayed. `began` is perf_counter() when it came; `server_key` takes the place of
+    the program's, where there is one.
+    """
 
     scope: Any
     path: RelayPath
@@ -38,6 +37,7 @@ class Call:
     begun: Begun
     incoming: IncomingRequest
     began: float
+    server_key: str = ""
 
     def ended(self, fault: CaptureFault, status: int | None = None) -> Ended:
         """What is recorded of one that ended here."""
@@ -61,7 +61,7 @@ class Call:
 class RelayedExchange:
     """`run` relays it; `ended` tells afterwards what is to be recorded."""
 
-    def __init__(self, call: Call, upstream: "Upstream", send: "Send") -> None:
+    def __init__(self, call: Call, upstream: Upstream, send: "Send") -> None:
         self._call = call
         self._upstream = upstream
         self._send = send
@@ -97,53 +97,41 @@ class RelayedExchange:
 
     async def _relay(self) -> None:
         """Raises RelayRefused."""
-        try:
-            response = await self._upstream.transport.handle_async_request(self._request())
-        except httpx2.ReadTimeout as error:
-            raise RelayRefused(CaptureFault.NO_ANSWER) from error
-        except httpx2.TransportError as error:
-            raise RelayRefused(CaptureFault.NOT_REACHED) from error
-        try:
-            await self._pass_on(response)
-        except httpx2.ReadTimeout as error:
-            raise RelayRefused(CaptureFault.NO_ANSWER) from error
-        except httpx2.TransportError as error:
-            raise RelayRefused(CaptureFault.BROKEN_OFF) from error
-        finally:
-            await response.aclose()
+        async with self._upstream.client.ask(self._asked()) as answer:
+            await self._pass_on(answer)
 
-    def _request(self) -> httpx2.Request:
-        query = self._call.scope["query_string"]
-        target = self._call.path.rest.encode("latin-1") + (b"?" + query if query else b"")
-        url = httpx2.URL(self._upstream.base)
-        url = url.copy_with(raw_path=url.raw_path.rstrip(b"/") + target)
-        headers = to_provider(self._call.headers)
-        extensions = {"timeout": TIMEOUT}
-        method = self._call.scope["method"]
-        if self._call.begun.body is not None:
-            content = self._call.begun.body or None
-            return httpx2.Request(method, url, headers=headers, content=content, extensions=extensions)
-        if length := first(self._call.headers, "content-length"):
+    def _asked(self) -> Asked:
+        call = self._call
+        query = call.scope["query_string"].decode("latin-1")
+        headers = to_provider(call.headers)
+        if call.server_key:
+            query = without_key(query)
+            headers = with_key(headers, call.server_key)
+        url = self._upstream.base.rstrip("/") + call.path.rest + (f"?{query}" if query else "")
+        if call.begun.body is not None:
+            return Asked(call.scope["method"], url, headers, call.begun.body)
+        if length := first(call.headers, "content-length"):
             headers.append(("Content-Length", length))
-        pieces = self._call.incoming.pieces()
-        return httpx2.Request(method, url, headers=headers, content=pieces, extensions=extensions)
+        return Asked(call.scope["method"], url, headers, call.incoming.pieces())
 
-    async def _pass_on(self, response: httpx2.Response) -> None:
-        call, base = self._call, self._upstream.base.rstrip("/")
-        own = f"{call.scope.get('scheme', 'http')}://{first(call.headers, 'host')}{call.path.base}"
-        given = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw]
-        headers = to_client(given, upstream=base, relay=own)
-        ended = self._ended
-        ended.status, ended.content_type = response.status_code, first(given, "content-type")
-        ended.headers = kept(given, of_answer=True)
-        pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    async def _pass_on(self, answer: Answer) -> None:
+        ended, send = self._ended, self._send
+        ended.status, ended.content_type = answer.status, first(answer.headers, "content-type")
+        ended.headers = kept(answer.headers, of_answer=True)
         self._has_answered = True
-        await self._send({"type": "http.response.start", "status": response.status_code, "headers": pairs})
-        async for piece in response.stream:  # type: ignore[union-attr]
+        await send({"type": "http.response.start", "status": answer.status, "headers": self._given(answer)})
+        async for piece in answer.pieces:
             self._note(piece)
-            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
-        await self._send({"type": "http.response.body", "body": b""})
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
         ended.fault = ""
+
+    def _given(self, answer: Answer) -> list[tuple[bytes, bytes]]:
+        """The headers of the answer for the program."""
+        call = self._call
+        own = f"{call.scope.get('scheme', 'http')}://{first(call.headers, 'host')}{call.path.base}"
+        pairs = to_client(answer.headers, upstream=self._upstream.base.rstrip("/"), relay=own)
+        return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in pairs]
 
     def _note(self, piece: bytes) -> None:
         """Raises RelayRefused beyond the limit."""

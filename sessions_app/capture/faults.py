@@ -24,6 +24,11 @@ _STATUSES: dict[CaptureFault, tuple[int, str]] = {
     CaptureFault.NOT_REACHED: (502, "UNAVAILABLE"),
     CaptureFault.NO_ANSWER: (504, "DEADLINE_EXCEEDED"),
     CaptureFault.STOPPED: (503, "UNAVAILABLE"),
+    CaptureFault.NO_SERVER_KEY: (401, "UNAUTHENTICATED"),
+    CaptureFault.NO_ALLOWANCE: (403, "PERMISSION_DENIED"),
+    CaptureFault.OVER_BUDGET: (429, "RESOURCE_EXHAUSTED"),
+    CaptureFault.BUDGET_UNCHECKED: (503, "UNAVAILABLE"),
+    CaptureFault.NOT_WITH_SERVER_KEY: (403, "PERMISSION_DENIED"),
     CaptureFault.REQUEST_TOO_LARGE: (413, "INVALID_ARGUMENT"),
 }
 

@@ -1,6 +1,7 @@
 """Forms of capture: a new address; sessions joined and split."""
 
 from datetime import timedelta
+from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
@@ -25,6 +26,19 @@ class AddressForm(forms.Form):
         help_text="Google gets the program's own key. The emulator costs nothing and takes any key.",
     )
     days = forms.TypedChoiceField(label="Ends", coerce=int, choices=_DAYS, initial=LIFETIME.days)
+
+    uses_server_key = forms.BooleanField(
+        label="Use Pipeweb's key",
+        required=False,
+        help_text="Whoever has this address spends your budget: the key of this installation takes the place "
+        "of whatever key a program sends.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if data.get("uses_server_key") and data.get("upstream") == CaptureAddress.Upstream.EMULATOR:
+            self.add_error("uses_server_key", "The emulator takes any key: leave this off.")
+        return data
 
     @property
     def lifetime(self) -> timedelta | None:

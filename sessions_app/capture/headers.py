@@ -38,6 +38,7 @@ _KEPT = frozenset(
 _KEPT_OF_ANSWERS = frozenset({"content-type", "content-encoding", "retry-after", "server-timing", "date"})
 _UPLOAD_URLS = frozenset({"x-goog-upload-url", "x-goog-upload-control-url", "location"})
 _INSTALLATION = "x-gemini-api-privileged-user-id"
+_KEY, _BEARER = "x-goog-api-key", "authorization"
 _COMMENT = re.compile(r"\([^)]*\)")
 _LONGEST = 300
 
@@ -82,9 +83,29 @@ def scope_of(headers: Iterable[Pair], secret: str) -> str:
     names = " ".join(product.partition("/")[0] for product in products)
     installation = first(pairs, _INSTALLATION)
     if installation:
-        digest = hmac.new(secret.encode(), installation.encode("latin-1"), "sha256").hexdigest()
-        names += f" {digest[:16]}"
+        names += f" {keyed_hash(installation, secret)}"
     return names[:200]
+
+
+def keyed_hash(text: str, secret: str) -> str:
+    """16 hexadecimal digits that tell whether two texts are the same, and nothing of them; empty for none."""
+    return (
+        hmac.new(secret.encode(), text.encode("latin-1", "replace"), "sha256").hexdigest()[:16]
+        if text
+        else ""
+    )
+
+
+def key_of(headers: Iterable[Pair]) -> str:
+    """The API key or the access token that a program sent, or none."""
+    pairs = list(headers)
+    return first(pairs, _KEY) or first(pairs, _BEARER).partition(" ")[2].strip()
+
+
+def with_key(headers: Iterable[Pair], key: str) -> list[Pair]:
+    """In place of whatever key a program sent."""
+    found = [(name, value) for name, value in headers if name.lower() not in (_KEY, _BEARER)]
+    return [*found, (_KEY, key)]
 
 
 def _named_in_connection(headers: Iterable[Pair]) -> set[str]:

@@ -17,7 +17,12 @@ _UNVERSIONED = re.compile(
 _RESOURCES = re.compile(
     r"/(?:upload/)?v1(?:alpha|beta\d?)?/(?:models|tunedModels|files|cachedContents|batches|interactions|openai)\b"
 )
-_SECRETS = re.compile(r"(?i)\b(key|access_token|upload_id)=[^&]*")
+_KEYS = frozenset({"key", "access_token"})
+_SECRETS = _KEYS | {"upload_id"}
+_WITH_SERVER_KEY = re.compile(
+    r"POST /v1\w*/models/[^/:]+:(generateContent|streamGenerateContent|countTokens)"
+    r"|GET /v1\w*/models(/[^/]+)?|(POST|PUT) /upload/v1\w*/files|(GET|DELETE) /v1\w*/files/[^/:]+"
+)
 _MODEL = re.compile(r"/(?:models|tunedModels)/([^/:?]+)")
 _LIVE = "/ws/"
 _NO_TOKEN = "-" * 22
@@ -51,6 +56,12 @@ class RelayPath:
     def asks_model(self) -> bool:
         """Whether it asks for an answer, so that it belongs to a session."""
         return self.rest.endswith((":generateContent", ":streamGenerateContent"))
+
+    def may_use_server_key(self, method: str) -> bool:
+        """Nothing whose money no budget counts, and nothing that lists what others made with the same key; a
+        file is known to who has its name.
+        """
+        return _WITH_SERVER_KEY.fullmatch(f"{method} {unquote(self.rest)}") is not None
 
     @property
     def model(self) -> str:
@@ -93,4 +104,21 @@ def api_path(path: str) -> RelayPath | None:
 
 def without_secrets(query: str) -> str:
     """The query as it is stored."""
-    return _SECRETS.sub(r"\1=…", query)
+    return "&".join(
+        f"{one.partition('=')[0]}=…" if _parameter(one) in _SECRETS else one for one in query.split("&")
+    )
+
+
+def without_key(query: str) -> str:
+    return "&".join(one for one in query.split("&") if _parameter(one) not in _KEYS)
+
+
+def key_in(query: str) -> str:
+    """The key that a query carries, or none."""
+    found = (one.partition("=")[2] for one in query.split("&") if _parameter(one) in _KEYS)
+    return unquote(next(found, ""))
+
+
+def _parameter(one: str) -> str:
+    """The name as Google reads it, which also takes `$key`."""
+    return unquote(one.partition("=")[0]).lower().removeprefix("$")

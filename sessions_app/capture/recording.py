@@ -130,6 +130,8 @@ def _row_of(begun: Begun, place: Placement | None) -> dict[str, Any]:
         model=storable(begun.model, 80),
         request_size=begun.size,
         **(columns_of(place) if place else {}),
+        key_hash=begun.key_hash,
+        uses_server_key=begun.uses_server_key,
     )
 
 

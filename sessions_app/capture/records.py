@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 @dataclass(slots=True)
 class Begun:
-    """`asks_model`: it belongs to a session."""
+    """`asks_model`: it belongs to a session. `key_hash` tells whether two requests went out with one key."""
 
     address: int
     owner: int
@@ -22,6 +22,8 @@ class Begun:
     asks_model: bool = False
     body: bytes | None = None
     size: int = 0
+    key_hash: str = ""
+    uses_server_key: bool = False
     key: UUID = field(default_factory=uuid4)
 
 

@@ -9,9 +9,8 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
-import httpx2
 from django.conf import settings
 from django.utils import timezone
 
@@ -19,11 +18,22 @@ from sessions_app.capture.addresses import AddressBook, KnownAddress
 from sessions_app.capture.exchange import Call, RelayedExchange
 from sessions_app.capture.faults import own_answer
 from sessions_app.capture.guard import refusal
-from sessions_app.capture.headers import SESSION_HEADER, Pair, decoded, first, kept, scope_of
+from sessions_app.capture.headers import (
+    SESSION_HEADER,
+    Pair,
+    decoded,
+    first,
+    kept,
+    key_of,
+    keyed_hash,
+    scope_of,
+)
 from sessions_app.capture.incoming import IncomingRequest
-from sessions_app.capture.paths import RelayPath, relay_path, without_secrets
+from sessions_app.capture.paths import RelayPath, key_in, relay_path, without_secrets
 from sessions_app.capture.recorder import Recorder
 from sessions_app.capture.records import Begun
+from sessions_app.capture.server_key import ServerKeys
+from sessions_app.capture.upstreams import Upstream
 from sessions_app.error_codes import CaptureFault
 from sessions_app.errors import RelayRefused
 
@@ -35,21 +45,23 @@ METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
-class Upstream(NamedTuple):
-    """Where requests go: fixed, never named by a request."""
-
-    base: str
-    transport: httpx2.AsyncBaseTransport
-
-
 class Relay:
-    def __init__(self, upstreams: Mapping[str, Upstream], book: AddressBook, recorder: Recorder) -> None:
+    def __init__(
+        self,
+        upstreams: Mapping[str, Upstream],
+        book: AddressBook,
+        recorder: Recorder,
+        server_keys: ServerKeys,
+    ) -> None:
         """`upstreams` by the values of `CaptureAddress.Upstream`."""
         self._upstreams = upstreams
         self._book = book
         self._recorder = recorder
+        self._server_keys = server_keys
         self._running: Counter[int] = Counter()
         """Primary key of an address → requests under way."""
+        self._spending: Counter[int] = Counter()
+        """Primary key of a person → of these, those with the server's key."""
 
     async def __call__(self, scope: Any, receive: Callable[[], Awaitable[Any]], send: Send) -> None:
         path = relay_path(scope["raw_path"])
@@ -63,9 +75,10 @@ class Relay:
     async def close(self) -> None:
         """After the requests have ended."""
         for upstream in self._upstreams.values():
-            await upstream.transport.aclose()
+            await upstream.client.close()
         await asyncio.to_thread(self._recorder.close)
         await self._book.close()
+        await self._server_keys.close()
 
     async def _serve(self, scope: Any, path: RelayPath, incoming: IncomingRequest, send: Send) -> None:
         began = time.perf_counter()
@@ -75,35 +88,54 @@ class Relay:
         call = Call(scope, path, headers, begun, incoming, began)
         try:
             self._check(call, address)
+            if address.uses_server_key:
+                await self._use_server_key(call)
             if not path.is_upload:
                 begun.body = await incoming.read()
                 begun.size = len(begun.body)
         except RelayRefused as refused:
-            self._record_refusal(call, refused)
+            if not address.is_paused:
+                self._record_refusal(call, refused)
             raise
         is_recorded = not address.is_paused and self._recorder.begin(begun)
         exchange = RelayedExchange(call, self._upstreams[address.upstream], send)
         try:
-            with self._place_of(address.pk):
+            with self._place_of(call):
                 await exchange.run()
         finally:
             if is_recorded:
                 self._recorder.end(exchange.ended())
 
     @contextmanager
-    def _place_of(self, address: int) -> Iterator[None]:
+    def _place_of(self, call: Call) -> Iterator[None]:
+        address, owner = call.begun.address, call.begun.owner if call.server_key else None
         self._running[address] += 1
+        if owner is not None:
+            self._spending[owner] += 1
         try:
             yield
         finally:
             self._running[address] -= 1
             self._running += Counter()  # Drops who has none.
+            if owner is not None:
+                self._spending[owner] -= 1
+                self._spending += Counter()
+
+    async def _use_server_key(self, call: Call) -> None:
+        """Raises RelayRefused before anything is sent."""
+        if not call.path.may_use_server_key(call.scope["method"]):
+            raise RelayRefused(CaptureFault.NOT_WITH_SERVER_KEY)
+        grant = await self._server_keys.grant(call.begun.owner)
+        if self._spending[call.begun.owner] >= grant.at_once:
+            raise RelayRefused(CaptureFault.TOO_MANY)
+        call.server_key, call.begun.uses_server_key = grant.key, True
+        call.begun.key_hash = keyed_hash(grant.key, settings.SECRET_KEY)
 
     def _check(self, call: Call, address: KnownAddress) -> None:
         """Raises RelayRefused."""
         allowed, hosts = settings.PIPEWEB_CAPTURE, settings.ALLOWED_HOSTS
         fault = refusal(call.scope, call.headers, allowed=allowed, hosts=hosts) or address.fault
-        if fault is None and call.path.is_live:
+        if fault is None and (call.path.is_live or first(call.headers, "sec-websocket-key")):
             fault = CaptureFault.LIVE
         if fault is None and not (call.path.is_known and call.scope["method"] in METHODS):
             fault = CaptureFault.WRONG_PATH
@@ -122,7 +154,8 @@ class Relay:
 
 
 def _begun(scope: Any, path: RelayPath, headers: list[Pair], address: KnownAddress) -> Begun:
-    query = without_secrets(scope["query_string"].decode("latin-1"))
+    given = scope["query_string"].decode("latin-1")
+    query = without_secrets(given)
     return Begun(
         address=address.pk,
         owner=address.owner,
@@ -135,6 +168,7 @@ def _begun(scope: Any, path: RelayPath, headers: list[Pair], address: KnownAddre
         name=first(headers, SESSION_HEADER).strip()[:80] or path.name,
         model=path.model,
         asks_model=path.asks_model,
+        key_hash=keyed_hash(key_of(headers) or key_in(given), settings.SECRET_KEY),
     )
 
 

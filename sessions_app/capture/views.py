@@ -161,7 +161,11 @@ def _own(request: AuthenticatedRequest, captured: UUID) -> CapturedRequest:
 def _issue(request: AuthenticatedRequest, form: AddressForm) -> tuple[CaptureAddress, str]:
     data = form.cleaned_data
     return CaptureAddress.issue(
-        request.user.pk, data["name"], upstream=data["upstream"], lifetime=form.lifetime
+        request.user.pk,
+        data["name"],
+        upstream=data["upstream"],
+        lifetime=form.lifetime,
+        uses_server_key=data["uses_server_key"],
     )
 
 

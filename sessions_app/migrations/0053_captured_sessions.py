@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0051_captured_requests"),
+        ("sessions_app", "0052_captured_keys"),
     ]
 
     operations = [
@@ -48,22 +48,6 @@ class Migration(migrations.Migration):
                 blank=True,
                 default=list,
                 help_text="What stands around the chunks in the answer (capture.framing).",
-            ),
-        ),
-        migrations.AddField(
-            model_name="capturedrequest",
-            name="key_hash",
-            field=models.CharField(
-                blank=True,
-                help_text="Equal for requests with the same key; empty without one.",
-                max_length=16,
-            ),
-        ),
-        migrations.AddField(
-            model_name="capturedrequest",
-            name="uses_server_key",
-            field=models.BooleanField(
-                default=False, help_text="The server's key replaced the program's, as the address allows."
             ),
         ),
         migrations.AddField(

@@ -84,6 +84,9 @@ class CaptureAddress(models.Model):
     token_hash = models.CharField(max_length=64, unique=True)
     upstream = models.CharField(max_length=10, choices=Upstream, default=Upstream.PROVIDER)
     is_paused = models.BooleanField(default=False, help_text="Relays without recording.")
+    uses_server_key = models.BooleanField(
+        default=False, help_text="The server's key in place of the program's: calls spend the owner's budget."
+    )
     expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: never.")
     revoked_at = models.DateTimeField(null=True, blank=True)
     missed = models.PositiveIntegerField(
@@ -111,6 +114,7 @@ class CaptureAddress(models.Model):
         *,
         upstream: str = Upstream.PROVIDER,
         lifetime: timedelta | None = LIFETIME,
+        uses_server_key: bool = False,
     ) -> tuple["CaptureAddress", str]:
         """A new address and its token, which is not kept. `lifetime` None: until it is revoked."""
         token = secrets.token_urlsafe(TOKEN_BYTES)
@@ -119,6 +123,7 @@ class CaptureAddress(models.Model):
             name=name.strip()[:NAME_LENGTH],
             token_hash=capture_digest(token),
             upstream=upstream,
+            uses_server_key=uses_server_key,
             expires_at=None if lifetime is None else timezone.now() + lifetime,
         )
         return row, token

@@ -60,12 +60,6 @@ class CapturedRequest(models.Model):
     scope = models.CharField(max_length=CLIENT_LENGTH, blank=True, help_text="Program and installation.")
     name = models.CharField(max_length=80, blank=True, help_text="The session's name, given by the client.")
     model = models.CharField(max_length=80, blank=True)
-    key_hash = models.CharField(
-        max_length=16, blank=True, help_text="Equal for requests with the same key; empty without one."
-    )
-    uses_server_key = models.BooleanField(
-        default=False, help_text="The server's key replaced the program's, as the address allows."
-    )
     session = models.CharField(max_length=KEY_LENGTH, blank=True)
     lane = models.CharField(max_length=KEY_LENGTH, blank=True)
     relation = models.CharField(max_length=12, blank=True)
@@ -84,6 +78,10 @@ class CapturedRequest(models.Model):
         default=list, blank=True, help_text="What stands around the chunks in the answer (capture.framing)."
     )
     request_body = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
+    key_hash = models.CharField(
+        max_length=16, blank=True, help_text="Keyed hash of the key that it went out with; empty without."
+    )
+    uses_server_key = models.BooleanField(default=False)
     request_size = models.PositiveBigIntegerField(default=0)
     status = models.PositiveSmallIntegerField(null=True, help_text="Empty: no response came, or not yet.")
     content_type = models.CharField(max_length=80, blank=True)

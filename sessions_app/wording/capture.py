@@ -27,6 +27,25 @@ FAULTS: dict[str, str] = {
     CaptureFault.NO_ANSWER: "The provider sent nothing for ten minutes.",
     CaptureFault.BROKEN_OFF: "The connection to the provider broke in the middle of the answer.",
     CaptureFault.STOPPED: "The server was stopped before the end.",
+    CaptureFault.NO_SERVER_KEY: (
+        "This address uses the key of Pipeweb, and Pipeweb has none. Enter one, or make an address that "
+        "passes the program's own key on."
+    ),
+    CaptureFault.NO_ALLOWANCE: (
+        "This address uses the key of Pipeweb, and its owner may not ask models with it (personal limits)."
+    ),
+    CaptureFault.OVER_BUDGET: (
+        "The budget of the address's owner is spent. Nothing was sent. The page /spending/ tells when it "
+        "begins anew."
+    ),
+    CaptureFault.BUDGET_UNCHECKED: (
+        "Whether the budget allows this request could not be checked, because the database does not answer. "
+        "Nothing was sent."
+    ),
+    CaptureFault.NOT_WITH_SERVER_KEY: (
+        "Not with the key of Pipeweb, which serves generateContent, streamGenerateContent, countTokens, "
+        "models and uploaded files only: no budget counts the rest, or it is somebody else's."
+    ),
     CaptureFault.REQUEST_TOO_LARGE: "The request is too large to relay: at most {limit:,} bytes.",
     CaptureFault.ANSWER_TOO_LARGE: "The answer is too large to relay: at most {limit:,} bytes.",
 }
@@ -60,6 +79,12 @@ REGROUP_PROBLEMS: dict[str, str] = {
 OTHER_REQUESTS = "Other requests"
 """The heading of those that belong to no session."""
 
+TOO_LARGE: dict[str, str] = {
+    CaptureFault.REQUEST_TOO_LARGE: "The request is too large to relay.",
+    CaptureFault.ANSWER_TOO_LARGE: "The answer is too large to relay.",
+}
+"""Where the limit is not known any more."""
+
 _GUESSED = "{relation} (a guess)"
 _NUMBERED = "{role} {number}"
 _UNKNOWN_PROGRAM = "an unknown program"
@@ -69,7 +94,9 @@ _MISSED = "{number:,} requests were relayed but not recorded."
 
 
 def fault(code: str, *, limit: int = 0) -> str:
-    return fill(FAULTS[code], {"limit": limit})
+    """`limit` 0: unknown."""
+    known = TOO_LARGE if not limit and code in TOO_LARGE else FAULTS
+    return fill(known[code], {"limit": limit})
 
 
 def regroup_problem(error: NotRegrouped) -> str:

@@ -2,6 +2,10 @@
 
 Everything runs on this machine, which the load shares with the server: run it on an idle one. The delay of a
 chunk is from the moment at which the upstream wrote it (`fake_upstream`) until it is read here.
+
+CPU of a chunk: an answer with all chunks beside one with two, which takes as long, so that rest and request
+cancel out; the median of the repeats, with what is recorded. With one stream every chunk wakes a process that
+slept, whose price is the machine's: there `bare_pipe`, which passes packets on unread, is taken off.
 """
 
 import asyncio
@@ -11,6 +15,8 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,7 +33,13 @@ LARGE_STREAMS = 1
 """A large body is sent by one program at a time."""
 
 CHUNKS, PACE = 50, 20.0
+FEW = 2
+"""Chunks of an answer that takes as long."""
+
 WARM_UP = 5
+SHORT = 20
+"""Requests with a short answer, one after the other, for the time until the first byte."""
+
 REST_SECONDS = 3.0
 RECORDED_SECONDS = 1.0
 FIRST_AIM, CHUNK_AIM = 3.0, 0.2
@@ -62,6 +74,10 @@ class Case:
     @property
     def name(self) -> str:
         return f"{self.streams} × {self.size / 1000:,.0f} kB"
+
+    @property
+    def with_few(self) -> "Case":
+        return replace(self, chunks=FEW, pace=self.pace * self.chunks / FEW)
 
     def body(self, number: int) -> bytes:
         """No two are alike, as no two requests of people are."""
@@ -115,36 +131,62 @@ class Between:
 
 
 async def measure(case: Case, url: str, repeats: int, server: Between | None = None) -> Times:
-    """The CPU is that of `server` beyond rest: of answers without chunks, and what chunks add to it."""
-    await load(replace(case, streams=1, chunks=2), url, WARM_UP, server)
-    times, cpu = await load(case, url, repeats, server)
-    if server:
-        _, short = await load(replace(case, chunks=0), url, repeats, server)
-        requests = case.streams * repeats
-        times.request_cpu, times.chunk_cpu = short / requests, (cpu - short) / (requests * case.chunks)
+    """With the CPU of `server`, if there is one."""
+    times, quiet = Times(), replace(case, streams=1, chunks=FEW, pace=1.0)
+    for number in range(WARM_UP + SHORT):
+        await load(quiet, url, number, times if number >= WARM_UP and case.streams == 1 else Times())
+    requests, chunks = [], []
+    for number in range(repeats):
+        few = await cpu_of(case.with_few, url, number, times, server)
+        many = await cpu_of(case, url, number, times, server)
+        requests.append(few / case.streams)
+        chunks.append((many - few) / case.streams / (case.chunks - FEW))
+    times.request_cpu, times.chunk_cpu = median(requests), median(chunks)
     return times
 
 
-async def load(case: Case, url: str, repeats: int, server: Between | None) -> tuple[Times, float]:
-    """The times, and ms of CPU with what is recorded afterwards."""
-    times, began, before = Times(), time.monotonic(), cpu_seconds(server.pid) if server else 0.0
-    for turn in range(repeats):
-        bodies = [case.body(turn * case.streams + at) for at in range(case.streams)]
-        await asyncio.gather(*(ask(url, body, times) for body in bodies))
+async def load(case: Case, url: str, number: int, times: Times) -> None:
+    """One answer for each stream, at once."""
+    bodies = [case.body(number * case.streams + at) for at in range(case.streams)]
+    await asyncio.gather(*(ask(url, body, times) for body in bodies))
+
+
+async def cpu_of(case: Case, url: str, number: int, times: Times, server: Between | None) -> float:
+    """Ms of CPU beyond rest, with what is recorded afterwards."""
     if server is None:
-        return times, 0.0
+        await load(case, url, number, times)
+        return 0.0
+    began, before = time.monotonic(), cpu_seconds(server.pid)
+    await load(case, url, number, times)
     await asyncio.sleep(RECORDED_SECONDS)
     rest = server.idle * (time.monotonic() - began)
-    return times, 1000 * (cpu_seconds(server.pid) - before - rest)
+    return 1000 * (cpu_seconds(server.pid) - before - rest)
 
 
-def aims_of(direct: Mapping[Case, Times], relayed: Mapping[Case, Times]) -> Iterator[Aim]:
-    for case, times in relayed.items():
-        if case == next(iter(relayed)):
-            added = percentile(times.firsts, 50) - percentile(direct[case].firsts, 50)
-            yield Aim(f"added to the first byte at p50, {case.name}, ms", FIRST_AIM, added)
-        if case.size == SIZES[0]:
-            yield Aim(f"CPU of a chunk, {case.name}, ms", CHUNK_AIM, times.chunk_cpu)
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The times of a case: sent directly, through a pipe, and relayed."""
+
+    direct: Times
+    piped: Times
+    relayed: Times
+
+    @property
+    def added(self) -> float:
+        return percentile(self.relayed.firsts, 50) - percentile(self.direct.firsts, 50)
+
+
+def aims_of(found: Mapping[Case, Found]) -> Iterator[Aim]:
+    for at, (case, one) in enumerate(found.items()):
+        if at == 0:
+            yield Aim(f"added to the first byte at p50, {case.name}, ms", FIRST_AIM, one.added)
+        if case.size != SIZES[0]:
+            continue
+        if case.streams == 1:
+            added = one.relayed.chunk_cpu - one.piped.chunk_cpu
+            yield Aim(f"CPU of a chunk beyond that of a bare pipe, {case.name}, ms", CHUNK_AIM, added)
+        else:
+            yield Aim(f"CPU of a chunk, {case.name}, ms", CHUNK_AIM, one.relayed.chunk_cpu)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -163,21 +205,29 @@ def new_address(port: int, **variables: str) -> str:
 
 
 def run(given: Mapping[str, Any], say: Say) -> Sequence[Aim]:
-    with temporary_folder() as folder, fake_upstream(folder) as url:
+    with temporary_folder() as folder, fake_upstream(folder) as url, bare_pipe(folder, url) as pipe:
         variables = {"PIPEWEB_DATA": str(folder / "data"), "GOOGLE_GEMINI_BASE_URL": url}
         with Server("server", MANAGE, GREETING, folder, **variables) as server:
             address = new_address(server.port, **variables)
             heads = ("first p50", "first p95", "chunk p50", "CPU/request", "CPU/chunk")
             say(f"{'ms':<28}" + "".join(f"{head:>13}" for head in heads))
-            between = Between.at_rest(server.pid)
-            direct: dict[Case, Times] = {}
-            relayed: dict[Case, Times] = {}
+            way = [
+                ("directly", url, None),
+                ("a bare pipe", f"http://127.0.0.1:{pipe.port}", Between(pipe.pid, 0.0)),
+                ("relayed", address, Between.at_rest(server.pid)),
+            ]
+            found: dict[Case, Found] = {}
             for case in cases(given["streams"]):
-                direct[case] = asyncio.run(measure(case, url, given["repeats"]))
-                say(direct[case].line(f"{case.name}, directly"))
-                relayed[case] = asyncio.run(measure(case, address, given["repeats"], between))
-                say(relayed[case].line(f"{case.name}, relayed"))
-            return [*aims_of(direct, relayed)]
+                times = [asyncio.run(measure(case, base, given["repeats"], pid)) for _, base, pid in way]
+                for (name, _, _), one in zip(way, times, strict=True):
+                    say(one.line(f"{case.name}, {name}"))
+                found[case] = Found(*times)
+            return [*aims_of(found)]
+
+
+def bare_pipe(folder: Path, url: str) -> Server:
+    command = ("-m", "tests.bench.bare_pipe", str(urlsplit(url).port))
+    return Server("pipe", command, r"pipe on port (\d+)", folder)
 
 
 BENCH = Bench("capture", "requests of other programs, directly and through the relay", add_arguments, run)

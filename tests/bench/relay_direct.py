@@ -60,7 +60,9 @@ def sdk(url: str) -> Ask:
     from google import genai
     from google.genai import types
 
-    options = types.HttpOptions(base_url=url, async_client_args={"limits": LIMITS, "trust_env": False})
+    # Without a transport the SDK would take aiohttp, where it is installed.
+    transport = httpx2.AsyncHTTPTransport(limits=LIMITS, trust_env=False)
+    options = types.HttpOptions(base_url=url, async_client_args={"transport": transport})
     client = genai.Client(api_key="bench", vertexai=False, http_options=options)
 
     async def ask(message: str) -> AsyncIterator[str]:

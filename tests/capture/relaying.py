@@ -10,7 +10,10 @@ import httpx2
 from sessions_app.capture.addresses import AddressBook, KnownAddress
 from sessions_app.capture.recorder import Recorder
 from sessions_app.capture.records import Begun, Ended, Record
-from sessions_app.capture.relay import Relay, Upstream
+from sessions_app.capture.relay import Relay
+from sessions_app.capture.server_key import Grant, ServerKeys
+from sessions_app.capture.upstreams import InProcessClient, Upstream
+from sessions_app.error_codes import CaptureFault
 
 TOKEN = "A" * 22
 BASE = f"/capture/{TOKEN}"
@@ -75,12 +78,19 @@ class Answer:
 class Bench:
     """A relay whose records are kept in lists."""
 
-    def __init__(self, play: Play, address: KnownAddress | None = ADDRESS) -> None:
+    def __init__(
+        self,
+        play: Play,
+        address: KnownAddress | None = ADDRESS,
+        grant: Callable[[int], Grant | CaptureFault] = lambda owner: CaptureFault.NO_SERVER_KEY,
+    ) -> None:
         self.provider = Provider(play)
         self.records: list[Record] = []
         self.recorder = Recorder(self.records.extend, lambda missed: None)
-        upstreams = {"provider": Upstream(PROVIDER, self.provider)}
-        self.relay = Relay(upstreams, AddressBook(lambda _: address), self.recorder)
+        upstreams = {"provider": Upstream(PROVIDER, InProcessClient(self.provider))}
+        self.find: Callable[[str], KnownAddress | None] = lambda token_hash: address
+        book = AddressBook(self._find)
+        self.relay = Relay(upstreams, book, self.recorder, ServerKeys(grant))
         self.broken_off = 0
 
     async def ask(
@@ -132,6 +142,9 @@ class Bench:
         assert self.recorder.flush(10)
         begun = [one for one in self.records if isinstance(one, Begun)]
         return begun, [one for one in self.records if isinstance(one, Ended)]
+
+    def _find(self, token_hash: str) -> KnownAddress | None:
+        return self.find(token_hash)
 
     def _break_off(self) -> None:
         self.broken_off += 1

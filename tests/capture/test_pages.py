@@ -42,6 +42,16 @@ def test_an_address_is_shown_once_with_the_lines_for_each_program(client: Client
     assert found[2] not in page(client) and "Laptop" in page(client)
 
 
+def test_the_servers_key_is_used_only_when_the_box_is_ticked(client: Client) -> None:
+    data = {"name": "Laptop", "upstream": "provider", "days": "30"}
+    client.post(reverse("capture"), data)
+    assert "spends your budget.</p>" not in page(client)
+    client.post(reverse("capture"), data | {"uses_server_key": "on"})
+    assert "spends your budget.</p>" in page(client)
+    client.post(reverse("capture"), data | {"uses_server_key": "on", "upstream": "emulator"})
+    assert [row.uses_server_key for row in CaptureAddress.objects.all()] == [True, False]
+
+
 def test_lines_name_an_address_where_they_need_one() -> None:
     assert all("{base}" in one.lines for one in CLIENTS)
     assert len({one.key for one in CLIENTS}) == len(CLIENTS)

@@ -2,15 +2,20 @@
 
 import asyncio
 import json
+import threading
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import httpx2
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
-from sessions_app.capture import exchange, incoming, relay
+from sessions_app.capture import addresses, exchange, incoming, lookups, relay
+from sessions_app.capture.addresses import KnownAddress
+from sessions_app.error_codes import CaptureFault
+from sessions_app.errors import RelayRefused
 from tests.capture.relaying import ADDRESS, BASE, GENERATE, PROVIDER, Bench, Pieces, answering, failing
 
 KEY = ("x-goog-api-key", "secret-key")
@@ -69,7 +74,7 @@ async def test_an_address_for_an_upload_leads_through_the_relay() -> None:
     [
         (httpx2.ConnectError("no"), 502, "not_reached"),
         (httpx2.ConnectTimeout("no"), 502, "not_reached"),
-        (httpx2.ReadTimeout("no"), 504, "no_answer"),
+        (RelayRefused(CaptureFault.NO_ANSWER), 504, "no_answer"),
     ],
 )
 async def test_our_own_faults_look_like_googles_and_are_marked(error: Any, status: int, fault: str) -> None:
@@ -104,6 +109,7 @@ async def test_a_program_that_leaves_ends_the_request_to_the_provider() -> None:
 async def test_a_paused_address_relays_and_records_nothing() -> None:
     bench = Bench(answering(b"x"), replace(ADDRESS, is_paused=True))
     assert (await bench.ask()).body == b"x"
+    assert (await bench.ask("/nothing")).status == 404
     assert bench.recorded() == ([], [])
 
 
@@ -132,6 +138,7 @@ async def test_an_address_that_is_over_reaches_nobody(address: Any, fault: str) 
         ({"path": "/v1beta/%2e%2e/x"}, 404, "wrong_path"),
         ({"method": "CONNECT"}, 404, "wrong_path"),
         ({"path": "/ws/google.ai"}, 501, "live"),
+        ({"method": "GET", "headers": [("Sec-WebSocket-Key", "eA==")]}, 501, "live"),
         ({"headers": [("Origin", "http://127.0.0.1:8000")]}, 403, "from_browser"),
         ({"headers": [("Cookie", "a=b")]}, 403, "from_browser"),
         ({"client": ("192.0.2.1", 5)}, 403, "from_elsewhere"),
@@ -194,21 +201,39 @@ async def test_no_more_requests_run_at_once_than_allowed(monkeypatch: pytest.Mon
     assert (await bench.ask()).status == 200
 
 
-async def test_a_database_that_is_away_is_no_reason_to_refuse_who_is_known() -> None:
+def away(token_hash: str) -> None:
+    raise OperationalError("database is locked")
+
+
+async def test_a_database_that_is_away_is_no_reason_to_refuse_who_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(addresses, "REMEMBERED_SECONDS", 0.0)
     bench = Bench(answering(b"x"))
     assert (await bench.ask()).status == 200
-    bench.relay._book._known = {key: (found, 0.0) for key, (found, _) in bench.relay._book._known.items()}  # type: ignore[assignment]
-
-    def away(token_hash: str) -> None:
-        from django.db import OperationalError
-
-        raise OperationalError("database is locked")
-
-    bench.relay._book._find = away
+    bench.find = away
     assert (await bench.ask()).status == 200
-    bench.relay._book._known.clear()
-    answer = await bench.ask()
+    stranger = Bench(answering(b"x"))
+    stranger.find = away
+    answer = await stranger.ask()
     assert (answer.status, answer.headers["x-pipeweb"]) == (503, "unchecked")
+
+
+async def test_a_database_that_hangs_holds_nobody_up_who_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addresses, "REMEMBERED_SECONDS", 0.0)
+    monkeypatch.setattr(lookups, "WAIT_SECONDS", 0.05)
+    bench, answers = Bench(answering(b"x")), threading.Event()
+    await bench.ask()
+
+    def hanging(token_hash: str) -> KnownAddress:
+        answers.wait(30)
+        return replace(ADDRESS, is_revoked=True)
+
+    bench.find = hanging
+    assert [(await bench.ask()).status for _ in range(3)] == [200] * 3
+    answers.set()
+    await asyncio.sleep(0.2)
+    assert (await bench.ask()).headers["x-pipeweb"] == "revoked", "what was read at last counts"
 
 
 async def test_a_session_is_named_by_header_or_path() -> None:

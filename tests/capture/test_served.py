@@ -1,7 +1,10 @@
 """The relay in a real server: bytes on both sockets, a program that leaves, a database that is locked."""
 
+import html
 import json
 import sqlite3
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -12,10 +15,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 from google import genai
 from google.genai import types
 
+from sessions_app.wording.capture import fault
 from tests.capture.recordings import SHARED, needs_captures, recorded
 from tests.capture.upstream_server import UpstreamServer
 from tests.server import Server, manage
@@ -132,30 +137,90 @@ def test_a_program_that_leaves_is_noticed_by_the_provider(
     assert wait_for_end(server, f"{GENERATE}&left=1")["fault"] == "client_left"
 
 
-def test_a_locked_database_stops_no_call_and_loses_no_record(
+LOCKING = """
+import sqlite3, sys, time
+locking = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)
+locking.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+time.sleep(float(sys.argv[2]))
+locking.execute("ROLLBACK")
+"""
+LOCKED_SECONDS = 30
+
+
+def test_a_database_that_is_locked_for_long_stops_no_call_and_loses_no_record(
     server: Server, base: str, upstream: UpstreamServer
 ) -> None:
     post(base + GENERATE, b"{}")
-    with closing(sqlite3.connect(server.folder / "pipeweb.sqlite3", isolation_level=None)) as locking:
-        locking.execute("BEGIN IMMEDIATE")
-        began = time.monotonic()
-        assert [post(f"{base}{GENERATE}&locked={at}", b"{}")[0] for at in range(20)] == [200] * 20
-        assert time.monotonic() - began < 15, "no call waited for the lock of 20 seconds"
-        assert not [row for row in rows(server) if "locked" in row["path"]]
-        locking.execute("ROLLBACK")
-    wait_for_end(server, f"{GENERATE}&locked=19")
-    assert len([row for row in rows(server) if "locked" in row["path"]]) == 20
+    command = [sys.executable, "-c", LOCKING, str(server.folder / "pipeweb.sqlite3"), str(LOCKED_SECONDS)]
+    asked = 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as locking:
+        assert locking.stdout and locking.stdout.readline() == "locked\n"
+        while locking.poll() is None:
+            status, _, answer = post(f"{base}{GENERATE}&locked={asked}", b"{}")
+            assert (status, answer) == (200, b"".join(ANSWER))
+            asked += 1
+            if locking.poll() is None:
+                assert not [row for row in rows(server) if "locked" in row["path"]], (
+                    "nothing could be written"
+                )
+            time.sleep(0.5)
+    assert asked > 10
+    wait_until_written(server, f"{GENERATE}&locked=", asked)
+    found = [row for row in rows(server) if "locked" in row["path"]]
+    assert len(found) == asked and all(row["status"] == 200 and row["request_size"] == 2 for row in found)
+
+
+def ask_live(base: str) -> tuple[int, str]:
+    place = urlsplit(base)
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    with closing(HTTPConnection(place.netloc, timeout=60)) as connection:
+        named = {**upgrade, "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+        connection.request("GET", f"{place.path}/ws/x?key=k", headers=named)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())["error"]["message"]
 
 
 def test_the_live_api_is_refused_with_a_sentence(base: str) -> None:
-    place = urlsplit(base)
-    with closing(HTTPConnection(place.netloc, timeout=60)) as connection:
-        upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
-        connection.request(
-            "GET", f"{place.path}/ws/x?key=k", headers={**upgrade, "Sec-WebSocket-Key": "eA=="}
+    status, sentence = ask_live(base)
+    assert status == 501 and "Live API" in sentence
+
+
+def test_what_was_refused_is_listed_with_the_reason(server: Server, upstream: UpstreamServer) -> None:
+    base = address(server)
+    ask_live(base)
+    post(base + "/nothing", b"{}")
+    post(base + GENERATE, b"{}", Origin="http://evil.example")
+    post(base + GENERATE, b"{}", Cookie="a=b")
+    post(base + GENERATE, b"x" * (33 * 1024 * 1024))
+    ended = address(server)
+    with closing(sqlite3.connect(server.folder / "pipeweb.sqlite3", timeout=30)) as database, database:
+        newest = "(SELECT max(id) FROM sessions_app_captureaddress)"
+        database.execute(
+            f"UPDATE sessions_app_captureaddress SET revoked_at = created_at WHERE id = {newest}"
         )
-        answer = connection.getresponse()
-        assert answer.status == 501 and "Live API" in json.loads(answer.read())["error"]["message"]
+    post(ended + GENERATE, b"{}")
+    wait_for_faults(
+        server, ["live", "wrong_path", "from_browser", "from_browser", "request_too_large", "revoked"]
+    )
+    assert not upstream.requests
+    link = server.new_link()
+    with httpx2.Client(timeout=60, trust_env=False, follow_redirects=True) as client:
+        client.get(link)
+        client.post(link, data={"csrfmiddlewaretoken": client.cookies["pipeweb_csrf"]})
+        shown = html.unescape(client.get(server.url + "/capture/").text)
+    for code in ("live", "wrong_path", "from_browser", "request_too_large", "revoked"):
+        assert fault(code) in shown
+
+
+def wait_for_faults(server: Server, wanted: list[str]) -> None:
+    found: list[str] = []
+    for _ in range(600):
+        found = [row["fault"] for row in rows(server) if row["ended_at"]][-len(wanted) :]
+        if found == wanted:
+            return
+        time.sleep(0.05)
+    raise AssertionError(found)
 
 
 def test_a_page_of_the_browser_is_no_address(server: Server) -> None:

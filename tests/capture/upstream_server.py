@@ -15,6 +15,7 @@ class UpstreamServer:
         self.requests: list[bytes] = []
         self.chunks: list[bytes] = []
         self.has_end = True
+        self.head = HEAD
         self.is_left = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -43,7 +44,7 @@ class UpstreamServer:
         with connection:
             while request := _read(connection):
                 self.requests.append(request)
-                connection.sendall(HEAD)
+                connection.sendall(self.head)
                 for chunk in self.chunks:
                     connection.sendall(b"%x\r\n%b\r\n" % (len(chunk), chunk))
                 if not self.has_end:

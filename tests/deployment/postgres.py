@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import tempfile
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, LiteralString
 
@@ -19,6 +21,8 @@ TERMINATE = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
+
+TERMINATE_OTHER = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
 
 
 def server_url() -> str:
@@ -107,6 +111,17 @@ class Database:
     def terminate_connections(self) -> int:
         """Ends all connections to the database, as a restart does; how many there were."""
         return len(self.rows(TERMINATE))
+
+    @contextmanager
+    def gone(self) -> Iterator[None]:
+        """Nobody is connected, and nobody gets in, for as long as the block lasts."""
+        self._run("ALTER DATABASE {} WITH ALLOW_CONNECTIONS false")
+        try:
+            with psycopg.connect(self._server, autocommit=True) as connection:
+                connection.execute(TERMINATE_OTHER, [self.name])
+            yield
+        finally:
+            self._run("ALTER DATABASE {} WITH ALLOW_CONNECTIONS true")
 
     def _run(self, statement: str) -> None:
         with psycopg.connect(self._server, autocommit=True) as connection:

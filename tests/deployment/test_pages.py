@@ -67,12 +67,18 @@ def test_a_form_from_another_site_is_refused(visitor: Visitor) -> None:
     assert visitor.client.post("/new", data={"quick": "1"}, headers=headers).status_code == 403
 
 
-def test_no_log_holds_a_sign_in_token_or_what_people_search_for(site: Site, visitor: Visitor) -> None:
-    visitor.get("/sign-in/token-that-was-sent")
+def test_no_log_holds_a_token_or_what_people_search_for(site: Site, visitor: Visitor) -> None:
+    token = "token-that-was-sent-22"
+    visitor.get(f"/sign-in/{token}")
+    visitor.get(f"/shared/{token}/")
+    visitor.get(f"/capture/{token}/v1beta/models?key={token}")
+    visitor.get(f"/capture/{token}/upload/v1beta/files?upload_id={token}")
+    visitor.get(f"/%63apture/{token}/v1beta/models")
+    visitor.get(f"/nowhere?access_token={token}")
     visitor.get("/?q=a+private+matter")
     visitor.get("/nowhere-to-be-found")
     assert "nowhere-to-be-found" in site.logs
-    assert "token-that-was-sent" not in site.logs and "private" not in site.logs
+    assert token not in site.logs and "private" not in site.logs
 
 
 def test_a_page_comes_from_the_process_that_is_left(site: Site, visitor: Visitor) -> None:

@@ -16,6 +16,7 @@ FOLDERS = (
         "test_values.py",
         "chat/test_history_branches.py",
     ),
+    *("capture/test_recording.py", "capture/test_server_key.py"),
     *("context/test_personal_limits.py", "context/test_storage.py", "chat/test_sockets.py"),
     *("panels", "inspector/test_views.py", "runs/test_engine.py", "runs/test_cache_lifecycle.py"),
     *(

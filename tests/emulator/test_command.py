@@ -92,7 +92,11 @@ def test_a_file_that_is_no_recording_is_said(tmp_path: Path) -> None:
 
 
 async def _talk(base: str) -> None:
-    options = types.HttpOptions(api_version="v1beta", base_url=base, async_client_args={"trust_env": False})
+    # Without a transport the SDK would take aiohttp, where it is installed.
+    transport = httpx2.AsyncHTTPTransport(trust_env=False)
+    options = types.HttpOptions(
+        api_version="v1beta", base_url=base, async_client_args={"transport": transport}
+    )
     sdk = genai.Client(api_key="emulator", vertexai=False, http_options=options).aio
     chunks = await sdk.models.generate_content_stream(model=FLASH, contents="hello")
     texts = [chunk.text or "" async for chunk in chunks]

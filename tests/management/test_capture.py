@@ -29,6 +29,14 @@ def test_the_address_is_printed_and_nothing_else(alice: User) -> None:
     row = CaptureAddress.objects.get()
     assert found and row.token_hash == capture_digest(found[1])
     assert (row.name, row.owner, row.upstream) == ("CLI", alice, "provider")
+    assert not row.uses_server_key
+
+
+def test_the_servers_key_is_used_only_when_that_is_said(alice: User) -> None:
+    printed("--name", "x", "--user", "alice", "--server-key")
+    assert CaptureAddress.objects.get().uses_server_key
+    with pytest.raises(CommandError):
+        printed("--name", "y", "--user", "alice", "--server-key", "--emulator")
 
 
 def test_it_can_lead_to_the_emulator_and_last_for_other_times(alice: User) -> None:

@@ -221,6 +221,13 @@ def every_old_session_is_a_chat_of_no_agent() -> None:
     assert not Exchange.objects.filter(uses_client_key=True).exists()
 
 
+def an_address_passes_the_programs_key_on() -> None:
+    row, _ = CaptureAddress.issue(User.objects.earliest("pk").pk, "made after the migration")
+    captured = CapturedRequest.objects.create(address=row, received_at=row.created_at)
+    assert not row.uses_server_key and not captured.uses_server_key and captured.key_hash == ""
+    row.delete()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -251,6 +258,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
+    "0052_captured_keys": an_address_passes_the_programs_key_on,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

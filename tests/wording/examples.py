@@ -366,7 +366,7 @@ def _sentences_of_bookings() -> Iterator[str]:
 
 
 def _sentences_of_capture() -> Iterator[str]:
-    yield from (capture.fault(one, limit=1_000) for one in CaptureFault)
+    yield from (capture.fault(one, limit=limit) for one in CaptureFault for limit in (0, 1_000))
     yield from (capture.relation(one, is_guess=guess) for one in Relation for guess in (False, True))
     yield from capture.ROLES.values()
     yield from (capture.lane(one, 2, count) for one in capture.ROLES for count in (1, 3))

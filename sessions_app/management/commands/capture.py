@@ -26,6 +26,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--port", type=int, default=8000, help="of the running server (default: %(default)s)"
         )
+        parser.add_argument(
+            "--server-key",
+            action="store_true",
+            help="use the key of this installation: whoever has the address spends the person's budget",
+        )
         parser.add_argument("--emulator", action="store_true", help="relay to the built-in emulator")
         parser.add_argument(
             "--days", type=int, default=LIFETIME.days, help="until it ends; 0: never (default: %(default)s)"
@@ -39,13 +44,18 @@ class Command(BaseCommand):
         host: str,
         port: int,
         emulator: bool,
+        server_key: bool,
         days: int,
         **options: Any,
     ) -> None:
         person = find(user) if user else local_owner()
         if CaptureAddress.objects.of(person).living().count() >= LIVING:
             raise CommandError(f"There are {LIVING} addresses already; revoke one on the page {MOUNT}.")
+        if emulator and server_key:
+            raise CommandError("The emulator takes any key: leave out --server-key.")
         upstream = CaptureAddress.Upstream.EMULATOR if emulator else CaptureAddress.Upstream.PROVIDER
         lifetime = timedelta(days=days) if days > 0 else None
-        _, token = CaptureAddress.issue(person.pk, name, upstream=upstream, lifetime=lifetime)
+        _, token = CaptureAddress.issue(
+            person.pk, name, upstream=upstream, lifetime=lifetime, uses_server_key=server_key
+        )
         self.stdout.write(f"http://{host}:{port}{MOUNT}{token}")
