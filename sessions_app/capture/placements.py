@@ -62,9 +62,10 @@ class Leaf:
         """Whether its calls have no results yet, as far as was seen."""
         return bool(self.calls)
 
-    def shares(self, traits: RequestTraits) -> int:
-        """How many contents both begin with."""
-        pairs = zip(self.traits.contents, traits.contents, strict=False)
+    def shares(self, traits: RequestTraits, *, bare: bool = False) -> int:
+        """How many contents both begin with; `bare`: but for signatures and thoughts."""
+        mine, others = (self.traits.bare, traits.bare) if bare else (self.traits.contents, traits.contents)
+        pairs = zip(mine, others, strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     def overlap(self, traits: RequestTraits) -> float:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.capture import grouping as rules
+from sessions_app.capture import grouping, relations
 from sessions_app.capture.grouping import Grouping
 from sessions_app.capture.placements import LaneRole, Placement, Relation
 from sessions_app.capture.traits import RequestTraits, traits_of
@@ -94,7 +94,7 @@ def test_a_router_is_a_side_call_whether_it_comes_first_or_second(clock: Clock) 
 
 def test_a_side_request_is_adopted_for_a_minute_only(clock: Clock) -> None:
     clock.ask("router", asked(CONTEXT, FIRST, system=ROUTER, tools=None))
-    clock.now += rules.ADOPTION_SECONDS
+    clock.now += relations.ADOPTION_SECONDS
     assert clock.ask("agent", asked(FIRST)).adopted == ""
 
 
@@ -119,7 +119,7 @@ def test_an_agent_that_comes_while_a_call_waits_is_a_guess(clock: Clock) -> None
     clock.ask("1", asked(FIRST), ("how",))
     agent = asked(user("Tell how Gemini CLI is set up."), system="You help.")
     assert clock.ask("2", agent).is_guess
-    clock.now += rules.RELATED_SECONDS
+    clock.now += relations.RELATED_SECONDS
     late = asked(user("Tell what else there is to set up."), system="You help others.")
     assert clock.ask("3", late).relation == Relation.OPENS
 
@@ -158,7 +158,7 @@ def test_an_object_in_place_of_the_list_is_one_content() -> None:
 
 
 def test_no_more_leaves_are_kept_than_are_compared(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "LEAVES", 3)
+    monkeypatch.setattr(grouping, "LEAVES", 3)
     for number in range(5):
         clock.ask(str(number), asked(user(f"A question that has the number {number}.")))
     assert sorted(clock.grouping.leaves) == ["2", "3", "4"]
