@@ -6,8 +6,10 @@ from functools import partial
 
 from sessions_app.capture.cutting import CutBody, cut
 from sessions_app.models import CapturedRequest
-from sessions_app.prompt.logical_prompt import SharedPrefix, shared_prefix
+from sessions_app.prompt.logical_prompt import SharedPrefix
 from sessions_app.prompt.payload import Item
+from sessions_app.prompt.prefix_diff import BreakLine
+from sessions_app.prompt.prompt_comparison import compare_prompts
 from sessions_app.prompt.prompt_items import PromptItem
 from sessions_app.wording import capture
 
@@ -26,24 +28,20 @@ class ComparedItem:
 
 @dataclass(frozen=True, slots=True)
 class CapturedPrompt:
-    """`before` is the request that it is compared with; `shared` what both prompts begin with."""
+    """`before` is the request that it is compared with; `shared` what both prompts begin with; `broken` says
+    what made them part, None where this one begins with all of the other.
+    """
 
     body: CutBody
     items: tuple[ComparedItem, ...]
     before: CapturedRequest | None = None
     shared: SharedPrefix | None = None
+    broken: BreakLine | None = None
 
     @property
     def tokens(self) -> int:
         """Estimated."""
         return sum(one.item.tokens for one in self.items)
-
-    @property
-    def broken(self) -> Item | None:
-        """The item in which the prompts part; None where this one begins with all of the other."""
-        if self.shared is None or self.shared.parting is None:
-            return None
-        return self.items[self.shared.parting.place.item].item
 
 
 def captured_prompt(row: CapturedRequest) -> CapturedPrompt:
@@ -51,9 +49,9 @@ def captured_prompt(row: CapturedRequest) -> CapturedPrompt:
     before = _before(row)
     if before is None:
         return CapturedPrompt(body, tuple(ComparedItem(item, is_same=False) for item in body.prompt))
-    shared = shared_prefix(prompt_items(cut(_body(before)).prompt), prompt_items(body.prompt))
-    items = tuple(ComparedItem(item, is_same=at < shared.items) for at, item in enumerate(body.prompt))
-    return CapturedPrompt(body, items, before, shared)
+    found = compare_prompts(prompt_items(cut(_body(before)).prompt), prompt_items(body.prompt))
+    items = tuple(ComparedItem(item, is_same=at < found.shared.items) for at, item in enumerate(body.prompt))
+    return CapturedPrompt(body, items, before, found.shared, found.broken)
 
 
 def prompt_items(items: Sequence[Item]) -> list[PromptItem]:

@@ -69,7 +69,8 @@ def assert_explained(server: Server, calls: Sequence[CapturedCall], culprits: Ma
     """Each request begins with all that the one before it said, but those whose culprit is named: by their
     number, from 0 on. The auditor comes to the same.
     """
-    assert {number: call.broken for number, call in enumerate(calls) if call.broken} == culprits
+    broken = {number: call.broken for number, call in enumerate(calls) if call.broken}
+    assert broken == culprits, broken
     audit = manage(server.folder, "audit", "--all", **server.variables)
     assert not audit.returncode, audit.stdout + audit.stderr
 

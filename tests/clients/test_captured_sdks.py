@@ -1,4 +1,4 @@
-"""Google's SDKs and an agent of ADK through the relay: three turns with tools, also with something changed."""
+"""Google's SDKs and an agent of ADK through the relay: three turns with tools, also with changes."""
 
 from pathlib import Path
 
