@@ -33,12 +33,17 @@ class Agent:
     tools: frozenset[int] = frozenset()
 
     def is_like(self, other: "Agent") -> bool:
-        return self._instructs_like(other) and _are_alike(self.tools, other.tools)
+        return self._instructs_like(other) and self._has_tools_like(other)
 
     def may_follow(self, other: "Agent") -> bool:
         """Whether it is like the other, or the same but for tools, which all went or came."""
         is_same = self._instructs_like(other) and bool(self.words)
         return self.is_like(other) or (is_same and not (self.tools and other.tools))
+
+    def _has_tools_like(self, other: "Agent") -> bool:
+        """Most of them, or all of the one are among those of the other."""
+        one, more = sorted((self.tools, other.tools), key=len)
+        return _are_alike(one, more) or (bool(one) and one <= more)
 
     def _instructs_like(self, other: "Agent") -> bool:
         is_begun_alike = self.opening is not None and self.opening == other.opening

@@ -1,15 +1,18 @@
 """Which requests belong together, on conversations of made-up clients."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.capture import grouping, relations
+from sessions_app.capture.agents import agent_of
 from sessions_app.capture.grouping import Grouping
 from sessions_app.capture.placements import LaneRole, Placement, Relation
 from sessions_app.capture.traits import RequestTraits, traits_of
+from sessions_app.prompt.parts import content, text_part
 from tests.capture.conversations import asked, body_of, call, model, result, user
 
 CONTEXT = user("<session_context>\nToday is Sunday, and this is a folder.")
@@ -79,6 +82,82 @@ def test_history_that_was_rewritten_is_a_branch_by_a_guess(clock: Clock) -> None
 def test_one_text_that_was_said_elsewhere_is_no_branch(clock: Clock) -> None:
     clock.ask("1", asked(FIRST, ANSWER, SECOND))
     assert clock.ask("2", asked(SECOND)).relation == Relation.OPENS
+
+
+CLOCK = "Help people who bake at home. The time is {}."
+OTHERS = [{"functionDeclarations": [{"name": "weather"}, {"name": "scales"}, {"name": "timer"}]}]
+FEWER = [{"functionDeclarations": [{"name": "timer"}, {"name": "scales"}]}]
+
+
+def test_a_clock_in_the_instruction_is_no_other_conversation(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, system=CLOCK.format("9:00")), ("a call",))
+    second = clock.ask("2", asked(FIRST, ANSWER, SECOND, system=CLOCK.format("9:01")), ("a call",))
+    assert second == Placement("1", "1", Relation.CONTINUES, before="1", shared=1, is_guess=True)
+    third = asked(FIRST, ANSWER, SECOND, ANSWER, FIRST, system=CLOCK.format("9:02"))
+    assert clock.ask("3", third) == Placement("1", "1", Relation.CONTINUES, before="2", shared=3)
+    assert list(clock.grouping.leaves) == ["3"]
+
+
+def test_tools_that_come_and_go_are_no_other_conversation(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, tools=OTHERS))
+    assert clock.ask("2", asked(FIRST, ANSWER, SECOND, tools=FEWER)).relation == Relation.CONTINUES
+    found = clock.ask("3", asked(FIRST, ANSWER, SECOND, ANSWER, FIRST, tools=None))
+    assert found == Placement("1", "1", Relation.CONTINUES, before="2", shared=3)
+
+
+def test_a_question_beside_the_chain_leaves_it_where_it_was(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST), ("a call",))
+    clock.ask("title", asked(FIRST, ANSWER, user("Which title has this?"), tools=None))
+    assert clock.ask("2", asked(FIRST, ANSWER, SECOND)).before == "1"
+
+
+def test_another_agent_that_reads_the_conversation_asks_on_its_own(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, ANSWER, SECOND))
+    title = asked(FIRST, ANSWER, SECOND, ANSWER, user("Go."), system="Find a title.", tools=None)
+    assert clock.ask("2", title).relation == Relation.SIDE_CALL
+
+
+def test_an_agent_like_the_first_that_is_told_the_past_does_not_go_on_from_it(clock: Clock) -> None:
+    """As agents of ADK do, whose instructions are the framework's but for a few words."""
+    clock.ask("1", asked(FIRST, system=CLOCK.format("9:00")), ("how",))
+    retold = asked(FIRST, user("The other agent called a function."), system=CLOCK.format("9:01"))
+    assert clock.ask("2", retold).relation == Relation.SUB_AGENT
+
+
+def test_a_first_message_with_another_clock_is_another_run(clock: Clock) -> None:
+    long = content("user", [text_part("The loaf weighs one kilogram."), text_part("How do I scale it up?")])
+    clock.ask("1", asked(long, system=CLOCK.format("9:00")))
+    clock.ask("2", asked(long, ANSWER, SECOND, system=CLOCK.format("9:01")))
+    assert clock.ask("3", asked(long, system=CLOCK.format("9:30"))).relation == Relation.OPENS
+
+
+def test_a_clock_moves_on_before_a_retry_and_before_an_edited_message(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, system=CLOCK.format("9:00")), failed=True)
+    assert clock.ask("2", asked(FIRST, system=CLOCK.format("9:01"))).relation == Relation.RETRY
+    clock.ask("3", asked(FIRST, ANSWER, SECOND, system=CLOCK.format("9:02")))
+    edited = asked(FIRST, ANSWER, user("And how much salt does it need?"), system=CLOCK.format("9:03"))
+    found = clock.ask("4", edited)
+    assert (found.session, found.relation, found.before, found.shared) == ("1", Relation.BRANCH, "3", 2)
+
+
+@pytest.mark.parametrize("kept", [ANSWER, model("")])
+def test_a_history_without_its_signatures_goes_on(clock: Clock, kept: dict[str, Any]) -> None:
+    signed = {**kept, "parts": [{**kept["parts"][0], "thoughtSignature": "c2lnbmF0dXJl"}]}
+    thought = {"text": "Twice as much, then.", "thought": True}
+    whole = {**signed, "parts": [thought, *signed["parts"]]}
+    clock.ask("1", asked(FIRST, whole, SECOND))
+    found = clock.ask("2", asked(FIRST, kept, SECOND, ANSWER, FIRST))
+    assert found == Placement("1", "1", Relation.CONTINUES, before="1", shared=1)
+
+
+def test_of_two_runs_side_by_side_signatures_tell_which_goes_on(clock: Clock) -> None:
+    runs = {key: model("Double everything.") for key in ("a", "b")}
+    for key, answer in runs.items():
+        answer["parts"][0]["thoughtSignature"] = key
+        clock.ask(f"{key}1", asked(FIRST))
+        clock.ask(f"{key}2", asked(FIRST, answer, SECOND))
+    for key, answer in runs.items():
+        assert clock.ask(f"{key}3", asked(FIRST, answer, SECOND, ANSWER, FIRST)).before == f"{key}2"
 
 
 def test_a_router_is_a_side_call_whether_it_comes_first_or_second(clock: Clock) -> None:
@@ -186,6 +265,19 @@ def test_identical_runs_one_after_the_other_are_as_many_sessions(
     clock = Clock()
     found = [[clock.ask(f"{copy}.{at}", one).session for at, one in enumerate(run)] for copy in range(copies)]
     assert [set(one) for one in found] == [{f"{copy}.0"} for copy in range(copies)]
+
+
+@given(run=runs(), data=st.data())
+def test_a_run_stays_one_session_whatever_the_clock_says(
+    run: list[RequestTraits], data: st.DataObject
+) -> None:
+    clock = Clock()
+    minutes = st.integers(0, 59)
+    for number in range(2):
+        for at, one in enumerate(run):
+            system = content("user", [text_part(CLOCK.format(data.draw(minutes)))])
+            moved = replace(one, agent=agent_of(system, None), lane=f"{system}")
+            assert clock.ask(f"{number}.{at}", moved).session == f"{number}.0"
 
 
 @given(run=runs(), order=st.randoms(use_true_random=False))
