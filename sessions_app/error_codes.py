@@ -150,6 +150,19 @@ class CaptureFault(StrEnum):
     ANSWER_TOO_LARGE = "answer_too_large"
 
 
+class RegroupProblem(StrEnum):
+    """Why captured sessions are not joined or split. The comments name the figures."""
+
+    # No figures.
+    NOT_CAPTURED = "not_captured"
+    SAME_SESSION = "same_session"
+    OTHER_ADDRESS = "other_address"
+    UNDER_WAY = "under_way"
+    NOTHING_BEFORE = "nothing_before"
+    # count, limit.
+    TOO_MANY = "too_many"
+
+
 class BodyRefusal(StrEnum):
     """Why the body of a request is not read, or not to its end."""
 

@@ -37,6 +37,7 @@
     ├── ReportUnreadable       a file that is no report of `manage.py conform`
     ├── BodyRefused            the body of a request is not read: a code (`wording.uploads`)
     ├── RelayRefused           a request of another program is not relayed: a code (`wording.capture`)
+    ├── NotRegrouped           captured sessions that cannot be joined or split so: a code with figures
     └── WorkspaceError         a path outside the workspace, or a file that cannot be used
 
 `str(error)` is a sentence for the person. PromptError, BudgetSpent, LimitReached, OverLimit and
@@ -293,6 +294,10 @@ class RelayRefused(PipewebError):
         super().__init__(fault.value)
         self.fault = fault
         self.limit = limit
+
+
+class NotRegrouped(CodedError[codes.RegroupProblem]):
+    """Its sentence is in `wording.capture`."""
 
 
 class WorkspaceError(PipewebError):

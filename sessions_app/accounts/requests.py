@@ -23,6 +23,12 @@ def own_session(request: AuthenticatedRequest, public: UUID, *related: str) -> S
     return get_object_or_404(rows.select_related(*related) if related else rows, public=public)
 
 
+def own_chat(request: AuthenticatedRequest, public: UUID, *related: str) -> Session:
+    """The same for a session that the person writes in, which captured ones are not. Raise Http404."""
+    rows = Session.objects.of(request.user).chats()
+    return get_object_or_404(rows.select_related(*related) if related else rows, public=public)
+
+
 def page_before(request: AuthenticatedRequest) -> str:
     """The page that a form was on, by its field `next`; without one of ours the list of chats."""
     back = request.POST.get("next", "")

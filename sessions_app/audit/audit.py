@@ -37,7 +37,7 @@ def audit_session(session_id: int, public: str) -> Iterator[Difference]:
 
 
 def findings(rows: SessionRows, caches: CacheRows, exchange: Row) -> Iterator[Finding]:
-    yield from request_findings(exchange, rows.items(exchange))
+    yield from request_findings(exchange, rows.items(exchange), rows.body(exchange))
     # What an exchange asked in another dialect was answered in it: its counts have other names.
     if exchange["ended_at"] is not None and exchange["dialect"] == "gemini":
         answer = answer_of(rows.chunks(exchange))
@@ -51,9 +51,7 @@ def findings(rows: SessionRows, caches: CacheRows, exchange: Row) -> Iterator[Fi
     yield from named_findings(caches, exchange)
 
 
-def request_findings(exchange: Row, items: list[StoredItem]) -> Iterator[Finding]:
-    sent = [piece for item in items if item.lead is not None for piece in (item.lead.encode(), item.body)]
-    body = b"".join(sent) + exchange["manifest"].get("tail", "").encode()
+def request_findings(exchange: Row, items: list[StoredItem], body: bytes) -> Iterator[Finding]:
     yield Figure.REQUEST_SIZE, exchange["request_size"], len(body)
     yield Figure.REQUEST_SHA256, exchange["request_sha256"], hashlib.sha256(body).hexdigest()
     layers: Counter[str] = Counter()

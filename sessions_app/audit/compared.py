@@ -9,6 +9,9 @@ The rule: the nearest earlier exchange on its branch that has a counted prompt.
   produced names it. A correction counts as the answer that it stands for; what no exchange of the session has
   produced is passed over.
 - On a branch without such a turn it is the newest counted exchange of the session; none in a new one.
+
+Of a captured session: the nearest counted one on the way back from request to request (`before`) in the same
+lane, else the newest counted one of the lane.
 """
 
 from collections.abc import Iterator
@@ -35,6 +38,8 @@ def compared_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
 
 
 def _key(rows: SessionRows, exchange: Row) -> int | None:
+    if exchange["id"] in rows.captured:
+        return _key_of_captured(rows, exchange)
     if exchange["continues_id"] is not None:
         found: int = exchange["continues_id"]
         return found
@@ -47,6 +52,21 @@ def _key(rows: SessionRows, exchange: Row) -> int | None:
     counted = {one["id"] for one in earlier}
     above = (key for key in _made_above(rows, exchange) if key in counted)
     return next(above, None) or _newest(earlier)
+
+
+def _key_of_captured(rows: SessionRows, exchange: Row) -> int | None:
+    lane = rows.captured[exchange["id"]]["lane"]
+    earlier = [
+        one
+        for one in rows.exchanges
+        if one["number"] < exchange["number"] and rows.captured[one["id"]]["lane"] == lane
+    ]
+    by_request = {str(rows.captured[one["id"]]["public"]): one for one in earlier}
+    row = by_request.get(rows.captured[exchange["id"]]["before"])
+    while row is not None and not row["prompt_tokens"]:
+        row = by_request.get(rows.captured[row["id"]]["before"])
+    found: int | None = row["id"] if row else _newest([one for one in earlier if one["prompt_tokens"]])
+    return found
 
 
 def _made_above(rows: SessionRows, exchange: Row) -> Iterator[int | None]:

@@ -1,4 +1,6 @@
-"""Who counted the tokens of a request: the provider, or an emulator, which nobody pays.
+"""Who counted the tokens of a request: the provider, or an emulator, which nobody pays. What captured
+programs
+asked with a key of their own they have paid themselves.
 
 The emulator in the process is known by its route, one behind a base URL by a header of its response.
 """
@@ -6,7 +8,7 @@ The emulator in the process is known by its route, one behind a base URL by a he
 from hashlib import sha256
 from urllib.parse import urlsplit
 
-from sessions_app.models import Exchange, ExchangeAttempt
+from sessions_app.models import CapturedRequest, Exchange, ExchangeAttempt
 
 EMULATOR_ADDRESS = "http://emulator.invalid"
 EMULATOR_KEY = "emulator"
@@ -20,8 +22,13 @@ EMULATOR_ENDPOINT = sha256(f"{EMULATOR_ADDRESS}\n{KEY_HASH}".encode()).hexdigest
 def sources_of(session_id: int) -> dict[int, tuple[str, str]]:
     """Route and source of each exchange of a session, by its key."""
     named = _named(session_id)
-    rows = Exchange.objects.filter(session=session_id).values_list("pk", "route")
-    return {key: (route, "emulator" if route and key in named else source_of(route)) for key, route in rows}
+    captured = CapturedRequest.objects.filter(exchange__session=session_id, uses_server_key=False)
+    clients = set(captured.values_list("exchange", flat=True))
+    found: dict[int, tuple[str, str]] = {}
+    for key, route in Exchange.objects.filter(session=session_id).values_list("pk", "route"):
+        source = "emulator" if route and key in named else source_of(route)
+        found[key] = route, "client" if source == "provider" and key in clients else source
+    return found
 
 
 def source_of(route: str) -> str:

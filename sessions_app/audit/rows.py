@@ -1,5 +1,6 @@
 """The rows of a session as plain dictionaries of columns."""
 
+import json
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -7,7 +8,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sessions_app.models import Blob, BlobSlice, Exchange, ModelFacts, Price, RawChunk, Run, Source, Turn
+from sessions_app.models import (
+    Blob,
+    BlobSlice,
+    CapturedRequest,
+    Exchange,
+    ModelFacts,
+    Price,
+    RawChunk,
+    Run,
+    Source,
+    Turn,
+)
 
 Row = Mapping[str, Any]
 """Columns of one row, by name."""
@@ -72,6 +84,35 @@ class SessionRows:
     def items(self, exchange: Row) -> list[StoredItem]:
         entries: list[list[Any]] = exchange["manifest"].get("entries", [])
         return [self._item(key, layer, lead) for key, layer, lead, *_ in entries]
+
+    def body(self, exchange: Row) -> bytes:
+        """The request, joined from its sources; what stands beside the prompt is at a place of its own."""
+        manifest = exchange["manifest"]
+        pieces: list[tuple[int, str, int]] = [
+            (start[0] if start else at, lead, key)
+            for at, (key, _, lead, _, _, *start) in enumerate(manifest.get("entries", []))
+            if lead is not None
+        ]
+        pieces += [(one["start"], one["lead"], one["source"]) for one in manifest.get("beside", [])]
+        sent = (lead.encode() + self._bodies[self.sources[key]["blob_id"]] for _, lead, key in sorted(pieces))
+        return b"".join(sent) + str(manifest.get("tail", "")).encode()
+
+    def settings(self, exchange: Row) -> Any:
+        """The generation configuration as sent; None for none."""
+        manifest = exchange["manifest"]
+        if "beside" in manifest:
+            names = {self.sources[one["source"]]["name"]: one["source"] for one in manifest["beside"]}
+            found = names.get("config:generationConfig") or names.get("config:generation_config")
+            return json.loads(self._bodies[self.sources[found]["blob_id"]]) if found else None
+        tail = manifest.get("tail", "")
+        return json.loads('{"contents":[' + tail).get("generationConfig") if tail else None
+
+    @cached_property
+    def captured(self) -> dict[int, Row]:
+        """By exchange, where its request stands among those of its program; empty for a chat."""
+        listed = CapturedRequest.objects.filter(exchange__session=self.session_id)
+        columns = "exchange_id", "public", "lane", "before", "fault", "is_cut", "uses_server_key"
+        return {row["exchange_id"]: row for row in listed.values(*columns)}
 
     def _item(self, key: int, layer: str, lead: str | None) -> StoredItem:
         source = self.sources[key]

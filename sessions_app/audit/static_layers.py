@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sessions_app.audit.prefix import common_length
+from sessions_app.audit.prefix import common_length, meaning
 from sessions_app.audit.rows import StoredItem
 
 HISTORY, DESCRIPTION = "cached_history", "description"
@@ -26,8 +26,9 @@ def static_change(old: Sequence[StoredItem], new: Sequence[StoredItem]) -> str:
     return "rolled_over" if has[: len(was)] == was else "other_history"
 
 
-def _tools(items: Sequence[StoredItem]) -> list[int]:
-    return [item.source for item in items if item.name == "tools"]
+def _tools(items: Sequence[StoredItem]) -> list[str]:
+    """What the declarations say, whatever the spelling."""
+    return [meaning(item)[2] for item in items if item.name == "tools"]
 
 
 def _chunks(items: Sequence[StoredItem]) -> list[str]:
@@ -37,7 +38,7 @@ def _chunks(items: Sequence[StoredItem]) -> list[str]:
 def _text(items: Sequence[StoredItem]) -> str:
     body = b"".join(item.body for item in items if item.name == "template:static")
     text: str = json.loads(b'"' + body + b'"')
-    return text
+    return text or "".join(meaning(item)[2] for item in items if item.name == "system")
 
 
 def _is_same_but_chunks(one: str, other: str) -> bool:

@@ -1,6 +1,5 @@
 """The verdict of an exchange, decided a second time from its rows and those of the one before it."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -182,7 +181,7 @@ class Case:
             yield "near_minimum"
         if line:
             yield self._changed(before, line)
-        if _settings(before) != _settings(exchange):
+        if self.rows.settings(before) != self.rows.settings(exchange):
             yield "other_settings"
         yield from self._not_ours(before)
 
@@ -222,7 +221,7 @@ class Case:
         if own is not None and own.end != "lives":
             return own
         if own is not None:
-            is_unnamed = exchange["plan_figures"].get("reason") in ("waived", "not_offered")
+            is_unnamed = exchange["plan_figures"].get("reason") in ("waived", "not_offered", "client")
             return Fate(own.name, "unused", "", None) if is_unnamed else None
         earlier = self.caches.fate(before["fingerprint"], since, until)
         if earlier is None and not before["cache_name"]:
@@ -263,11 +262,6 @@ class Case:
 
 def _ended(end: str, reason: str) -> str:
     return "rolled_over" if (end, reason) == ("dropped", "rolled_on") else ENDED.get(end, "not_recorded")
-
-
-def _settings(exchange: Row) -> Any:
-    tail = exchange["manifest"].get("tail", "")
-    return json.loads('{"contents":[' + tail).get("generationConfig") if tail else None
 
 
 def _base(model: str) -> str:

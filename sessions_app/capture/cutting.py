@@ -16,12 +16,12 @@ from sessions_app.prompt.calls import calls_of
 from sessions_app.prompt.json_places import Member
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.parts import PARTS_KEY, TEXT_KEY, parts_in, response_of
-from sessions_app.prompt.payload import TOOLS_SOURCE, Item
+from sessions_app.prompt.payload import SYSTEM_SOURCE, TOOLS_SOURCE, Item
 from sessions_app.prompt.prompt_items import DECLARATIONS_KIND, TEXT_KIND
 from sessions_app.prompt.tokens import estimate, estimate_part
 from sessions_app.prompt.turns import TurnKind
 
-SYSTEM_SOURCE, OPAQUE_SOURCE = "system", "opaque"
+OPAQUE_SOURCE = "opaque"
 SYSTEM_KIND, CONFIGURATION_KIND, OPAQUE_KIND = "system_instruction", "configuration", "opaque"
 
 _CONTENTS, _SYSTEM, _TOOLS, _CACHE = "contents", "systemInstruction", "tools", "cachedContent"

@@ -1,10 +1,13 @@
-"""The form that makes an address."""
+"""Forms of capture: a new address; sessions joined and split."""
 
 from datetime import timedelta
 
 from django import forms
+from django.db.models import QuerySet
+from django.http import QueryDict
 
-from sessions_app.models import CaptureAddress
+from sessions_app.capture.regrouping import join, split
+from sessions_app.models import CaptureAddress, Session
 from sessions_app.models.capture_address import LIFETIME, NAME_LENGTH
 
 _DAYS = ((1, "1 day"), (30, "30 days"), (LIFETIME.days, f"{LIFETIME.days} days"), (0, "until it is revoked"))
@@ -27,3 +30,24 @@ class AddressForm(forms.Form):
     def lifetime(self) -> timedelta | None:
         days: int = self.cleaned_data["days"]
         return timedelta(days=days) if days else None
+
+
+class RegroupForm(forms.Form):
+    """Either the number of a request to split at, or another session to join with."""
+
+    split = forms.IntegerField(required=False, min_value=1)
+    other = forms.ModelChoiceField(Session.objects.none(), required=False, to_field_name="public")
+
+    def __init__(self, data: QueryDict, *, sessions: QuerySet[Session]) -> None:
+        super().__init__(data)
+        field = self.fields["other"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = sessions
+
+    def apply(self, session: Session) -> Session:
+        """Returns the session to show then. Raises NotRegrouped."""
+        if self.cleaned_data["split"]:
+            return split(session, self.cleaned_data["split"])
+        if self.cleaned_data["other"]:
+            join(session, self.cleaned_data["other"])
+        return session

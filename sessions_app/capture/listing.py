@@ -3,15 +3,19 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from decimal import Decimal
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Sum
+from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.capture.placements import LaneRole
-from sessions_app.models import CapturedRequest
-from sessions_app.wording import capture
+from sessions_app.models import CaptureAddress, CapturedRequest, Session
+from sessions_app.prompt.caching import VerdictCode
+from sessions_app.prompt.verdict import MEANINGS
+from sessions_app.wording import capture, verdicts
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -19,8 +23,14 @@ if TYPE_CHECKING:
 SHOWN = 300
 """Requests on the page, the newest; a session that began before them is shown from there on."""
 
+OF_ONE = 20
+"""Requests of one session on the page, the newest; the inspector has all."""
+
 LOST = timedelta(minutes=15)
 """After so long nobody will tell how a request ended."""
+
+LARGE_COLUMNS = ("manifest", "stages", "notes", "usage", "ledger", "money", "plan_figures", "verdict_figures")
+"""Columns of an exchange that the list does not show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +39,13 @@ class ListedRequest:
     number: int
     lane: int
     """Its place among the lanes of the session, 0 for the main one."""
+
+    @property
+    def url(self) -> str:
+        """In the inspector, where it belongs to a session."""
+        if self.row.exchange is not None:
+            return self.row.exchange.get_absolute_url()
+        return reverse("captured-request", args=[self.row.public])
 
     @property
     def label(self) -> str:
@@ -42,6 +59,20 @@ class ListedRequest:
     @property
     def fault(self) -> str:
         return capture.fault(self.row.fault) if self.row.fault else ""
+
+    @property
+    def verdict(self) -> str:
+        exchange = self.row.exchange
+        return verdicts.label(exchange.verdict) if exchange and exchange.verdict else ""
+
+    @property
+    def tone(self) -> str:
+        exchange = self.row.exchange
+        return MEANINGS[VerdictCode(exchange.verdict)].tone if exchange and exchange.verdict else ""
+
+    @property
+    def usd(self) -> Decimal | None:
+        return self.row.exchange.usd if self.row.exchange else None
 
     @property
     def is_under_way(self) -> bool:
@@ -63,10 +94,17 @@ class ListedRequest:
 
 @dataclass(slots=True)
 class ListedSession:
-    """Requests of one session, or the single request that belongs to none."""
+    """Requests of one session, or the single request that belongs to none; `session` is None for the latter.
 
-    key: str
+    `count`, `prompt`, `cached` and `usd` are of all its requests, also of those that are not listed.
+    """
+
+    session: Session | None = None
     requests: list[ListedRequest] = field(default_factory=list)
+    count: int = 1
+    prompt: int = 0
+    cached: int = 0
+    usd: Decimal | None = None
 
     @property
     def newest(self) -> CapturedRequest:
@@ -74,32 +112,39 @@ class ListedSession:
 
     @property
     def title(self) -> str:
-        """The name that the client gave, else who asked."""
-        first = self.requests[0].row
-        return first.name or first.client.partition("/")[0] or "unknown program"
+        return self.session.shown_title if self.session else self.program
+
+    @property
+    def program(self) -> str:
+        return capture.program(self.requests[0].row.client)
 
     @property
     def lanes(self) -> int:
         return len({request.lane for request in self.requests})
 
     @property
-    def prompt(self) -> int:
-        return sum(request.row.prompt_tokens or 0 for request in self.requests)
+    def more(self) -> int:
+        return self.count - len(self.requests)
 
     @property
     def cached_share(self) -> float | None:
-        cached = sum(request.row.cached_tokens or 0 for request in self.requests)
-        return 100 * cached / self.prompt if self.prompt else None
+        return 100 * self.cached / self.prompt if self.prompt else None
 
 
 def listed(user: "User") -> list[ListedSession]:
-    rows = CapturedRequest.objects.of(user).select_related("address")
-    rows = rows.defer("headers", "response_headers", "packets", "calls")
-    sessions: dict[tuple[int, str], ListedSession] = {}
+    """Two queries."""
+    rows = CapturedRequest.objects.of(user).filter(exchange__session__deleted_at=None)
+    rows = rows.select_related("address", "exchange__session").defer(
+        "headers", "response_headers", "packets", "calls", "framing"
+    )
+    rows = rows.defer(*(f"exchange__{name}" for name in LARGE_COLUMNS))
+    sessions: dict[object, ListedSession] = {}
     for row in reversed(rows[:SHOWN]):
-        key = row.session or str(row.public)
-        session = sessions.setdefault((row.address_id, key), ListedSession(key))
-        session.requests.append(ListedRequest(row, len(session.requests) + 1, 0))
+        own = row.exchange.session if row.exchange else None
+        listed_session = sessions.setdefault(own.pk if own else row.public, ListedSession(own))
+        number = row.exchange.number if row.exchange else 1
+        listed_session.requests.append(ListedRequest(row, number, 0))
+    _add_sums([one for one in sessions.values() if one.session])
     found = [_with_lanes(session) for session in sessions.values()]
     return sorted(found, key=lambda session: session.newest.pk, reverse=True)
 
@@ -108,16 +153,30 @@ def state_of(user: "User") -> str:
     """Changes whenever the list does."""
     rows = CapturedRequest.objects.of(user)
     facts = rows.aggregate(Max("pk"), Count("pk"), Max("ended_at"), Count("ended_at"))
-    return sha256(repr(sorted(facts.items())).encode()).hexdigest()[:16]
+    changes = CaptureAddress.objects.of(user).aggregate(Sum("regroupings"))
+    named = Session.objects.of(user).captured().aggregate(Count("pk"), Max("titled_by_hand"))
+    return sha256(repr(sorted({**facts, **changes, **named}.items())).encode()).hexdigest()[:16]
+
+
+def _add_sums(found: Iterable[ListedSession]) -> None:
+    by_session = {one.session.pk: one for one in found if one.session}
+    rows = CapturedRequest.objects.filter(exchange__session__in=list(by_session)).order_by()
+    sums = rows.values("exchange__session").annotate(
+        count=Count("pk"), prompt=Sum("prompt_tokens"), cached=Sum("cached_tokens"), usd=Sum("exchange__usd")
+    )
+    for row in sums:
+        one = by_session[row["exchange__session"]]
+        one.count, one.usd = row["count"], row["usd"]
+        one.prompt, one.cached = row["prompt"] or 0, row["cached"] or 0
 
 
 def _with_lanes(session: ListedSession) -> ListedSession:
-    """Main lanes first, then others in the order in which they began."""
+    """Main lanes first, then others in the order in which they began; the newest requests."""
     order: dict[str, int] = {}
     for lane in _lanes(session.requests):
         order.setdefault(lane, len(order))
     session.requests = [
-        ListedRequest(one.row, one.number, order.get(one.row.lane, 0)) for one in session.requests
+        ListedRequest(one.row, one.number, order.get(one.row.lane, 0)) for one in session.requests[-OF_ONE:]
     ]
     return session
 

@@ -17,6 +17,7 @@ class Relation(StrEnum):
     SIDE_CALL = "side_call"
     SUB_AGENT = "sub_agent"
     NAMED = "named"
+    JOINED = "joined"
 
 
 class LaneRole(StrEnum):

@@ -1,14 +1,19 @@
 """Writes what was relayed into rows, and finds out to which session it belongs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
 
-from sessions_app.capture.grouping import Grouping
-from sessions_app.capture.placements import LaneRole, Leaf, Placement, Relation
+from sessions_app.capture.captured_answer import end_exchange
+from sessions_app.capture.captured_exchange import begin_exchange, route_of_captured
+from sessions_app.capture.captured_history import RememberedHistories
+from sessions_app.capture.client_caches import note_cache_request
+from sessions_app.capture.known_groupings import KnownGroupings, has_failed
+from sessions_app.capture.placements import Placement
 from sessions_app.capture.records import Begun, Ended, Record
-from sessions_app.capture.traits import RequestTraits, strings_in, traits_of
+from sessions_app.capture.regrouping import columns_of, take_in
+from sessions_app.capture.traits import strings_in, traits_of
 from sessions_app.context.storage import check_storage
 from sessions_app.errors import OverLimit, PipewebError
 from sessions_app.gemini.event_stream import EventSplitter
@@ -17,62 +22,81 @@ from sessions_app.models.captured_request import CLIENT_LENGTH, PATH_LENGTH
 from sessions_app.models.columns import storable, storable_json
 from sessions_app.prompt.reply import Reply, fold
 
-REMEMBERED = 200
-"""Requests of an address that are read again when the server was started anew."""
-
-ADDRESSES = 100
-"""Whose sessions are kept in memory."""
-
 
 class Recording:
     """Of one process; used by one thread."""
 
     def __init__(self) -> None:
-        self._groupings: dict[int, Grouping] = {}
+        self._groupings = KnownGroupings()
+        self._histories = RememberedHistories()
 
     def __call__(self, records: Sequence[Record]) -> None:
         """All or nothing. May be called again with the same records after an error of the database."""
-        for record in records:
-            if isinstance(record, Begun):
-                self._place(record)
-        with transaction.atomic():
-            for record in records:
-                if isinstance(record, Begun):
-                    _insert(record)
-                else:
-                    self._end(record)
+        try:
+            with transaction.atomic():
+                for address in sorted({record.address for record in records}):
+                    self._groupings.refresh(address)
+                for record in records:
+                    if isinstance(record, Begun):
+                        self._begin(record)
+                    else:
+                        self._end(record)
+        except BaseException:
+            # What was remembered may be of rows that are gone.
+            self._histories.forget()
+            self._groupings.forget()
+            raise
 
-    def _place(self, begun: Begun) -> None:
-        if not begun.asks_model or begun.place is not None:
+    def _begin(self, begun: Begun) -> None:
+        """A person without room for it has the request listed as missed."""
+        if CapturedRequest.objects.filter(public=begun.key).exists():
             return
+        try:
+            check_storage(begun.owner, begun.size)
+        except OverLimit:
+            CaptureAddress.objects.count_missed(begun.address, 1)
+            return
+        place = self._place(begun)
+        captured = CapturedRequest.objects.create(**_row_of(begun, place))
+        exchange = None
+        if place is not None:
+            exchange = begin_exchange(captured, begun.body or b"", self._histories)
+        if exchange is None:
+            body = _stored(begun.owner, begun.body)
+            CapturedRequest.objects.filter(pk=captured.pk).update(request_body=body)
+
+    def _place(self, begun: Begun) -> Placement | None:
+        """None for what belongs to no session. A request that is taken in has another place from then on."""
+        if not begun.asks_model:
+            return None
         traits = traits_of(begun.body or b"", scope=begun.scope, name=begun.name)
         if traits is None:
-            return
-        grouping = self._grouping(begun.address)
-        begun.place = grouping.place(str(begun.key), begun.received_at.timestamp(), traits)
-        if adopted := grouping.leaves.get(begun.place.adopted):
-            begun.adopted = (adopted.key, adopted.place)
+            return None
+        known = self._groupings.of(begun.address)
+        place = known.grouping.place(str(begun.key), begun.received_at.timestamp(), traits)
+        known.own.add(begun.key)
+        if adopted := known.grouping.leaves.get(place.adopted):
+            take_in(begun.address, adopted.key, adopted.place, self._histories)
+        return place
 
     def _end(self, ended: Ended) -> None:
+        captured = CapturedRequest.objects.filter(public=ended.key).first()
+        if captured is None or not captured.is_open:
+            return
+        body, facts = _facts_of(ended)
         reply = reply_of(ended)
         calls = [list(strings_in(call.args)) for call in reply.calls] if reply else []
-        if ended.asks_model:
-            has_failed = bool(ended.fault) or ended.status is None or ended.status >= 400
-            at = ended.ended_at.timestamp()
-            self._grouping(ended.address).end(str(ended.key), at, calls, has_failed=has_failed)
-        CapturedRequest.objects.filter(public=ended.key).update(
-            calls=storable_json(calls), **_facts_of(ended), **_counts_of(reply)
-        )
-
-    def _grouping(self, address: int) -> Grouping:
-        found = self._groupings.pop(address, None)
-        if found is None:
-            found = Grouping()
-            found.restore(_remembered(address))
-        self._groupings[address] = found
-        if len(self._groupings) > ADDRESSES:
-            self._groupings.pop(next(iter(self._groupings)))
-        return found
+        rows = CapturedRequest.objects.filter(pk=captured.pk)
+        rows.update(calls=storable_json(calls), **facts, **_counts_of(reply))
+        captured = rows.select_related("address", "exchange__session", "exchange__run__session").get()
+        at = ended.ended_at.timestamp()
+        grouping = self._groupings.of(ended.address).grouping
+        grouping.end(str(ended.key), at, calls, has_failed=has_failed(captured))
+        if captured.exchange is not None:
+            end_exchange(captured, body, self._histories)
+        else:
+            rows.update(response_body=_stored(ended.owner, body) if body else None)
+            note_cache_request(captured, route_of_captured(captured), body)
 
 
 def count_missed(missed: Mapping[int, int]) -> None:
@@ -92,21 +116,9 @@ def reply_of(ended: Ended) -> Reply | None:
         return None
 
 
-def _insert(begun: Begun) -> None:
-    """A person without room for it has the request listed as missed."""
-    try:
-        check_storage(begun.owner, begun.size)
-    except OverLimit:
-        CaptureAddress.objects.count_missed(begun.address, 1)
-        return
-    CapturedRequest.objects.get_or_create(public=begun.key, defaults=_row_of(begun))
-    if begun.adopted:
-        key, adopted = begun.adopted
-        CapturedRequest.objects.filter(public=key).update(**_columns_of(adopted))
-
-
-def _row_of(begun: Begun) -> dict[str, Any]:
+def _row_of(begun: Begun, place: Placement | None) -> dict[str, Any]:
     return dict(
+        public=begun.key,
         address_id=begun.address,
         received_at=begun.received_at,
         method=begun.method,
@@ -116,35 +128,22 @@ def _row_of(begun: Begun) -> dict[str, Any]:
         scope=storable(begun.scope, CLIENT_LENGTH),
         name=storable(begun.name, 80),
         model=storable(begun.model, 80),
-        request_body_id=_stored(begun.owner, begun.body),
         request_size=begun.size,
-        **(_columns_of(begun.place) if begun.place else {}),
+        **(columns_of(place) if place else {}),
     )
 
 
-def _columns_of(place: Placement) -> dict[str, Any]:
-    return {
-        "session": place.session,
-        "lane": place.lane,
-        "relation": place.relation.value,
-        "role": place.role.value,
-        "before": place.before,
-        "shared": place.shared,
-        "is_guess": place.is_guess,
-    }
-
-
-def _facts_of(ended: Ended) -> dict[str, Any]:
+def _facts_of(ended: Ended) -> tuple[bytes, dict[str, Any]]:
+    """What is kept of the answer, and the columns. Without room for the answer, only its figures."""
     body, is_cut = ended.body, ended.is_cut
     try:
         check_storage(ended.owner, len(body))
     except OverLimit:
         body, is_cut = b"", True
-    return {
+    return body, {
         "status": ended.status,
         "content_type": storable(ended.content_type, 80),
         "response_headers": storable_json(ended.headers),
-        "response_body_id": _stored(ended.owner, body) if body else None,
         "response_size": ended.size,
         "request_size": ended.request_size,
         "packets": ended.packets,
@@ -171,29 +170,3 @@ def _stored(owner: int, body: bytes | None) -> int | None:
     if body is None:
         return None
     return next(iter(Blob.objects.store(owner, [body]).values()))
-
-
-def _remembered(address: int) -> Iterator[Leaf]:
-    """The last requests of an address with the places that they were given."""
-    rows = CapturedRequest.objects.filter(address_id=address).exclude(session="")
-    for row in reversed(rows.select_related("request_body").order_by("-pk")[:REMEMBERED]):
-        body = row.request_body.bytes if row.request_body else b""
-        traits = traits_of(body, scope=row.scope, name=row.name)
-        if traits is not None:
-            yield _leaf(row, traits)
-
-
-def _leaf(row: CapturedRequest, traits: RequestTraits) -> Leaf:
-    place = Placement(
-        row.session,
-        row.lane,
-        Relation(row.relation),
-        LaneRole(row.role),
-        row.before,
-        row.shared,
-        row.is_guess,
-    )
-    ended_at = row.ended_at.timestamp() if row.ended_at else None
-    has_failed = bool(row.fault) or (row.ended_at is not None and (row.status or 500) >= 400)
-    calls = tuple(tuple(one) for one in row.calls)
-    return Leaf(str(row.public), row.received_at.timestamp(), traits, place, calls, ended_at, has_failed)

@@ -4,14 +4,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from sessions_app.capture.placements import Placement
-
 
 @dataclass(slots=True)
 class Begun:
-    """`asks_model`: it belongs to a session. `place` is set when it is recorded; `adopted` is a request that
-    it takes in, with its place from then on.
-    """
+    """`asks_model`: it belongs to a session."""
 
     address: int
     owner: int
@@ -27,8 +23,6 @@ class Begun:
     body: bytes | None = None
     size: int = 0
     key: UUID = field(default_factory=uuid4)
-    place: Placement | None = None
-    adopted: tuple[str, Placement] | None = None
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
@@ -12,17 +13,21 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.capture.clients import lines_for
-from sessions_app.capture.comparison import captured_prompt
-from sessions_app.capture.forms import AddressForm
+from sessions_app.capture.forms import AddressForm, RegroupForm
 from sessions_app.capture.listing import ListedRequest, listed, state_of
 from sessions_app.capture.paths import MOUNT
-from sessions_app.models import CaptureAddress, CapturedRequest
+from sessions_app.capture.regrouping import MOST
+from sessions_app.errors import NotRegrouped
+from sessions_app.models import CaptureAddress, CapturedRequest, Session
 from sessions_app.models.capture_address import LIVING
 from sessions_app.models.captured_request import RETENTION
 from sessions_app.wording import capture as wording
 
 NOT_KNOWN = "…"
 """Stands in the lines for programs where the token is not known any more."""
+
+JOINABLE = 50
+"""Sessions that are offered to be joined, the newest."""
 
 CHANGES = {"pause": {"is_paused": True}, "resume": {"is_paused": False}}
 
@@ -75,9 +80,9 @@ def change_address(request: AuthenticatedRequest, address: UUID, change: str) ->
 @require_GET
 def captured_request(request: AuthenticatedRequest, captured: UUID) -> HttpResponse:
     row = _own(request, captured)
-    context: dict[str, Any] = {"captured": ListedRequest(row, 0, 0), "row": row}
-    if row.request_body_id and row.session:
-        context["prompt"] = captured_prompt(row)
+    if row.exchange is not None:
+        return redirect(row.exchange)
+    context = {"captured": ListedRequest(row, 0, 0), "row": row, "has_answer": bool(row.response_body_id)}
     return render(request, "capture/request.html", context)
 
 
@@ -86,12 +91,11 @@ def captured_request(request: AuthenticatedRequest, captured: UUID) -> HttpRespo
 def captured_body(request: AuthenticatedRequest, captured: UUID, what: str) -> HttpResponse:
     """The bytes as they travelled."""
     row = _own(request, captured)
-    bodies = {"request": row.request_body, "answer": row.response_body}
-    body = bodies.get(what)
-    if body is None:
+    body = row.sent_body() if what == "request" else row.received_body() if what == "answer" else b""
+    if not body:
         raise Http404
     # Never as what it says it is: a page of somebody else would run here.
-    response = HttpResponse(body.bytes, content_type="application/octet-stream")
+    response = HttpResponse(body, content_type="application/octet-stream")
     response["Content-Disposition"] = f'attachment; filename="{row.public}.{what}"'
     patch_cache_control(response, private=True, no_store=True)
     return response
@@ -100,17 +104,50 @@ def captured_body(request: AuthenticatedRequest, captured: UUID, what: str) -> H
 @login_required
 @require_POST
 def erase_captured(request: AuthenticatedRequest, captured: UUID) -> HttpResponse:
-    """The session of the request, with the bodies; a request without a session alone."""
+    """A request of no session, with its bodies; one of a session goes with that."""
     row = _own(request, captured)
-    rows = CapturedRequest.objects.of(request.user).filter(address_id=row.address_id)
-    rows = rows.filter(session=row.session) if row.session else rows.filter(pk=row.pk)
-    rows.erase()
+    if row.exchange is None:
+        CapturedRequest.objects.filter(pk=row.pk).erase()
     return redirect("capture")
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def regroup(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
+    """Lists the requests of a captured session; POST splits it at `split`, or joins it with `other`."""
+    session = get_object_or_404(Session.objects.of(request.user).captured(), public=public)
+    problem = ""
+    if request.method == "POST":
+        form = RegroupForm(request.POST, sessions=_joinable(session))
+        try:
+            if form.is_valid():
+                return redirect(form.apply(session))
+        except NotRegrouped as error:
+            problem = wording.regroup_problem(error)
+    rows = CapturedRequest.objects.filter(exchange__session=session).order_by("exchange__number")
+    rows = rows.select_related("exchange__session", "address").defer("packets", "headers")
+    context = {
+        "session": session,
+        "requests": [ListedRequest(row, row.exchange.number, 0) for row in rows[:MOST] if row.exchange],
+        "others": _joinable(session)[:JOINABLE],
+        "problem": problem,
+    }
+    return render(request, "capture/regroup.html", context, status=409 if problem else 200)
+
+
+def _joinable(session: Session) -> QuerySet[Session]:
+    """Other sessions of the same address, the newest first."""
+    addresses = CaptureAddress.objects.filter(sessions__session=session)
+    found = Session.objects.filter(captured_keys__address__in=addresses, deleted_at=None)
+    return found.exclude(pk=session.pk).distinct().order_by("-updated_at")
 
 
 def _own(request: AuthenticatedRequest, captured: UUID) -> CapturedRequest:
     rows = CapturedRequest.objects.of(request.user)
-    return get_object_or_404(rows.select_related("address", "request_body", "response_body"), public=captured)
+    return get_object_or_404(
+        rows.select_related("address", "request_body", "response_body", "exchange__session"), public=captured
+    )
 
 
 def _issue(request: AuthenticatedRequest, form: AddressForm) -> tuple[CaptureAddress, str]:

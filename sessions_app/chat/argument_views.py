@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import retarget
 from pydantic_core import PydanticCustomError
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.context.arguments import arguments_of, message_of
 from sessions_app.context.session_texts import RenderedText, read_texts, render_session_texts
 from sessions_app.models import Session
@@ -83,7 +83,7 @@ class ArgumentsPage:
 @require_http_methods(["GET", "POST"])
 def arguments(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """Show the page; POST saves the arguments or returns the invalid input."""
-    found = own_session(request, public, "assistant")
+    found = own_chat(request, public, "assistant")
     form = ArgsForm(request.POST if request.method == "POST" else {"args": _pretty(found.args)})
     is_kept = form.is_valid() and request.method == "POST"
     if is_kept:
@@ -97,7 +97,7 @@ def arguments(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @require_POST
 def preview(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The lists for arguments that are not saved yet."""
-    found = own_session(request, public, "assistant")
+    found = own_chat(request, public, "assistant")
     form = ArgsForm(request.POST)
     if not form.is_valid():
         return retarget(render(request, "chat/arguments_error.html", {"form": form}), "#args-error")
@@ -110,7 +110,7 @@ def preview(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @require_POST
 def move_text(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """Move one text between the static and the dynamic layer."""
-    found = own_session(request, public, "assistant")
+    found = own_chat(request, public, "assistant")
     source, is_dynamic = request.POST.get("source", ""), request.POST.get("layer") == "dynamic"
     if not any(text.source == source and not text.is_fixed for text in read_texts(found)):
         return HttpResponseBadRequest("There is no such text that can be moved.")

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_POST
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.chat.history_views import conflict_response
 from sessions_app.chat.text_files import keep_text
 from sessions_app.context.storage import check_upload
@@ -56,7 +56,7 @@ def attach(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 
     Return its chip, or 409 with the error. Raise OverLimit.
     """
-    session = own_session(request, public)
+    session = own_chat(request, public)
     file = request.FILES.get("file")
     if file is not None:
         check_upload(session.owner_id, file.size or 0)
@@ -76,7 +76,7 @@ def attach(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @require_POST
 def detach(request: AuthenticatedRequest, public: UUID, attachment: UUID) -> HttpResponse:
     """Remove a file from the message being written."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     row = get_object_or_404(Attachment.objects.in_composer(session), public=attachment)
     Attachment.objects.discard([row], session.owner_id)
     return HttpResponse(status=204)
@@ -86,7 +86,7 @@ def detach(request: AuthenticatedRequest, public: UUID, attachment: UUID) -> Htt
 @require_GET
 def attachments(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The chips of the message being written."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     context = {"session": session, "attachments": Attachment.objects.in_composer(session)}
     return render(request, "chat/chips.html", context)
 
@@ -95,7 +95,7 @@ def attachments(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @require_GET
 def attachment_bytes(request: AuthenticatedRequest, public: UUID, attachment: UUID) -> HttpResponse:
     """The bytes of an attachment that may not be sent yet."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     row = get_object_or_404(Attachment.objects.select_related("blob"), session=session, public=attachment)
     return file_response(row.blob.bytes, row.mime, row.name)
 
@@ -104,7 +104,7 @@ def attachment_bytes(request: AuthenticatedRequest, public: UUID, attachment: UU
 @require_GET
 def turn_media(request: AuthenticatedRequest, public: UUID, turn: UUID, part: int) -> HttpResponse:
     """The bytes of an attached or generated file in a turn."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     row = get_object_or_404(session.turns.select_related("content"), public=turn)
     found = dict(media_in(row.wire)).get(part)
     if found is None:

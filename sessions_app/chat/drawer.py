@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.models import HistoryChunk, Session, Turn
 from sessions_app.panels.panel_list import PanelList
 from sessions_app.prompt.remarks import RemarkCode
@@ -70,7 +70,7 @@ class Drawer:
 @login_required
 @require_GET
 def details(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    session = own_session(request, public, "assistant")
+    session = own_chat(request, public, "assistant")
     return render(request, "chat/drawer.html", {"session": session, "drawer": Drawer.of(session)})
 
 
@@ -78,7 +78,7 @@ def details(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @require_GET
 def chunks(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The history chunks that the next request would send."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     turns, newest = Turn.objects.buffered(session.head_id)
     keys = [int(chunk.key) for chunk in HistoryChunk.objects.chain(newest)]
     found = HistoryChunk.objects.filter(session=session, pk__in=keys)
@@ -89,6 +89,6 @@ def chunks(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @require_GET
 def chunk(request: AuthenticatedRequest, public: UUID, number: int) -> HttpResponse:
     """The text of one history chunk."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     found = get_object_or_404(session.history_chunks.select_related("content"), pk=number)
     return render(request, "panels/raw.html", {"text": found.content.bytes.decode()})

@@ -72,7 +72,7 @@ def read_admission(session_key: str, public: UUID) -> Admission | None:
     if user is None:
         return None
     admission = Admission(session_key, user.pk, limits_of(user.pk).sockets)
-    session = Session.objects.of(user).filter(public=public).only("pk", "head_version").first()
+    session = Session.objects.of(user).chats().filter(public=public).only("pk", "head_version").first()
     if session is None:
         return admission
     return Admission(

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.chat.session_form import TEXT_LIMIT
 from sessions_app.chat.steps import steps_of
 from sessions_app.chat.transcript import Transcript
@@ -39,7 +39,7 @@ class CorrectionForm(forms.Form):
 @require_POST
 def switch(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
     """Bring the branch of this turn into view; return the transcript, with `page` a redirect."""
-    found = own_session(request, public)
+    found = own_chat(request, public)
     try:
         session = history_edits.switch_branch(found.pk, turn)
     except RunError as error:
@@ -51,7 +51,7 @@ def switch(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpRespo
 @require_http_methods(["GET", "POST"])
 def turn_text(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
     """GET returns the Markdown of a turn; POST stores a corrected answer on a new branch."""
-    found = own_session(request, public)
+    found = own_chat(request, public)
     row = get_object_or_404(found.turns, public=turn)
     if request.method == "GET":
         return HttpResponse(row.whole_text, content_type="text/plain; charset=utf-8")
@@ -70,7 +70,7 @@ def turn_text(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpRe
 @require_POST
 def fork(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
     """Create a session that begins with the branch up to this turn."""
-    found = own_session(request, public)
+    found = own_chat(request, public)
     try:
         return redirect(history_edits.fork_session(found.pk, turn))
     except RunError as error:
@@ -115,7 +115,7 @@ SUMMARIES: dict[str, dict[str, str]] = {
 @require_http_methods(["GET", "POST"])
 def delete(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
     """GET shows the form; POST deletes a message with its answer, or the answer alone, on a new branch."""
-    found = own_session(request, public)
+    found = own_chat(request, public)
     branch = history_edits.branch_of(found)
     task = _on_branch(branch, turn)
     answer = history_edits.turns_answering(branch, turn)
@@ -189,7 +189,7 @@ async def draft(request: AuthenticatedRequest, public: UUID, turn: UUID, what: s
 @require_GET
 def original(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
     """The answer that a summary replaces."""
-    rows = own_session(request, public).turns.filter(summary=True).exclude(origin=None)
+    rows = own_chat(request, public).turns.filter(summary=True).exclude(origin=None)
     short = get_object_or_404(rows.select_related("origin__content"), public=turn)
     steps = steps_of([short.origin], {}, files_in([short.origin]), {}, {}) if short.origin else ()
     return render(request, "chat/rewrite_original.html", {"steps": steps})
@@ -209,7 +209,7 @@ async def repair(request: AuthenticatedRequest, public: UUID, run: UUID) -> Http
 
 
 def _repair_history(request: AuthenticatedRequest, public: UUID) -> Session:
-    return history_edits.repair_history(own_session(request, public).pk)
+    return history_edits.repair_history(own_chat(request, public).pk)
 
 
 def _runner(request: AuthenticatedRequest) -> Any:
@@ -219,7 +219,7 @@ def _runner(request: AuthenticatedRequest) -> Any:
 
 
 def _summary_context(request: AuthenticatedRequest, public: UUID, turn: UUID, what: str) -> Context:
-    session = own_session(request, public)
+    session = own_chat(request, public)
     branch = history_edits.branch_of(session)
     task = _on_branch(branch, turn)
     material = (

@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.context.model_lookup import facts_of, title_of
 from sessions_app.context.model_notices import notices_of
 from sessions_app.models import Session
@@ -48,7 +48,7 @@ def shown_notices(model: str) -> tuple[ShownNotice, ...]:
 @require_POST
 def switch_model(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The session goes on with the successor of its model. Not found where it has none."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     way_on = next((notice.way_on for notice in notices_of(session.model) if notice.way_on), "")
     if not way_on:
         raise Http404

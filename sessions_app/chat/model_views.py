@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.chat.model_offers import ChosenModel, model_offers
 from sessions_app.chat.transcript import view_run
 from sessions_app.models import Run
@@ -31,7 +31,7 @@ def models(request: AuthenticatedRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def session_model(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """GET shows the models for a chat; POST chooses one and says from when on it answers."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     if request.method == "GET":
         offers = model_offers(ChosenModel(session.model, session.options.thinking_level))
         return render(request, "chat/models.html", {"session": session, "offers": offers})
@@ -50,7 +50,7 @@ def session_model(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @require_GET
 def other_models(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
     """The models that may answer the message of a run again."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     row = get_object_or_404(Run.objects.select_related("trigger"), session=session, public=run)
     view = view_run(session, row)
     asked = view.last_exchange.model if view.last_exchange else row.model or session.model

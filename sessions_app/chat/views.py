@@ -12,9 +12,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_chat, own_session
 from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
 from sessions_app.chat.assistant_views import usable_assistant
+from sessions_app.chat.captured_page import CapturedPage
 from sessions_app.chat.context_usage import ChatPage, ContextUsage
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.folder_views import named_folder, own_folder
@@ -142,8 +143,10 @@ def session(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     if "before" in request.GET:
         return _earlier(request, found)
     at = _turn(found, request.GET["leaf"]) if "leaf" in request.GET else None
-    page = ChatPage.of(found, at)
-    return render(request, "chat/session.html", {"page": page, "session": found})
+    if found.is_captured:
+        page = CapturedPage.of(found, at)
+        return render(request, "chat/captured.html", {"page": page, "session": found})
+    return render(request, "chat/session.html", {"page": ChatPage.of(found, at), "session": found})
 
 
 def _earlier(request: AuthenticatedRequest, found: Session) -> HttpResponse:
@@ -177,7 +180,7 @@ def run(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def settings(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    found = own_session(request, public, "assistant")
+    found = own_chat(request, public, "assistant")
     initial = _begin_with_assistant(request, found)
     form = SessionForm(request.POST or None, instance=found, initial=initial)
     if request.method == "POST" and form.is_valid():
@@ -246,12 +249,12 @@ def answer_cost(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpR
 @require_GET
 def cost_forecast(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The forecast below the composer and the sum in the header."""
-    found = own_session(request, public, "head")
+    found = own_chat(request, public, "head")
     return render(request, "chat/outlook_news.html", {"session": found, "outlook": CostForecast.of(found)})
 
 
 @login_required
 @require_GET
 def context_usage(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    session = own_session(request, public)
+    session = own_chat(request, public)
     return render(request, "chat/gauge.html", {"session": session, "gauge": ContextUsage.of(session)})

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.chat.text_files import keep_text
 from sessions_app.context.storage import check_upload
 from sessions_app.documents.fetching import URL_LIMIT
@@ -31,7 +31,7 @@ class WebPageForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def web_page(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """GET shows the form; POST fetches the page and adds its chip to the composer."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     form = WebPageForm(request.POST or None)
     context = {"session": session, "form": form}
     if request.method == "POST" and form.is_valid():

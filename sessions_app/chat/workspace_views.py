@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 from django_htmx.http import trigger_client_event
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import WorkspaceError
 from sessions_app.panels.file_pages import open_file
@@ -30,7 +30,7 @@ class WorkspaceFileForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def workspace(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """GET shows the files; POST opens the chosen one and adds its chip to the composer."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     files = workspace_of(request.user.pk)
     form = WorkspaceFileForm(files.list(OFFERED), request.POST or None)
     context: dict[str, Any] = {"session": session, "form": form}

@@ -5,6 +5,7 @@ answered. A refusal is printed with its body, and the program ends with an error
 """
 
 import json
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from sessions_app.models.answering import host
 
 MAX_ARGUMENT = 100_000
 """Bytes of a body passed to curl as an argument; Linux allows 128 KiB (MAX_ARG_STRLEN)."""
+
+_HIDDEN = re.compile(r"(?<=[?&])[a-z_]+=…&?")
+"""Secrets of a query, as they are stored."""
 
 IN_URL = ":/?#[]@&()*+,;=%"
 """Characters of a base URL that stand for themselves between double quotes of a shell."""
@@ -47,6 +51,9 @@ def code_samples_of(exchange: Exchange) -> list[CodeSample]:
 def path_of(exchange: Exchange) -> str:
     if exchange.is_translated:
         return "/v1beta/openai/chat/completions"
+    captured = exchange.captured_request
+    if captured is not None:
+        return _HIDDEN.sub("", captured.path).rstrip("?&")
     return f"/v1beta/models/{exchange.model}:streamGenerateContent?alt=sse"
 
 

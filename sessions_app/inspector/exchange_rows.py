@@ -12,6 +12,7 @@ from django.db.models.functions import Left
 from sessions_app.inspector import formatting
 from sessions_app.inspector.content_search import Match
 from sessions_app.inspector.exchange_header import BadgeView, end_of, verdict_of
+from sessions_app.inspector.lanes import RowLane, lanes_of
 from sessions_app.inspector.received import NOTHING_YET, Received, received_by
 from sessions_app.inspector.stages import MESSAGE_LENGTH
 from sessions_app.models import Exchange, Session
@@ -37,6 +38,8 @@ class ExchangeRow:
     received: Received
     pause: timedelta | None = None
     match: Match | None = None
+    lane: RowLane | None = None
+    """None in a chat."""
 
     @property
     def pause_label(self) -> str:
@@ -85,12 +88,14 @@ def rows_of(
     """One more query for the pauses, and one where an answer is still being received."""
     pauses = pauses_before(session, exchanges)
     received = received_by(one.pk for one in exchanges if one.is_open)
+    lanes = lanes_of(session, exchanges)
     return [
         row_of(
             one,
             received.get(one.pk, NOTHING_YET),
             pause=pauses.get(one.number),
             match=(matches or {}).get(one.number),
+            lane=lanes.get(one.number),
         )
         for one in exchanges
     ]

@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import parse_qsl
 
 from sessions_app.hosts import UNKNOWN as UNKNOWN_ADDRESS
 from sessions_app.inspector.attempts import attempts_of
@@ -58,7 +59,7 @@ def _timings(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, f
 
 def _request(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, Any]:
     body, path = exchange.sent_body(), path_of(exchange)
-    query = [{"name": "alt", "value": "sse"}] if path.endswith("?alt=sse") else []
+    query = [{"name": name, "value": value} for name, value in parse_qsl(path.partition("?")[2])]
     return {
         "method": "POST",
         "url": (exchange.base_url or UNKNOWN_ADDRESS) + path,
@@ -98,10 +99,13 @@ def _old_status(exchange: Exchange) -> int:
 def _content(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, Any]:
     """The chunks in the framing of server-sent events, and what came in the place of the next one."""
     body = b""
-    if attempt is None or (attempt.status == 200 and attempt.number == len(exchange.attempts.all())):
+    captured = exchange.captured_request
+    if captured is not None:
+        body = captured.received_body()
+    elif attempt is None or (attempt.status == 200 and attempt.number == len(exchange.attempts.all())):
         chunks = exchange.chunks.values_list("body", flat=True)
         body = b"".join(b"data: %b\r\n\r\n" % bytes(chunk) for chunk in chunks)
-    if attempt is not None and attempt.body is not None:
+    if captured is None and attempt is not None and attempt.body is not None:
         body += attempt.body.bytes
     said = dict(attempt.response_headers).get("content-type", "") if attempt else SSE
     return {"size": len(body), "mimeType": said or UNKNOWN, **_text(body)}

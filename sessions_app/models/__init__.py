@@ -7,7 +7,7 @@ from sessions_app.models.booking import Booking
 from sessions_app.models.cache import CacheEntry
 from sessions_app.models.cache_event import CacheEvent
 from sessions_app.models.capture_address import CaptureAddress
-from sessions_app.models.captured_request import CapturedRequest
+from sessions_app.models.captured_request import CapturedRequest, CapturedSession
 from sessions_app.models.database_probe import DatabaseProbe
 from sessions_app.models.exchange import Dialect, Exchange
 from sessions_app.models.exchange_attempt import ExchangeAttempt
@@ -18,6 +18,7 @@ from sessions_app.models.library import PromptText
 from sessions_app.models.model_facts import CacheRefusal, ModelFacts
 from sessions_app.models.model_lifecycle import ModelLifecycle, SeededLifecycle
 from sessions_app.models.notification import Notification
+from sessions_app.models.origin import Origin
 from sessions_app.models.panel_items import (
     AllowedCommand,
     Artifact,
@@ -57,6 +58,7 @@ __all__ = [
     "CacheRefusal",
     "CaptureAddress",
     "CapturedRequest",
+    "CapturedSession",
     "DatabaseProbe",
     "Dialect",
     "Exchange",
@@ -70,6 +72,7 @@ __all__ = [
     "ModelLifecycle",
     "Note",
     "Notification",
+    "Origin",
     "PanelState",
     "PersonalLimits",
     "PersonalUsage",

@@ -35,6 +35,15 @@ class BookingQuerySet(models.QuerySet["Booking"]):
             Spending.objects.add(day, _day_amounts(own))
         self.bulk_create(bookings)
 
+    @transaction.atomic
+    def move(self, exchange_pk: int, session: Session) -> None:
+        """Takes the bookings of an exchange to another session of the same person, with their sums."""
+        own = list(self.filter(exchange=exchange_pk).exclude(session=session))
+        for key, moved in _grouped(own, lambda one: one.session_id or 0):
+            Session.objects.filter(pk=key).update(**_session_changes(moved, sign=-1))
+            Session.objects.filter(pk=session.pk).update(**_session_changes(moved))
+        self.filter(pk__in=[one.pk for one in own]).update(session=session)
+
     def paid(self) -> Self:
         """Without those of the emulator."""
         return self.exclude(source=MoneySource.EMULATOR)
@@ -146,15 +155,17 @@ def _grouped(bookings: Iterable[Booking], key: Any) -> list[tuple[Any, list[Book
     return [(found, list(own)) for found, own in groupby(sorted(bookings, key=key), key=key)]
 
 
-def _session_changes(own: Sequence[Booking]) -> dict[str, Any]:
-    """What bookings add to their session; tokens are those of its exchanges."""
+def _session_changes(own: Sequence[Booking], sign: int = 1) -> dict[str, Any]:
+    """What bookings add to their session, or with a `sign` of -1 take from it; tokens are those of its
+    exchanges.
+    """
     asked = [one for one in own if one.exchange_id]
     return {
-        "spent_usd": F("spent_usd") + sum_of(own),
-        "emulated_usd": F("emulated_usd") + sum_of(one for one in own if one.is_emulated),
-        "unpriced": F("unpriced") + sum(one.usd is None for one in own),
-        "prompt_tokens": F("prompt_tokens") + sum(one.prompt_tokens for one in asked),
-        "cached_tokens": F("cached_tokens") + sum(one.cached_tokens for one in asked),
+        "spent_usd": F("spent_usd") + sign * sum_of(own),
+        "emulated_usd": F("emulated_usd") + sign * sum_of(one for one in own if one.is_emulated),
+        "unpriced": F("unpriced") + sign * sum(one.usd is None for one in own),
+        "prompt_tokens": F("prompt_tokens") + sign * sum(one.prompt_tokens for one in asked),
+        "cached_tokens": F("cached_tokens") + sign * sum(one.cached_tokens for one in asked),
     }
 
 

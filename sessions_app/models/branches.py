@@ -65,13 +65,19 @@ def choices_of(turns: Iterable[Turn]) -> Mapping[int, BranchChoice]:
     if not shown:
         return {}
     parents = Q(parent__in={turn.parent_id for turn in shown if turn.parent_id})
-    roots = Q(session=shown[0].session_id, parent=None) if shown[0].parent_id is None else Q()
+    roots = _roots_beside(shown[0]) if shown[0].parent_id is None else Q()
     families: dict[int | None, list[tuple[int, UUID]]] = {}
     rows = Turn.objects.filter(parents | roots).order_by("pk").values_list("parent_id", "pk", "public")
     for parent, pk, public in rows:
         families.setdefault(parent, []).append((pk, public))
     found = ((turn.pk, _choice(turn, families[turn.parent_id])) for turn in shown)
     return {pk: choice for pk, choice in found if choice.count > 1}
+
+
+def _roots_beside(turn: Turn) -> Q:
+    """The first turns of the session; in a captured one those of the same agent."""
+    roots = Q(session=turn.session_id, parent=None)
+    return roots & Q(run__lane=turn.run.lane) if turn.run is not None and turn.run.lane else roots
 
 
 def _choice(turn: Turn, family: list[tuple[int, UUID]]) -> BranchChoice:

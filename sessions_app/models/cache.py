@@ -60,6 +60,14 @@ class CacheEntry(models.Model):
         related_name="+",
         help_text="Whose run had it made: where its cost is booked.",
     )
+    captured_request = models.ForeignKey(
+        "CapturedRequest",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="The request of another program that had it made; empty for ours.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)
 

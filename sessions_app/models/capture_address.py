@@ -71,6 +71,9 @@ class CaptureAddress(models.Model):
         default=0, help_text="Requests that were relayed and could not be recorded."
     )
     missed_at = models.DateTimeField(null=True, blank=True)
+    regroupings = models.PositiveIntegerField(
+        default=0, help_text="Counts changes of its sessions by hand: what processes remember is read again."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = CaptureAddressQuerySet.as_manager()

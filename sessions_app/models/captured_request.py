@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
 RETENTION = timedelta(days=30)
-"""What was recorded is erased after so long."""
+"""What belongs to no session is erased after so long; sessions have `session.CAPTURED_LIFETIME`."""
 
 PATH_LENGTH, CLIENT_LENGTH, KEY_LENGTH = 300, 200, 90
 
@@ -24,7 +24,8 @@ class CapturedRequestQuerySet(models.QuerySet["CapturedRequest"]):
         return self.filter(address__owner_id=user.pk)
 
     def expired(self) -> Self:
-        return self.filter(received_at__lt=timezone.now() - RETENTION)
+        """Requests of no session; sessions are erased as a whole (`SessionQuerySet.expired_captured`)."""
+        return self.filter(received_at__lt=timezone.now() - RETENTION, exchange=None)
 
     @transaction.atomic
     def erase(self) -> int:
@@ -55,6 +56,12 @@ class CapturedRequest(models.Model):
     scope = models.CharField(max_length=CLIENT_LENGTH, blank=True, help_text="Program and installation.")
     name = models.CharField(max_length=80, blank=True, help_text="The session's name, given by the client.")
     model = models.CharField(max_length=80, blank=True)
+    key_hash = models.CharField(
+        max_length=16, blank=True, help_text="Equal for requests with the same key; empty without one."
+    )
+    uses_server_key = models.BooleanField(
+        default=False, help_text="The server's key replaced the program's, as the address allows."
+    )
     session = models.CharField(max_length=KEY_LENGTH, blank=True)
     lane = models.CharField(max_length=KEY_LENGTH, blank=True)
     relation = models.CharField(max_length=12, blank=True)
@@ -62,6 +69,16 @@ class CapturedRequest(models.Model):
     before = models.CharField(max_length=KEY_LENGTH, blank=True)
     shared = models.PositiveIntegerField(default=0, help_text="Contents that both begin with.")
     is_guess = models.BooleanField(default=False)
+    exchange = models.OneToOneField(
+        "Exchange",
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="captured",
+        help_text="Has the bodies and the account of what asked a model.",
+    )
+    framing = models.JSONField(
+        default=list, blank=True, help_text="What stands around the chunks in the answer (capture.framing)."
+    )
     request_body = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="+")
     request_size = models.PositiveBigIntegerField(default=0)
     status = models.PositiveSmallIntegerField(null=True, help_text="Empty: no response came, or not yet.")
@@ -102,3 +119,39 @@ class CapturedRequest(models.Model):
     @property
     def is_open(self) -> bool:
         return self.ended_at is None
+
+    def sent_body(self) -> bytes:
+        """What the program sent, byte for byte; empty where it was not kept."""
+        if self.exchange is not None:
+            return self.exchange.request_body()
+        return self.request_body.bytes if self.request_body else b""
+
+    def received_body(self) -> bytes:
+        """What it was answered with, byte for byte as far as it was kept."""
+        if self.response_body is not None or self.exchange is None:
+            return self.response_body.bytes if self.response_body else b""
+        refused = self.exchange.attempts.exclude(body=None).select_related("body").first()
+        if refused is not None and refused.body is not None:
+            return refused.body.bytes
+        chunks = [bytes(body) for body in self.exchange.chunks.values_list("body", flat=True)]
+        if not chunks or not self.framing:
+            return b""
+        before, between, after = (part.encode("latin-1") for part in self.framing)
+        return bytes(before + between.join(chunks) + after)
+
+
+class CapturedSession(models.Model):
+    """The session that holds the requests that were placed under a key of `capture.grouping`.
+
+    Several keys lead to one session where a person joined sessions.
+    """
+
+    address = models.ForeignKey(CaptureAddress, on_delete=models.CASCADE, related_name="sessions")
+    key = models.CharField(max_length=KEY_LENGTH)
+    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="captured_keys")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["address", "key"], name="captured_session_once")]
+
+    def __str__(self) -> str:
+        return self.key

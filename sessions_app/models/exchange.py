@@ -16,7 +16,6 @@ from sessions_app.models.source import (
     Source,
     layer_tokens,
     manifest_of,
-    on_the_wire,
     store_sources,
 )
 from sessions_app.prompt.caching import CachePlan
@@ -30,6 +29,7 @@ from sessions_app.prompt.verdict import Verdict
 
 if TYPE_CHECKING:
     from sessions_app.errors import PipewebError
+    from sessions_app.models.captured_request import CapturedRequest
     from sessions_app.models.run import Run
 
 
@@ -92,6 +92,9 @@ class Exchange(models.Model):
     route = models.CharField(max_length=64, blank=True)
     dialect = models.CharField(max_length=12, choices=Dialect.choices, default=Dialect.GEMINI)
     provider = models.CharField(max_length=60, blank=True, help_text="Who answered, in words.")
+    uses_client_key = models.BooleanField(
+        default=False, help_text="A captured program paid for it with a key of its own."
+    )
     base_url = models.CharField(max_length=255, blank=True, help_text="Empty in rows before version 0025.")
     manifest = models.JSONField(default=dict)
     request_sha256 = models.CharField(max_length=64)
@@ -185,6 +188,15 @@ class Exchange(models.Model):
         return self.ended_at is None
 
     @cached_property
+    def captured_request(self) -> "CapturedRequest | None":
+        """The relayed request of a captured session: one query, none in a chat."""
+        from sessions_app.models.captured_request import CapturedRequest
+
+        if not self.session.is_captured:
+            return None
+        return CapturedRequest.objects.filter(exchange=self).select_related("address").first()
+
+    @cached_property
     def stored_manifest(self) -> Manifest:
         return Manifest.model_validate(self.manifest)
 
@@ -250,10 +262,13 @@ class Exchange(models.Model):
 
     def request_body(self) -> bytes:
         """The prepared request, rebuilt byte for byte from the sources."""
-        manifest, items = self.stored_manifest, self.sent_items()
-        leads = [(entry.lead or "").encode() for entry in manifest.entries]
-        pieces = [leads[at] + items[at].wire for at in on_the_wire(manifest.entries)]
-        return b"".join(pieces) + manifest.tail.encode()
+        return self.stored_manifest.joined([item.wire for item in self.sent_items()], self.beside_items())
+
+    def beside_items(self) -> list[bytes]:
+        """The bytes of what stands beside the prompt in a captured body: one query, none for our own."""
+        keys = [one.source for one in self.stored_manifest.beside]
+        sources = Source.objects.select_related("blob").in_bulk(set(keys)) if keys else {}
+        return [sources[key].blob.bytes for key in keys]
 
     @property
     def is_translated(self) -> bool:

@@ -93,6 +93,14 @@ class Run(models.Model):
     stop_requested = models.BooleanField(
         default=False, help_text="A stop that reached another process than the run's."
     )
+    lane = models.CharField(
+        max_length=90, blank=True, help_text="The agent of a captured session that asked; empty in a chat."
+    )
+    lane_role = models.CharField(
+        max_length=12,
+        blank=True,
+        help_text="What it is in its session (capture.placements.LaneRole).",
+    )
     sent_at = models.DateTimeField(
         null=True,
         blank=True,

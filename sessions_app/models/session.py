@@ -15,6 +15,7 @@ from django.utils import timezone
 from sessions_app.markup import plain
 from sessions_app.models.cache import CacheEntry
 from sessions_app.models.library import Persona
+from sessions_app.models.origin import Origin
 from sessions_app.models.run import Run
 from sessions_app.models.session_settings import SessionSettings
 from sessions_app.prompt.caching import EntryReason
@@ -37,6 +38,10 @@ LIST_ACTIONS: dict[str, dict[str, Any]] = {
 TEMPORARY_LIFETIME = timedelta(days=1)
 """An unused temporary session is erased after this time."""
 
+
+CAPTURED_LIFETIME = timedelta(days=30)
+"""A captured session is erased so long after its last request."""
+
 TITLE_WORDS = 8
 TITLE_LENGTH = 120
 
@@ -46,9 +51,21 @@ class SessionQuerySet(models.QuerySet["Session"]):
         """The user's sessions; every look-up for a person starts here."""
         return self.filter(owner_id=user.pk, deleted_at=None, is_importing=False)
 
+    def chats(self) -> Self:
+        """Those that a person writes in."""
+        return self.filter(origin=Origin.CHAT)
+
+    def captured(self) -> Self:
+        """Those of other programs."""
+        return self.filter(origin=Origin.CAPTURED)
+
     def listed(self) -> Self:
-        """Neither archived nor temporary."""
-        return self.filter(archived_at=None, temporary=False)
+        """Chats that are neither archived nor temporary."""
+        return self.chats().filter(archived_at=None, temporary=False)
+
+    def expired_captured(self) -> Self:
+        """Captured sessions that nothing was added to for `CAPTURED_LIFETIME`."""
+        return self.captured().filter(updated_at__lt=timezone.now() - CAPTURED_LIFETIME)
 
     def expired_temporary(self) -> Self:
         """Temporary sessions without activity for `TEMPORARY_LIFETIME`."""
@@ -65,7 +82,7 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return len(sessions)
 
     def archived(self) -> Self:
-        return self.filter(temporary=False).exclude(archived_at=None).order_by("-archived_at")
+        return self.chats().filter(temporary=False).exclude(archived_at=None).order_by("-archived_at")
 
 
 class Session(Persona):
@@ -73,6 +90,7 @@ class Session(Persona):
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chat_sessions"
     )
+    origin = models.CharField(max_length=8, choices=Origin, default=Origin.CHAT)
     title = models.CharField(max_length=TITLE_LENGTH, blank=True)
     titled_by_hand = models.BooleanField(
         default=False, help_text="A title the person chose is never overwritten."
@@ -160,7 +178,12 @@ class Session(Persona):
 
     @property
     def shown_title(self) -> str:
-        return self.title or "Untitled chat"
+        return self.title or ("Untitled session" if self.is_captured else "Untitled chat")
+
+    @property
+    def is_captured(self) -> bool:
+        """Whether other programs asked: then nobody writes in it."""
+        return self.origin == Origin.CAPTURED
 
     def choose_model(self, model: str, thinking_level: str) -> None:
         """For the runs that begin from now on; a run that goes on keeps its own."""
@@ -238,6 +261,7 @@ class Session(Persona):
             type(self).objects.filter(pk=self.pk).update(head=None)
             rows.Run.objects.filter(session=self).update(trigger=None)
             for owned in (
+                rows.CapturedRequest.objects.filter(exchange__session=self),
                 rows.RawChunk.objects.filter(exchange__session=self),
                 rows.ExchangeAttempt.objects.filter(exchange__session=self),
                 rows.HistoryChunk.objects.filter(session=self),

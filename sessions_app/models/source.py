@@ -181,11 +181,38 @@ class ManifestEntry(NamedTuple):
     """Where its bytes begin in the body; None in a manifest whose items stand there in reading order."""
 
 
+class BesideEntry(BaseModel):
+    """A member of a captured body that is no part of the prompt, such as the configuration."""
+
+    source: int
+    lead: str
+    start: int
+
+
 class Manifest(BaseModel):
-    """The JSON of `Exchange.manifest`; the bytes are in the sources' blobs."""
+    """The JSON of `Exchange.manifest`; the bytes are in the sources' blobs.
+
+    `settings` is the generation configuration of a captured request; that of our own is in the tail.
+    """
 
     entries: list[ManifestEntry] = []
+    beside: list[BesideEntry] = []
+    settings: Any = None
     tail: str = ""
+
+    def joined(self, wires: Sequence[bytes], beside: Sequence[bytes]) -> bytes:
+        """The body, from the bytes of the entries and of what stands beside them."""
+        sent = [(self.entries[at].lead, wires[at]) for at in on_the_wire(self.entries)]
+        if beside:
+            placed = [(one.start, one.lead, wire) for one, wire in zip(self.beside, beside, strict=True)]
+            placed += [
+                (entry.start or 0, entry.lead, wire)
+                for entry, wire in zip(self.entries, wires, strict=True)
+                if entry.lead is not None
+            ]
+            sent = [(lead, wire) for _, lead, wire in sorted(placed, key=lambda one: one[0])]
+        pieces = [piece for lead, wire in sent for piece in ((lead or "").encode(), wire)]
+        return b"".join(pieces) + self.tail.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +249,9 @@ def on_the_wire(entries: Sequence[ManifestEntry]) -> list[int]:
 
 def body_starts(entries: Sequence[ManifestEntry], sizes: Sequence[int]) -> list[int | None]:
     """Where the bytes of each item begin in the body; None for an item that a named cache holds."""
-    starts: list[int | None] = [None] * len(entries)
+    starts: list[int | None] = [entry.start for entry in entries]
+    if any(start is not None for start in starts):
+        return starts
     end = 0
     for at in on_the_wire(entries):
         start = end + len((entries[at].lead or "").encode())

@@ -8,7 +8,7 @@ from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_POST
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.context.storage import check_upload
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import NotKept, PipewebError, WorkspaceError
@@ -24,7 +24,7 @@ from sessions_app.workspace import UPLOAD_LIMIT
 @require_POST
 def upload(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """Opens a new file, or one of the workspace: the model reads it from the next message on."""
-    session = own_session(request, public, "assistant")
+    session = own_chat(request, public, "assistant")
     try:
         message = _open_action(session, request).carry_out(session)
     except PipewebError as error:
@@ -36,7 +36,7 @@ def upload(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @require_GET
 def text(request: AuthenticatedRequest, public: UUID, kind: str, number: int) -> HttpResponse:
     """The page of a file that is sent, or why it is not."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     path, page = _file(session, kind, number)
     read = read_file(workspace_of(session.owner_id), path, page)
     return render(request, "panels/raw.html", {"text": read.content, "problem": read.problem})
@@ -46,7 +46,7 @@ def text(request: AuthenticatedRequest, public: UUID, kind: str, number: int) ->
 @require_GET
 def download(request: AuthenticatedRequest, public: UUID, number: int) -> FileResponse:
     """An artifact as an attachment: the browser must not render what the model wrote."""
-    session = own_session(request, public)
+    session = own_chat(request, public)
     path = get_object_or_404(session.artifacts, pk=number).path
     try:
         found = workspace_of(session.owner_id).resolve(path)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from django_htmx.http import reswap
 from pydantic import ValidationError
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.errors import NotKept, PipewebError, RowGone
 from sessions_app.models import Session
 from sessions_app.panels import available_tools, kind_named
@@ -29,14 +29,14 @@ OFFERS = "offers"
 @require_GET
 def list_panels(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The heads of all panels."""
-    session = own_session(request, public, "assistant")
+    session = own_chat(request, public, "assistant")
     return _render(request, session, {"list": PanelList.of(session)})
 
 
 @login_required
 @require_GET
 def panel(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResponse:
-    session = own_session(request, public, "assistant")
+    session = own_chat(request, public, "assistant")
     return panel_response(request, session, key if key == OFFERS else _kind(key).key)
 
 
@@ -44,7 +44,7 @@ def panel(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResponse
 @require_GET
 def raw_panel(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResponse:
     """The characters of a panel in the dynamic layer."""
-    session = own_session(request, public, "assistant")
+    session = own_chat(request, public, "assistant")
     read = PanelList.of(session, _kind(key).key).named(key)
     text = sent_text(read.panel) if read.panel else ""
     return render(request, "panels/raw.html", {"text": text})
@@ -54,7 +54,7 @@ def raw_panel(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResp
 @require_POST
 def switch_panel(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResponse:
     """Switches a kind of panel on or off, from the next request on."""
-    session = own_session(request, public, "assistant")
+    session = own_chat(request, public, "assistant")
     kind, on = _kind(key), "on" in request.POST
     session.switch_panel(kind.key, on)
     message = f"{kind.title} is {'on' if on else 'off'}."
@@ -65,7 +65,7 @@ def switch_panel(request: AuthenticatedRequest, public: UUID, key: str) -> HttpR
 @require_POST
 def switch_tool(request: AuthenticatedRequest, public: UUID, name: str) -> HttpResponse:
     """Switches a tool on or off, from the next request on."""
-    session = own_session(request, public, "assistant")
+    session = own_chat(request, public, "assistant")
     tool = next((tool for tool in available_tools() if tool.name == name), None)
     if tool is None:
         raise Http404
@@ -78,7 +78,7 @@ def switch_tool(request: AuthenticatedRequest, public: UUID, name: str) -> HttpR
 @require_POST
 def turn_page(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResponse:
     """Sends another page of a long panel."""
-    session = own_session(request, public, "assistant")
+    session = own_chat(request, public, "assistant")
     return _carry_out(request, session, _kind(key), NextPage, panel=key)
 
 
@@ -86,7 +86,7 @@ def turn_page(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResp
 @require_POST
 def run_action(request: AuthenticatedRequest, public: UUID, key: str, name: str) -> HttpResponse:
     """Carries out an action. A failure changes only the line with the reason."""
-    session, kind = own_session(request, public, "assistant"), _kind(key)
+    session, kind = own_chat(request, public, "assistant"), _kind(key)
     action = kind.action(name)
     if action is None:
         raise Http404

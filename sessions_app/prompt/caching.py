@@ -63,7 +63,7 @@ class CacheAction(Code):
 
 
 class PlanReason(Code):
-    """Why a plan chose its action."""
+    """Why a plan chose its action. `CLIENT`: the program that was captured did, for reasons of its own."""
 
     NOT_OFFERED = "not_offered"
     WAIVED = "waived"
@@ -75,12 +75,14 @@ class PlanReason(Code):
     EXPIRED = "expired"
     NEW = "new"
     AGAIN = "again"
+    CLIENT = "client"
     UNKNOWN = "unknown"
 
 
 class EntryReason(Code):
     """Why there is no cache at the provider any more; `PROVIDER`: it reported so. `REPLACED`: its session
-    uses a cache of another text, other tools or another model.
+    uses a cache of another text, other tools or another model. `CLIENT`: the captured program that had made
+    it deleted it.
     """
 
     PROVIDER = "provider"
@@ -91,6 +93,7 @@ class EntryReason(Code):
     SESSION_ERASED = "session_erased"
     SESSION_GONE = "session_gone"
     ADMIN = "admin"
+    CLIENT = "client"
     NOT_LISTED = "not_listed"
     EXPIRED = "expired"
     EMULATOR_RESTARTED = "emulator_restarted"

@@ -20,7 +20,8 @@ from sessions_app.prompt.parts import raw_parts
 from sessions_app.prompt.tokens import estimate, estimate_part
 from sessions_app.prompt.turns import Turn, restore
 
-TOOLS_SOURCE = "tools"
+TOOLS_SOURCE, SYSTEM_SOURCE = "tools", "system"
+"""Names of sources: the declarations, and the system instruction of a captured request."""
 
 _OPEN = b'"contents":[{"role":"user","parts":[{"text":"'
 _NEXT_TEXT = b'"},{"text":"'

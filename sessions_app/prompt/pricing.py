@@ -43,9 +43,12 @@ class TermKind(Code):
 
 
 class MoneySource(Code):
-    """Who counted the tokens. Nobody is paid for the emulator's; rows of earlier versions do not say."""
+    """Who counted the tokens, and who pays. Nobody is paid for the emulator's; rows of earlier versions do
+    not say. `CLIENT`: the provider counted, and a captured program paid with a key of its own.
+    """
 
     PROVIDER = "provider"
+    CLIENT = "client"
     EMULATOR = "emulator"
     UNKNOWN = "unknown"
 

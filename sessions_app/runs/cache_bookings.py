@@ -16,6 +16,7 @@ from sessions_app.models.cache_event import NOBODY, CausedBy
 from sessions_app.prompt import pricing
 from sessions_app.prompt.bookings import SpendingCause, StorageBooking, refunds
 from sessions_app.prompt.caching import CacheAction
+from sessions_app.prompt.pricing import MoneySource
 from sessions_app.runs.money_source import source_of_cache
 from sessions_app.runs.serving import model_of_cache, price_of_served
 
@@ -46,15 +47,25 @@ class Payer(NamedTuple):
 
 
 def book_creation(
-    cache: KeptCache, session: Session | None, lifetime: timedelta, owner_id: int | None = None
+    cache: KeptCache,
+    session: Session | None,
+    lifetime: timedelta,
+    owner_id: int | None = None,
+    *,
+    source: MoneySource | None = None,
 ) -> None:
-    """Books making a cache for a session, and keeping it for `lifetime`; without one, to the owner."""
+    """Books making a cache for a session, and keeping it for `lifetime`; without one, to the owner.
+
+    `source` says who pays where the route does not tell; what follows for this cache is of the same source.
+    """
     price = _price_of(cache)
     made = pricing.creation_cost(cache.tokens, price.rates(cache.tokens)).total if price else None
     payer = Payer(session, owner_id)
     bookings = [_booking(cache, payer, SpendingCause.CACHE_MADE, price, made)]
     if lifetime > timedelta():
         bookings.append(_storage(cache, payer, price, lifetime))
+    for one in bookings:
+        one.source = (source or MoneySource(one.source)).value
     Booking.objects.book(*bookings)
 
 

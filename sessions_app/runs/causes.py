@@ -1,7 +1,7 @@
 """What happened between an exchange and the one before it on its branch, read for its verdict."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from django.db.models import Q, QuerySet
 
@@ -11,11 +11,9 @@ from sessions_app.models import CacheEvent, Exchange
 from sessions_app.prompt import prefix_diff
 from sessions_app.prompt.cache_life import CacheFate, CacheMoment, FateKind, fate_between, unused
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
-from sessions_app.prompt.payload import Item
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE, asked_again, lost_by, verdict_of
-from sessions_app.runs.accounting import implicit_minimum
 from sessions_app.runs.comparison import (
     PREVIOUS_FIELDS,
     asks_same_model,
@@ -23,7 +21,6 @@ from sessions_app.runs.comparison import (
     settings_of,
     sources_of,
 )
-from sessions_app.runs.request import PreparedRequest
 from sessions_app.runs.static_changes import change_between
 
 BEFORE_FIELDS = (*PREVIOUS_FIELDS, "fingerprint", "cache_action", "cache_name")
@@ -46,8 +43,22 @@ have sent the same beginning: a change was taken back, or the request is a retry
 CANDIDATES = 50
 """Earlier exchanges at most that are compared with such a request."""
 
-UNNAMED = {PlanReason.WAIVED, PlanReason.NOT_OFFERED}
+UNNAMED = {PlanReason.WAIVED, PlanReason.NOT_OFFERED, PlanReason.CLIENT}
 """Why a plan does not name a cache that lives."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredRequest:
+    """An exchange whose previous one is loaded, with what was planned and known for it.
+
+    `tokens` are the estimates of its items, in reading order. `minimum` is the shortest prefix in tokens
+    that the model caches implicitly, None when it does not.
+    """
+
+    exchange: Exchange
+    plan: CachePlan
+    tokens: Sequence[int]
+    minimum: int | None
 
 
 def read_previous(exchange: Exchange) -> Exchange | None:
@@ -58,24 +69,23 @@ def read_previous(exchange: Exchange) -> Exchange | None:
     return exchange.previous
 
 
-def verdict_for(prepared: PreparedRequest, usage: Usage, seen: Comparison | None) -> Verdict:
-    """The verdict on an answered exchange, whose previous one is loaded.
+def verdict_for(request: AnsweredRequest, usage: Usage, seen: Comparison | None) -> Verdict:
+    """The verdict on an answered exchange.
 
     No query for a cache that was named and counted; one where a cache was concerned that was not named.
     """
-    exchange, plan = prepared.exchange, prepared.plan
+    exchange, plan = request.exchange, request.plan
     before = exchange.previous
     if before is not None and seen is not None:
         static, rolled = change_between(before, exchange)
         seen = replace(seen, static=static, rolled=rolled)
-    minimum = implicit_minimum(prepared.context.capabilities)
     continues = exchange.continues_id is not None
     fate = _fate(exchange, before, plan) if before is not None else None
-    verdict = verdict_of(plan, usage, seen, minimum=minimum, continues=continues, fate=fate)
+    verdict = verdict_of(plan, usage, seen, minimum=request.minimum, continues=continues, fate=fate)
     if verdict.reason is VerdictReason.OTHER_MODEL:
-        return _since(_same_model_before(exchange), verdict, prepared, usage)
+        return _since(_same_model_before(exchange), verdict, request, usage)
     if verdict.reason in OF_PREVIOUS and (fate is None or fate.kind is FateKind.OTHER_BYTES):
-        return _since(_closest_before(prepared), verdict, prepared, usage)
+        return _since(_closest_before(request), verdict, request, usage)
     return verdict
 
 
@@ -112,12 +122,12 @@ def _fate_of_earlier(exchange: Exchange, before: Exchange, events: Sequence[Cach
     return CacheFate(FateKind.UNKNOWN, before.cache_name)
 
 
-def _since(earlier: Exchange | None, verdict: Verdict, prepared: PreparedRequest, usage: Usage) -> Verdict:
+def _since(earlier: Exchange | None, verdict: Verdict, request: AnsweredRequest, usage: Usage) -> Verdict:
     """The verdict from `earlier`, not the previous exchange, where it explains more: a query for a cache."""
-    exchange, plan = prepared.exchange, prepared.plan
+    exchange, plan = request.exchange, request.plan
     if earlier is None or earlier.pk == exchange.previous_id:
         return verdict
-    again = _compared(exchange, earlier, prepared.payload.items)
+    again = _compared(exchange, earlier, request.tokens)
     return asked_again(verdict, plan, usage, again, _fate(exchange, earlier, plan))
 
 
@@ -127,9 +137,9 @@ def _same_model_before(exchange: Exchange) -> Exchange | None:
     return found if found is not None and asks_same_model(found, exchange) else None
 
 
-def _closest_before(prepared: PreparedRequest) -> Exchange | None:
+def _closest_before(request: AnsweredRequest) -> Exchange | None:
     """Of those within the life of implicit caches the one with the longest equal beginning: one query."""
-    exchange = prepared.exchange
+    exchange = request.exchange
     since = exchange.started_at - IMPLICIT_LIFE
     recent = _asked_before(exchange).filter(ended_at__gte=since).reverse()[:CANDIDATES]
     found = [earlier for earlier in recent if asks_same_model(earlier, exchange)]
@@ -149,14 +159,14 @@ def _asked_before(exchange: Exchange) -> QuerySet[Exchange]:
     return asked.only(*BEFORE_FIELDS).order_by("number")
 
 
-def _compared(exchange: Exchange, earlier: Exchange, items: Sequence[Item]) -> Comparison:
+def _compared(exchange: Exchange, earlier: Exchange, tokens: Sequence[int]) -> Comparison:
     """The comparison with an exchange other than the previous one, without the place of a break."""
     prefix = prefix_diff.common_prefix(sources_of(earlier), sources_of(exchange))
     idle = exchange.started_at - (earlier.ended_at or earlier.started_at)
     return Comparison(
         number=earlier.number,
-        prefix_tokens=sum(item.tokens for item in items[:prefix]),
-        tokens=sum(item.tokens for item in items),
+        prefix_tokens=sum(tokens[:prefix]),
+        tokens=sum(tokens),
         was_prompt=earlier.prompt_tokens,
         idle_seconds=max(0.0, idle.total_seconds()),
         same_served=served_by_one(earlier, exchange),

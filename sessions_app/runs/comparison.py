@@ -92,6 +92,8 @@ def served_by_one(before: Exchange, exchange: Exchange) -> bool:
 
 def settings_of(exchange: Exchange) -> Any:
     """The generation settings as sent, without the name of the cache."""
+    if "settings" in exchange.manifest:
+        return exchange.manifest["settings"]
     tail = exchange.manifest.get("tail", "")
     return wire.loads('{"contents":[' + tail).get("generationConfig") if tail else None
 

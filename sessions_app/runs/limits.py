@@ -76,7 +76,9 @@ def _budgets_in(allowance: Allowance | None) -> list[Budget]:
 
 def _booked_since(day: date) -> Coalesce:
     """The sum of the person's bookings since `day` that budgets count, as an annotation of Allowance."""
-    counts = ~Q(source=MoneySource.EMULATOR) | Q(owner__allowance__counts_emulator=True)
+    counts = ~Q(source__in=(MoneySource.EMULATOR, MoneySource.CLIENT)) | Q(
+        source=MoneySource.EMULATOR, owner__allowance__counts_emulator=True
+    )
     bookings = Spending.objects.filter(counts, owner_id=OuterRef("owner_id"), day__gte=day).order_by()
     amount = F("usd") + F("cache_usd") + F("storage_usd")
     total = bookings.values("owner_id").annotate(booked=Sum(amount)).values("booked")

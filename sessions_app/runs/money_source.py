@@ -17,7 +17,9 @@ EMULATOR_ENDPOINT = route_of(EMULATOR, "emulator")
 def source_of(exchange: Exchange) -> MoneySource:
     """Who counts the tokens of an exchange; unknown where no route was kept."""
     source = source_of_route(exchange.route)
-    return MoneySource.EMULATOR if source is MoneySource.PROVIDER and _names_emulator(exchange) else source
+    if source is MoneySource.PROVIDER and _names_emulator(exchange):
+        return MoneySource.EMULATOR
+    return MoneySource.CLIENT if source is MoneySource.PROVIDER and exchange.uses_client_key else source
 
 
 def source_of_route(route: str) -> MoneySource:

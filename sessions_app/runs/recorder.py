@@ -26,7 +26,7 @@ from sessions_app.prompt.turns import TurnKind
 from sessions_app.prompt.verdict import Verdict, VerdictReason
 from sessions_app.prompt.wire import dumps
 from sessions_app.runs import causes
-from sessions_app.runs.accounting import account_for, append_stages, set_verdict
+from sessions_app.runs.accounting import account_for, append_stages, implicit_minimum, set_verdict
 from sessions_app.runs.cache_bookings import record_end
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.request import PreparedRequest
@@ -107,7 +107,10 @@ def _set_account(prepared: PreparedRequest, reply: Reply) -> None:
     exchange = prepared.exchange
     causes.read_previous(exchange)
     comparison = account_for(exchange, reply, items=prepared.payload.items)
-    set_verdict(exchange, causes.verdict_for(prepared, reply.usage, comparison))
+    minimum = implicit_minimum(prepared.context.capabilities)
+    tokens = [item.tokens for item in prepared.payload.items]
+    answered = causes.AnsweredRequest(exchange, prepared.plan, tokens, minimum)
+    set_verdict(exchange, causes.verdict_for(answered, reply.usage, comparison))
     if prepared.near_budgets:
         exchange.money["budgets"] = [budget.stored() for budget in prepared.near_budgets]
     if prepared.cache_entry is not None:

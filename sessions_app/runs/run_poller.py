@@ -199,9 +199,10 @@ class RunPoller:
 
 
 def erase_left_behind() -> None:
-    for session in readable(Session.objects.expired_temporary(), "erase_failed"):
-        with isolated("erase_failed", session=str(session)):
-            session.erase()
+    for expired in (Session.objects.expired_temporary(), Session.objects.expired_captured()):
+        for session in readable(expired, "erase_failed"):
+            with isolated("erase_failed", session=str(session)):
+                session.erase()
     with isolated("links_not_erased"):
         SharedLink.objects.expired().revoke()
     with isolated("captured_not_erased"):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sessions_app.models import Exchange, HistoryChunk, Source
 from sessions_app.prompt import wire
 from sessions_app.prompt.layers import STATIC_SOURCE, Layer
-from sessions_app.prompt.payload import TOOLS_SOURCE
+from sessions_app.prompt.payload import SYSTEM_SOURCE, TOOLS_SOURCE
 from sessions_app.prompt.static_change import RolledHistory, StaticChange, StaticLayer, static_change
 
 CHUNK = "chunk:"
@@ -18,20 +18,31 @@ def change_between(before: Exchange, now: Exchange) -> tuple[StaticChange, Rolle
         return StaticChange.SAME, None
     names = dict(Source.objects.filter(pk__in={*old_keys, *new_keys}).values_list("pk", "name"))
     # The chunks are not read: they can be long, and an identity tells as much.
-    templates = [key for key, name in names.items() if name == STATIC_SOURCE]
-    pieces = Source.objects.select_related("blob").in_bulk(templates)
+    read = [key for key, name in names.items() if name in (STATIC_SOURCE, SYSTEM_SOURCE, TOOLS_SOURCE)]
+    rows = Source.objects.select_related("blob").in_bulk(read)
+
+    def wires(keys: Sequence[int], name: str) -> list[bytes]:
+        return [rows[key].blob.bytes for key in keys if names[key] == name]
 
     def layer_of(keys: Sequence[int]) -> StaticLayer:
-        text = b"".join(pieces[key].blob.bytes for key in keys if key in pieces)
+        text: str = wire.loads(b'"' + b"".join(wires(keys, STATIC_SOURCE)) + b'"')
         return StaticLayer(
-            tools=next((key for key in keys if names[key] == TOOLS_SOURCE), None),
+            tools=tuple(map(_meaning, wires(keys, TOOLS_SOURCE))),
             chunks=tuple(names[key] for key in keys if names[key].startswith(CHUNK)),
-            text=wire.loads(b'"' + text + b'"'),
+            text=text or "".join(_meaning(one).decode() for one in wires(keys, SYSTEM_SOURCE)),
         )
 
     old, new = layer_of(old_keys), layer_of(new_keys)
     change = static_change(old, new)
     return change, rolled_into(old.chunks, new.chunks) if change is StaticChange.ROLLED_OVER else None
+
+
+def _meaning(body: bytes) -> bytes:
+    """The same for JSON that says the same, since programs spell it in their own ways."""
+    try:
+        return wire.canonical(wire.loads(body))
+    except ValueError:
+        return body
 
 
 def static_keys(exchange: Exchange) -> list[int]:

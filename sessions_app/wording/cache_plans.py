@@ -26,6 +26,7 @@ REASONS = {
     PlanReason.EXPIRED: "The cache has expired; it is made again after this answer.",
     PlanReason.AGAIN: "The cache of this static layer is gone; it is made again after this answer.",
     PlanReason.NEW: "This static layer is new; it is cached after this answer.",
+    PlanReason.CLIENT: "The program decides about caches; Pipeweb only relayed its request.",
     PlanReason.UNKNOWN: "",
 }
 
@@ -38,6 +39,7 @@ ENTRY_REASONS = {
     EntryReason.SESSION_ERASED: "Its session was erased.",
     EntryReason.SESSION_GONE: "Its session is gone.",
     EntryReason.ADMIN: "An admin asked for it.",
+    EntryReason.CLIENT: "The program that had made it deleted it.",
     EntryReason.NOT_LISTED: "The provider no longer lists it.",
     EntryReason.EXPIRED: "Its time was over.",
     EntryReason.EMULATOR_RESTARTED: "The emulator keeps caches only while it runs.",

@@ -1,6 +1,7 @@
 """What is said of addresses for other programs and of their requests: to the programs, and on pages."""
 
-from sessions_app.error_codes import CaptureFault
+from sessions_app.error_codes import CaptureFault, RegroupProblem
+from sessions_app.errors import NotRegrouped
 from sessions_app.wording.sentences import fill
 
 FAULTS: dict[str, str] = {
@@ -38,25 +39,27 @@ RELATIONS: dict[str, str] = {
     "side_call": "asks on its own",
     "sub_agent": "works on a call",
     "named": "same session by its name",
+    "joined": "joined by hand",
 }
 """What a request is to the one before it."""
 
 ROLES: dict[str, str] = {"main": "main", "side": "beside", "sub_agent": "sub-agent"}
 """What a chain of requests is in its session."""
 
-KINDS: dict[str, str] = {
-    "declarations": "tools",
-    "system_instruction": "system instruction",
-    "user_task": "the user's words",
-    "model_response": "the model's words",
-    "function_calling": "calls of the model",
-    "tool_response": "results of tools",
-    "text": "one text of several",
-    "opaque": "a body that could not be taken apart",
+REGROUP_PROBLEMS: dict[str, str] = {
+    RegroupProblem.NOT_CAPTURED: "This is a chat, not a session of another program.",
+    RegroupProblem.SAME_SESSION: "This is the same session.",
+    RegroupProblem.OTHER_ADDRESS: "The sessions are of different addresses.",
+    RegroupProblem.UNDER_WAY: "A request is still under way. Try again when it has ended.",
+    RegroupProblem.NOTHING_BEFORE: "Nothing comes before this request, so there is nothing to split it from.",
+    RegroupProblem.TOO_MANY: (
+        "{count:,} requests would be moved, and at most {limit:,} are moved at once. Split the session first."
+    ),
 }
-"""What an item of a request is."""
 
 _GUESSED = "{relation} (a guess)"
+_NUMBERED = "{role} {number}"
+_UNKNOWN_PROGRAM = "an unknown program"
 _MISSED_ONE = "One request was relayed but not recorded."
 _TOO_MANY_ADDRESSES = "You have {limit:,} addresses already. Revoke one first."
 _MISSED = "{number:,} requests were relayed but not recorded."
@@ -66,9 +69,18 @@ def fault(code: str, *, limit: int = 0) -> str:
     return fill(FAULTS[code], {"limit": limit})
 
 
+def regroup_problem(error: NotRegrouped) -> str:
+    return fill(REGROUP_PROBLEMS[error.reason], error.figures)
+
+
 def relation(code: str, *, is_guess: bool) -> str:
     said = RELATIONS[code]
     return fill(_GUESSED, {"relation": said}) if is_guess else said
+
+
+def lane(role: str, number: int, count: int) -> str:
+    """An agent beside the main one; numbered where there are several alike."""
+    return fill(_NUMBERED, {"role": ROLES[role], "number": number}) if count > 1 else ROLES[role]
 
 
 def missed(number: int) -> str:
@@ -77,3 +89,8 @@ def missed(number: int) -> str:
 
 def too_many_addresses(limit: int) -> str:
     return fill(_TOO_MANY_ADDRESSES, {"limit": limit})
+
+
+def program(user_agent: str) -> str:
+    """What a program calls itself: the first product of its User-Agent, without the version."""
+    return user_agent.partition(" ")[0].partition("/")[0] or _UNKNOWN_PROGRAM

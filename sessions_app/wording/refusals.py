@@ -7,7 +7,7 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import NoAnswer, PipewebError, RequestRefused
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.pricing import Budget
-from sessions_app.wording import costs, outcomes
+from sessions_app.wording import capture, costs, outcomes
 from sessions_app.wording.sentences import fill
 
 SENTENCES: dict[str, str] = {
@@ -157,6 +157,8 @@ def stored_error_texts(error: Mapping[str, Any]) -> tuple[str, str]:
     """Sentence and hint of `Run.error` or `Exchange.error`: by code, or as a provider or an earlier
     version put it."""
     figures, reason = error.get("figures"), str(error.get("reason") or "")
+    if error.get("kind") == "RelayRefused":
+        return capture.fault(reason), ""
     if reason in SENTENCES:
         return refusal_texts(reason, figures if isinstance(figures, dict) else {})
     if reason in outcomes.SENTENCES:

@@ -5,6 +5,10 @@ NAMES = {
     "template:dynamic": "the dynamic template",
     "tools": "the tool declarations",
     "clock": "the clock",
+    "system": "the system instruction",
+    "opaque": "the body, which could not be taken apart",
+    "generated_context": "generated context {key}",
+    "cached_content": "cached content {key}",
     "turn": "turn {number}",
     "turn_without_number": "a turn",
     "chunk": "history chunk {number}",
@@ -19,6 +23,10 @@ TITLES = {
     "template:dynamic": "Dynamic template",
     "tools": "Tool declarations",
     "clock": "Clock",
+    "system": "System instruction",
+    "opaque": "Body that could not be taken apart",
+    "generated_context": "Generated context {key}",
+    "cached_content": "Cached content {key}",
     "turn": "Turn {number}",
     "turn_without_number": "A turn",
     "chunk": "History chunk {number}",
@@ -60,5 +68,5 @@ def _filled(table: dict[str, str], source: str, number: int, kind: str) -> str:
     found, _, key = source.partition(":")
     if found in NUMBERED:
         return table[found if number else f"{found}_without_number"].format(number=number)
-    known = source if source in table else "with_key" if key else "without_key"
+    known = next((one for one in (source, found) if one in table), "with_key" if key else "without_key")
     return table[known].format(kind=kind.replace("_", " "), key=key)

@@ -34,6 +34,11 @@ class Recorded:
     traits: RequestTraits | None
     calls: tuple[tuple[str, ...], ...]
     has_failed: bool
+    method: str = "POST"
+    status: int = 200
+    answer: bytes = b""
+    answer_headers: tuple[tuple[str, str], ...] = ()
+    packets: tuple[tuple[float, int], ...] = ()
 
 
 def recorded(folder: str) -> list[Recorded]:
@@ -87,6 +92,11 @@ def _read(path: Path) -> Recorded:
         traits=traits_of(body, scope=headers.get("user-agent", "")),
         calls=tuple(_calls(answer)) if facts["status"] == 200 else (),
         has_failed=facts["status"] != 200,
+        method=facts["method"],
+        status=facts["status"],
+        answer=answer,
+        answer_headers=tuple((facts.get("resp_headers") or {}).items()),
+        packets=tuple((ms, size) for ms, size in frames if size),
     )
 
 

@@ -122,18 +122,12 @@ def test_a_request_whose_end_was_lost_is_not_under_way_for_ever(program: Program
     assert request.is_lost and not request.is_under_way
 
 
-def test_a_request_shows_where_it_leaves_the_one_before(client: Client, program: Program) -> None:
-    program.ask(body_of([FIRST, model("Double everything."), SECOND]))
-    edited = program.ask(body_of([FIRST, model("Double everything."), user("And how much salt?")]))
-    shown = page(client, "captured-request", edited.public)
-    assert (
-        "differs, in <code>contents[2]</code>" in shown
-        and "it said “long does it bake then?”, now “much salt?”" in shown
-    )
-    follow = program.ask(
-        body_of([FIRST, model("Double everything."), user("And how much salt?"), model("5 g")])
-    )
-    assert "It begins with all that" in page(client, "captured-request", follow.public)
+def test_a_request_of_a_session_is_shown_in_the_inspector(client: Client, program: Program) -> None:
+    row = program.ask(body_of([FIRST]))
+    assert row.exchange
+    response = client.get(reverse("captured-request", args=[row.public]))
+    assert response.status_code == 302 and response["Location"] == row.exchange.get_absolute_url()
+    assert client.get(response["Location"]).status_code == 200
 
 
 def test_a_request_without_contents_has_a_page_too(client: Client, program: Program) -> None:
@@ -151,9 +145,22 @@ def test_bodies_are_downloaded_as_they_travelled(client: Client, program: Progra
     assert client.get(reverse("captured-body", args=[row.public, "other"])).status_code == 404
 
 
-def test_a_session_is_erased_with_its_requests(client: Client, program: Program) -> None:
+def test_a_session_is_deleted_with_its_requests(client: Client, program: Program) -> None:
     program.ask(body_of([FIRST]))
     last = program.ask(body_of([FIRST, model("Double it."), SECOND]))
-    other = program.ask(body_of([SECOND]))
-    client.post(reverse("erase-captured", args=[last.public]))
-    assert list(CapturedRequest.objects.all()) == [other]
+    program.ask(body_of([SECOND]), name="other")
+    assert last.exchange
+    session = str(last.exchange.session.public)
+    client.post(reverse("act"), {"act": "delete", "session": session, "next": reverse("capture")})
+    shown = page(client)
+    assert shown.count('class="card captured-session"') == 1 and "other" in shown
+    client.post(reverse("act"), {"act": "restore", "session": session, "next": reverse("capture")})
+    assert page(client).count('class="card captured-session"') == 2
+
+
+def test_a_request_of_no_session_is_erased_alone(client: Client, program: Program) -> None:
+    listing = program.ask(b"", asks_model=False, path="/v1beta/models")
+    kept = program.ask(body_of([FIRST]))
+    for row in (listing, kept):
+        client.post(reverse("erase-captured", args=[row.public]))
+    assert list(CapturedRequest.objects.all()) == [kept]

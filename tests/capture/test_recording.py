@@ -12,8 +12,10 @@ from sessions_app.admin.users import erase_user
 from sessions_app.capture import recording
 from sessions_app.capture.recording import Recording, count_missed
 from sessions_app.capture.records import Begun, Ended
-from sessions_app.models import Blob, CaptureAddress, CapturedRequest, PersonalLimits
+from sessions_app.models import Blob, CaptureAddress, CapturedRequest, PersonalLimits, Session
 from sessions_app.models.captured_request import RETENTION
+from sessions_app.models.session import CAPTURED_LIFETIME
+from sessions_app.runs.run_poller import erase_left_behind
 from tests.capture.conversations import body_of, model, user
 from tests.factories import call_chunk, text_chunk
 
@@ -78,8 +80,8 @@ def test_a_row_is_there_before_the_answer(program: Program) -> None:
 def test_both_bodies_are_kept_as_they_travelled(program: Program) -> None:
     body, answer = body_of([FIRST]).replace(b":", b" : "), b"data: " + text_chunk("Double it.") + b"\n\n"
     row = program.ask(body, answer)
-    assert row.request_body and row.request_body.bytes == body
-    assert row.response_body and row.response_body.bytes == answer
+    assert row.sent_body() == body and row.received_body() == answer
+    assert row.exchange and row.exchange.is_faithful() and row.response_body is None
 
 
 def test_an_answer_tells_its_tokens_and_its_calls(program: Program) -> None:
@@ -143,7 +145,7 @@ def test_the_same_records_written_again_are_the_same_rows(
         raise DatabaseError("away")
 
     with monkeypatch.context() as patch:
-        patch.setattr(recording, "_stored", fail)
+        patch.setattr(recording, "begin_exchange", fail)
         with pytest.raises(DatabaseError):
             program.recording(records)
     program.recording(records)
@@ -171,12 +173,21 @@ def test_what_no_column_can_hold_is_stored_as_it_can_be(program: Program) -> Non
     assert row.client == "ab\ufffd" and len(row.path) == 300
 
 
-def test_erasing_takes_the_bodies_along_and_nothing_else(program: Program) -> None:
-    old, new = program.ask(body_of([FIRST]), b"old answer"), program.ask(body_of([SECOND]), b"new answer")
+def test_what_belongs_to_no_session_is_erased_with_its_bodies_after_its_time(program: Program) -> None:
+    old, new = (program.ask(body, b"answer", asks_model=False) for body in (b"old body", b"new body"))
     CapturedRequest.objects.filter(pk=old.pk).update(received_at=timezone.now() - RETENTION)
     assert CapturedRequest.objects.expired().erase() == 1
     assert list(CapturedRequest.objects.all()) == [new]
-    assert {blob.bytes for blob in Blob.objects.all()} == {body_of([SECOND]), b"new answer"}
+    assert {blob.bytes for blob in Blob.objects.all()} == {b"new body", b"answer"}
+
+
+def test_a_session_is_erased_as_a_whole_some_time_after_its_last_request(program: Program) -> None:
+    program.ask(body_of([FIRST]), b"answer")
+    erase_left_behind()
+    assert CapturedRequest.objects.count() == 1
+    Session.objects.update(updated_at=timezone.now() - CAPTURED_LIFETIME)
+    erase_left_behind()
+    assert not CapturedRequest.objects.exists() and not Blob.objects.exists()
 
 
 def test_a_person_is_erased_with_all_that_was_captured(program: Program, alice: User) -> None:

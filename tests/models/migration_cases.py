@@ -215,6 +215,12 @@ def nothing_was_captured() -> None:
     assert Exchange.objects.exists() and not CapturedRequest.objects.exists()
 
 
+def every_old_session_is_a_chat_of_no_agent() -> None:
+    assert Session.objects.exists() and not Session.objects.exclude(origin="chat").exists()
+    assert Run.objects.exists() and not Run.objects.exclude(lane="", lane_role="").exists()
+    assert not Exchange.objects.filter(uses_client_key=True).exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -244,6 +250,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0045_own_assistants": every_old_assistant_is_the_installations,
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
+    "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

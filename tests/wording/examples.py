@@ -9,8 +9,8 @@ from string import Formatter
 from typing import Any
 
 from sessions_app.capture.placements import Relation
-from sessions_app.error_codes import CaptureFault, RefusalCode
-from sessions_app.errors import NoAnswer, ProviderDown
+from sessions_app.error_codes import CaptureFault, RefusalCode, RegroupProblem
+from sessions_app.errors import NoAnswer, NotRegrouped, ProviderDown
 from sessions_app.models import Notification, Run
 from sessions_app.prompt.billing import BilledAs
 from sessions_app.prompt.bookings import CauseSum, SpendingCause
@@ -69,7 +69,10 @@ PLACE = BreakPlace(
     body_byte=7_036,
 )
 BREAK = BreakLine(BreakKind.CHANGED, "dynamic", "panel:todos", 0, PLACE, before="", was="a", now="b")
-SOURCES = ("template:static", "template:dynamic", "tools", "clock", "turn:4f", "chunk:4f", "purpose")
+SOURCES = (
+    *("template:static", "template:dynamic", "tools", "clock", "turn:4f", "chunk:4f", "purpose"),
+    *("system", "opaque", "generated_context:1", "cached_content:1"),
+)
 BREAKS = (
     *(replace(BREAK, kind=kind) for kind in BreakKind),
     *(replace(BREAK, source=source, at=replace(PLACE, source=source, line=None)) for source in SOURCES),
@@ -345,6 +348,8 @@ def _sentences_of_capture() -> Iterator[str]:
     yield from (capture.fault(one, limit=1_000) for one in CaptureFault)
     yield from (capture.relation(one, is_guess=guess) for one in Relation for guess in (False, True))
     yield from capture.ROLES.values()
-    yield from capture.KINDS.values()
+    yield from (capture.lane(one, 2, count) for one in capture.ROLES for count in (1, 3))
+    yield from (capture.regroup_problem(NotRegrouped(one, count=400, limit=300)) for one in RegroupProblem)
+    yield from (capture.program(one) for one in ("GeminiCLI/0.61 (linux)", ""))
     yield from (capture.missed(number) for number in (1, 2))
     yield capture.too_many_addresses(20)

@@ -17,6 +17,7 @@ from sessions_app.error_codes import (
     DocumentProblem,
     ImportProblem,
     RefusalCode,
+    RegroupProblem,
     ShareProblem,
 )
 from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoAnswer, PipewebError
@@ -84,6 +85,7 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "values": (ValueProblem, values.SENTENCES),
     "bodies": (BodyRefusal, uploads.BODIES),
     "problems of sharing": (ShareProblem, sharing.PROBLEMS),
+    "regrouping of captured sessions": (RegroupProblem, capture.REGROUP_PROBLEMS),
     "faults of capture": (CaptureFault, capture.FAULTS),
     "relations of captured requests": (Relation, capture.RELATIONS),
     "roles of lanes": (LaneRole, capture.ROLES),

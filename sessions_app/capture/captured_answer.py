@@ -1,0 +1,237 @@
+"""The answer to a captured request: chunks, attempt, turn, verdict and money, as those of our requests."""
+
+import uuid
+from contextlib import suppress
+from time import perf_counter
+from typing import Any
+
+from sessions_app.capture.captured_history import RememberedHistories, advance
+from sessions_app.capture.framing import CutAnswer, cut_answer
+from sessions_app.context.model_lookup import facts_of
+from sessions_app.errors import GatewayError
+from sessions_app.gemini.error_mapping import error_of_answer
+from sessions_app.gemini.routes import endpoint_of, route_from
+from sessions_app.models import (
+    Blob,
+    CacheEntry,
+    CapturedRequest,
+    Exchange,
+    ExchangeAttempt,
+    RawChunk,
+    Run,
+    Turn,
+)
+from sessions_app.models.columns import storable, storable_json
+from sessions_app.models.exchange_attempt import AttemptRow
+from sessions_app.models.run import describe
+from sessions_app.models.source import digest
+from sessions_app.models.turn import searched_text
+from sessions_app.prompt import wire
+from sessions_app.prompt.outcomes import Outcome
+from sessions_app.prompt.parts import content, parts_of
+from sessions_app.prompt.reply import Reply, Usage
+from sessions_app.prompt.turns import TurnKind
+from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
+from sessions_app.runs import causes
+from sessions_app.runs.accounting import account_for, append_stages, implicit_minimum, set_verdict
+from sessions_app.runs.reply_progress import ReplyProgress
+
+RELAY_ERROR = "RelayRefused"
+"""`Exchange.error["kind"]` of a request that Pipeweb did not relay to its end; `reason` is a CaptureFault."""
+
+_SAID = ("text", "thought", "other")
+"""Kinds of parts that are kept of an answer that did not end; half a call is not."""
+
+
+def end_exchange(captured: CapturedRequest, body: bytes, remembered: RememberedHistories) -> None:
+    """Stores how a request was answered. `captured` has the facts of the end. Must run in a transaction."""
+    exchange = captured.exchange
+    assert exchange is not None
+    began, is_answer = perf_counter(), captured.status == 200
+    answer = cut_answer(body, captured.packets, captured.total_ms or 0.0) if is_answer else CutAnswer()
+    chunks = [(exchange.pk, seq, one.ms, one.body) for seq, one in enumerate(answer.chunks)]
+    RawChunk.objects.append(chunks)
+    progress = _progress(answer)
+    reply = progress.folder.reply()
+    _set_facts(exchange, captured, reply, progress)
+    _add_attempt(exchange, captured, b"" if is_answer else body)
+    is_cut = bool(captured.fault) or captured.is_cut
+    exchange.error = _error(captured, reply, body)
+    exchange.previous = compared_with(exchange, captured)
+    _set_account(exchange, reply, is_cut=is_cut, has_chunks=bool(chunks))
+    append_stages(exchange, began)
+    exchange.save()
+    turn = _add_answer_turn(exchange, reply, is_cut=is_cut)
+    if turn is not None:
+        remembered.add_answer(exchange.session_id, turn)
+        advance(exchange.session, turn, captured.role, captured.received_at)
+    _end_run(exchange)
+    keeps_body = is_answer and answer.framing is None and bool(body)
+    CapturedRequest.objects.filter(pk=captured.pk).update(
+        framing=list(answer.framing or ()),
+        response_body=Blob.objects.store(exchange.session.owner_id, [body])[digest(body)]
+        if keeps_body
+        else None,
+    )
+
+
+def _progress(answer: CutAnswer) -> ReplyProgress:
+    progress = ReplyProgress("gemini")
+    for one in answer.chunks:
+        # What is no JSON stays a chunk, as it arrived.
+        with suppress(ValueError):
+            progress.take(one.ms, one.body)
+    return progress
+
+
+def _set_facts(exchange: Exchange, captured: CapturedRequest, reply: Reply, progress: ReplyProgress) -> None:
+    usage = reply.usage
+    exchange.usage = storable_json(usage.raw)
+    if usage.raw:
+        exchange.prompt_tokens, exchange.cached_tokens = usage.prompt, usage.cached
+        exchange.output_tokens, exchange.thought_tokens = usage.output, usage.thoughts
+    exchange.served_model = storable(reply.model_version, 80)
+    exchange.response_id = storable(reply.response_id, 80)
+    exchange.finish_reason = storable(reply.finish_reason, 40)
+    exchange.outcome = reply.outcome.value if progress.has_begun else ""
+    exchange.total_ms, exchange.first_chunk_ms = captured.total_ms, progress.first_ms
+    exchange.thought_ms, exchange.ended_at = progress.thought_ms, captured.ended_at
+
+
+def _add_attempt(exchange: Exchange, captured: CapturedRequest, refused: bytes) -> None:
+    attempt = ExchangeAttempt(
+        exchange=exchange,
+        number=1,
+        started_at=captured.received_at,
+        request_headers=captured.headers,
+        status=captured.status,
+        response_headers=captured.response_headers,
+        head_ms=captured.first_ms,
+        total_ms=captured.total_ms,
+        is_cut=captured.is_cut,
+    )
+    ExchangeAttempt.objects.append([AttemptRow(attempt, exchange.session.owner_id, refused)])
+
+
+def _error(captured: CapturedRequest, reply: Reply, body: bytes) -> dict[str, Any]:
+    """As stored: why Pipeweb ended it, else what the provider said."""
+    if captured.fault:
+        return {"kind": RELAY_ERROR, "reason": captured.fault, "status": captured.status}
+    error: GatewayError | None = None
+    if captured.status is not None and captured.status >= 400:
+        said: Any = {}
+        with suppress(ValueError):
+            said = wire.loads(body)
+        error = error_of_answer(captured.status, said[0] if isinstance(said, list) and said else said)
+    elif reply.error is not None:
+        error = error_of_answer(None, {"error": reply.error})
+    return describe(error) if error else {}
+
+
+def compared_with(exchange: Exchange, captured: CapturedRequest) -> Exchange | None:
+    """The nearest counted request on the way that this one goes on from in its lane, else the lane's last:
+    two queries, and one for each request on the way that was not counted.
+    """
+    lane = CapturedRequest.objects.filter(
+        address=captured.address_id,
+        lane=captured.lane,
+        exchange__session=exchange.session_id,
+        exchange__number__lt=exchange.number,
+    ).select_related("exchange")
+    row = lane.filter(public=captured.before).first() if captured.before else None
+    while row is not None and not (row.exchange and row.exchange.prompt_tokens):
+        row = lane.filter(public=row.before).first() if row.before else None
+    row = row or lane.filter(exchange__prompt_tokens__gt=0).order_by("-exchange__number").first()
+    return row.exchange if row else None
+
+
+def judge(
+    exchange: Exchange, usage: Usage, comparison: Comparison | None, *, is_cut: bool, has_chunks: bool
+) -> None:
+    """Sets the verdict and what was lost by it; ledger and cost have to be set before."""
+    if not has_chunks:
+        set_verdict(exchange, Verdict(VerdictReason.NOT_ANSWERED))
+    elif is_cut:
+        set_verdict(exchange, Verdict(VerdictReason.CUT_OFF))
+    else:
+        plan = exchange.cache_plan
+        assert plan is not None
+        tokens = [entry.tokens for entry in exchange.ledger_entries()]
+        answered = causes.AnsweredRequest(exchange, plan, tokens, _minimum(exchange))
+        set_verdict(exchange, causes.verdict_for(answered, usage, comparison))
+
+
+def _set_account(exchange: Exchange, reply: Reply, *, is_cut: bool, has_chunks: bool) -> None:
+    comparison = account_for(exchange, reply, is_cut=is_cut)
+    entry = CacheEntry.objects.filter(fingerprint=exchange.fingerprint, name=exchange.cache_name).first()
+    if exchange.cache_name and entry is not None and has_chunks:
+        CacheEntry.objects.note_use(entry.pk, exchange)
+    judge(exchange, reply.usage, comparison, is_cut=is_cut, has_chunks=has_chunks)
+
+
+def _minimum(exchange: Exchange) -> int | None:
+    """As it was known before the answer."""
+    answers = Exchange.objects.filter(
+        session=exchange.session_id,
+        number__lt=exchange.number,
+        model=exchange.model,
+        route__startswith=f"{endpoint_of(exchange.route)}/",
+    ).exclude(served_model="")
+    served = answers.order_by("-number").values_list("served_model", flat=True).first() or ""
+    return implicit_minimum(facts_of(exchange.model, served))
+
+
+def _add_answer_turn(exchange: Exchange, reply: Reply, *, is_cut: bool) -> Turn | None:
+    """The turn of the answer, below what the request ended with; None without text and calls."""
+    found = _answer_content(reply, is_cut=is_cut)
+    if found is None:
+        return None
+    kind, body = found
+    above = last_turn(exchange)
+    return Turn.objects.create(
+        public=uuid.uuid4(),
+        session=exchange.session,
+        parent=above,
+        depth=above.depth + 1 if above else 0,
+        kind=kind.value,
+        content_id=Blob.objects.store(exchange.session.owner_id, [body])[digest(body)],
+        text=searched_text(body),
+        run=exchange.run,
+        exchange=exchange,
+        route=route_from(exchange.route, exchange.served_model),
+        cut=is_cut or (kind is TurnKind.MODEL_RESPONSE and reply.outcome is not Outcome.COMPLETE),
+        citations=reply.citations.stored() if reply.citations else {},
+    )
+
+
+def _answer_content(reply: Reply, *, is_cut: bool) -> tuple[TurnKind, bytes] | None:
+    if reply.wire is None:
+        return None
+    if reply.outcome is Outcome.CALLS and not is_cut:
+        return TurnKind.FUNCTION_CALLING, reply.wire
+    if reply.outcome.is_answer and not is_cut:
+        return TurnKind.MODEL_RESPONSE, reply.wire
+    if not reply.text:
+        return None
+    kept = [part.raw for part in parts_of(reply.wire) if part.kind in _SAID]
+    return TurnKind.MODEL_RESPONSE, wire.dumps(content("model", kept))
+
+
+def last_turn(exchange: Exchange) -> Turn | None:
+    names = (item.source.name for item in reversed(exchange.sent_items()))
+    key = next((name.removeprefix("turn:") for name in names if name.startswith("turn:")), None)
+    return Turn.objects.filter(session=exchange.session_id, public=key).first() if key else None
+
+
+def _end_run(exchange: Exchange) -> None:
+    """A run is as its newest request is; the others of a lane may still be under way."""
+    run = exchange.run
+    newest = run.exchanges.order_by("-number").values_list("pk", flat=True).first()
+    if newest != exchange.pk:
+        return
+    is_ours = exchange.error.get("kind") == RELAY_ERROR
+    run.status = (
+        Run.Status.STOPPED if is_ours else Run.Status.FAILED if exchange.error else Run.Status.COMPLETED
+    )
+    run.outcome, run.error, run.ended_at = exchange.outcome, exchange.error, exchange.ended_at
+    run.save(update_fields=["status", "outcome", "error", "ended_at"])

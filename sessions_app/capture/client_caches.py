@@ -1,0 +1,146 @@
+"""Explicit caches that captured programs make, extend and delete: in the cache's life, as ours are."""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from django.db import transaction
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from sessions_app.capture.cutting import cut
+from sessions_app.gemini.routes import endpoint_of
+from sessions_app.models import CacheEntry, CapturedRequest
+from sessions_app.prompt.caching import EntryReason
+from sessions_app.prompt.layers import Layer
+from sessions_app.prompt.payload import Item
+from sessions_app.prompt.pricing import MoneySource
+from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_extension, record_end
+from sessions_app.runs.money_source import source_of_route
+
+CACHED_CONTENT = "cached_content"
+"""Names of sources begin so that a program put into a cache; their number follows."""
+
+_CACHES = re.compile(r"/v1(?:alpha|beta\d?)?/(cachedContents(?:/[^/:?]+)?)(?:\?|$)")
+
+
+class _Usage(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+    total_token_count: int = 0
+
+
+class CacheAnswer(BaseModel):
+    """What the provider says of a cache (gemini-wire §7)."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+    name: str = Field(pattern=r"^cachedContents/[^/]{1,100}$")
+    model: str = ""
+    expire_time: AwareDatetime | None = None
+    usage_metadata: _Usage = _Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCache:
+    """A cache that a request names. `items` are what it holds, as far as its making was captured."""
+
+    fingerprint: str = ""
+    items: tuple[Item, ...] = ()
+
+
+NO_CACHE = NamedCache()
+
+
+def named_cache(name: str, captured: CapturedRequest, route: str) -> NamedCache:
+    """Empty for a cache that no captured program made: nothing is known of it."""
+    entry = _entries(captured, route).filter(name=_full(name)).order_by("-pk").first()
+    if entry is None:
+        return NO_CACHE
+    made = entry.captured_request
+    body = made.sent_body() if made is not None else b""
+    return NamedCache(entry.fingerprint, tuple(_held(body)) if body else ())
+
+
+@transaction.atomic
+def note_cache_request(captured: CapturedRequest, route: str, answer: bytes) -> None:
+    """What an answered request did to a cache; nothing for any other request."""
+    found = _CACHES.search(captured.path)
+    if found is None or captured.status != 200:
+        return
+    if captured.method == "DELETE":
+        for entry in _entries(captured, route).at_provider().filter(name=found[1]):
+            _delete(entry)
+        return
+    try:
+        said = CacheAnswer.model_validate_json(answer)
+    except ValidationError:
+        return
+    if captured.method == "POST" and found[1] == "cachedContents":
+        _make(captured, route, said)
+    elif captured.method == "PATCH":
+        _extend(captured, route, said)
+
+
+def _make(captured: CapturedRequest, route: str, said: CacheAnswer) -> None:
+    fingerprint = sha256(f"{captured.address_id}\n{said.name}".encode()).hexdigest()
+    model = said.model.removeprefix("models/")[:80]
+    owner_id = captured.address.owner_id
+    if said.expire_time is None or not CacheEntry.objects.claim(
+        fingerprint, model=model, route=route, owner_id=owner_id
+    ):
+        return
+    tokens = said.usage_metadata.total_token_count
+    CacheEntry.objects.remember(fingerprint, name=said.name, tokens=tokens, expires=said.expire_time)
+    CacheEntry.objects.filter(fingerprint=fingerprint).update(captured_request=captured)
+    cache = KeptCache(said.name, model, route, tokens)
+    book_creation(cache, None, _rest(said.expire_time, captured), owner_id, source=_payer(captured, route))
+
+
+def _extend(captured: CapturedRequest, route: str, said: CacheAnswer) -> None:
+    entry = _entries(captured, route).at_provider().filter(name=said.name).first()
+    if entry is None or said.expire_time is None or entry.expires_at is None:
+        return
+    gained = said.expire_time - entry.expires_at
+    CacheEntry.objects.set_expiry(said.name, said.expire_time)
+    book_extension(KeptCache.of(entry), None, entry.owner_id, gained)
+
+
+def _delete(entry: CacheEntry) -> None:
+    CacheEntry.objects.filter(pk=entry.pk).mark_for_deletion(EntryReason.CLIENT)
+    entry.refresh_from_db()
+    record_end(entry, EntryReason.CLIENT)
+
+
+def _entries(captured: CapturedRequest, route: str) -> Any:
+    """The caches that programs made with this key."""
+    made = CacheEntry.objects.filter(captured_request__address__owner=captured.address.owner_id)
+    return made.on_endpoint(endpoint_of(route)).select_related("captured_request")
+
+
+def _payer(captured: CapturedRequest, route: str) -> MoneySource:
+    source = source_of_route(route)
+    is_clients = source is MoneySource.PROVIDER and not captured.uses_server_key
+    return MoneySource.CLIENT if is_clients else source
+
+
+def _rest(expires: datetime, captured: CapturedRequest) -> timedelta:
+    return max(expires - (captured.ended_at or captured.received_at), timedelta())
+
+
+def _full(name: str) -> str:
+    return name if name.startswith("cachedContents/") else f"cachedContents/{name}"
+
+
+def _held(body: bytes) -> list[Item]:
+    """What the body of its making put into a cache; the request that names it does not carry it."""
+    found, contents = [], 0
+    for item in cut(body).prompt:
+        contents += item.content is not None
+        source = item.source if item.content is None else f"{CACHED_CONTENT}:{contents}"
+        found.append(
+            replace(item, layer=Layer.STATIC, source=source, content=None, part=None, start=None, end=None)
+        )
+    return found

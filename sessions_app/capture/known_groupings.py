@@ -1,0 +1,105 @@
+"""What the recorder knows of each address to place its next request: the leaves of its lanes.
+
+Rows are the truth. Each batch reads what other processes wrote in between, and all again where a person has
+changed sessions.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from sessions_app.capture.grouping import Grouping
+from sessions_app.capture.placements import LaneRole, Leaf, Placement, Relation
+from sessions_app.capture.traits import traits_of
+from sessions_app.models import CaptureAddress, CapturedRequest
+
+REMEMBERED = 200
+"""Requests of an address that are read when nothing is known of it."""
+
+ADDRESSES = 100
+"""Whose sessions are kept in memory."""
+
+
+@dataclass
+class KnownGrouping:
+    """`newest` is the key of the last row that was read; `regroupings` those of the address then."""
+
+    grouping: Grouping = field(default_factory=Grouping)
+    newest: int = 0
+    regroupings: int = -1
+    own: set[UUID] = field(default_factory=set)
+    """Requests that this process has placed."""
+
+
+class KnownGroupings:
+    """By address. Of one thread."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[int, KnownGrouping] = OrderedDict()
+
+    def of(self, address: int) -> KnownGrouping:
+        """As it was when it was last brought up to date."""
+        known = self._known.pop(address, None) or KnownGrouping()
+        self._known[address] = known
+        if len(self._known) > ADDRESSES:
+            self._known.popitem(last=False)
+        return known
+
+    def refresh(self, address: int) -> KnownGrouping:
+        """With the rows of other processes; locks the address, so that requests are placed one by one.
+
+        Must run in a transaction.
+        """
+        rows = CaptureAddress.objects.select_for_update(of=("self",), no_key=True).filter(pk=address)
+        regroupings = rows.values_list("regroupings", flat=True).first() or 0
+        if self.of(address).regroupings not in (regroupings, -1):
+            del self._known[address]
+        known = self.of(address)
+        is_new, known.regroupings = known.regroupings < 0, regroupings
+        placed = CapturedRequest.objects.filter(address=address).exclude(session="")
+        later = placed.filter(pk__gt=known.newest).select_related("request_body", "exchange")
+        found = list(reversed(later.order_by("-pk")[:REMEMBERED]))
+        if not is_new:
+            self._end_others(known, placed)
+        known.grouping.restore(_leaves(row for row in found if row.public not in known.own))
+        known.newest = max((row.pk for row in found), default=known.newest)
+        known.own = {key for key in known.own if str(key) in known.grouping.leaves}
+        return known
+
+    def forget(self) -> None:
+        self._known.clear()
+
+    def _end_others(self, known: KnownGrouping, placed: QuerySet[CapturedRequest]) -> None:
+        """How requests ended that another process relays."""
+        leaves = known.grouping.leaves
+        open_ones = [key for key, leaf in leaves.items() if leaf.ended_at is None]
+        others = [key for key in open_ones if UUID(key) not in known.own]
+        for row in placed.filter(public__in=others, ended_at__isnull=False) if others else ():
+            at = row.ended_at.timestamp() if row.ended_at else 0.0
+            known.grouping.end(str(row.public), at, row.calls, has_failed=has_failed(row))
+
+
+def has_failed(row: CapturedRequest) -> bool:
+    return bool(row.fault) or (row.ended_at is not None and (row.status or 500) >= 400)
+
+
+def _leaves(rows: Iterable[CapturedRequest]) -> Iterator[Leaf]:
+    for row in rows:
+        traits = traits_of(row.sent_body(), scope=row.scope, name=row.name)
+        if traits is not None:
+            place = Placement(
+                row.session,
+                row.lane,
+                Relation(row.relation),
+                LaneRole(row.role),
+                row.before,
+                row.shared,
+                row.is_guess,
+            )
+            ended_at = row.ended_at.timestamp() if row.ended_at else None
+            calls = tuple(tuple(one) for one in row.calls)
+            key, at = str(row.public), row.received_at.timestamp()
+            yield Leaf(key, at, traits, place, calls, ended_at, has_failed(row))
