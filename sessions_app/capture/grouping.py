@@ -6,7 +6,7 @@ says so.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sessions_app.capture.agents import Agent
 from sessions_app.capture.placements import LaneRole, Leaf, Placement, Relation
@@ -17,9 +17,10 @@ from sessions_app.capture.relations import (
     rests_on_one_text,
     retried,
     side_call,
+    side_lane,
     sub_agent,
 )
-from sessions_app.capture.traits import RequestTraits
+from sessions_app.capture.traits import RequestTraits, text_hash
 
 LEAVES = 500
 """Leaves that are compared with; the oldest go first."""
@@ -27,11 +28,11 @@ LEAVES = 500
 
 @dataclass(frozen=True, slots=True)
 class _Opener:
-    """How a lane began."""
+    """How a lane began: with what was said."""
 
     session: str
     agent: Agent
-    contents: tuple[str, ...]
+    said: tuple[str, ...]
 
 
 @dataclass
@@ -43,9 +44,9 @@ class Grouping:
 
     def place(self, key: str, at: float, traits: RequestTraits) -> Placement:
         request = Leaf(key, at, traits, Placement(key, key, Relation.OPENS))
-        found = self._find(request)
+        found = self._with_side_request(request, self._find(request))
         request.place = found
-        self._adopt(found)
+        self._adopt(request)
         self.restore([request])
         return found
 
@@ -60,17 +61,23 @@ class Grouping:
             self.leaves[one.key] = one
             opens = place.lane == one.key or place.relation == Relation.RETRY
             if opens and not one.has_failed and place.lane not in self._openers:
-                self._openers[place.lane] = _Opener(place.session, one.traits.agent, one.traits.contents)
+                self._openers[place.lane] = _Opener(place.session, one.traits.agent, one.traits.bare)
             self._forget_oldest()
 
     def end(
-        self, key: str, at: float, calls: Iterable[Iterable[str]] = (), *, has_failed: bool = False
+        self,
+        key: str,
+        at: float,
+        calls: Iterable[Iterable[str]] = (),
+        *,
+        text: str = "",
+        has_failed: bool = False,
     ) -> None:
-        """How a request was answered: with calls, each with the texts of its arguments, or not at all."""
+        """How a request was answered: a text, calls with the texts of their arguments, or nothing."""
         if has_failed:
             self._openers.pop(key, None)
         if leaf := self.leaves.get(key):
-            leaf.calls = tuple(tuple(one) for one in calls)
+            leaf.calls, leaf.answer = tuple(tuple(one) for one in calls), text_hash(text)
             leaf.ended_at, leaf.has_failed = at, has_failed
 
     def _find(self, request: Leaf) -> Placement:
@@ -96,31 +103,40 @@ class Grouping:
         traits = request.traits
         if traits.own != 1 or traits.name:
             return set()
-        alike = (one for one in self._openers.values() if one.contents == traits.contents)
+        alike = (one for one in self._openers.values() if one.said == traits.bare)
         return {one.session for one in alike if one.agent.is_like(traits.agent)}
 
     def _opened(self, request: Leaf, leaves: list[Leaf]) -> Placement:
-        """A new session, or the one that the agent's side request has opened a moment ago."""
         name = request.traits.name
         if name:
             is_known = any(leaf.place.session == f"name:{name}" for leaf in leaves)
             return Placement(f"name:{name}", request.key, Relation.NAMED if is_known else Relation.OPENS)
-        side = next((leaf for leaf in leaves if is_adoptable(leaf, request)), None)
-        adopted = side.key if side else ""
-        session = side.place.session if side and side.place.relation == Relation.OPENS else request.key
-        return Placement(session, request.key, Relation.OPENS, adopted=adopted)
+        return Placement(request.key, request.key, Relation.OPENS)
 
-    def _adopt(self, found: Placement) -> None:
-        if leaf := self.leaves.get(found.adopted):
-            leaf.place = Placement(
-                found.session,
-                leaf.key,
-                Relation.SIDE_CALL,
-                LaneRole.SIDE,
-                before=found.lane,
-                is_guess=rests_on_one_text(leaf.traits),
-            )
-            self._openers[leaf.key] = _Opener(found.session, leaf.traits.agent, leaf.traits.contents)
+    def _with_side_request(self, request: Leaf, found: Placement) -> Placement:
+        """With the agent's side request that came a moment ago; a new session is the one that it opened."""
+        if found.relation not in (Relation.OPENS, Relation.CONTINUES, Relation.BRANCH) or request.traits.name:
+            return found
+        side = next((leaf for leaf in self._comparable(request) if is_adoptable(leaf, request)), None)
+        if side is None or side.key == found.before:
+            return found
+        takes_its_session = found.relation == Relation.OPENS == side.place.relation
+        session = side.place.session if takes_its_session else found.session
+        return replace(found, session=session, adopted=side.key)
+
+    def _adopt(self, request: Leaf) -> None:
+        leaf = self.leaves.get(request.place.adopted)
+        if leaf is None:
+            return
+        session = request.place.session
+        lane = side_lane(leaf, self.leaves.values(), session)
+        is_guess = rests_on_one_text(leaf.traits)
+        leaf.place = Placement(
+            session, lane, Relation.SIDE_CALL, LaneRole.SIDE, request.key, is_guess=is_guess
+        )
+        for other in [one.key for one in self.leaves.values() if one.place.lane == lane and one is not leaf]:
+            del self.leaves[other]
+        self._openers[leaf.key] = _Opener(session, leaf.traits.agent, leaf.traits.bare)
 
     def _end_leaf(self, key: str, following: Leaf) -> None:
         """Its calls have their results now. It stays where the other may have asked beside the chain."""

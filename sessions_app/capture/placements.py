@@ -57,6 +57,7 @@ class Leaf:
     calls: tuple[tuple[str, ...], ...] = ()
     ended_at: float | None = None
     has_failed: bool = False
+    answer: str = ""
 
     @property
     def is_waiting(self) -> bool:
@@ -64,11 +65,12 @@ class Leaf:
         return bool(self.calls)
 
     def shares(self, traits: RequestTraits, *, bare: bool = False) -> int:
-        """How many contents both begin with; `bare`: but for signatures and thoughts."""
+        """How many contents both begin with; `bare`: in what is said, see `RequestTraits.bare`."""
         mine, others = (self.traits.bare, traits.bare) if bare else (self.traits.contents, traits.contents)
         pairs = zip(mine, others, strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     def overlap(self, traits: RequestTraits) -> float:
-        """The share of what a request says that was said here."""
-        return len(self.traits.said & traits.said) / len(traits.said) if traits.said else 0.0
+        """The share of what a request says that was said here, also in the answer."""
+        known = sum(text in self.traits.said or text == self.answer for text in traits.said)
+        return known / len(traits.said) if traits.said else 0.0

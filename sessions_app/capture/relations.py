@@ -101,10 +101,16 @@ def side_call(request: Leaf, leaves: list[Leaf]) -> Placement | None:
         return None
     leaf = max(alike, key=lambda one: one.at)
     session = leaf.place.session
-    before = [one for one in _same_lane(request, leaves) if one.place.session == session]
-    lane = next((one.place.lane for one in before if one.place.role == LaneRole.SIDE), request.key)
+    lane = side_lane(request, leaves, session)
     shared, is_guess = leaf.shares(traits), rests_on_one_text(traits)
     return Placement(session, lane, Relation.SIDE_CALL, LaneRole.SIDE, leaf.key, shared, is_guess)
+
+
+def side_lane(request: Leaf, leaves: Iterable[Leaf], session: str) -> str:
+    """That in which the same agent asked beside this session before, else a new one."""
+    before = [one for one in _same_lane(request, leaves) if one.place.session == session]
+    sides = [one for one in before if one.place.role == LaneRole.SIDE and one is not request]
+    return sides[0].place.lane if sides else request.key
 
 
 def sub_agent(request: Leaf, leaves: list[Leaf]) -> Placement | None:

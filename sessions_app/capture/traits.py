@@ -7,7 +7,15 @@ from typing import Any
 
 from sessions_app.capture.agents import NOBODY, Agent, agent_of
 from sessions_app.prompt import wire
-from sessions_app.prompt.parts import PARTS_KEY, TEXT_KEY, PartView, is_thought, parts_in, without_signature
+from sessions_app.prompt.parts import (
+    PARTS_KEY,
+    TEXT_KEY,
+    PartView,
+    RawPart,
+    is_thought,
+    parts_in,
+    without_signature,
+)
 
 LONG_ENOUGH = 16
 """Characters from which on a string says something: shorter ones stand in unrelated requests too."""
@@ -26,8 +34,8 @@ GENERATED = ("<session_context>", "<loaded_context>")
 class RequestTraits:
     """`lane` is a hash of the system instruction and the tools, `agent` what tells them where they change.
 
-    `contents` has a hash for each content, `bare` one without what clients drop of an answer: signatures and
-    thoughts. `answers` says which contents are the model's.
+    `contents` has a hash for each content, `bare` one of what is said alone: without signatures and thoughts,
+    which clients drop, and without generated context. `answers` says which contents are the model's.
 
     `said` has the long strings of all parts, without generated context, ids and signatures. `context` counts
     the contents at the beginning that are nothing but generated context. `newest` is the last text of the
@@ -62,16 +70,16 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
     except ValueError:
         return None
     contents = request.get("contents") if isinstance(request, dict) else None
-    listed = contents if isinstance(contents, list) else [contents]
+    listed: list[Any] = contents if isinstance(contents, list) else [contents]
     if not listed or not all(isinstance(one, dict) for one in listed):
         return None
     system = request.get("systemInstruction", request.get("system_instruction"))
     tools = request.get("tools")
-    contents = tuple(map(meaning, listed))
+    hashes = tuple(map(meaning, listed))
     return RequestTraits(
         lane=meaning([system, tools]),
-        contents=contents,
-        bare=tuple(map(_bare_meaning, listed, contents)),
+        contents=hashes,
+        bare=tuple(map(_bare_meaning, listed, hashes)),
         answers=tuple(one.get("role") == "model" for one in listed),
         agent=agent_of(system, tools),
         scope=scope,
@@ -91,9 +99,17 @@ def meaning(value: Any) -> str:
 
 def _bare_meaning(content: Any, whole: str) -> str:
     parts = parts_in(content)
-    bare = [without_signature(part) for part in parts if not is_thought(part)]
-    said = [part for part in bare if part not in _EMPTY]
+    said = [bare for part in parts if (bare := without_signature(part)) not in _EMPTY and _is_said(part)]
     return whole if said == parts else meaning({**content, PARTS_KEY: said})
+
+
+def _is_said(part: RawPart) -> bool:
+    return not is_thought(part) and not is_generated(PartView(0, part).text)
+
+
+def text_hash(text: str) -> str:
+    """Of a text that says something; empty for a short one."""
+    return short_hash(text) if len(text) >= LONG_ENOUGH else ""
 
 
 def short_hash(text: str) -> str:

@@ -29,11 +29,16 @@ class Clock:
         self.now = 0.0
 
     def ask(
-        self, key: str, traits: RequestTraits, *calls: tuple[str, ...], failed: bool = False
+        self,
+        key: str,
+        traits: RequestTraits,
+        *calls: tuple[str, ...],
+        text: str = "",
+        failed: bool = False,
     ) -> Placement:
         self.now += 1
         placed = self.grouping.place(key, self.now, traits)
-        self.grouping.end(key, self.now + 0.5, calls, has_failed=failed)
+        self.grouping.end(key, self.now + 0.5, calls, text=text, has_failed=failed)
         return placed
 
     def place(self, key: str) -> Placement:
@@ -169,6 +174,40 @@ def test_a_router_is_a_side_call_whether_it_comes_first_or_second(clock: Clock) 
     other = Clock()
     other.ask("agent", agent)
     assert other.ask("router", router).relation == Relation.SIDE_CALL
+
+
+def test_what_was_answered_was_said_too(clock: Clock) -> None:
+    """A router that comes before its agent's next request repeats an answer that no request held yet."""
+    said = "Double everything but the yeast."
+    clock.ask("1", asked(user("Scale it.")), text=said)
+    router = asked(user("Scale it."), model(said), user("And?"), system=ROUTER, tools=None)
+    found = clock.ask("router", router)
+    assert (found.session, found.relation, found.before) == ("1", Relation.SIDE_CALL, "1")
+
+
+def test_a_router_of_short_texts_is_taken_in_by_the_request_that_goes_on(clock: Clock) -> None:
+    short, answer = user("Scale it."), model("Done.")
+    for run in ("a", "b"):
+        first = asked(CONTEXT, short, system=ROUTER, tools=None)
+        clock.ask(f"{run} router", first)
+        assert clock.ask(f"{run}1", asked(short)).session == f"{run} router"
+        again = asked(CONTEXT, user("Scale it. Done."), user("Why?"), system=ROUTER, tools=None)
+        clock.ask(f"{run} again", again)
+        found = clock.ask(f"{run}2", asked(short, answer, user("Why?")))
+        assert (found.relation, found.adopted) == (Relation.CONTINUES, f"{run} again")
+        placed = clock.place(f"{run} again")
+        assert (placed.session, placed.lane) == (f"{run} router", f"{run} router"), "the lane it had before"
+        assert (placed.role, placed.before) == (LaneRole.SIDE, f"{run}2")
+
+
+def test_a_new_listing_of_the_folder_is_no_other_conversation(clock: Clock) -> None:
+    """As when Gemini CLI resumes a session."""
+    texts = [text_part("<session_context>\nThe folder has a.txt."), text_part("How do I scale the loaf?")]
+    later = [text_part("<session_context>\nThe folder has a.txt and b.txt."), texts[1]]
+    clock.ask("1", asked(content("user", texts)))
+    found = clock.ask("2", asked(content("user", later), ANSWER, SECOND))
+    assert found == Placement("1", "1", Relation.CONTINUES, before="1", shared=0)
+    assert clock.ask("3", asked(content("user", later))).relation == Relation.OPENS, "another run of it"
 
 
 def test_a_side_request_is_adopted_for_a_minute_only(clock: Clock) -> None:

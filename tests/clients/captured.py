@@ -44,6 +44,7 @@ class CapturedCall:
     cached_tokens: int | None
     calls: list[list[str]]
     broken: str
+    verdict: str
     body: bytes
     answer: bytes
 
