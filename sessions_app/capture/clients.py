@@ -48,6 +48,7 @@ CLIENTS = (
     ClientLines(
         "javascript",
         "@google/genai (JavaScript)",
+        'import { GoogleGenAI } from "@google/genai";\n\n'
         "const ai = new GoogleGenAI({ apiKey: process.env.GEMINI_API_KEY, "
         "httpOptions: { baseUrl: '{base}' } });",
         "Sessions of the Live API are not relayed.",
@@ -70,6 +71,7 @@ CLIENTS = (
     ClientLines(
         "openai",
         "OpenAI SDK",
+        "import os\n\nfrom openai import OpenAI\n\n"
         "client = OpenAI(base_url='{base}/v1beta/openai/', api_key=os.environ['GEMINI_API_KEY'])",
         "Its requests are listed; they are not taken apart.",
     ),

@@ -5,7 +5,7 @@ changed sessions.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -13,8 +13,8 @@ from django.db.models import QuerySet
 
 from sessions_app.capture.grouping import Grouping
 from sessions_app.capture.placements import LaneRole, Leaf, Placement, Relation
-from sessions_app.capture.traits import traits_of
-from sessions_app.models import CaptureAddress, CapturedRequest
+from sessions_app.capture.traits import text_hash, traits_of
+from sessions_app.models import CaptureAddress, CapturedRequest, Turn
 
 REMEMBERED = 200
 """Requests of an address that are read when nothing is known of it."""
@@ -64,7 +64,7 @@ class KnownGroupings:
         found = list(reversed(later.order_by("-pk")[:REMEMBERED]))
         if not is_new:
             self._end_others(known, placed)
-        known.grouping.restore(_leaves(row for row in found if row.public not in known.own))
+        known.grouping.restore(_leaves([row for row in found if row.public not in known.own]))
         known.newest = max((row.pk for row in found), default=known.newest)
         known.own = {key for key in known.own if str(key) in known.grouping.leaves}
         return known
@@ -77,16 +77,27 @@ class KnownGroupings:
         leaves = known.grouping.leaves
         open_ones = [key for key, leaf in leaves.items() if leaf.ended_at is None]
         others = [key for key in open_ones if UUID(key) not in known.own]
-        for row in placed.filter(public__in=others, ended_at__isnull=False) if others else ():
+        ended = list(placed.filter(public__in=others, ended_at__isnull=False)) if others else []
+        answers = _answers(ended)
+        for row in ended:
             at = row.ended_at.timestamp() if row.ended_at else 0.0
-            known.grouping.end(str(row.public), at, row.calls, has_failed=has_failed(row))
+            text = answers.get(row.exchange_id, "")
+            known.grouping.end(str(row.public), at, row.calls, text=text, has_failed=has_failed(row))
 
 
 def has_failed(row: CapturedRequest) -> bool:
     return bool(row.fault) or (row.ended_at is not None and (row.status or 500) >= 400)
 
 
-def _leaves(rows: Iterable[CapturedRequest]) -> Iterator[Leaf]:
+def _answers(rows: Iterable[CapturedRequest]) -> dict[int | None, str]:
+    """Primary key of an exchange → the text of its answer."""
+    exchanges = [row.exchange_id for row in rows if row.exchange_id]
+    turns = Turn.objects.filter(exchange__in=exchanges) if exchanges else Turn.objects.none()
+    return dict(turns.order_by("pk").values_list("exchange", "text"))
+
+
+def _leaves(rows: Sequence[CapturedRequest]) -> Iterator[Leaf]:
+    answers = _answers(rows)
     for row in rows:
         traits = traits_of(row.sent_body(), scope=row.scope, name=row.name)
         if traits is not None:
@@ -102,4 +113,5 @@ def _leaves(rows: Iterable[CapturedRequest]) -> Iterator[Leaf]:
             ended_at = row.ended_at.timestamp() if row.ended_at else None
             calls = tuple(tuple(one) for one in row.calls)
             key, at = str(row.public), row.received_at.timestamp()
-            yield Leaf(key, at, traits, place, calls, ended_at, has_failed(row))
+            answer = text_hash(answers.get(row.exchange_id, ""))
+            yield Leaf(key, at, traits, place, calls, ended_at, has_failed(row), answer)

@@ -57,17 +57,20 @@ class Leaf:
     calls: tuple[tuple[str, ...], ...] = ()
     ended_at: float | None = None
     has_failed: bool = False
+    answer: str = ""
 
     @property
     def is_waiting(self) -> bool:
         """Whether its calls have no results yet, as far as was seen."""
         return bool(self.calls)
 
-    def shares(self, traits: RequestTraits) -> int:
-        """How many contents both begin with."""
-        pairs = zip(self.traits.contents, traits.contents, strict=False)
+    def shares(self, traits: RequestTraits, *, bare: bool = False) -> int:
+        """How many contents both begin with; `bare`: in what is said, see `RequestTraits.bare`."""
+        mine, others = (self.traits.bare, traits.bare) if bare else (self.traits.contents, traits.contents)
+        pairs = zip(mine, others, strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
     def overlap(self, traits: RequestTraits) -> float:
-        """The share of what a request says that was said here."""
-        return len(self.traits.said & traits.said) / len(traits.said) if traits.said else 0.0
+        """The share of what a request says that was said here, also in the answer."""
+        known = sum(text in self.traits.said or text == self.answer for text in traits.said)
+        return known / len(traits.said) if traits.said else 0.0

@@ -5,8 +5,17 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from sessions_app.capture.agents import NOBODY, Agent, agent_of
 from sessions_app.prompt import wire
-from sessions_app.prompt.parts import PartView, parts_in
+from sessions_app.prompt.parts import (
+    PARTS_KEY,
+    TEXT_KEY,
+    PartView,
+    RawPart,
+    is_thought,
+    parts_in,
+    without_signature,
+)
 
 LONG_ENOUGH = 16
 """Characters from which on a string says something: shorter ones stand in unrelated requests too."""
@@ -14,13 +23,19 @@ LONG_ENOUGH = 16
 OPENING_LIMIT = 20_000
 """Characters of the first content that are searched for the arguments of a call."""
 
+_EMPTY: tuple[dict[str, Any], ...] = ({}, {TEXT_KEY: ""})
+"""What is left of a part that held a signature alone."""
+
 GENERATED = ("<session_context>", "<loaded_context>")
 """Beginnings of texts that a client generates, and sends in unrelated sessions alike: Gemini CLI."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestTraits:
-    """`lane` says which agent asks: system instruction and tools. `contents` has a hash for each content.
+    """`lane` is a hash of the system instruction and the tools, `agent` what tells them where they change.
+
+    `contents` has a hash for each content, `bare` one of what is said alone: without signatures and thoughts,
+    which clients drop, and without generated context. `answers` says which contents are the model's.
 
     `said` has the long strings of all parts, without generated context, ids and signatures. `context` counts
     the contents at the beginning that are nothing but generated context. `newest` is the last text of the
@@ -29,6 +44,9 @@ class RequestTraits:
 
     lane: str
     contents: tuple[str, ...]
+    bare: tuple[str, ...] = ()
+    answers: tuple[bool, ...] = ()
+    agent: Agent = NOBODY
     scope: str = ""
     name: str = ""
     has_tools: bool = False
@@ -52,14 +70,18 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
     except ValueError:
         return None
     contents = request.get("contents") if isinstance(request, dict) else None
-    listed = contents if isinstance(contents, list) else [contents]
+    listed: list[Any] = contents if isinstance(contents, list) else [contents]
     if not listed or not all(isinstance(one, dict) for one in listed):
         return None
     system = request.get("systemInstruction", request.get("system_instruction"))
     tools = request.get("tools")
+    hashes = tuple(map(meaning, listed))
     return RequestTraits(
         lane=meaning([system, tools]),
-        contents=tuple(map(meaning, listed)),
+        contents=hashes,
+        bare=tuple(map(_bare_meaning, listed, hashes)),
+        answers=tuple(one.get("role") == "model" for one in listed),
+        agent=agent_of(system, tools),
         scope=scope,
         name=name,
         has_tools=bool(tools),
@@ -73,6 +95,21 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
 def meaning(value: Any) -> str:
     """The canonical hash: equal for JSON that says the same, however it is spelled."""
     return blake2b(wire.canonical(value), digest_size=12).hexdigest()
+
+
+def _bare_meaning(content: Any, whole: str) -> str:
+    parts = parts_in(content)
+    said = [bare for part in parts if (bare := without_signature(part)) not in _EMPTY and _is_said(part)]
+    return whole if said == parts else meaning({**content, PARTS_KEY: said})
+
+
+def _is_said(part: RawPart) -> bool:
+    return not is_thought(part) and not is_generated(PartView(0, part).text)
+
+
+def text_hash(text: str) -> str:
+    """Of a text that says something; empty for a short one."""
+    return short_hash(text) if len(text) >= LONG_ENOUGH else ""
 
 
 def short_hash(text: str) -> str:

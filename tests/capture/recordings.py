@@ -1,8 +1,7 @@
 """Recorded traffic of real clients, read for tests; the folder is not part of the project."""
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from sessions_app.capture.placements import Placement
 from sessions_app.capture.traits import RequestTraits, strings_in, traits_of
 from sessions_app.errors import PipewebError
 from sessions_app.gemini.event_stream import EventSplitter
-from sessions_app.prompt.reply import fold
+from sessions_app.prompt.reply import Reply, fold
 from tests.conftest import ROOT
 
 SHARED = ROOT.parent / "shared" / "captures"
@@ -34,6 +33,7 @@ class Recorded:
     traits: RequestTraits | None
     calls: tuple[tuple[str, ...], ...]
     has_failed: bool
+    text: str = ""
     method: str = "POST"
     status: int = 200
     answer: bytes = b""
@@ -58,7 +58,7 @@ def grouped(exchanges: Iterable[Recorded], grouping: Grouping | None = None) -> 
     for one in exchanges:
         for over in [other for other in pending if other.ended_at <= one.at]:
             pending.remove(over)
-            grouping.end(over.key, over.ended_at, over.calls, has_failed=over.has_failed)
+            grouping.end(over.key, over.ended_at, over.calls, text=over.text, has_failed=over.has_failed)
         assert one.traits
         places[one.key] = grouping.place(one.key, one.at, one.traits)
         if adopted := places[one.key].adopted:
@@ -82,6 +82,7 @@ def _read(path: Path) -> Recorded:
     frames = facts.get("frames") or [[0.0, 0]]
     answer = path.with_suffix(".resp.body").read_bytes()
     at = float(facts.get("at", 0.0))
+    reply = _reply(answer) if facts["status"] == 200 else None
     return Recorded(
         key=f"{path.parent.name}/{path.stem}",
         at=at,
@@ -90,7 +91,8 @@ def _read(path: Path) -> Recorded:
         headers=headers,
         body=body,
         traits=traits_of(body, scope=headers.get("user-agent", "")),
-        calls=tuple(_calls(answer)) if facts["status"] == 200 else (),
+        calls=tuple(tuple(strings_in(call.args)) for call in reply.calls) if reply else (),
+        text=reply.text if reply else "",
         has_failed=facts["status"] != 200,
         method=facts["method"],
         status=facts["status"],
@@ -100,8 +102,9 @@ def _read(path: Path) -> Recorded:
     )
 
 
-def _calls(answer: bytes) -> Iterator[tuple[str, ...]]:
-    """Answers that no model gave, such as a list of models, have none."""
-    with suppress(PipewebError, ValueError):
-        for call in fold(EventSplitter().feed(answer)).calls:
-            yield tuple(strings_in(call.args))
+def _reply(answer: bytes) -> Reply | None:
+    """None for answers that no model gave, such as a list of models."""
+    try:
+        return fold(EventSplitter().feed(answer))
+    except (PipewebError, ValueError):
+        return None

@@ -1,15 +1,18 @@
 """Which requests belong together, on conversations of made-up clients."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.capture import grouping as rules
+from sessions_app.capture import grouping, relations
+from sessions_app.capture.agents import agent_of
 from sessions_app.capture.grouping import Grouping
 from sessions_app.capture.placements import LaneRole, Placement, Relation
 from sessions_app.capture.traits import RequestTraits, traits_of
+from sessions_app.prompt.parts import content, text_part
 from tests.capture.conversations import asked, body_of, call, model, result, user
 
 CONTEXT = user("<session_context>\nToday is Sunday, and this is a folder.")
@@ -26,11 +29,16 @@ class Clock:
         self.now = 0.0
 
     def ask(
-        self, key: str, traits: RequestTraits, *calls: tuple[str, ...], failed: bool = False
+        self,
+        key: str,
+        traits: RequestTraits,
+        *calls: tuple[str, ...],
+        text: str = "",
+        failed: bool = False,
     ) -> Placement:
         self.now += 1
         placed = self.grouping.place(key, self.now, traits)
-        self.grouping.end(key, self.now + 0.5, calls, has_failed=failed)
+        self.grouping.end(key, self.now + 0.5, calls, text=text, has_failed=failed)
         return placed
 
     def place(self, key: str) -> Placement:
@@ -81,6 +89,82 @@ def test_one_text_that_was_said_elsewhere_is_no_branch(clock: Clock) -> None:
     assert clock.ask("2", asked(SECOND)).relation == Relation.OPENS
 
 
+CLOCK = "Help people who bake at home. The time is {}."
+OTHERS = [{"functionDeclarations": [{"name": "weather"}, {"name": "scales"}, {"name": "timer"}]}]
+FEWER = [{"functionDeclarations": [{"name": "timer"}, {"name": "scales"}]}]
+
+
+def test_a_clock_in_the_instruction_is_no_other_conversation(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, system=CLOCK.format("9:00")), ("a call",))
+    second = clock.ask("2", asked(FIRST, ANSWER, SECOND, system=CLOCK.format("9:01")), ("a call",))
+    assert second == Placement("1", "1", Relation.CONTINUES, before="1", shared=1, is_guess=True)
+    third = asked(FIRST, ANSWER, SECOND, ANSWER, FIRST, system=CLOCK.format("9:02"))
+    assert clock.ask("3", third) == Placement("1", "1", Relation.CONTINUES, before="2", shared=3)
+    assert list(clock.grouping.leaves) == ["3"]
+
+
+def test_tools_that_come_and_go_are_no_other_conversation(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, tools=OTHERS))
+    assert clock.ask("2", asked(FIRST, ANSWER, SECOND, tools=FEWER)).relation == Relation.CONTINUES
+    found = clock.ask("3", asked(FIRST, ANSWER, SECOND, ANSWER, FIRST, tools=None))
+    assert found == Placement("1", "1", Relation.CONTINUES, before="2", shared=3)
+
+
+def test_a_question_beside_the_chain_leaves_it_where_it_was(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST), ("a call",))
+    clock.ask("title", asked(FIRST, ANSWER, user("Which title has this?"), tools=None))
+    assert clock.ask("2", asked(FIRST, ANSWER, SECOND)).before == "1"
+
+
+def test_another_agent_that_reads_the_conversation_asks_on_its_own(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, ANSWER, SECOND))
+    title = asked(FIRST, ANSWER, SECOND, ANSWER, user("Go."), system="Find a title.", tools=None)
+    assert clock.ask("2", title).relation == Relation.SIDE_CALL
+
+
+def test_an_agent_like_the_first_that_is_told_the_past_does_not_go_on_from_it(clock: Clock) -> None:
+    """As agents of ADK do, whose instructions are the framework's but for a few words."""
+    clock.ask("1", asked(FIRST, system=CLOCK.format("9:00")), ("how",))
+    retold = asked(FIRST, user("The other agent called a function."), system=CLOCK.format("9:01"))
+    assert clock.ask("2", retold).relation == Relation.SUB_AGENT
+
+
+def test_a_first_message_with_another_clock_is_another_run(clock: Clock) -> None:
+    long = content("user", [text_part("The loaf weighs one kilogram."), text_part("How do I scale it up?")])
+    clock.ask("1", asked(long, system=CLOCK.format("9:00")))
+    clock.ask("2", asked(long, ANSWER, SECOND, system=CLOCK.format("9:01")))
+    assert clock.ask("3", asked(long, system=CLOCK.format("9:30"))).relation == Relation.OPENS
+
+
+def test_a_clock_moves_on_before_a_retry_and_before_an_edited_message(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, system=CLOCK.format("9:00")), failed=True)
+    assert clock.ask("2", asked(FIRST, system=CLOCK.format("9:01"))).relation == Relation.RETRY
+    clock.ask("3", asked(FIRST, ANSWER, SECOND, system=CLOCK.format("9:02")))
+    edited = asked(FIRST, ANSWER, user("And how much salt does it need?"), system=CLOCK.format("9:03"))
+    found = clock.ask("4", edited)
+    assert (found.session, found.relation, found.before, found.shared) == ("1", Relation.BRANCH, "3", 2)
+
+
+@pytest.mark.parametrize("kept", [ANSWER, model("")])
+def test_a_history_without_its_signatures_goes_on(clock: Clock, kept: dict[str, Any]) -> None:
+    signed = {**kept, "parts": [{**kept["parts"][0], "thoughtSignature": "c2lnbmF0dXJl"}]}
+    thought = {"text": "Twice as much, then.", "thought": True}
+    whole = {**signed, "parts": [thought, *signed["parts"]]}
+    clock.ask("1", asked(FIRST, whole, SECOND))
+    found = clock.ask("2", asked(FIRST, kept, SECOND, ANSWER, FIRST))
+    assert found == Placement("1", "1", Relation.CONTINUES, before="1", shared=1)
+
+
+def test_of_two_runs_side_by_side_signatures_tell_which_goes_on(clock: Clock) -> None:
+    runs = {key: model("Double everything.") for key in ("a", "b")}
+    for key, answer in runs.items():
+        answer["parts"][0]["thoughtSignature"] = key
+        clock.ask(f"{key}1", asked(FIRST))
+        clock.ask(f"{key}2", asked(FIRST, answer, SECOND))
+    for key, answer in runs.items():
+        assert clock.ask(f"{key}3", asked(FIRST, answer, SECOND, ANSWER, FIRST)).before == f"{key}2"
+
+
 def test_a_router_is_a_side_call_whether_it_comes_first_or_second(clock: Clock) -> None:
     router, agent = asked(CONTEXT, FIRST, system=ROUTER, tools=None), asked(FIRST)
     clock.ask("router", router)
@@ -92,9 +176,43 @@ def test_a_router_is_a_side_call_whether_it_comes_first_or_second(clock: Clock) 
     assert other.ask("router", router).relation == Relation.SIDE_CALL
 
 
+def test_what_was_answered_was_said_too(clock: Clock) -> None:
+    """A router that comes before its agent's next request repeats an answer that no request held yet."""
+    said = "Double everything but the yeast."
+    clock.ask("1", asked(user("Scale it.")), text=said)
+    router = asked(user("Scale it."), model(said), user("And?"), system=ROUTER, tools=None)
+    found = clock.ask("router", router)
+    assert (found.session, found.relation, found.before) == ("1", Relation.SIDE_CALL, "1")
+
+
+def test_a_router_of_short_texts_is_taken_in_by_the_request_that_goes_on(clock: Clock) -> None:
+    short, answer = user("Scale it."), model("Done.")
+    for run in ("a", "b"):
+        first = asked(CONTEXT, short, system=ROUTER, tools=None)
+        clock.ask(f"{run} router", first)
+        assert clock.ask(f"{run}1", asked(short)).session == f"{run} router"
+        again = asked(CONTEXT, user("Scale it. Done."), user("Why?"), system=ROUTER, tools=None)
+        clock.ask(f"{run} again", again)
+        found = clock.ask(f"{run}2", asked(short, answer, user("Why?")))
+        assert (found.relation, found.adopted) == (Relation.CONTINUES, f"{run} again")
+        placed = clock.place(f"{run} again")
+        assert (placed.session, placed.lane) == (f"{run} router", f"{run} router"), "the lane it had before"
+        assert (placed.role, placed.before) == (LaneRole.SIDE, f"{run}2")
+
+
+def test_a_new_listing_of_the_folder_is_no_other_conversation(clock: Clock) -> None:
+    """As when Gemini CLI resumes a session."""
+    texts = [text_part("<session_context>\nThe folder has a.txt."), text_part("How do I scale the loaf?")]
+    later = [text_part("<session_context>\nThe folder has a.txt and b.txt."), texts[1]]
+    clock.ask("1", asked(content("user", texts)))
+    found = clock.ask("2", asked(content("user", later), ANSWER, SECOND))
+    assert found == Placement("1", "1", Relation.CONTINUES, before="1", shared=0)
+    assert clock.ask("3", asked(content("user", later))).relation == Relation.OPENS, "another run of it"
+
+
 def test_a_side_request_is_adopted_for_a_minute_only(clock: Clock) -> None:
     clock.ask("router", asked(CONTEXT, FIRST, system=ROUTER, tools=None))
-    clock.now += rules.ADOPTION_SECONDS
+    clock.now += relations.ADOPTION_SECONDS
     assert clock.ask("agent", asked(FIRST)).adopted == ""
 
 
@@ -119,7 +237,7 @@ def test_an_agent_that_comes_while_a_call_waits_is_a_guess(clock: Clock) -> None
     clock.ask("1", asked(FIRST), ("how",))
     agent = asked(user("Tell how Gemini CLI is set up."), system="You help.")
     assert clock.ask("2", agent).is_guess
-    clock.now += rules.RELATED_SECONDS
+    clock.now += relations.RELATED_SECONDS
     late = asked(user("Tell what else there is to set up."), system="You help others.")
     assert clock.ask("3", late).relation == Relation.OPENS
 
@@ -158,7 +276,7 @@ def test_an_object_in_place_of_the_list_is_one_content() -> None:
 
 
 def test_no_more_leaves_are_kept_than_are_compared(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "LEAVES", 3)
+    monkeypatch.setattr(grouping, "LEAVES", 3)
     for number in range(5):
         clock.ask(str(number), asked(user(f"A question that has the number {number}.")))
     assert sorted(clock.grouping.leaves) == ["2", "3", "4"]
@@ -186,6 +304,19 @@ def test_identical_runs_one_after_the_other_are_as_many_sessions(
     clock = Clock()
     found = [[clock.ask(f"{copy}.{at}", one).session for at, one in enumerate(run)] for copy in range(copies)]
     assert [set(one) for one in found] == [{f"{copy}.0"} for copy in range(copies)]
+
+
+@given(run=runs(), data=st.data())
+def test_a_run_stays_one_session_whatever_the_clock_says(
+    run: list[RequestTraits], data: st.DataObject
+) -> None:
+    clock = Clock()
+    minutes = st.integers(0, 59)
+    for number in range(2):
+        for at, one in enumerate(run):
+            system = content("user", [text_part(CLOCK.format(data.draw(minutes)))])
+            moved = replace(one, agent=agent_of(system, None), lane=f"{system}")
+            assert clock.ask(f"{number}.{at}", moved).session == f"{number}.0"
 
 
 @given(run=runs(), order=st.randoms(use_true_random=False))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clients.captured import RelayedServer
 from tests.clients.environments import COMMAND, missing
 from tests.clients.running import (
     ADK_CLIENT,
@@ -16,7 +17,9 @@ from tests.clients.running import (
     quiet_environment,
     run_programs,
 )
+from tests.clients.tap import Tap
 from tests.conftest import IN_CI, ROOT
+from tests.server import Server
 
 WITHOUT_ENVIRONMENT = ("test_curl.py", "test_environments.py")
 """Need no client but what every machine has."""
@@ -72,3 +75,15 @@ def openai(request: pytest.FixtureRequest, base: str, folder: Path) -> Findings:
 @pytest.fixture(scope="session")
 def adk(base: str, folder: Path) -> Findings:
     return run_programs(ADK_CLIENT, base, folder)
+
+
+@pytest.fixture(scope="session")
+def relayed(base: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayedServer]:
+    """A server whose provider is the emulator that stands alone."""
+    data = tmp_path_factory.mktemp("relayed")
+    with (
+        Tap(base) as behind,
+        Server(data, GOOGLE_GEMINI_BASE_URL=behind.url) as server,
+        Tap(server.url) as front,
+    ):
+        yield RelayedServer(server, front, behind)

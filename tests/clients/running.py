@@ -41,6 +41,13 @@ OPENAI_CLIENTS = (
     RealClient("openai for Node", JAVASCRIPT, ("openai.mjs",)),
 )
 ADK_CLIENT = RealClient("google-adk", ADK, ("google_adk_main",))
+TALKING_CLIENTS = (
+    RealClient("google-genai", GENAI, ("talks_genai",)),
+    RealClient("google-genai 1", GENAI_1, ("talks_genai",)),
+    RealClient("@google/genai", JAVASCRIPT, ("talks_genai.mjs",)),
+    RealClient("google-adk", ADK, ("talks_adk",)),
+)
+"""Their programs take the names of steps, each of which is a conversation of three questions."""
 
 
 class Findings:
@@ -56,11 +63,11 @@ class Findings:
         return found["result"]
 
 
-def run_programs(client: RealClient, base: str, folder: Path) -> Findings:
+def run_programs(client: RealClient, base: str, folder: Path, *arguments: str) -> Findings:
     """All programs of a client, once; none of them may have tried another machine than this."""
     steps: dict[str, dict[str, Any]] = {}
     for program in client.programs:
-        done = run_program(client.environment, program, base, folder)
+        done = run_program(client.environment, program, base, folder, *arguments)
         assert not done.returncode, f"{client}, {program}:\n{done.stderr}"
         told = orjson.loads(done.stdout)
         assert told["outside"] == [], f"{client} wanted to reach {told['outside']}"
@@ -69,17 +76,17 @@ def run_programs(client: RealClient, base: str, folder: Path) -> Findings:
 
 
 def run_program(
-    environment: ClientEnvironment, program: str, base: str, folder: Path
+    environment: ClientEnvironment, program: str, base: str, folder: Path, *arguments: str
 ) -> subprocess.CompletedProcess[str]:
     """A module in Python, or a file for Node, which looks for packages beside it: so it runs from a copy."""
     if not program.endswith(".mjs"):
         module = f"tests.clients.programs.{program}"
-        return run([environment.python, "-m", module, base], ROOT, folder)
+        return run([environment.python, "-m", module, base, *arguments], ROOT, folder)
     copies = folder / "programs"
     shutil.copytree(PROGRAMS, copies, dirs_exist_ok=True)
     if not (copies / "node_modules").exists():
         (copies / "node_modules").symlink_to(environment.folder / "node_modules")
-    return run([environment.node, copies / program, base], folder, folder, **node_guard(folder))
+    return run([environment.node, copies / program, base, *arguments], folder, folder, **node_guard(folder))
 
 
 def run(

@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 
 export const FLIGHT = "Check flight status for AA100 and book a taxi 2 hours before if delayed.";
 export const WEATHER = "Check the weather in Paris and London.";
+/** Three turns with calls: one after another, two at once, one. */
+export const QUESTIONS = [FLIGHT, WEATHER, "Check the weather in London."];
 export const FLASH = "gemini-3-flash-preview";
 
 export const ANSWERS = {

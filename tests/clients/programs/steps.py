@@ -13,6 +13,9 @@ from typing import Any
 
 FLIGHT = "Check flight status for AA100 and book a taxi 2 hours before if delayed."
 WEATHER = "Check the weather in Paris and London."
+LONDON = "Check the weather in London."
+QUESTIONS = (FLIGHT, WEATHER, LONDON)
+"""Three turns with calls: one after another, two at once, one."""
 FLASH = "gemini-3-flash-preview"
 
 OUTSIDE: list[str] = []

@@ -1,0 +1,49 @@
+"""What broke a captured request, where its program changed something and the conversation went on."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from sessions_app.models import CaptureAddress
+from sessions_app.prompt.parts import content, without_signature
+from sessions_app.prompt.prefix_diff import BreakKind
+from tests.capture.conversations import TOOLS, body_of, call, model, result, user
+from tests.capture.test_recording import Program
+from tests.factories import text_chunk
+
+USAGE = {"promptTokenCount": 90, "candidatesTokenCount": 5, "totalTokenCount": 95}
+ANSWER = text_chunk("This.", finish="STOP", usage=USAGE)
+CALLED = call("weather", city="Oslo")
+CALLED["parts"][0] |= {"thoughtSignature": "c2lnbmF0dXJl"}
+UNSIGNED = content("model", [without_signature(part) for part in CALLED["parts"]])
+GONE = [{"functionDeclarations": [{"name": "weather"}, {"name": "scales"}]}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "source"),
+    [
+        ({"system": "Be brief. The time is 10:05."}, BreakKind.CHANGED, "system"),
+        ({"tools": GONE}, BreakKind.CHANGED, "tools"),
+        ({"tools": None}, BreakKind.GONE, "tools"),
+        (
+            {"contents": [user("Which?"), UNSIGNED, result("weather", sky="clear")]},
+            BreakKind.CHANGED,
+            "turn:",
+        ),
+    ],
+)
+@pytest.mark.django_db
+def test_what_changed_is_named_not_what_stands_in_its_place(
+    alice: User, changes: dict[str, Any], kind: BreakKind, source: str
+) -> None:
+    program = Program(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    contents = [user("Which?"), CALLED, result("weather", sky="clear")]
+    before: dict[str, Any] = {"contents": contents, "system": "Be brief. The time is 10:00.", "tools": TOOLS}
+    program.ask(body_of(**before), ANSWER)
+    now = before | changes
+    now["contents"] = [*now["contents"], model("This."), user("Why?")]
+    exchange = program.ask(body_of(**now), ANSWER).exchange
+    assert exchange is not None and exchange.number == 2, "the session goes on"
+    broken = exchange.found_break
+    assert broken is not None and broken.kind == kind and broken.source.startswith(source)
