@@ -15,7 +15,7 @@ from sessions_app.audit.rows import SessionRows
 from sessions_app.emulator.slash_commands import parse_faults
 from sessions_app.models import Exchange, ModelFacts, Turn
 from sessions_app.prompt.turns import TurnKind
-from sessions_app.runs import causes, history_edits
+from sessions_app.runs import history_edits, recorder
 from tests.matrix.played_session import PlayedSession
 from tests.runs.mortal_process import in_database_thread
 from tests.runs.scripted_session import LONG, MODEL, SHORT
@@ -114,7 +114,7 @@ def test_a_new_wording_of_the_first_message_is_compared_with_the_newest_request(
 
 
 def test_a_wrong_minimum_is_noticed(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(causes, "implicit_minimum", lambda facts: 100_000)
+    monkeypatch.setattr(recorder, "implicit_minimum", lambda facts: 100_000)
     played = begin()
     played.talk()
     assert (1, Figure.IMPLICIT_MINIMUM) in found(played)

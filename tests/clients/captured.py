@@ -11,12 +11,16 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
+from sessions_app.prompt.verdict import VerdictReason
 from tests.clients.tap import HttpExchange, Tap
 from tests.conftest import ROOT
 from tests.server import Server, environment, manage
 
 WAIT = 60.0
 """Seconds until the last request of a program is in the database."""
+
+CHANGED = {VerdictReason.PART_OF_PREFIX, VerdictReason.LAYER_CHANGED, VerdictReason.HISTORY_REWRITTEN}
+"""Why fewer tokens were cached, or none: the request itself."""
 
 Told = TypeVar("Told")
 
@@ -68,12 +72,21 @@ def captured_calls(server: Server, address: str) -> list[CapturedCall]:
 
 def assert_explained(server: Server, calls: Sequence[CapturedCall], culprits: Mapping[int, str]) -> None:
     """Each request begins with all that the one before it said, but those whose culprit is named: by their
-    number, from 0 on. The auditor comes to the same.
+    number, from 0 on. The verdict says so too, and the auditor comes to the same.
     """
     broken = {number: call.broken for number, call in enumerate(calls) if call.broken}
     assert broken == culprits, broken
+    wrong = [(number, call.verdict) for number, call in enumerate(calls) if not _is_right(call)]
+    assert not wrong, wrong
     audit = manage(server.folder, "audit", "--all", **server.variables)
     assert not audit.returncode, audit.stdout + audit.stderr
+
+
+def _is_right(call: CapturedCall) -> bool:
+    """Whether the verdict goes with what is said to have changed; a short prompt is never cached."""
+    if call.broken == "tools":
+        return call.verdict == VerdictReason.OTHER_TOOLS
+    return call.verdict == VerdictReason.TOO_SHORT or (call.verdict in CHANGED) == bool(call.broken)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,9 @@ export const FLIGHT = "Check flight status for AA100 and book a taxi 2 hours bef
 export const WEATHER = "Check the weather in Paris and London.";
 /** Three turns with calls: one after another, two at once, one. */
 export const QUESTIONS = [FLIGHT, WEATHER, "Check the weather in London."];
+const RULES = Array.from({ length: 700 }, (_, number) => `Rule ${number}: ask before you book anything.`).join(" ");
+/** Long enough for an implicit cache. */
+export const GUIDE = `Help people with their travels, in short sentences. ${RULES}`;
 export const FLASH = "gemini-3-flash-preview";
 
 export const ANSWERS = {

@@ -16,6 +16,10 @@ WEATHER = "Check the weather in Paris and London."
 LONDON = "Check the weather in London."
 QUESTIONS = (FLIGHT, WEATHER, LONDON)
 """Three turns with calls: one after another, two at once, one."""
+RULES = " ".join(f"Rule {number}: ask before you book anything." for number in range(700))
+GUIDE = f"Help people with their travels, in short sentences. {RULES}"
+"""Long enough for an implicit cache."""
+
 FLASH = "gemini-3-flash-preview"
 
 OUTSIDE: list[str] = []

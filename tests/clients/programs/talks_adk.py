@@ -16,9 +16,8 @@ from google.adk.runners import InMemoryRunner
 from google.genai import types
 
 from tests.clients.programs.google_adk_main import book_taxi, check_flight, get_current_temperature
-from tests.clients.programs.steps import FLASH, QUESTIONS, report
+from tests.clients.programs.steps import FLASH, GUIDE, QUESTIONS, report
 
-GUIDE = "Help people with their travels, in short sentences."
 TOOLS = [check_flight, book_taxi, get_current_temperature]
 
 

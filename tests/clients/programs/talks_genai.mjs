@@ -1,10 +1,9 @@
 // Conversations of three questions through @google/genai. Arguments: URL, steps.
 import { GoogleGenAI } from "@google/genai";
-import { ANSWERS, FLASH, QUESTIONS, report } from "./steps.mjs";
+import { ANSWERS, FLASH, GUIDE, QUESTIONS, report } from "./steps.mjs";
 
 const [base, ...wanted] = process.argv.slice(2);
 const client = new GoogleGenAI({ apiKey: "emulator", httpOptions: { baseUrl: base } });
-const GUIDE = "Help people with their travels, in short sentences.";
 const declare = (name, argument) => ({
   name,
   description: name,

@@ -8,9 +8,8 @@ from google.genai import types
 
 from tests.clients.programs.google_genai_client import calls_of, client, parts_of, said
 from tests.clients.programs.google_genai_tools import FUNCTIONS, answered
-from tests.clients.programs.steps import FLASH, QUESTIONS, report
+from tests.clients.programs.steps import FLASH, GUIDE, QUESTIONS, report
 
-GUIDE = "Help people with their travels, in short sentences."
 BY_HAND = types.GenerateContentConfig(
     system_instruction=GUIDE,
     tools=FUNCTIONS,
