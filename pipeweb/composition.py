@@ -66,14 +66,14 @@ def build_relay() -> "Relay":
 
 def build_runner(gateway: Gateway, retry_policy: RetryPolicy | None = None) -> Runner:
     """One per process; it holds the process's lock file until it is shut down."""
-    notifier = Notifier()
+    lock = ProcessLock(settings.PIPEWEB_DATA / "processes")
+    notifier = Notifier(lock.key)
     writer = Writer(after_commit=notifier.notify)
 
     def build_engine(gateway: Gateway) -> Engine:
         toolbox = TOOLBOX.served_by(emulator=gateway.is_emulator)
         return Engine(gateway, toolbox, writer, retry_policy or RetryPolicy(), render_files)
 
-    lock = ProcessLock(settings.PIPEWEB_DATA / "processes")
     return Runner(build_engine(gateway), writer, notifier, lock, EngineRenewal(build_engine))
 
 
