@@ -13,8 +13,9 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.hosts import EMULATOR, GOOGLE
 from sessions_app.panels import TOOLBOX
-from sessions_app.runs.engine import Engine, RetryPolicy
+from sessions_app.runs.engine import Engine
 from sessions_app.runs.processes import Notifier, ProcessLock
+from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.writer import Writer
 

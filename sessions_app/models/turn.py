@@ -187,8 +187,9 @@ class Turn(models.Model):
         closing: bool = False,
         language: str = "",
         citations: Citations | None = None,
+        advances: bool = True,
     ) -> "Turn":
-        """Adds a turn below `parent` and moves the session's head to it."""
+        """Adds a turn below `parent`; the session's head moves to it, unless not `advances`."""
         blob = Blob.objects.store(session.owner_id, [value.wire])
         turn = cls.objects.create(
             public=uuid.UUID(value.key),
@@ -207,7 +208,8 @@ class Turn(models.Model):
             citations=citations.stored() if citations else {},
         )
         turn.value = value
-        session.advance(turn)
+        if advances:
+            session.advance(turn)
         return turn
 
     @property
