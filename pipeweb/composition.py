@@ -13,8 +13,9 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.hosts import EMULATOR, GOOGLE
 from sessions_app.panels import TOOLBOX
-from sessions_app.runs.engine import Engine, RetryPolicy
+from sessions_app.runs.engine import Engine
 from sessions_app.runs.processes import Notifier, ProcessLock
+from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.writer import Writer
 
@@ -69,14 +70,14 @@ def build_relay() -> "Relay":
 
 def build_runner(gateway: Gateway, retry_policy: RetryPolicy | None = None) -> Runner:
     """One per process; it holds the process's lock file until it is shut down."""
-    notifier = Notifier()
+    lock = ProcessLock(settings.PIPEWEB_DATA / "processes")
+    notifier = Notifier(lock.key)
     writer = Writer(after_commit=notifier.notify)
 
     def build_engine(gateway: Gateway) -> Engine:
         toolbox = TOOLBOX.served_by(emulator=gateway.is_emulator)
         return Engine(gateway, toolbox, writer, retry_policy or RetryPolicy(), render_files)
 
-    lock = ProcessLock(settings.PIPEWEB_DATA / "processes")
     return Runner(build_engine(gateway), writer, notifier, lock, EngineRenewal(build_engine))
 
 

@@ -50,6 +50,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     runner: Runner
     sockets: Sockets
+    channel_layer_alias = ""
+    """No layer: events come from `runner.follow`. A layer would give each socket a channel, which with Redis
+    is subscribed to when the socket opens and unsubscribed from when it closes.
+    """
 
     def __init__(self, runner: Runner, sockets: Sockets) -> None:
         super().__init__()

@@ -48,7 +48,7 @@ LIMIT_NAMES = tuple(field.name for field in fields(EffectiveLimits))
 
 
 class Activity(NamedTuple):
-    """A run that is active or was sent within WINDOW, or a message queued within it."""
+    """A run that is active or was sent within WINDOW, or a queued message."""
 
     session: int
     status: str
@@ -98,7 +98,7 @@ def activity_of(user_id: int, now: datetime) -> list[Activity]:
         Q(status__in=Run.ACTIVE) | Q(sent_at__gt=since), session__owner_id=user_id
     ).values_list(*columns)
     queued = (
-        QueuedMessage.objects.filter(session__owner_id=user_id, queued_at__gt=since)
+        QueuedMessage.objects.filter(session__owner_id=user_id)
         .order_by()
         .annotate(status=Value(WAITING))
         .values_list("session_id", "status", "queued_at", "client_id")

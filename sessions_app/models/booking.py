@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
 from itertools import groupby
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -17,19 +17,25 @@ from sessions_app.models.spending import MODEL_LENGTH, SOURCES, DayKey, Spending
 from sessions_app.prompt.bookings import OF_CACHES, CauseSum, SpendingCause
 from sessions_app.prompt.pricing import SMALLEST, MoneySource
 
+if TYPE_CHECKING:
+    from sessions_app.models.turn import Turn
+
 NO_MONEY = Decimal(0)
 
 
 class BookingQuerySet(models.QuerySet["Booking"]):
     @transaction.atomic(savepoint=False)
-    def book(self, *bookings: "Booking") -> None:
+    def book(self, *bookings: "Booking", head: "Turn | None" = None) -> None:
         """Writes bookings, and adds them to the sums of their sessions and days.
 
         Rows are locked in one order everywhere: sessions, then days. What came too late for its session,
-        which was erased meanwhile, is booked without it.
+        which was erased meanwhile, is booked without it. `head` becomes that of its session, one of theirs.
         """
         for key, own in _grouped(bookings, lambda one: one.session_id or 0):
-            if key and not Session.objects.filter(pk=key).update(**_session_changes(own)):
+            changes = _session_changes(own)
+            if head is not None and head.session_id == key:
+                changes |= head.session.set_head(head)
+            if key and not Session.objects.filter(pk=key).update(**changes):
                 _detach(own)
         for day, own in _grouped(bookings, _day_of):
             Spending.objects.add(day, _day_amounts(own))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class ExchangeQuerySet(models.QuerySet["Exchange"]):
-    @transaction.atomic
+    @transaction.atomic(savepoint=False)
     def begin(self, run: "Run", step: int, payload: Payload, **facts: Any) -> "Exchange":
         """Creates the row before the call, so that it exists after a crash.
 

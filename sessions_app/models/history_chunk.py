@@ -1,14 +1,13 @@
 """History chunks: old turns frozen as text of the static layer."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db import connections, models, transaction
 
+from sessions_app.models.byte_cache import ByteCache
 from sessions_app.models.source import Blob, digest
 from sessions_app.models.turn_statements import WALK
 from sessions_app.prompt import layers
@@ -37,40 +36,8 @@ JOIN sessions_app_turn turn ON turn.id = branch.id
 JOIN sessions_app_historychunk chunk ON chunk.last_turn_id = turn.id ORDER BY turn.depth
 """  # noqa: S608 (both parts are constants)
 
-CACHE_SIZE = 64_000_000
-"""Bytes of escaped and hashed chunks that a process keeps in memory."""
-
-
-class _ChunkCache:
-    """A least-recently-used cache of chunks."""
-
-    def __init__(self) -> None:
-        self._chunks: OrderedDict[tuple[int, str], layers.FrozenHistory] = OrderedDict()
-        self._size = 0
-        self._lock = Lock()
-
-    def find(self, key: tuple[int, str]) -> layers.FrozenHistory | None:
-        with self._lock:
-            found = self._chunks.get(key)
-            if found is not None:
-                self._chunks.move_to_end(key)
-            return found
-
-    def clear(self) -> None:
-        with self._lock:
-            self._chunks.clear()
-            self._size = 0
-
-    def put(self, key: tuple[int, str], chunk: layers.FrozenHistory) -> None:
-        with self._lock:
-            if key not in self._chunks:
-                self._chunks[key] = chunk
-                self._size += len(chunk.text)
-            while self._size > CACHE_SIZE:
-                self._size -= len(self._chunks.popitem(last=False)[1].text)
-
-
-chunk_cache = _ChunkCache()
+chunk_cache: ByteCache[tuple[int, str], layers.FrozenHistory] = ByteCache()
+"""Escaped and hashed chunks, by primary key and sha256."""
 
 
 class HistoryChunkQuerySet(models.QuerySet["HistoryChunk"]):
@@ -86,7 +53,7 @@ class HistoryChunkQuerySet(models.QuerySet["HistoryChunk"]):
         bodies = Blob.objects.in_bulk([content for *_, content in missing]) if missing else {}
         for pk, sha256, tokens, content in missing:
             found[pk] = chunk = layers.FrozenHistory(str(pk), bodies[content].bytes.decode(), tokens)
-            chunk_cache.put((pk, sha256), chunk)
+            chunk_cache.put((pk, sha256), chunk, len(chunk.text))
         return tuple(chunk for chunk in found.values() if chunk is not None)
 
     def on_branch(self, head_id: int | None) -> "list[HistoryChunk]":

@@ -234,9 +234,12 @@ class Session(Persona):
 
     def advance(self, head: Any) -> None:
         """Moves the head to a newer turn of the branch in view."""
-        self.head = head
-        self.updated_at = timezone.now()
-        self.save(update_fields=["head", "updated_at"])
+        self.save(update_fields=[*self.set_head(head)])
+
+    def set_head(self, head: Any) -> dict[str, Any]:
+        """The same without storing it; returns the columns to store."""
+        self.head, self.updated_at = head, timezone.now()
+        return {"head": head, "updated_at": self.updated_at}
 
     def switch_branch(self, head: Any) -> None:
         """Moves the head to another branch; open pages of the session reload it."""

@@ -1,15 +1,15 @@
 """One entry of a session's history, a node of a tree that only grows."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connections, models
 
-from sessions_app.models.blob_slice import BlobSlice
+from sessions_app.models.byte_cache import ByteCache
 from sessions_app.models.columns import storable
-from sessions_app.models.source import Blob, unpacked
+from sessions_app.models.source import Blob
 from sessions_app.models.turn_statements import ANY_CHUNK, BRANCH, BUFFERED, EXCHANGE, MESSAGE, MESSAGES
 from sessions_app.prompt import turns as prompt_turns
 from sessions_app.prompt.citations import Citations
@@ -25,6 +25,9 @@ ELSEWHERE = 0
 
 BATCH = 500
 """Turns that one statement names."""
+
+content_cache: ByteCache[str, bytes] = ByteCache()
+"""Contents of turns by sha256: those of a conversation travel with each of its requests."""
 
 
 class Buffered(NamedTuple):
@@ -63,9 +66,10 @@ class TurnQuerySet(models.QuerySet["Turn"]):
             return int(cursor.fetchone()[0])
 
     def buffered(self, head_id: int | None, newest: int = ANY_CHUNK) -> Buffered:
-        """The turns after the newest chunk of the branch that ends here: one query, and one per sliced blob.
+        """The turns after the newest chunk of the branch that ends here.
 
-        Chunks made after the chunk `newest` do not count; 0 stands for no chunk.
+        One query, one for contents that are not in memory, and one per sliced blob of these. Chunks made
+        after the chunk `newest` do not count; 0 stands for no chunk.
         """
         if head_id is None:
             return Buffered((), None)
@@ -73,7 +77,9 @@ class TurnQuerySet(models.QuerySet["Turn"]):
             cursor.execute(BUFFERED, [head_id, newest])
             rows = cursor.fetchall()
         chunk = rows[0][-1] if rows else None
-        return Buffered(tuple(_value(row) for row in rows if row[-1] is None), chunk)
+        rows = [row for row in rows if row[-1] is None]
+        wires = _wires({sha256: blob for *_, blob, sha256, _ in rows})
+        return Buffered(tuple(_value(row, wires[row[-2]]) for row in rows), chunk)
 
     def mark_refused(self, session_pk: int, keys: Sequence[str], exchange: int) -> bool:
         """Marks these turns of the session, and copies of them anywhere, as refused in `exchange`.
@@ -91,11 +97,20 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         return marked > 0
 
 
-def _value(row: tuple[Any, ...]) -> prompt_turns.Turn:
-    public, kind, route, refused_in, blob, packed, body, _ = row
+def _wires(blobs: Mapping[str, int]) -> dict[str, bytes]:
+    """The contents by sha256, from memory where they are there; `blobs` are the keys of their blobs."""
+    found = {sha256: content_cache.find(sha256) for sha256 in blobs}
+    missing = [blobs[sha256] for sha256, wire in found.items() if wire is None]
+    for blob in Blob.objects.in_bulk(missing).values() if missing else ():
+        found[blob.sha256] = wire = blob.bytes
+        content_cache.put(blob.sha256, wire, len(wire))
+    return {sha256: wire for sha256, wire in found.items() if wire is not None}
+
+
+def _value(row: tuple[Any, ...], wire: bytes) -> prompt_turns.Turn:
+    public, kind, route, refused_in, *_ = row
     # SQLite keeps a uuid as hex without dashes.
     key = str(uuid.UUID(str(public)))
-    wire = unpacked(bytes(body), packed) or BlobSlice.objects.bytes_of(blob)
     return prompt_turns.Turn(key, prompt_turns.TurnKind(kind), wire, route, refused_in)
 
 
@@ -187,9 +202,11 @@ class Turn(models.Model):
         closing: bool = False,
         language: str = "",
         citations: Citations | None = None,
+        advances: bool = True,
     ) -> "Turn":
-        """Adds a turn below `parent` and moves the session's head to it."""
+        """Adds a turn below `parent`; the session's head moves to it, unless not `advances`."""
         blob = Blob.objects.store(session.owner_id, [value.wire])
+        content_cache.put(next(iter(blob)), value.wire, len(value.wire))
         turn = cls.objects.create(
             public=uuid.UUID(value.key),
             session=session,
@@ -207,7 +224,8 @@ class Turn(models.Model):
             citations=citations.stored() if citations else {},
         )
         turn.value = value
-        session.advance(turn)
+        if advances:
+            session.advance(turn)
         return turn
 
     @property

@@ -29,13 +29,13 @@ WITH RECURSIVE branch(id, parent_id, chunk_id) AS (
     FROM sessions_app_turn turn JOIN branch ON turn.id = branch.parent_id AND branch.chunk_id IS NULL
     LEFT JOIN sessions_app_historychunk chunk ON chunk.last_turn_id = turn.id AND chunk.id <= %s
 )
-SELECT turn.public, turn.kind, turn.route, turn.refused_in, blob.id, blob.packed, blob.body, branch.chunk_id
+SELECT turn.public, turn.kind, turn.route, turn.refused_in, blob.id, blob.sha256, branch.chunk_id
 FROM branch
 JOIN sessions_app_turn turn ON turn.id = branch.id
 JOIN sessions_app_blob blob ON blob.id = turn.content_id
 ORDER BY turn.depth
 """
-"""The walk up to the newest history chunk, with the columns that a request is built from.
+"""The walk up to the newest history chunk, with the columns that a request is built from but the contents.
 
 A chunk that ends at the head itself, made on another branch, does not count.
 """

@@ -10,6 +10,7 @@ from typing import Any
 
 from sessions_app.prompt import wire
 from sessions_app.prompt.calls import calls_of
+from sessions_app.prompt.content_memory import remembered
 from sessions_app.prompt.parts import RawPart, code_in, file_of, is_thought, raw_parts, response_of
 from sessions_app.prompt.tokens import estimate
 from sessions_app.prompt.turns import Turn, TurnKind
@@ -59,7 +60,12 @@ def chunk_text(turns: Sequence[Turn]) -> str:
 
 def turn_tokens(turn: Turn) -> int:
     """Estimated tokens of a turn: texts, names and arguments of calls, results (B2)."""
-    parts = raw_parts(turn.wire)
+    return _counted_tokens(turn.wire)
+
+
+@remembered
+def _counted_tokens(content: bytes) -> int:
+    parts = raw_parts(content)
     total = sum(estimate(_counted_text(part)) for part in parts)
     for call in calls_of(parts):
         total += estimate(call.name) + estimate(wire.dumps(call.args))

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError
 from sessions_app.prompt.calls import FunctionCall, calls_of
+from sessions_app.prompt.content_memory import remembered
 from sessions_app.prompt.parts import call_of, raw_parts, response_of
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.signatures import check_signatures
@@ -91,10 +92,10 @@ def validate(messages: Sequence[HistoryMessage]) -> tuple[Violation, ...]:
 
 def violations(turns: Sequence[Turn]) -> tuple[Violation, ...]:
     """Every violation of the four rules and of Gemini's, in the order of the turns."""
-    contents = [(turn, raw_parts(turn.wire)) for turn in turns]
     # Most conversations have no calls and results, which nearly all rules are about.
-    if all(_is_plain(parts) for _, parts in contents):
+    if all(_is_plain(turn.wire) for turn in turns):
         return ()
+    contents = [(turn, raw_parts(turn.wire)) for turn in turns]
     found = [*validate(_messages(contents)), *_gemini_violations(contents)]
     return tuple(sorted(found, key=lambda violation: violation.index))
 
@@ -115,8 +116,10 @@ def id_of(response: dict[str, Any]) -> str:
     return str(response.get("id") or "").strip()
 
 
-def _is_plain(parts: Parts) -> bool:
+@remembered
+def _is_plain(content: bytes) -> bool:
     """Whether a content has non-empty parts and neither calls nor results."""
+    parts = raw_parts(content)
     plain = (part and call_of(part) is None and response_of(part) is None for part in parts)
     return bool(parts) and all(plain)
 
@@ -238,12 +241,15 @@ def verify_structure(turns: Sequence[Turn], *, required: bool) -> tuple[Remark, 
     """
     if not turns:
         raise PromptError(RefusalCode.NO_TURNS)
-    contents = [(turn, raw_parts(turn.wire)) for turn in turns]
+    is_plain = all(_is_plain(turn.wire) for turn in turns)
+    contents = [] if is_plain else [(turn, raw_parts(turn.wire)) for turn in turns]
     for turn, parts in contents:
         _check_parts(turn, parts)
     if turns[-1].kind.is_model:
         raise PromptError(RefusalCode.ENDS_WITH_MODEL)
-    _check_results(contents)
+    # Neither rule is about plain contents.
+    if not is_plain:
+        _check_results(contents)
     findings = check_signatures(turns, required=required)
     unsigned = next((found for found in findings if found.code == RemarkCode.UNSIGNED_CALL), None)
     if unsigned is not None:

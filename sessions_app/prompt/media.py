@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 
 from sessions_app.prompt import wire
+from sessions_app.prompt.content_memory import remembered
 from sessions_app.prompt.parts import (
     URI_KEY,
     FileData,
@@ -58,6 +59,7 @@ def bytes_of(file: FileData) -> bytes | None:
         return None
 
 
+@remembered
 def referenced_keys(wire_bytes: bytes) -> tuple[str, ...]:
     """The ids of the attachments that a content references."""
     return tuple(found[2].decode() for found in _ADDRESS.finditer(wire_bytes))

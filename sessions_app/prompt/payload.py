@@ -15,6 +15,7 @@ from google.genai import types
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError
 from sessions_app.prompt import wire
+from sessions_app.prompt.content_memory import remembered
 from sessions_app.prompt.layers import Layer, Layers, Segment
 from sessions_app.prompt.parts import raw_parts
 from sessions_app.prompt.tokens import estimate, estimate_part
@@ -195,8 +196,7 @@ class _Body:
             lead, start, end = self._write(layer, b"," if self._content else _CLOSE, turn.wire)
             self._content += 1
             fields = (f"turn:{turn.key}", turn.kind.role, turn.kind.value, turn.wire, lead)
-            tokens, digest = sum(map(estimate_part, raw_parts(turn.wire))), sha256(turn.wire).hexdigest()
-            self.items.append(Item(layer, *fields, digest, tokens, start, end, self._content))
+            self.items.append(Item(layer, *fields, *_measured(turn.wire), start, end, self._content))
 
     def _text_lead(self, layer: Layer) -> bytes:
         if self._part:
@@ -214,6 +214,12 @@ class _Body:
         self._at = start + len(body)
         self.pieces += (lead, body)
         return lead, start, self._at
+
+
+@remembered
+def _measured(content: bytes) -> tuple[str, int]:
+    """The sha256 of a content, and its estimated tokens."""
+    return sha256(content).hexdigest(), sum(map(estimate_part, raw_parts(content)))
 
 
 def _tail(config: GenerationConfig, cached_content: str) -> bytes:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
+from sessions_app.prompt.content_memory import remembered
 from sessions_app.prompt.parts import (
     RawPart,
     call_of,
@@ -221,9 +222,14 @@ def _unsigned_call(turn: Turn) -> int | None:
     return None
 
 
+@remembered
+def _spells_dummy(content: bytes) -> bool:
+    return any(spelling in content for spelling in _SPELLINGS)
+
+
 def _dummies(turn: Turn) -> list[Remark]:
     # Cheaper than decoding every signature of a long history.
-    if not any(spelling in turn.wire for spelling in _SPELLINGS):
+    if not _spells_dummy(turn.wire):
         return []
     dummies = (found for found in signatures_of(turn.wire) if found.dummy)
     return [Remark(code=RemarkCode.STAND_IN_SENT, turn=turn.key, part=found.part) for found in dummies]

@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from sessions_app.gemini.model_capabilities import Capabilities
-from sessions_app.models import Booking, Exchange, Price, Run
+from sessions_app.models import Booking, Exchange, Price, Run, Turn
 from sessions_app.prompt import pricing
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.caching import VerdictCode
@@ -30,12 +30,17 @@ from sessions_app.runs.serving import price_of_served, serving_model
 
 
 def account_for(
-    exchange: Exchange, reply: Reply, *, items: Sequence[Item] | None = None, is_cut: bool = False
+    exchange: Exchange,
+    reply: Reply,
+    *,
+    items: Sequence[Item] | None = None,
+    is_cut: bool = False,
+    head: Turn | None = None,
 ) -> Comparison | None:
     """Sets ledger, break line and cost; returns the comparison with the previous exchange.
 
     `is_cut`: the reply is incomplete, so the cost is a lower bound. Tokens are estimated when the provider
-    sent no usage. Nothing is booked when no reply arrived.
+    sent no usage. Nothing is booked when no reply arrived. `head` becomes that of the session.
     """
     price = price_of(exchange)
     has_reply = bool(reply.usage.raw) or reply.wire is not None
@@ -46,7 +51,9 @@ def account_for(
     if has_reply:
         money = pricing.cost(usage, rates) if rates else None
         bound = replace(money, at_least=is_cut, estimated=is_estimated) if money else None
-        book_cost(exchange, price, usage, bound)
+        book_cost(exchange, price, usage, bound, head)
+    elif head is not None:
+        exchange.run.session.advance(head)
     return comparison
 
 
@@ -55,8 +62,13 @@ def price_of(exchange: Exchange) -> Price | None:
     return price_of_served(exchange.model, exchange.served_model, exchange.started_at.date())
 
 
-def book_cost(exchange: Exchange, price: Price | None, usage: Usage, money: Money | None) -> None:
-    """Sets the cost and books it: four statements, six for the first of a day."""
+def book_cost(
+    exchange: Exchange, price: Price | None, usage: Usage, money: Money | None, head: Turn | None = None
+) -> None:
+    """Sets the cost and books it: three statements, five for the first of a day, one more in a retry.
+
+    The statement that adds it to the session also makes `head` the session's head.
+    """
     source = source_of(exchange)
     exchange.price = price
     exchange.usd = money.total if money else None
@@ -76,16 +88,21 @@ def book_cost(exchange: Exchange, price: Price | None, usage: Usage, money: Mone
         output_tokens=usage.output,
         thought_tokens=usage.thoughts,
     )
-    Booking.objects.book(booking)
+    Booking.objects.book(booking, head=head)
 
 
 def cause_of(exchange: Exchange) -> SpendingCause:
     """A retry where the request repeats a failed one, or its run begins at a message again."""
-    run = exchange.run
-    repeats = exchange.resend_of_id is not None or (
-        run.trigger_id is not None and Run.objects.filter(trigger_id=run.trigger_id, pk__lt=run.pk).exists()
-    )
+    repeats = exchange.resend_of_id is not None or _begins_again(exchange.run)
     return SpendingCause.RETRY if repeats else SpendingCause.ANSWER
+
+
+def _begins_again(run: Run) -> bool:
+    """Whether an earlier run had its trigger: no query where the run has made it."""
+    trigger = run.trigger
+    if trigger is None or trigger.run_id == run.pk:
+        return False
+    return Run.objects.filter(trigger_id=trigger.pk, pk__lt=run.pk).exists()
 
 
 def partial_usage(exchange: Exchange, reply: Reply) -> tuple[Usage, bool]:

@@ -126,25 +126,59 @@ REQUESTS: dict[ContinueRule, str] = {
 """What the next run is asked for; its turn says so, no notification does."""
 
 
+@dataclass(frozen=True, slots=True)
+class Following:
+    """The run that follows another; `text` is its trigger, empty for the oldest queued message."""
+
+    text: str = ""
+
+
 def continue_session(run: Run, status: Run.Status, outcome: str, process: str) -> Run | None:
     """Decides, records the decision in the last exchange, and starts the next run, if any.
 
     `status` and `outcome` are those of the ended `run`. Two queries when nothing follows. Also None when
     another run was started first.
     """
-    began = perf_counter()
     last, waiting = _last_exchange(run)
+    following = plan_following(run, status, outcome, last, waiting)
+    if last is not None:
+        last.save(update_fields=["stages"])
+    return start_following(run, following, process) if following else None
+
+
+def plan_following(
+    run: Run, status: Run.Status, outcome: str, last: Exchange | None, waiting: int
+) -> Following | None:
+    """Decides, and adds the decision to the stages of the last exchange, which is not saved.
+
+    `waiting` is the number of queued messages. No query in most cases.
+    """
+    began = perf_counter()
     state = _state(run, _run_end(status, outcome), waiting)
     decision = decide(state)
     noted = _notify(run, state, decision)
     if last is not None:
-        _record(last, _stage(state, decision, [*noted, *_context_warning(run, last)], began))
+        stage = _stage(state, decision, [*noted, *_context_warning(run, last)], began)
+        last.stages = [*last.stages, stage.stored()]
     if isinstance(decision, End):
         return None
     if decision.rule == "message":
-        return start_next(run.session_id, process)
+        return Following()
     lines = (_heading(state), *(one.line for one in noted), REQUESTS[decision.rule])
-    return start_continuation(run, "\n\n".join(lines), process)
+    return Following("\n\n".join(lines))
+
+
+def start_following(run: Run, following: Following, process: str) -> Run | None:
+    """None when another run was started first."""
+    if not following.text:
+        return start_next(run.session_id, process)
+    return start_continuation(run, following.text, process)
+
+
+def counts_usage(run: Run, outcome: Outcome) -> bool:
+    """Whether `plan_following` may read what the run has used, from the rows of its exchanges."""
+    options = run.session.options
+    return options.continue_todos or (options.continue_cut and outcome is Outcome.MAX_TOKENS)
 
 
 def _run_end(status: Run.Status, outcome: str) -> RunEnd:
@@ -213,12 +247,6 @@ def _last_exchange(run: Run) -> tuple[Exchange | None, int]:
     if found is None:
         return None, QueuedMessage.objects.filter(session_id=run.session_id).count()
     return found, found.waiting
-
-
-def _record(last: Exchange, stage: StageRecord) -> None:
-    """Appends a stage record to an exchange that has ended."""
-    last.stages = [*last.stages, stage.stored()]
-    last.save(update_fields=["stages"])
 
 
 def _stage(

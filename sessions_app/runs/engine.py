@@ -1,7 +1,6 @@
 """The loop of one run: prepare, send, stream, run tools, until there is an answer."""
 
 import asyncio
-import random
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from functools import partial
@@ -11,10 +10,9 @@ from typing import Any
 import structlog
 
 from sessions_app.database import database_sync_to_async
-from sessions_app.errors import CacheGone, FilesNotUploaded, GatewayError, SignatureMissing
+from sessions_app.errors import FilesNotUploaded, GatewayError, SignatureMissing
 from sessions_app.events import Status
 from sessions_app.fairness import Places, Rate
-from sessions_app.gemini.error_mapping import is_worth_retrying
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.http_evidence import HttpEvidence
 from sessions_app.metrics import FIRST_CHUNK
@@ -25,19 +23,19 @@ from sessions_app.runs.attachment_parts import upload_files
 from sessions_app.runs.background import isolated
 from sessions_app.runs.cache_lifecycle import hold_cache, keep_cache
 from sessions_app.runs.cache_rollover import maintain_caches
+from sessions_app.runs.completion import Completion, LastEvent, complete_run
 from sessions_app.runs.evidence import attempt_rows
 from sessions_app.runs.limits import check_hop, check_limits, time_limit
 from sessions_app.runs.recorder import record_failure, record_reply
 from sessions_app.runs.refused_signatures import remember_refusal
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.request import Endpoint, PreparedRequest, prepare, prepare_hop
+from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.streams import LiveRun, RenderFiles
 from sessions_app.runs.tool_rounds import run_calls
 from sessions_app.runs.writer import Writer
 from sessions_app.tools import Toolbox
 from sessions_app.wording import costs, outcomes, resends
-
-_random = random.SystemRandom()
 
 CHUNK_BURST, CHUNKS_PER_SECOND = 1_000, 1_000.0
 """What is taken of one stream, whatever the provider sends; models write some ten chunks a second."""
@@ -47,35 +45,17 @@ ROUND_BURST, ROUNDS_PER_SECOND = 3, 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """At most `tries` requests; pauses of `base`·2ⁿ seconds or the provider's own, up to `longest`."""
-
-    tries: int = 4
-    base: float = 1.0
-    longest: float = 60.0
-
-    def pause(self, error: GatewayError, failures: int, *, used_cache: bool) -> float | None:
-        """Seconds before the next request; None to give up.
-
-        `failures` counts failed requests. After CacheGone the request is sent at once without the cache.
-        """
-        if isinstance(error, CacheGone):
-            return 0.0 if used_cache else None
-        if failures >= self.tries or not is_worth_retrying(error):
-            return None
-        if error.retry_after is not None:
-            return error.retry_after if error.retry_after <= self.longest else None
-        # Jitter: runs that failed together must not retry together.
-        return min(self.longest, self.base * 2.0 ** (failures - 1)) * _random.uniform(1.0, 1.25)
-
-
-@dataclass(frozen=True, slots=True)
 class Hop:
-    """One request of an answer, and the answer up to its end."""
+    """One request of an answer, and the answer up to its end.
+
+    `total_ms` is how long the response took. An answer that ends its run is stored with that end.
+    """
 
     prepared: PreparedRequest
     progress: ReplyProgress
     reply: Reply
+    total_ms: float
+    is_stored: bool
 
 
 log = structlog.get_logger("pipeweb.runs")
@@ -102,8 +82,8 @@ class Engine:
         # For what takes the database thread long: of each person one at a time.
         self._places = Places()
 
-    async def run_to_end(self, live: LiveRun) -> Reply:
-        """Returns the final reply.
+    async def run_to_end(self, live: LiveRun) -> Hop:
+        """Returns the final answer, which `complete` stores with the end of the run.
 
         A resumed run first runs the calls that the earlier one left, as those of step 0. Raises GatewayError,
         PromptError or LimitReached. Cancelling closes the upstream connection at once.
@@ -114,16 +94,30 @@ class Engine:
             if live.holding is not None:
                 live.holding.cancel()
 
-    async def _run_steps(self, live: LiveRun) -> Reply:
+    async def complete(self, live: LiveRun, last: Hop) -> Completion:
+        """Stores the end of a run that has its answer. Raises RunEnded; another error may be tried again."""
+        outcome, event = last.reply.outcome, LastEvent(live.last + 1, live.words)
+        async with self._place(live):
+            if last.is_stored:
+                exchange = last.prepared.exchange
+                return await database_sync_to_async(complete_run)(live.run, outcome, event, exchange)
+            recorded = await database_sync_to_async(record_reply)(
+                last.prepared, last.reply, last.total_ms, last.progress, event
+            )
+        self._start_background(maintain_caches(self.gateway, last.prepared))
+        assert recorded.completion is not None
+        return recorded.completion
+
+    async def _run_steps(self, live: LiveRun) -> Hop:
         step, pace = 1, Rate(ROUND_BURST, ROUNDS_PER_SECOND)
         if live.run.is_resumed:
             async with time_limit(live.run):
                 await run_calls(live, 0, self._toolbox)
         while True:
             async with time_limit(live.run):
-                reply = await self._answer(live, step)
-                if reply.outcome is not Outcome.CALLS:
-                    return reply
+                hop = await self._answer(live, step)
+                if hop.reply.outcome is not Outcome.CALLS:
+                    return hop
                 await database_sync_to_async(check_limits)(live.run, step)
                 await run_calls(live, step, self._toolbox)
                 await asyncio.sleep(pace.take())
@@ -134,7 +128,7 @@ class Engine:
         while self._background:
             await asyncio.gather(*self._background, return_exceptions=True)
 
-    async def _answer(self, live: LiveRun, step: int) -> Reply:
+    async def _answer(self, live: LiveRun, step: int) -> Hop:
         """One answer, over as many hops as the provider takes for it."""
         await refresh_programs(live.run, self._start_background)
         hop, hops = await self._exchange(live, step), 1
@@ -143,7 +137,7 @@ class Engine:
             hop.progress.answer.begin_hop()
             live.show_status("The answer goes on…")
             hop, hops = await self._exchange(live, step, hop), hops + 1
-        return hop.reply
+        return hop
 
     async def _exchange(self, live: LiveRun, step: int, before: Hop | None = None) -> Hop:
         """One hop, with retries; each request is an exchange. `before` is the hop that it goes on with."""
@@ -152,10 +146,10 @@ class Engine:
         while True:
             progress = ReplyProgress(self.gateway.dialect, before.progress if before else None)
             try:
-                reply = await self._send(live, step, prepared, progress, waited_ms)
+                hop = await self._send(live, step, prepared, progress, waited_ms)
                 waited_ms = 0.0
-                if before is not None or not await self._lacks_signatures(live, prepared, progress, reply):
-                    return Hop(prepared, progress, reply)
+                if before is not None or not await self._lacks_signatures(live, hop):
+                    return hop
             except GatewayError as error:
                 was_refused = await database_sync_to_async(remember_refusal)(prepared, error)
                 # A hop repeats its request: without the cache or signatures it would be another one.
@@ -172,13 +166,12 @@ class Engine:
                 waited_ms = await self._wait(live, error, pause)
             prepared = await self._prepare(live, step, before=before, resend_of=prepared)
 
-    async def _lacks_signatures(
-        self, live: LiveRun, prepared: PreparedRequest, progress: ReplyProgress, reply: Reply
-    ) -> bool:
+    async def _lacks_signatures(self, live: LiveRun, hop: Hop) -> bool:
         """Whether the provider ended an empty reply for missing signatures that can be replaced now."""
-        if reply.outcome is not Outcome.MISSING_SIGNATURE or progress.has_shown:
+        prepared, outcome = hop.prepared, hop.reply.outcome
+        if outcome is not Outcome.MISSING_SIGNATURE or hop.progress.has_shown:
             return False
-        error = SignatureMissing(outcomes.sentence(reply.outcome))
+        error = SignatureMissing(outcomes.sentence(outcome))
         is_another = await database_sync_to_async(remember_refusal)(prepared, error)
         if is_another:
             prepared.exchange.fail(error)
@@ -230,7 +223,7 @@ class Engine:
 
     async def _send(
         self, live: LiveRun, step: int, prepared: PreparedRequest, progress: ReplyProgress, waited_ms: float
-    ) -> Reply:
+    ) -> Hop:
         began = perf_counter()
         if prepared.near_budgets:
             live.emit(Status, text=costs.budget_states(prepared.near_budgets))
@@ -246,8 +239,10 @@ class Engine:
             live.close_text(step)
         await self._writer.flush()
         ms = (perf_counter() - began) * 1000
+        if _ends_run(reply):
+            return Hop(prepared, progress, reply, ms, is_stored=False)
         async with self._place(live):
-            turn = await database_sync_to_async(record_reply)(prepared, reply, ms, progress)
+            turn, _ = await database_sync_to_async(record_reply)(prepared, reply, ms, progress)
         if turn is not None and holds_media(turn.value.wire):
             live.show_files(step, await database_sync_to_async(self.render_files)(turn.session, turn))
         # Within a run its prefix stays the same.
@@ -255,7 +250,7 @@ class Engine:
             self._start_background(keep_cache(self.gateway, prepared))
         elif reply.outcome is not Outcome.CALLS and reply.outcome.is_answer:
             self._start_background(maintain_caches(self.gateway, prepared))
-        return reply
+        return Hop(prepared, progress, reply, ms, is_stored=True)
 
     async def _show_stream(
         self,
@@ -286,6 +281,12 @@ class Engine:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
         return task
+
+
+def _ends_run(reply: Reply) -> bool:
+    """Whether it is stored with the end of its run; files are shown before that, from the stored turn."""
+    is_answer = reply.outcome.is_answer and reply.outcome is not Outcome.CALLS
+    return is_answer and reply.wire is not None and not holds_media(reply.wire)
 
 
 async def _isolated(work: Awaitable[None]) -> None:

@@ -36,40 +36,49 @@ CONNECTION_ERRORS = _connection_errors()
 
 
 class Notifier:
-    """Tells other processes that a session changed; a lost message costs one poll (`run_poller`).
+    """Tells other processes that sessions changed; a lost message costs one poll (`run_poller`).
 
-    Does nothing with the in-memory layer: there is no other process.
+    Does nothing with the in-memory layer: there is no other process. `process` is the key of this one, whose
+    own messages are not passed on: what it changed its viewers have already.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, process: str) -> None:
         layer = get_channel_layer()
         self._layer: Any = None if isinstance(layer, InMemoryChannelLayer) else layer
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._process = process
+        self._changed: set[int] = set()
+        self._sending: asyncio.Task[None] | None = None
 
     def notify(self, session_pks: Iterable[int]) -> None:
-        """Sends in the background and never fails."""
-        for session_pk in session_pks if self._layer is not None else ():
-            task = asyncio.get_running_loop().create_task(self._send(session_pk))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        """Sends in the background and never fails; what changes meanwhile goes with the next message."""
+        if self._layer is None:
+            return
+        self._changed.update(session_pks)
+        if self._changed and (self._sending is None or self._sending.done()):
+            self._sending = asyncio.get_running_loop().create_task(self._send())
 
-    async def listen(self) -> AsyncGenerator[int, None]:
-        """Keys of changed sessions; reconnects after errors of Redis."""
+    async def listen(self) -> AsyncGenerator[set[int], None]:
+        """Keys of sessions that other processes changed; reconnects after errors of Redis."""
         while self._layer is not None:
             try:
                 channel = await self._layer.new_channel()
                 await self._layer.group_add(GROUP, channel)
                 while True:
-                    yield (await self._layer.receive(channel))["session"]
+                    message = await self._layer.receive(channel)
+                    if message["process"] != self._process:
+                        yield set(message["sessions"])
             except CONNECTION_ERRORS as error:
                 report("bell_away", error)
                 await asyncio.sleep(RECONNECT_SECONDS)
 
-    async def _send(self, session_pk: int) -> None:
-        try:
-            await self._layer.group_send(GROUP, {"type": "news", "session": session_pk})
-        except CONNECTION_ERRORS as error:
-            report("bell_silent", error)
+    async def _send(self) -> None:
+        while self._changed:
+            changed, self._changed = sorted(self._changed), set()
+            message = {"type": "news", "process": self._process, "sessions": changed}
+            try:
+                await self._layer.group_send(GROUP, message)
+            except CONNECTION_ERRORS as error:
+                report("bell_silent", error)
 
 
 class ProcessLock:

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
+from typing import NamedTuple
 
 import structlog
 from django.db import transaction
@@ -13,7 +14,7 @@ from django.utils import timezone
 from sessions_app.errors import CacheGone, GatewayError, PipewebError
 from sessions_app.events import Finished
 from sessions_app.gemini.routes import route_from
-from sessions_app.models import CacheEntry, Exchange, Notification, Run, RunLog, Turn
+from sessions_app.models import CacheEntry, Exchange, Notification, Run, Turn
 from sessions_app.models.branches import head_of
 from sessions_app.models.cache_event import CausedBy
 from sessions_app.models.columns import storable, storable_json
@@ -28,6 +29,8 @@ from sessions_app.prompt.wire import dumps
 from sessions_app.runs import causes
 from sessions_app.runs.accounting import account_for, append_stages, implicit_minimum, set_verdict
 from sessions_app.runs.cache_bookings import record_end
+from sessions_app.runs.completion import Completion, LastEvent, log_end, mark_completed, note_completion
+from sessions_app.runs.continuation import counts_usage
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.request import PreparedRequest
 from sessions_app.runs.tool_rounds import close_round
@@ -64,21 +67,52 @@ REPLY_FIELDS = [
 """Columns of Exchange that a reply sets."""
 
 
+class RecordedReply(NamedTuple):
+    """The turn of an answer, None while it goes on or without content; the end of its run, if it ended."""
+
+    turn: Turn | None
+    completion: Completion | None
+
+
 @transaction.atomic
 def record_reply(
-    prepared: PreparedRequest, reply: Reply, total_ms: float, progress: ReplyProgress
-) -> Turn | None:
-    """Stores the response, and the turn of the answer, which is returned.
+    prepared: PreparedRequest,
+    reply: Reply,
+    total_ms: float,
+    progress: ReplyProgress,
+    last: LastEvent | None = None,
+) -> RecordedReply:
+    """Stores the response and the turn of the answer; with `last`, the end of the run as well.
 
-    `reply` is the answer with its earlier hops. No turn while it goes on, or when it has neither text nor
-    calls. Raises RunEnded.
+    `reply` is the answer with its earlier hops. Raises RunEnded. After another error it may be called again.
     """
-    Run.objects.hold(prepared.exchange.run_id)
     exchange, began, response = prepared.exchange, perf_counter(), progress.response(reply)
-    _set_reply(exchange, response, total_ms, progress)
-    _set_account(prepared, response)
-    append_stages(exchange, began)
-    exchange.save(update_fields=REPLY_FIELDS)
+    run, stages = exchange.run, exchange.stages
+    if last is None:
+        Run.objects.hold(run.pk)
+    else:
+        mark_completed(run, reply.outcome)
+    try:
+        exchange.stages = [*stages]
+        _set_reply(exchange, response, total_ms, progress)
+        turn = _turn_of(exchange, reply)
+        _set_account(prepared, response, turn)
+        append_stages(exchange, began)
+        if last is None:
+            exchange.save(update_fields=REPLY_FIELDS)
+            return RecordedReply(turn, None)
+        if counts_usage(run, reply.outcome):
+            exchange.save(update_fields=REPLY_FIELDS)
+        completion = note_completion(run, reply.outcome, last, exchange)
+        exchange.save(update_fields=REPLY_FIELDS)
+        return RecordedReply(turn, completion)
+    except BaseException:
+        exchange.stages = stages
+        raise
+
+
+def _turn_of(exchange: Exchange, reply: Reply) -> Turn | None:
+    """Adds the turn of an answer, which is not the session's head yet."""
     if reply.wire is None or reply.outcome is Outcome.CONTINUES:
         return None
     if reply.outcome is Outcome.CALLS:
@@ -103,10 +137,10 @@ def _set_reply(exchange: Exchange, reply: Reply, total_ms: float | None, progres
     exchange.ended_at = timezone.now()
 
 
-def _set_account(prepared: PreparedRequest, reply: Reply) -> None:
+def _set_account(prepared: PreparedRequest, reply: Reply, turn: Turn | None) -> None:
     exchange = prepared.exchange
     causes.read_previous(exchange)
-    comparison = account_for(exchange, reply, items=prepared.payload.items)
+    comparison = account_for(exchange, reply, items=prepared.payload.items, head=turn)
     minimum = implicit_minimum(prepared.context.capabilities)
     tokens = [item.tokens for item in prepared.payload.items]
     answered = causes.AnsweredRequest(exchange, prepared.plan, tokens, minimum)
@@ -128,6 +162,7 @@ def _add_turn(exchange: Exchange, reply: Reply, kind: TurnKind, *, cut: bool = F
         exchange=exchange,
         cut=cut,
         citations=reply.citations,
+        advances=False,
     )
 
 
@@ -150,18 +185,6 @@ def record_failure(prepared: PreparedRequest, error: PipewebError) -> None:
     exchange.fail(error)
     append_stages(exchange, began)
     exchange.save(update_fields=REPLY_FIELDS)
-
-
-@transaction.atomic
-def complete_run(run: Run, outcome: Outcome, seq: int, words: int) -> Finished | None:
-    """Ends a run whose answer is stored; None when it has ended already.
-
-    The last event, numbered `seq`, is logged in the same transaction.
-    """
-    ended = Run.objects.active().filter(pk=run.pk)
-    if not ended.update(status=Run.Status.COMPLETED, outcome=outcome.value, ended_at=timezone.now()):
-        return None
-    return _log_end(run, Run.Status.COMPLETED, seq, words)
 
 
 def close_run(
@@ -200,7 +223,9 @@ def _close(
         Notification.objects.add(run.session_id, kind, error.message, source=str(run.public))
     last = run.log.aggregate(last=Max("seq_to"))["last"]
     texts = run.turns.filter(kind=TurnKind.MODEL_RESPONSE).order_by("-depth").values_list("text", flat=True)
-    return _log_end(run, status, 0 if last is None else last + 1, len((texts.first() or "").split()))
+    return log_end(
+        run, status, LastEvent(0 if last is None else last + 1, len((texts.first() or "").split()))
+    )
 
 
 def _fold(run: Run, error: PipewebError | None) -> None:
@@ -214,12 +239,6 @@ def _end_unfolded(run: Run, error: PipewebError | None) -> None:
     run.exchanges.filter(ended_at=None).update(
         ended_at=timezone.now(), error=describe(error) if error else {}, verdict=VerdictCode.UNKNOWN.value
     )
-
-
-def _log_end(run: Run, status: Run.Status, seq: int, words: int) -> Finished:
-    finished = Finished(run=run.public, seq=seq, status=status.value, words=words)
-    RunLog.of(run, seq, [finished.wire()]).save(force_insert=True)
-    return finished
 
 
 def _end_exchange(exchange: Exchange, error: PipewebError | None) -> None:
@@ -252,8 +271,11 @@ def _note_use(exchange: Exchange) -> None:
 def _keep_arrived(run: Run) -> None:
     """Keeps what arrived of the last answer, which has no turn where it was not recorded to its end."""
     last = run.exchanges.order_by("number").last()
-    if last is not None and not last.turns.exists():
-        _add_partial_turn(last, fold_hops(last))
+    if last is None or last.turns.exists():
+        return
+    turn = _add_partial_turn(last, fold_hops(last))
+    if turn is not None:
+        turn.session.advance(turn)
 
 
 def fold_hops(last: Exchange) -> Reply:

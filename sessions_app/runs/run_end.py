@@ -1,7 +1,8 @@
 """Ends runs whatever their rows hold, and when the database takes writes again."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 from uuid import UUID
 
 import structlog
@@ -9,7 +10,6 @@ from django.db import DatabaseError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from sessions_app.database import database_sync_to_async
 from sessions_app.errors import PipewebError, RunError, StorageFull
 from sessions_app.events import Finished
 from sessions_app.models import Exchange, Run, RunLog
@@ -25,6 +25,8 @@ UNKNOWN = RunError(
 )
 
 RETRY_SECONDS = 1.0
+
+End = TypeVar("End")
 
 log = structlog.get_logger("pipeweb.runs")
 
@@ -46,13 +48,13 @@ def end_run(
 
 
 async def store_end(
-    live: LiveRun, writer: Writer, end: Callable[[], Finished | None], *, gives_up: Callable[[], bool]
-) -> Finished | None:
+    live: LiveRun, writer: Writer, end: Callable[[], Awaitable[End]], *, gives_up: Callable[[], bool]
+) -> End:
     """Stores what arrived, then the end; waits while the database is away, locked or full."""
     while True:
         try:
             await writer.flush()
-            return await database_sync_to_async(end)()
+            return await end()
         except DatabaseError as error:
             if gives_up() or not is_temporary(error):
                 raise

@@ -151,8 +151,8 @@ class RunPoller:
                 continue
 
     async def _listen(self) -> None:
-        async for session_pk in self._runner.notifier.listen():
-            if session_pk in self._runner.streams:
+        async for session_pks in self._runner.notifier.listen():
+            if not session_pks.isdisjoint(self._runner.streams):
                 self._wake.set()
 
     def _add_run(self, remote: RemoteRun) -> None:

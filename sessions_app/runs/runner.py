@@ -1,7 +1,7 @@
 """Starts, stops and follows the runs of this process, as tasks independent of sockets."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from functools import partial
 from uuid import UUID
 
@@ -14,16 +14,14 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.metrics import ACTIVE_RUNS, RUNS_ENDED, count_error
 from sessions_app.models import Notification, QueuedMessage, Run
 from sessions_app.models.columns import storable
-from sessions_app.prompt.reply import Outcome, Reply
 from sessions_app.runs import processes
 from sessions_app.runs.background import detached, isolated
-from sessions_app.runs.continuation import continue_session
-from sessions_app.runs.engine import Engine
+from sessions_app.runs.continuation import Following, continue_session, start_following
+from sessions_app.runs.engine import Engine, Hop
 from sessions_app.runs.processes import Notifier, ProcessLock
-from sessions_app.runs.recorder import complete_run
-from sessions_app.runs.run_end import end_run, failure_of, store_end
+from sessions_app.runs.run_end import End, end_run, failure_of, store_end
 from sessions_app.runs.session_streams import SessionStreams
-from sessions_app.runs.side_requests import improve_title
+from sessions_app.runs.side_requests import improve_title, wants_title
 from sessions_app.runs.start import start_edit, start_next, start_resume, start_retry, start_send
 from sessions_app.runs.streams import LiveRun, StreamEvent
 from sessions_app.runs.writer import Writer
@@ -53,7 +51,7 @@ class Runner:
         self._writer = writer
         # The loop holds only weak references to tasks.
         self._supervisors: dict[int, asyncio.Task[None]] = {}
-        self._engine_runs: dict[int, asyncio.Task[Reply]] = {}
+        self._engine_runs: dict[int, asyncio.Task[Hop]] = {}
         self._titles: set[asyncio.Task[None]] = set()
         self._is_shut_down = False
 
@@ -195,7 +193,7 @@ class Runner:
         stream.add_run(live)
         names = {"run": str(run.public), "session": str(run.session)}
         engine_run = self._engine_runs[run.pk] = detached(engine.run_to_end(live), **names)
-        self._supervisors[run.pk] = detached(self._supervise(live, engine_run, engine.gateway), **names)
+        self._supervisors[run.pk] = detached(self._supervise(live, engine_run, engine), **names)
 
     def _current_engine(self) -> Engine:
         renewed = self._renew_engine()
@@ -208,11 +206,11 @@ class Runner:
         for engine in (*self._earlier_engines, self._engine):
             await engine.drain()
 
-    async def _supervise(self, live: LiveRun, engine_run: "asyncio.Task[Reply]", gateway: Gateway) -> None:
+    async def _supervise(self, live: LiveRun, engine_run: "asyncio.Task[Hop]", engine: Engine) -> None:
         """Waits for the engine and stores the end of the run; this task is never cancelled."""
         ACTIVE_RUNS.inc()
         try:
-            await self._complete(live, await engine_run, gateway)
+            await self._complete(live, await engine_run, engine)
         except asyncio.CancelledError:
             stopped = Run.Status.STOPPED if live.stopping else Run.Status.INTERRUPTED
             await self._close(live, stopped, None if live.stopping else processes.PROCESS_DIED)
@@ -230,21 +228,21 @@ class Runner:
                 tasks.pop(live.run.pk, None)
             self.streams.drop_idle()
 
-    async def _complete(self, live: LiveRun, reply: Reply, gateway: Gateway) -> None:
-        outcome = reply.outcome
+    async def _complete(self, live: LiveRun, last: Hop, engine: Engine) -> None:
+        run, reply, outcome = live.run, last.reply, last.reply.outcome
         if not outcome.is_answer:
             named = {"finish_reason": storable(reply.finish_reason, 40)} if reply.finish_reason else {}
             await self._close(live, Run.Status.FAILED, NoAnswer(outcome.value, **named), outcome.value)
             return
-        finished = await self._store_end(
-            live, lambda: complete_run(live.run, outcome, live.last + 1, live.words)
-        )
+        finished, following = await self._store_end(live, partial(engine.complete, live, last))
         self._publish_end(live, finished)
-        self._engine_runs.pop(live.run.pk, None)
-        if finished is not None and not self._is_shut_down:
-            await self._continue(live.run, outcome)
+        self._engine_runs.pop(run.pk, None)
+        if self._is_shut_down:
+            return
+        await self._continue(run, following)
+        if wants_title(run):
             # Nothing waits for a title, least of all a shutdown.
-            title = detached(self._update_title(live.run, gateway), run=str(live.public))
+            title = detached(self._update_title(run, engine.gateway), run=str(live.public))
             self._titles.add(title)
             title.add_done_callback(self._titles.discard)
 
@@ -261,7 +259,8 @@ class Runner:
         # Where even this fails the run's lease expires, and the heartbeat of a process ends it.
         with isolated("end_failed", run=str(live.public)):
             finished = await self._store_end(
-                live, partial(end_run, live.run.pk, status, error=error, outcome=outcome)
+                live,
+                partial(database_sync_to_async(end_run), live.run.pk, status, error=error, outcome=outcome),
             )
         self._publish_end(live, finished)
         if finished is not None:
@@ -270,14 +269,16 @@ class Runner:
                     live.run, status, outcome, self.process_lock.key
                 )
 
-    async def _store_end(self, live: LiveRun, end: Callable[[], Finished | None]) -> Finished | None:
+    async def _store_end(self, live: LiveRun, end: Callable[[], Awaitable[End]]) -> End:
         return await store_end(live, self._writer, end, gives_up=lambda: self._is_shut_down)
 
-    async def _continue(self, ended: Run, outcome: Outcome) -> None:
+    async def _continue(self, ended: Run, following: Following | None) -> None:
         """Starts the run that follows an answer, if any."""
-        completed = Run.Status.COMPLETED
-        await self._launch(partial(continue_session, ended, completed, outcome.value, self.process_lock.key))
-        await self._publish_queue(ended.session_id)
+        if following is not None:
+            await self._launch(partial(start_following, ended, following, self.process_lock.key))
+        stream = self.streams.get(ended.session_id)
+        if following is not None or (stream is not None and stream.queue):
+            await self._publish_queue(ended.session_id)
 
     def _publish_end(self, live: LiveRun, finished: Finished | None) -> None:
         """`finished` is None when the run has ended already, here or by another process as interrupted."""

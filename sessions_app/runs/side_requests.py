@@ -196,6 +196,13 @@ TITLE_WORDS = 10
 log = structlog.get_logger("pipeweb.runs")
 
 
+def wants_title(run: Run) -> bool:
+    """Whether the model may have to be asked for a title after this run. No query."""
+    session = run.session
+    wants = session.options.auto_title == "model" and not session.temporary
+    return wants and run.trigger is not None and (run.is_resumed or not run.trigger.depth)
+
+
 async def improve_title(gateway: Gateway, run: Run) -> str:
     """The session's new title; empty when it keeps its title."""
     session, material = await database_sync_to_async(_title_material)(run)
@@ -213,8 +220,7 @@ async def improve_title(gateway: Gateway, run: Run) -> str:
 def _title_material(run: Run) -> tuple[Session, list[TurnValue]]:
     """The first message and its answer; empty when no title is to be made."""
     session = run.session
-    wants = session.options.auto_title == "model" and not session.temporary and run.task is not None
-    if not wants or run.task is None or run.task.depth:
+    if not wants_title(run) or run.task is None or run.task.depth:
         return session, []
     answers = Turn.objects.filter(run=run, kind=TurnKind.MODEL_RESPONSE).order_by("-depth")
     answer = answers.values_list("text", flat=True).first()

@@ -12,7 +12,7 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from sessions_app.context.model_lookup import model_names
-from sessions_app.context.personal_limits import active_runs, activity_of, check_runs, check_send
+from sessions_app.context.personal_limits import WAITING, active_runs, activity_of, check_runs, check_send
 from sessions_app.errors import OverLimit, RunError, SessionBusy
 from sessions_app.models import Attachment, Notification, QueuedMessage, Run, Session
 from sessions_app.models.notification import PREVIEW
@@ -64,8 +64,11 @@ def _send(
     """`files` is the number of attachments claimed for the message."""
     while True:
         try:
-            with _new_run(session_pk, client_id, process, language=language, sent_at=queued_at) as run:
-                run.trigger = task_of_message(run, text, files)
+            with _new_run(session_pk, client_id, process, language=language, sent_at=queued_at) as (
+                run,
+                waits,
+            ):
+                run.trigger = task_of_message(run, text, files, waits=waits)
             return run
         except SessionBusy:
             if _is_known(session_pk, client_id):
@@ -98,7 +101,7 @@ def start_retry(
         return None
     if model and model not in model_names():
         raise RunError("This model is not known here.", hint="Choose one of the list.")
-    with _new_run(session_pk, client_id, process, model=model) as run:
+    with _new_run(session_pk, client_id, process, model=model) as (run, _):
         run.trigger = task_of_retry(run, earlier, turn)
     return run
 
@@ -113,7 +116,7 @@ def start_resume(
     """
     if _is_known(session_pk, client_id):
         return None
-    with _new_run(session_pk, client_id, process) as run:
+    with _new_run(session_pk, client_id, process) as (run, _):
         run.trigger = responses_to_resume(run, turn, repeats_unknown)
     return run
 
@@ -125,7 +128,7 @@ def start_edit(session_pk: int, client_id: UUID, turn: UUID, text: str, process:
     """
     if _is_known(session_pk, client_id):
         return None
-    with _new_run(session_pk, client_id, process) as run:
+    with _new_run(session_pk, client_id, process) as (run, _):
         run.trigger = task_of_edit(run, turn, text)
     return run
 
@@ -163,7 +166,7 @@ def start_continuation(earlier: Run, text: str, process: str) -> Run | None:
             language=earlier.client_language,
             model=earlier.model,
             is_automatic=True,
-        ) as run:
+        ) as (run, _):
             run.continuations = earlier.continuations + 1
             run.trigger = task_of_continuation(run, earlier, text)
     except OverLimit as error:
@@ -188,8 +191,10 @@ def _new_run(
     model: str = "",
     sent_at: datetime | None = None,
     is_automatic: bool = False,
-) -> Iterator[Run]:
+) -> Iterator[tuple[Run, bool]]:
     """A new run whose trigger the block sets, in one transaction with session and owner locked.
+
+    With it comes whether its message waits in the queue.
 
     It asks `model`, by default that of the session, whatever is chosen while it runs. `sent_at` is set for a
     message that was counted when it was queued. Raises SessionBusy, also by the constraint of the database,
@@ -199,7 +204,7 @@ def _new_run(
         with transaction.atomic():
             session, now = _lock_session(session_pk), timezone.now()
             is_counted = is_automatic or sent_at is not None
-            _check_limits(session, client_id, now, is_send=not is_counted)
+            waits = _check_limits(session, client_id, now, is_send=not is_counted)
             run = Run.objects.create(
                 session=session,
                 client_id=client_id,
@@ -210,7 +215,7 @@ def _new_run(
                 client_language=language or session.last_language or "",
                 sent_at=None if is_automatic else sent_at or now,
             )
-            yield run
+            yield run, waits
             run.save(update_fields=["trigger", "continuations"])
     except IntegrityError as error:
         raise BUSY from error
@@ -231,14 +236,15 @@ def _lock_session(session_pk: int) -> Any:
         raise RunError("This chat has been deleted.", hint="Start a new one.") from error
 
 
-def _check_limits(session: Session, client_id: UUID, now: datetime, *, is_send: bool) -> None:
-    """Raises SessionBusy, OverLimit."""
+def _check_limits(session: Session, client_id: UUID, now: datetime, *, is_send: bool) -> bool:
+    """Whether the message waits in the queue. Raises SessionBusy, OverLimit."""
     activity = activity_of(session.owner_id, now)
     if any(row.session == session.pk and row.status in Run.ACTIVE for row in activity):
         raise BUSY
     if is_send:
         check_send(session.owner_id, activity, client_id, now)
     check_runs(session.owner_id, active_runs(activity))
+    return any(row.status == WAITING and row.client_id == client_id for row in activity)
 
 
 @transaction.atomic

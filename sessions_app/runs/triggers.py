@@ -15,11 +15,12 @@ from sessions_app.runs.tool_rounds import close_branch
 BUSY = SessionBusy("This chat is already answering.", hint="Wait for the answer or stop it, then try again.")
 
 
-def task_of_message(run: Run, text: str, files: int) -> Turn:
+def task_of_message(run: Run, text: str, files: int, *, waits: bool) -> Turn:
+    """`waits`: the message is in the queue, which it leaves."""
     session = run.session
-    was_queued, _ = QueuedMessage.objects.filter(session=session, client_id=run.client_id).delete()
-    has_files = files or was_queued
-    attached = Attachment.objects.of_message(session.pk, run.client_id) if has_files else []
+    if waits:
+        QueuedMessage.objects.filter(session=session, client_id=run.client_id).delete()
+    attached = Attachment.objects.of_message(session.pk, run.client_id) if files or waits else []
     session.set_title_from(text or ", ".join(file.name for file in attached))
     parent = close_branch(run, session.head)
     turn = _add_user_turn(run, text, parent, parts_of(attached, session.head_id))

@@ -100,7 +100,7 @@ def write_for(seconds: float) -> dict[str, Any]:
 def write_turn(session_pk: int) -> None:
     from sessions_app.models import Exchange, Run
     from sessions_app.prompt.reply import Outcome
-    from sessions_app.runs.recorder import complete_run
+    from sessions_app.runs.completion import LastEvent, complete_run
     from sessions_app.runs.start import start_send
     from sessions_app.runs.writer import commit
 
@@ -115,7 +115,7 @@ def write_turn(session_pk: int) -> None:
     for flush in range(FLUSHES):
         rows = [(exchange.pk, flush * CHUNKS + seq, 0.0, b'{"text":"rain"}' * 20) for seq in range(CHUNKS)]
         commit(rows, [])
-    complete_run(run, Outcome.COMPLETE, 0, 0)
+    complete_run(run, Outcome.COMPLETE, LastEvent(0, 0), exchange)
 
 
 def use_plain_sqlite() -> None:

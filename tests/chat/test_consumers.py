@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from autobahn.twisted.websocket import WebSocketServerProtocol
+from channels.layers import get_channel_layer
 from django.contrib.auth.models import User
 from django.db import OperationalError
 
@@ -41,6 +42,16 @@ async def socket_after_run(runner: Runner, session: Session, user: User) -> Sock
 def test_close_codes_are_of_the_range_that_servers_let_an_application_choose() -> None:
     """Daphne ends a socket with 1011 and an error in the log when it is asked for another."""
     assert all(3000 <= code <= 4999 for code in (SIGNED_OUT, NOT_FOUND, UNSUPPORTED, TOO_MANY, TRY_LATER))
+
+
+async def test_a_socket_has_no_channel(
+    runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With Redis each would be subscribed to, and unsubscribed from when the page leaves."""
+    layer = get_channel_layer()
+    assert layer is not None
+    monkeypatch.setattr(type(layer), "new_channel", None)
+    await (await socket_after_run(runner, session, alice)).leave()
 
 
 async def test_bytes_are_no_command(runner: Runner, session: Session, alice: User) -> None:

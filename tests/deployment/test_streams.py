@@ -120,6 +120,20 @@ def listeners(port: int) -> int:
         return sum(count for _, count in client.pubsub_numsub(*bells)) if bells else 0
 
 
+async def test_readers_have_no_channel_in_redis_and_leave_without_an_error(
+    site: Site, visitor: Visitor
+) -> None:
+    session, before = visitor.new_session(), len(site.logs)
+    with Redis(port=site.redis.port) as client:
+        channels = client.pubsub_channels()
+        for _ in range(5):
+            async with visitor.reader(session, 0) as first, visitor.reader(session, 1) as second:
+                await begun(first, "Hello")
+                await second.hear("finished")
+                assert client.pubsub_channels() == channels
+    assert "exception" not in site.logs[before:].lower()
+
+
 async def test_a_stop_sent_to_the_other_process_ends_the_run(visitor: Visitor) -> None:
     session = visitor.new_session()
     async with visitor.reader(session, 0) as first, visitor.reader(session, 1) as second:

@@ -23,7 +23,7 @@ from sessions_app import error_codes, errors
 from sessions_app.emulator.transport import EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Run, Session
-from sessions_app.runs.engine import RetryPolicy
+from sessions_app.runs.retry_policy import RetryPolicy
 
 SECRET = "sesame-7f3a"
 """Part of everything that must not be logged: the message, the purpose, the key, the errors' words."""

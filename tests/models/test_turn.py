@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
 from sessions_app.models import Session, Turn
+from sessions_app.models.turn import content_cache
 from sessions_app.prompt.turns import user_task
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +34,28 @@ def test_the_history_is_the_walk_from_the_head_oldest_first(session: Session) ->
     grow(session, "a sibling", first)
     third = grow(session, "three", second)
     assert Turn.objects.branch(third.pk) == [first, second, third]
+
+
+def test_contents_in_memory_are_not_read_again(
+    session: Session, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    second = grow(session, "two", grow(session, "one"))
+    with django_assert_num_queries(1):
+        warm = Turn.objects.buffered(second.pk)
+    content_cache.clear()
+    with django_assert_num_queries(2):
+        cold = Turn.objects.buffered(second.pk)
+    with django_assert_num_queries(1):
+        again = Turn.objects.buffered(second.pk)
+    assert warm == cold == again
+    assert [turn.wire for turn in cold.turns] == [turn.wire for turn in Turn.objects.branch(second.pk)]
+
+
+def test_a_mark_of_a_turn_is_read_whatever_is_in_memory(session: Session) -> None:
+    turn = grow(session, "one")
+    assert Turn.objects.buffered(turn.pk).turns[0].refused_in is None
+    Turn.objects.filter(pk=turn.pk).update(refused_in=4)
+    assert Turn.objects.buffered(turn.pk).turns[0].refused_in == 4
 
 
 def test_an_empty_session_has_no_history() -> None:

@@ -12,7 +12,7 @@ from django.db import connections
 
 from pipeweb.composition import build_runner
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.runs.engine import RetryPolicy
+from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
 
 T = TypeVar("T")

@@ -16,8 +16,8 @@ from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.emulator.faults import FAULT_HEADER
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Run, Session
-from sessions_app.runs.engine import RetryPolicy
 from sessions_app.runs.processes import ProcessLock, abandoned_runs, end_abandoned_run
+from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
 from tests.chat.sockets import sockets_of
 

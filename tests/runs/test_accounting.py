@@ -164,13 +164,13 @@ def test_the_first_request_of_a_branch_has_lost_nothing(alice: User) -> None:
     assert (first.lost_tokens, first.lost_usd) == (0, Decimal(0))
 
 
-def test_accounting_for_an_answer_costs_six_statements(
+def test_accounting_for_an_answer_costs_five_statements(
     alice: User, price: Price, django_assert_num_queries: Any
 ) -> None:
     first, second = make_history(make_session(alice), 2)
     account_for(first, reply())
     second.previous = first
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         account_for(second, reply())
 
 

@@ -13,8 +13,8 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.models import Blob, Exchange, ExchangeAttempt, Run, Session
 from sessions_app.models.exchange_attempt import AttemptRow, ExchangeAttemptQuerySet
-from sessions_app.runs.engine import RetryPolicy
 from sessions_app.runs.recorder import close_run
+from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.writer import Writer
 from tests.runs.refusing import is_generation
 from tests.runs.running import running, send, watch

@@ -17,7 +17,7 @@ from sessions_app.errors import (
 )
 from sessions_app.models import CacheEntry, Exchange, RawChunk, Run, Session, Turn
 from sessions_app.prompt.turns import TurnKind
-from sessions_app.runs.engine import RetryPolicy
+from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
 from tests.runs.conftest import Ask
 from tests.runs.running import send, watch

@@ -12,7 +12,7 @@ from sessions_app.chat.run_ending import Ending
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Exchange, RawChunk, Run, Session, Turn
 from sessions_app.prompt.turns import TurnKind
-from sessions_app.runs.engine import RetryPolicy
+from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
 from sessions_app.wording import endings
 from tests.runs.conftest import Ask

@@ -1,11 +1,14 @@
 """Locks that die with their process."""
 
+import asyncio
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -15,7 +18,7 @@ from django.utils import timezone
 from sessions_app.models import QueuedMessage, Run, RunLog, Session, Turn
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, user_task
-from sessions_app.runs.processes import ProcessLock, sessions_left_waiting
+from sessions_app.runs.processes import Notifier, ProcessLock, sessions_left_waiting
 from sessions_app.runs.run_poller import RunPoller
 from sessions_app.runs.runner import Runner
 from tests.runs.conftest import Ask
@@ -196,3 +199,54 @@ async def test_a_message_that_was_just_sent_is_left_to_its_run(ask: Ask, session
     await ask("Hello")
     await leave_waiting(session, seconds=1)
     assert await sync_to_async(sessions_left_waiting)() == []
+
+
+class Layer:
+    """A channel layer with one group; to send takes a turn of the loop."""
+
+    def __init__(self) -> None:
+        self._channels: list[asyncio.Queue[dict[str, Any]]] = []
+
+    async def new_channel(self) -> "asyncio.Queue[dict[str, Any]]":
+        return asyncio.Queue()
+
+    async def group_add(self, group: str, channel: "asyncio.Queue[dict[str, Any]]") -> None:
+        self._channels.append(channel)
+
+    async def receive(self, channel: "asyncio.Queue[dict[str, Any]]") -> dict[str, Any]:
+        return await channel.get()
+
+    async def group_send(self, group: str, message: dict[str, Any]) -> None:
+        await asyncio.sleep(0)
+        for channel in self._channels:
+            channel.put_nowait(message)
+
+
+@pytest.fixture
+def layer(monkeypatch: pytest.MonkeyPatch) -> Layer:
+    layer = Layer()
+    monkeypatch.setattr("sessions_app.runs.processes.get_channel_layer", lambda: layer)
+    return layer
+
+
+async def test_a_process_hears_of_what_others_changed_and_not_of_its_own(layer: Layer) -> None:
+    here, there = Notifier("here"), Notifier("there")
+    async with aclosing(here.listen()) as heard:
+        first = asyncio.ensure_future(anext(heard))
+        await asyncio.sleep(0)
+        here.notify([1])
+        there.notify([2, 3])
+        async with asyncio.timeout(60):
+            assert await first == {2, 3}
+
+
+async def test_what_changes_while_a_message_is_sent_goes_with_the_next_one(layer: Layer) -> None:
+    here, there = Notifier("here"), Notifier("there")
+    async with aclosing(there.listen()) as heard, asyncio.timeout(60):
+        first = asyncio.ensure_future(anext(heard))
+        await asyncio.sleep(0)
+        here.notify([1])
+        await asyncio.sleep(0)
+        for session_pk in (3, 2, 3):
+            here.notify([session_pk])
+        assert [await first, await anext(heard)] == [{1}, {2, 3}]

@@ -16,8 +16,8 @@ from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.models import Exchange, Run, Session, Turn
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, user_task
-from sessions_app.runs.engine import RetryPolicy
 from sessions_app.runs.history_edits import delete_turns, fork_session
+from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
 from tests.prompt import examples
 from tests.prompt.examples import text

@@ -9,7 +9,7 @@ from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.models import Run, Session
-from sessions_app.runs.engine import RetryPolicy
+from sessions_app.runs.retry_policy import RetryPolicy
 from tests.runs.refusing import error, is_generation
 from tests.runs.running import running, watch
 

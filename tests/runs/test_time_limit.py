@@ -12,8 +12,8 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import LimitReached
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Notification, Run, Session, Turn
-from sessions_app.runs.engine import RetryPolicy
 from sessions_app.runs.limits import time_limit
+from sessions_app.runs.retry_policy import RetryPolicy
 from tests.prompt.examples import SIGNATURE, call, chunk, text
 from tests.runs.running import running, send
 from tests.runs.test_hops import Hops, done

@@ -1,0 +1,48 @@
+"""Immutable values of rows that a process keeps in memory, bounded by their bytes."""
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from threading import Lock
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+CACHE_SIZE = 64_000_000
+"""Bytes of all values of one cache."""
+
+
+class ByteCache(Generic[Key, Value]):
+    """A least-recently-used cache. A key has to name the content of its value.
+
+    A primary key alone does not: SQLite gives that of a row that was rolled back to another one.
+    """
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def find(self, key: Key) -> Value | None:
+        with self._lock:
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[0]
+
+    def put(self, key: Key, value: Value, size: int) -> None:
+        """A value that would take an eighth of the cache is not kept."""
+        if size > CACHE_SIZE // 8:
+            return
+        with self._lock:
+            if key not in self._values:
+                self._values[key] = value, size
+                self._size += size
+            while self._size > CACHE_SIZE:
+                self._size -= self._values.popitem(last=False)[1][1]
+
+    def clear(self) -> None:
+        with self._lock:
+            self._values.clear()
+            self._size = 0

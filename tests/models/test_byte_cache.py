@@ -1,0 +1,38 @@
+"""A cache is bounded by the bytes of its values, and forgets those that were used least recently."""
+
+import pytest
+
+from sessions_app.models import byte_cache
+from sessions_app.models.byte_cache import ByteCache
+
+
+@pytest.fixture
+def cache(monkeypatch: pytest.MonkeyPatch) -> ByteCache[str, str]:
+    monkeypatch.setattr(byte_cache, "CACHE_SIZE", 80)
+    return ByteCache()
+
+
+def test_the_least_recently_used_value_goes_first(cache: ByteCache[str, str]) -> None:
+    for name in "abcdefgh":
+        cache.put(name, name, 10)
+    assert cache.find("a") == "a"
+    cache.put("i", "i", 10)
+    assert [name for name in "abcdefghi" if cache.find(name) is None] == ["b"]
+
+
+def test_a_value_that_is_put_again_counts_once(cache: ByteCache[str, str]) -> None:
+    for name in "aaaabcdefgh":
+        cache.put(name, name, 10)
+    assert all(cache.find(name) for name in "abcdefgh")
+
+
+def test_a_large_value_drives_nothing_out(cache: ByteCache[str, str]) -> None:
+    cache.put("a", "a", 10)
+    cache.put("b", "b", 11)
+    assert (cache.find("a"), cache.find("b")) == ("a", None)
+
+
+def test_nothing_is_left_of_what_was_cleared(cache: ByteCache[str, str]) -> None:
+    cache.put("a", "a", 10)
+    cache.clear()
+    assert cache.find("a") is None

@@ -1,0 +1,48 @@
+"""What was computed of a content is computed once, and of a bounded number of bytes."""
+
+import pytest
+
+from sessions_app.prompt import content_memory
+from sessions_app.prompt.content_memory import remembered
+
+
+@pytest.fixture
+def counted() -> list[bytes]:
+    """The contents that were measured."""
+    return []
+
+
+def test_an_equal_content_is_not_measured_again(counted: list[bytes]) -> None:
+    @remembered
+    def size(content: bytes) -> int:
+        counted.append(content)
+        return len(content)
+
+    assert [size(b"one"), size(b"three"), size(bytes(bytearray(b"one")))] == [3, 5, 3]
+    assert counted == [b"one", b"three"]
+
+
+def test_an_error_is_raised_each_time(counted: list[bytes]) -> None:
+    @remembered
+    def refused(content: bytes) -> int:
+        counted.append(content)
+        raise ValueError
+
+    for _ in range(2):
+        with pytest.raises(ValueError):
+            refused(b"one")
+    assert len(counted) == 2
+
+
+def test_beyond_the_limit_it_begins_anew(counted: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content_memory, "LIMIT", 8)
+    monkeypatch.setattr(content_memory, "LARGEST", 4)
+
+    @remembered
+    def size(content: bytes) -> int:
+        counted.append(content)
+        return len(content)
+
+    for content in (b"aaaa", b"bbbb", b"aaaa", b"cccc", b"aaaa", b"large", b"large"):
+        size(content)
+    assert counted == [b"aaaa", b"bbbb", b"cccc", b"aaaa", b"large", b"large"]

@@ -1,0 +1,104 @@
+"""What a plain message and its answer cost: statements by table, and work handed to threads.
+
+Each statement is a round trip on PostgreSQL, and most of the CPU of a turn.
+"""
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.db.backends.utils import CursorWrapper
+
+from sessions_app.models import Session
+from tests.runs.conftest import Ask
+
+START = """
+SELECT session, SELECT run,
+INSERT run, INSERT blob, INSERT turn, UPDATE session, UPDATE run
+"""
+"""The session with its owner, locked; what limits count; then a run and a trigger that name each other."""
+
+PREPARE = """
+SELECT session, SELECT exchange, SELECT turn, SELECT panels, SELECT prompttext,
+SELECT run, UPDATE session, SELECT source, INSERT blob, INSERT source, INSERT exchange
+"""
+"""What a request is made of; then, with the run held, the exchange and its sources."""
+
+RECORD = """
+UPDATE run, SELECT turn, INSERT blob, INSERT turn, SELECT exchange, SELECT price,
+UPDATE session, UPDATE spending, INSERT booking, INSERT runlog, SELECT queuedmessage, UPDATE exchange
+"""
+"""The end of the run, the answer, the exchange before it, what it cost, and whether a message waits."""
+
+PIECES = [START, PREPARE, RECORD]
+"""What threads are given, in order. A further statement needs a reason, and a place here."""
+
+WRITTEN = {"INSERT rawchunk", "INSERT runlog", "INSERT exchangeattempt"}
+"""By the writer, once for each flush of all runs."""
+
+WRITER = "pipeweb-writer"
+OURS = re.compile(r"sessions_app_(\w+)")
+
+
+@dataclass
+class Cost:
+    """Statements of the thread of runs, of the writer, and pieces of work that threads were given."""
+
+    statements: list[str] = field(default_factory=list)
+    written: set[str] = field(default_factory=set)
+    hops: Counter[str] = field(default_factory=Counter)
+
+    def add(self, sql: str) -> None:
+        """By the table that is named first."""
+        table = OURS.search(sql)
+        if table is None:
+            return  # BEGIN, savepoints, and what Django asks a new connection
+        verb = sql.split(maxsplit=1)[0].replace("WITH", "SELECT")
+        name = f"{verb} {'panels' if 'source_key' in sql else table[1]}"
+        if threading.current_thread().name.startswith(WRITER):
+            self.written.add(name)
+        else:
+            self.statements.append(name)
+
+
+@pytest.fixture
+def cost(monkeypatch: pytest.MonkeyPatch) -> Cost:
+    cost = Cost()
+    execute: Callable[..., Any] = CursorWrapper._execute_with_wrappers  # type: ignore[attr-defined]
+    submit = ThreadPoolExecutor.submit
+
+    def counted(cursor: CursorWrapper, sql: str, *args: Any, **named: Any) -> Any:
+        cost.add(sql)
+        return execute(cursor, sql, *args, **named)
+
+    def handed_over(pool: ThreadPoolExecutor, *args: Any, **named: Any) -> Any:
+        of_writer = getattr(pool, "_thread_name_prefix", "").startswith(WRITER)
+        cost.hops["writer" if of_writer else "runs"] += 1
+        return submit(pool, *args, **named)
+
+    monkeypatch.setattr(CursorWrapper, "_execute_with_wrappers", counted)
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", handed_over)
+    return cost
+
+
+async def test_a_plain_turn_costs_these_statements_and_three_hops(
+    session: Session, ask: Ask, cost: Cost
+) -> None:
+    """Explicit caches, tools, and what happens beside the answers cost more."""
+    await Session.objects.filter(pk=session.pk).aupdate(settings={"cache_mode": "implicit"})
+    for text in ("One", "Two"):
+        await ask(text)
+    cost.statements.clear()
+    cost.hops.clear()
+    await ask("Three")
+    # The last ones are the test's own, which reads the run.
+    assert cost.statements[:-1] == ", ".join(piece.strip() for piece in PIECES).replace(",\n", ", ").split(
+        ", "
+    )
+    assert cost.written == WRITTEN
+    assert cost.hops["runs"] - 1 == len(PIECES)
