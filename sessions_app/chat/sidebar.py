@@ -46,6 +46,10 @@ class SideGroup:
     title: str
     sessions: Sequence[Session]
 
+    @property
+    def is_pinned(self) -> bool:
+        return self.title == PINNED
+
 
 @dataclass(frozen=True, slots=True)
 class SideFolder:
