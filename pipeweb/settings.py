@@ -131,8 +131,13 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    ["pipeweb.template_loader.Loader", "django.template.loaders.app_directories.Loader"],
+                )
+            ],
             "builtins": ["sessions_app.templatetags.icons"],
             "context_processors": [
                 "django.template.context_processors.request",

@@ -10,13 +10,14 @@ from django.utils.safestring import SafeString
 register = template.Library()
 
 SHEET = "icons.svg"
-ICON = '<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><use href="{}#{}"/></svg>'
+ICON = '<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>'
 
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
     """The symbol of that name; hidden from screen readers."""
-    return _icon(name, staticfiles_storage.hashed_files.get(SHEET))
+    hashed: dict[str, str] = getattr(staticfiles_storage, "hashed_files", {})
+    return _icon(name, hashed.get(SHEET))
 
 
 @cache
