@@ -10,7 +10,6 @@ from sessions_app.chat.turn_files import render_files
 from sessions_app.context.api_key import keys
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.hosts import EMULATOR, GOOGLE
 from sessions_app.panels import TOOLBOX
 from sessions_app.runs.engine import Engine, RetryPolicy
@@ -36,7 +35,11 @@ def build_emulator(emulator: Emulator | None = None) -> Gateway:
 
 
 def gateway_class() -> type[Gateway]:
-    return OpenAIGateway if settings.PIPEWEB_DIALECT == "openai" else Gateway
+    if settings.PIPEWEB_DIALECT != "openai":
+        return Gateway
+    from sessions_app.gemini.openai_gateway import OpenAIGateway
+
+    return OpenAIGateway
 
 
 @cache
