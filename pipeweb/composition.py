@@ -8,9 +8,9 @@ from django.conf import settings
 
 from sessions_app.chat.turn_files import render_files
 from sessions_app.context.api_key import keys
+from sessions_app.context.outbound import provider_transport
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.hosts import EMULATOR, GOOGLE
 from sessions_app.panels import TOOLBOX
 from sessions_app.runs.engine import Engine
@@ -27,7 +27,8 @@ def build_gateway() -> Gateway:
     """Google's API when there is a key, else the emulator behind the same client; in the set dialect."""
     key = keys.current().text
     if key:
-        return gateway_class()(api_key=key, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
+        base_url = settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
+        return gateway_class()(api_key=key, base_url=base_url, transport=provider_transport(base_url))
     return build_emulator()
 
 
@@ -37,7 +38,11 @@ def build_emulator(emulator: Emulator | None = None) -> Gateway:
 
 
 def gateway_class() -> type[Gateway]:
-    return OpenAIGateway if settings.PIPEWEB_DIALECT == "openai" else Gateway
+    if settings.PIPEWEB_DIALECT != "openai":
+        return Gateway
+    from sessions_app.gemini.openai_gateway import OpenAIGateway
+
+    return OpenAIGateway
 
 
 @cache

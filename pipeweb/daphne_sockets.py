@@ -4,6 +4,7 @@
 
 from typing import Any
 
+import autobahn.websocket.protocol
 import daphne.server
 from daphne.ws_protocol import WebSocketFactory
 
@@ -20,6 +21,13 @@ class SocketFactory(WebSocketFactory):  # type: ignore[misc]
         self.upgrades = UpgradeQueue()
 
 
+def _uncoloured(value: Any, *_: Any, **__: Any) -> Any:
+    return value
+
+
 def install() -> None:
     """Has every Daphne of this process use it, whichever command starts one."""
+    # Autobahn colours the values of its debug lines for every frame, whether or not anything logs them.
+    for name in ("hltype", "hlval"):
+        setattr(autobahn.websocket.protocol, name, _uncoloured)
     daphne.server.WebSocketFactory = SocketFactory

@@ -79,6 +79,22 @@ class Environment:
             raise SettingsError(f"{name} has {len(value)} characters; it can have {longest}.")
         return value
 
+    def in_either_case(self, name: str) -> str:
+        """A text whose variable other programs read in small letters too."""
+        return self.text(name) or self.text(name.lower())
+
+    def proxy(self, name: str) -> str:
+        """The URL of a proxy, or nothing. The name in small letters and `host:port` count, as for curl.
+
+        The value may hold a password, so no error repeats it.
+        """
+        value = self.in_either_case(name)
+        if value and "://" not in value:
+            value = f"http://{value}"
+        if value and not is_url(value, ("http", "https")):
+            raise SettingsError(f"{name} must be the URL of an HTTP proxy: http://host:port.")
+        return value
+
     def origins(self, name: str) -> list[str]:
         """A comma-separated list of `https://host` or `https://host:port`."""
         found = self.names(name)
@@ -106,6 +122,16 @@ class Environment:
         path = Path(value).expanduser().absolute()
         if not path.is_dir():
             raise SettingsError(f"{name}: there is no folder {path}.")
+        return path
+
+    def existing_file(self, name: str) -> Path | None:
+        """A file to read; None when the variable is not set."""
+        value = self.text(name)
+        if not value:
+            return None
+        path = Path(value).expanduser().absolute()
+        if not path.is_file():
+            raise SettingsError(f"{name}: there is no file {path}.")
         return path
 
     def database(self, name: str, default: Path) -> dict[str, Any]:

@@ -68,6 +68,15 @@ BASE_URL_LIMIT = 255
 #: Another address of the Gemini API: a proxy, or a stand-alone emulator. Default: Google's.
 GOOGLE_GEMINI_BASE_URL = environment.url("GOOGLE_GEMINI_BASE_URL", ("http", "https"), longest=BASE_URL_LIMIT)
 
+#: HTTP proxy of requests to Google or an https base URL: http://user:password@host:port. Default: none.
+HTTPS_PROXY = environment.proxy("HTTPS_PROXY")
+
+#: Hosts that are reached without it, comma-separated.
+NO_PROXY = environment.in_either_case("NO_PROXY")
+
+#: A PEM file of the authorities that are trusted for it. Default: the system's.
+SSL_CERT_FILE = environment.existing_file("SSL_CERT_FILE")
+
 #: Model of a new session.
 PIPEWEB_MODEL = environment.text("PIPEWEB_MODEL", "gemini-3.8-flash")
 
@@ -131,8 +140,14 @@ TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    ["pipeweb.template_loader.Loader", "django.template.loaders.app_directories.Loader"],
+                )
+            ],
+            "builtins": ["sessions_app.templatetags.icons"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

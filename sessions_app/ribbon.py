@@ -4,6 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
 from sessions_app.prompt.layers import Layer
 
 if TYPE_CHECKING:
@@ -11,6 +14,8 @@ if TYPE_CHECKING:
 
 MIN_WIDTH = 3.0
 """Percent of the bar, so that small layers stay visible."""
+
+BAR = '<rect fill="{}" x="{}%" width="{}%" height="100%"/>'
 
 GAP = 0.4
 """Percent of the bar between two layers."""
@@ -44,6 +49,11 @@ class Ribbon:
     def bars(self) -> list[tuple[str, float, float]]:
         """SVG rectangles as (fill, x, width) in percent; patterns are in `ribbon_patterns.html`."""
         return [bar for _, bars in self.segments for bar in bars]
+
+    @property
+    def drawn(self) -> SafeString:
+        """`bars` as SVG."""
+        return format_html_join("", BAR, self.bars)
 
     @property
     def segments(self) -> list[tuple[Band, list[tuple[str, float, float]]]]:

@@ -219,3 +219,20 @@ def test_a_folder_to_read_from_must_be_there(tmp_path: Path) -> None:
     assert Environment({"PIPEWEB_REPLAY": str(tmp_path)}).existing_folder("PIPEWEB_REPLAY") == tmp_path
     with pytest.raises(SettingsError, match="PIPEWEB_REPLAY"):
         Environment({"PIPEWEB_REPLAY": str(tmp_path / "gone")}).existing_folder("PIPEWEB_REPLAY")
+
+
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy"])
+@pytest.mark.parametrize("value", ["proxy:3128", "http://proxy:3128"])
+def test_a_proxy_is_written_as_for_curl(name: str, value: str) -> None:
+    assert Environment({name: value}).proxy("HTTPS_PROXY") == "http://proxy:3128"
+
+
+def test_a_proxy_of_another_kind_is_refused_without_its_password() -> None:
+    with pytest.raises(SettingsError, match="URL of an HTTP proxy") as refused:
+        Environment({"HTTPS_PROXY": "socks5://ann:secret@proxy"}).proxy("HTTPS_PROXY")
+    assert "secret" not in f"{refused.value} {refused.value.hint}"
+
+
+def test_a_file_to_read_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="there is no file"):
+        Environment({"SSL_CERT_FILE": str(tmp_path)}).existing_file("SSL_CERT_FILE")

@@ -15,6 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sessions_app.context.api_key import is_one_of_several, keys
+from sessions_app.context.outbound import provider_transport
 from sessions_app.gemini.key_check import KeyCheck, check_key
 from sessions_app.hosts import GOOGLE, host_of
 from sessions_app.key_codes import KeyOrigin
@@ -72,7 +73,7 @@ def _test_and_keep(request: HttpRequest) -> HttpResponse:
     is_valid = form.is_valid()
     given = form.cleaned_data["key"] if is_valid else ""
     base_url = settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
-    check = async_to_sync(check_key)(given, base_url=base_url)
+    check = async_to_sync(check_key)(given, base_url=base_url, transport=provider_transport(base_url))
     if not (is_valid and check.works):
         return _page(request, check)
     keys.keep(given, KeyOrigin(form.cleaned_data["place"] or KeyOrigin.PROCESS))

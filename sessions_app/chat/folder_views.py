@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from sessions_app.accounts.requests import AuthenticatedRequest, page_before
 from sessions_app.chat.session_list import UUIDListField
+from sessions_app.chat.sidebar import chat_named
 from sessions_app.context.personal_limits import lock_person
 from sessions_app.models import Folder, Session
 from sessions_app.models.folder import FOLDER_LIMIT, NAME_LENGTH
@@ -134,7 +135,7 @@ def move_to_folder(request: AuthenticatedRequest) -> HttpResponse:
         return _move_dialog(request, chats, form)
     Session.objects.filter(pk__in=[chat.pk for chat in chats]).update(folder=folder)
     if request.htmx and request.htmx.target == "side-list":
-        return render(request, "chat/side_list.html", {"open": request.POST.get("at", "")})
+        return render(request, "chat/side_list.html", {"at": chat_named(request.POST.get("at", ""))})
     name = folder.name if folder else None
     messages.success(request, wording.moved(chats[0].shown_title, len(chats), name))
     return _back(request)

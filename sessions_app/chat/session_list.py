@@ -23,7 +23,11 @@ from sessions_app.models.session import LIST_ACTIONS
 from sessions_app.wording.sessions import DONE, done
 
 LIST_LIMIT = 200
-PREVIEW_LENGTH = 180
+PREVIEW_SOURCE = 180
+"""Characters of a turn that its preview is made of."""
+
+PREVIEW_LENGTH = 76
+"""A line of the list has no room for more."""
 
 LIST_COLUMNS = ("public", "title", "updated_at", "owner_id", "pinned_at", "archived_at", "folder__name")
 
@@ -59,15 +63,16 @@ class SessionList:
 
 
 def preview_of(text: str) -> str:
-    """The beginning of a turn as plain text."""
-    return plain(text[:PREVIEW_LENGTH])
+    """The beginning of a turn as plain text, on one line."""
+    shown = plain(text[:PREVIEW_SOURCE])
+    return shown if len(shown) <= PREVIEW_LENGTH else f"{shown[: PREVIEW_LENGTH - 1]}…"
 
 
 def _rows(sessions: QuerySet[Session], limit: int) -> list[Session]:
     found: list[Session] = list(
         sessions.select_related("folder")
         .only(*LIST_COLUMNS)
-        .annotate(start=Left("head__text", PREVIEW_LENGTH))[:limit]
+        .annotate(start=Left("head__text", PREVIEW_SOURCE))[:limit]
     )
     for session in found:
         session.preview = preview_of(session.start or "")  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
@@ -45,6 +46,10 @@ OLDER = "Older"
 class SideGroup:
     title: str
     sessions: Sequence[Session]
+
+    @property
+    def is_pinned(self) -> bool:
+        return self.title == PINNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +131,20 @@ def _local_day(moment: datetime) -> date:
     return timezone.localtime(moment).date()
 
 
+def chat_named(text: str) -> UUID | None:
+    """The chat that a page says is open."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
 @login_required
 @require_GET
 def side_list(request: AuthenticatedRequest) -> HttpResponse:
     """The list as a fragment; with `q` search results. `at` is the chat that is open."""
     query = request.GET.get("q", "").strip()
-    context: dict[str, Any] = {"open": request.GET.get("at", "")}
+    context: dict[str, Any] = {"at": chat_named(request.GET.get("at", ""))}
     if query:
         context["found"] = find(request.user, query, hits=SEARCH_HITS)
     return render(request, "chat/side_list.html", context)

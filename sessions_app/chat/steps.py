@@ -1,46 +1,18 @@
 """The steps of a run for the page: thoughts, text, tool calls with their responses."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
-from sessions_app.chat.citations import ShownCitations, marks_of
+from sessions_app.chat.citations import ShownCitations
 from sessions_app.chat.open_rounds import CallState, CallStates
+from sessions_app.chat.turn_contents import CONTENTS, ToolCard
 from sessions_app.chat.turn_files import ShownFile
-from sessions_app.markup import Mark, render
 from sessions_app.models import Turn
 from sessions_app.models.branches import BranchChoice
-from sessions_app.panels import tool_title
-from sessions_app.prompt.parts import PartView, without_signature
-from sessions_app.prompt.wire import readable
 from sessions_app.runs.reply_progress import thinking_words
 from sessions_app.wording import endings
-from sessions_app.wording.activity import call_brief
-from sessions_app.wording.endings import UNREAD
-
-BRIEF_LENGTH = 200
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCard:
-    """A tool call and its response as indented JSON; `response` is empty while pending."""
-
-    name: str
-    brief: str
-    """What stands beside the title: values of arguments, or the first line of code."""
-    args: str
-    response: str
-    failed: bool
-    args_label: str = "Arguments"
-    index: int | None = None
-    """The number of the call in its step; None for code that the provider ran."""
-    state: str = ""
-    """What became of a call without a response, in words."""
-    title: str = ""
-    """What the tool does; the name where it has no title."""
-    is_read: bool = True
-    """Whether it is a tool rather than a part of a kind that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,83 +85,23 @@ def _step(
     thought_ms: float | None,
     states: Mapping[int, CallState],
 ) -> Step:
-    parts = turn.parts
-    responses = [part for part in answer.parts if part.response is not None] if answer else []
-    calls = [part for part in parts if part.call is not None]
-    citations, scope = turn.cited, f"{turn.public}-"
+    content = CONTENTS.of(turn, answer)
     return Step(
         turn=turn,
         choice=choice,
-        thoughts=_html(parts, "thought", f"{scope}thought-"),
-        text=_html(parts, "text", scope, marks_of(citations)),
-        cards=(
-            *_code_runs(parts),
-            *_unread(parts),
-            *(
-                _card(index, call, responses[index] if index < len(responses) else None, states.get(index))
-                for index, call in enumerate(calls)
-            ),
-        ),
+        thoughts=content.thoughts,
+        text=content.text,
+        cards=tuple(_with_state(card, states) for card in content.cards),
         files=files,
         thought_ms=thought_ms,
-        cited=ShownCitations.of(citations, scope) if citations else None,
+        cited=content.cited,
     )
+
+
+def _with_state(card: ToolCard, states: Mapping[int, CallState]) -> ToolCard:
+    state = states.get(card.index) if card.index is not None else None
+    return replace(card, state=endings.call_state(state)) if state else card
 
 
 def thoughts_label(ms: float | None) -> str:
     return "Thoughts" if ms is None else thinking_words(ms)
-
-
-def _code_runs(parts: Sequence[PartView]) -> Iterable[ToolCard]:
-    """Code executed by the provider, each with the result that follows it."""
-    results = (part.code_result or {} for part in parts if part.kind == "code_execution_result")
-    for part in parts:
-        if part.kind == "executable_code":
-            code, result = part.code or {}, next(results, {})
-            written = str(code.get("code", ""))
-            yield ToolCard(
-                name=f"{str(code.get('language') or '').capitalize()} code".strip(),
-                brief=written.strip().partition("\n")[0][:BRIEF_LENGTH],
-                args=written,
-                response=str(result.get("output", "")),
-                failed=str(result.get("outcome", "OUTCOME_OK")) != "OUTCOME_OK",
-                args_label="Code",
-            )
-
-
-def _unread(parts: Sequence[PartView]) -> Iterable[ToolCard]:
-    """Parts of kinds that the chat does not show otherwise, as they came."""
-    for part in parts:
-        if part.kind in ("other", "tool_call", "tool_response"):
-            raw = without_signature(part.raw)
-            yield ToolCard(
-                name=UNREAD["name"].format(keys=", ".join(raw)),
-                brief=readable(raw, indent=False)[:BRIEF_LENGTH],
-                args=readable(raw),
-                response=UNREAD["response"],
-                failed=False,
-                args_label=UNREAD["label"],
-                is_read=False,
-            )
-
-
-def _html(parts: Iterable[PartView], kind: str, scope: str, marks: Sequence[Mark] = ()) -> SafeString:
-    text = "".join(part.text for part in parts if part.kind == kind)
-    html = render(text, scope, marks) if text else ""
-    return mark_safe(html)  # noqa: S308 - render is the sanitiser
-
-
-def _card(index: int, call: PartView, answer: PartView | None, state: CallState | None) -> ToolCard:
-    request, answered = call.call or {}, (answer.response or {}) if answer else {}
-    response = answered.get("response")
-    name = str(request.get("name", ""))
-    return ToolCard(
-        name=name,
-        title=tool_title(name),
-        brief=call_brief(request.get("args") or {}),
-        args=readable(request.get("args") or {}),
-        response=readable(response) if answer else "",
-        failed=isinstance(response, dict) and "error" in response,
-        index=index,
-        state=endings.call_state(state) if state else "",
-    )

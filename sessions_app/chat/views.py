@@ -192,7 +192,7 @@ def settings(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 
 
 RENAMING = {
-    "side": ("chat/side_rename.html", "chat/side_row.html"),
+    "side": ("chat/side_rename.html", "chat/side_rows.html"),
     "bar": ("chat/bar_rename.html", "chat/bar_title.html"),
 }
 """Where else than in the list a chat is renamed: the form, and what stands there before and after."""
@@ -221,9 +221,9 @@ def rename(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 
 def _render_row(request: AuthenticatedRequest, found: Session, template: str) -> HttpResponse:
     if template:
-        return render(request, template, {"item": found})
-    preview = preview_of(found.head.text) if found.head else ""
-    return render(request, "chat/session_row.html", {"session": found, "preview": preview})
+        return render(request, template, {"item": found, "rows": [found]})
+    found.preview = preview_of(found.head.text) if found.head else ""  # type: ignore[attr-defined]
+    return render(request, "chat/session_rows.html", {"rows": [found]})
 
 
 DEFERRED = ("manifest", "stages", "notes", "usage", "ledger")

@@ -8,7 +8,7 @@ interrupts the stream. Comments and other fields of server-sent events are toler
 import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -37,12 +37,14 @@ class StreamChunk:
 
     `seq` counts from 0 within the exchange, `ms` is the time since the request left, `body` the JSON
     of the event byte for byte: valid JSON, an object. It may hold escaped lone surrogates, which
-    orjson refuses; `prompt.wire.loads` reads them.
+    orjson refuses; `prompt.wire.loads` reads them. `event` is the body as it was parsed to look for an
+    error, for a reader that need not parse it again.
     """
 
     seq: int
     ms: float
     body: bytes
+    event: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
 
 class JsonSplitter:
@@ -210,12 +212,11 @@ async def read_chunks(
         async for packet in packets:
             ms = (perf_counter() - started) * 1000
             for body in _events(splitter, partial(splitter.feed, packet), keep):
-                _check(body, secret, keep)
-                yield StreamChunk(seq, ms, body)
+                yield StreamChunk(seq, ms, body, _read(body, secret, keep))
                 seq += 1
     for body in _events(splitter, splitter.close, keep):
-        _check(body, secret, keep)
-        yield StreamChunk(seq, (perf_counter() - started) * 1000, body)
+        event = _read(body, secret, keep)
+        yield StreamChunk(seq, (perf_counter() - started) * 1000, body, event)
         seq += 1
 
 
@@ -227,9 +228,9 @@ def _events(splitter: EventSplitter, step: Callable[[], list[bytes]], keep: Keep
         raise
 
 
-def _check(body: bytes, secret: str, keep: Keep) -> None:
+def _read(body: bytes, secret: str, keep: Keep) -> dict[str, Any]:
     try:
-        read_event(body, secret)
+        return read_event(body, secret)
     except GatewayError:
         keep(body)
         raise

@@ -46,8 +46,9 @@ class Gateway:
     """A provider, or the emulator in its place.
 
     `label` is its name on the pages, `route` (16 hex digits of base URL and key) identifies the endpoint
-    whose signatures and caches are valid here. `transport` replaces the network; without it the gateway has
-    its own httpx2 pool, so neither an installed aiohttp nor proxy variables change behaviour.
+    whose signatures and caches are valid here. `transport` replaces the network (`gemini.outbound`);
+    without it the gateway has an httpx2 pool, so neither an installed aiohttp nor proxy variables change
+    behaviour.
 
     Raises SettingsError when the key cannot be one.
     """

@@ -5,6 +5,8 @@ import json
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import httpx2
+
 from sessions_app.errors import (
     BadKey,
     GatewayError,
@@ -44,10 +46,12 @@ class KeyCheck:
         return self.result == "works"
 
 
-async def check_key(key: str, *, base_url: str = GOOGLE) -> KeyCheck:
+async def check_key(
+    key: str, *, base_url: str = GOOGLE, transport: httpx2.AsyncBaseTransport | None = None
+) -> KeyCheck:
     """Lists the models of the provider with this key. An error of the provider is a result, not raised."""
     try:
-        gateway = Gateway(api_key=key, base_url=base_url or GOOGLE)
+        gateway = Gateway(api_key=key, base_url=base_url or GOOGLE, transport=transport)
     except SettingsError:
         return KeyCheck(
             "malformed",

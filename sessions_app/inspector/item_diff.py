@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from rapidfuzz.distance import Indel
-
 from sessions_app.inspector import formatting
 from sessions_app.inspector.part_views import text_of, title_of
 from sessions_app.inspector.request_diff import ItemPair, SentItemPart
@@ -109,6 +107,9 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _edits(old: Sequence[str], new: Sequence[str], limit: int) -> Iterator[DiffSegment]:
+    # Three megabytes, for whoever compares requests.
+    from rapidfuzz.distance import Indel
+
     if len(old) * len(new) > TABLE or Indel.distance(old, new, score_cutoff=limit) > limit:
         yield from _replacement("".join(old), "".join(new))
         return

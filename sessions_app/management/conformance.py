@@ -11,7 +11,6 @@ from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx2
 from django.conf import settings
 from django.utils import timezone
 
@@ -21,10 +20,10 @@ from sessions_app.conform.probe_run import ProbeRun
 from sessions_app.conform.report import ConformanceReport, PricesUsed, now
 from sessions_app.conform.wire_log import WireLog
 from sessions_app.context.model_lookup import facts_of
+from sessions_app.context.outbound import provider_transport
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.errors import SettingsError
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.gemini.sdk import LIMITS
 from sessions_app.hosts import GOOGLE
 from sessions_app.models import ModelFacts, Price
 from sessions_app.prompt.pricing import Rates
@@ -65,15 +64,11 @@ def live_target(base_url: str) -> Target:
             "--live asks the real provider and needs a key.",
             hint="Set GEMINI_API_KEY (https://aistudio.google.com/apikey). Without --live no key is needed.",
         )
-    log = WireLog(network())
     base_url = base_url or settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
+    log = WireLog(provider_transport(base_url))
     return Target(
         Gateway(api_key=settings.GEMINI_API_KEY, base_url=base_url, transport=log), log, asyncio.sleep
     )
-
-
-def network() -> httpx2.AsyncBaseTransport:
-    return httpx2.AsyncHTTPTransport(limits=LIMITS)
 
 
 def new_report(target: Target, model: str, budget: Decimal) -> ConformanceReport:

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 
-from latex2mathml import exceptions
-from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
@@ -30,10 +28,6 @@ _DISPLAYED = {"$$", "\\["}
 _KNOWN_AS = {"aligned": "align*", "gathered": "gather*", "equation": "split", "equation*": "split"}
 _ENVIRONMENT = re.compile(rf"\\(begin|end)\{{({'|'.join(map(re.escape, _KNOWN_AS))})\}}")
 _ALIGNED = re.compile(r' columnalign="(left|right|center)"')
-_UNREADABLE: tuple[type[Exception], ...] = (
-    *(error for error in vars(exceptions).values() if isinstance(error, type)),
-    *(RecursionError, ValueError, LookupError, TypeError, AttributeError),
-)
 
 
 def mathematics(parser: MarkdownIt) -> None:
@@ -70,9 +64,16 @@ def mathematics(parser: MarkdownIt) -> None:
 @lru_cache(maxsize=1_024)
 def formula(tex: str, *, display: bool) -> str:
     """MathML of one formula, or its source as code; not sanitised."""
+    # A megabyte that most installations never need.
+    from latex2mathml import exceptions
+    from latex2mathml.converter import convert
+
+    own = [one for one in vars(exceptions).values() if isinstance(one, type) and issubclass(one, Exception)]
+    python = (RecursionError, ValueError, LookupError, TypeError, AttributeError)
+    unreadable: tuple[type[Exception], ...] = (*own, *python)
     try:
         made = convert(_ENVIRONMENT.sub(_other_name, tex), display="block" if display else "inline")
-    except _UNREADABLE:
+    except unreadable:
         return _source_code(tex)
     # MathML Core dropped the attribute; the stylesheet aligns by class.
     return _ALIGNED.sub(r' class="align-\1"', made)

@@ -3,13 +3,14 @@
 import uuid
 from collections.abc import Callable, Collection
 from datetime import timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Max
 from django.db.models.functions import Now
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 
 from sessions_app.markup import plain
@@ -87,6 +88,15 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return self.chats().filter(temporary=False).exclude(archived_at=None).order_by("-archived_at")
 
 
+NOBODY = uuid.UUID(int=0)
+
+
+@cache
+def _address_under(prefix: str) -> str:
+    """The address of the session NOBODY; `prefix` is where the application is mounted."""
+    return reverse("session", args=[NOBODY])
+
+
 class Session(Persona):
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     owner = models.ForeignKey(
@@ -158,7 +168,8 @@ class Session(Persona):
         return str(self.public)
 
     def get_absolute_url(self) -> str:
-        return reverse("session", args=[self.public])
+        # A page names a hundred of them: the route is asked once.
+        return _address_under(get_script_prefix()).replace(str(NOBODY), str(self.public))
 
     @property
     def options(self) -> SessionSettings:

@@ -209,19 +209,24 @@ class ChunkReader:
         """`dialect` is `Exchange.dialect`."""
         self._translate = chunk_translator(dialect)
 
-    def read(self, body: bytes) -> StreamedChunk | None:
-        """The event, or None for JSON that is no object.
+    def read(self, body: bytes, event: dict[str, Any] | None = None) -> StreamedChunk | None:
+        """The event, or None for JSON that is no object. `event` is the body where it has been parsed.
 
         Raises ValueError when it is not JSON, or too deep for what reads it, as an earlier version stored it.
         """
-        if wire.is_too_complex(body):
-            raise ValueError("nested too deeply")
-        event = wire.loads(body)
-        if isinstance(event, list):
-            event = next((item for item in event if isinstance(item, dict)), {})
-        if not isinstance(event, dict):
+        found = _parsed(body) if event is None else event
+        if not isinstance(found, dict):
             return None
-        return StreamedChunk(self._translate(event) if self._translate else event)
+        return StreamedChunk(self._translate(found) if self._translate else found)
+
+
+def _parsed(body: bytes) -> Any:
+    if wire.is_too_complex(body):
+        raise ValueError("nested too deeply")
+    event = wire.loads(body)
+    if isinstance(event, list):
+        return next((item for item in event if isinstance(item, dict)), {})
+    return event
 
 
 def is_failure(event: Any) -> bool:

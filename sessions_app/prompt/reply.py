@@ -103,9 +103,12 @@ class Folder:
         self._names: dict[str, str] = {}
         self._error: dict[str, Any] | None = None
 
-    def add(self, body: bytes) -> ChunkView:
-        """Add one event. Raises ValueError when it is not JSON."""
-        chunk = self._reader.read(body)
+    def add(self, body: bytes, event: dict[str, Any] | None = None) -> ChunkView:
+        """Add one event; `event` is the body where it has been parsed, and the folder's from then on.
+
+        Raises ValueError when it is not JSON.
+        """
+        chunk = self._reader.read(body, event)
         if chunk is None:
             return ChunkView()
         if error := chunk.error:

@@ -271,7 +271,7 @@ class Engine:
                 self._writer.add_chunk(prepared.exchange.pk, chunk)
                 if not progress.has_begun:
                     FIRST_CHUNK.observe(chunk.ms / 1000)
-                live.show(step, progress.take(chunk.ms, chunk.body), progress.answer_thought_ms)
+                live.show(step, progress.take(chunk.ms, chunk.body, chunk.event), progress.answer_thought_ms)
 
     def _place(self, live: LiveRun) -> asyncio.Lock:
         return self._places.of(live.run.session.owner_id)

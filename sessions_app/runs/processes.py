@@ -24,15 +24,10 @@ RECONNECT_SECONDS = 1.0
 
 
 def _connection_errors() -> tuple[type[Exception], ...]:
-    """Errors of an unreachable Redis, whose client is an optional dependency."""
-    try:
-        from redis.exceptions import RedisError
-    except ImportError:
-        return (OSError,)
+    """Errors of an unreachable Redis. Its client takes 6 MB: nobody else imports it."""
+    from redis.exceptions import RedisError
+
     return (OSError, RedisError)
-
-
-CONNECTION_ERRORS = _connection_errors()
 
 
 class Notifier:
@@ -45,6 +40,7 @@ class Notifier:
     def __init__(self, process: str) -> None:
         layer = get_channel_layer()
         self._layer: Any = None if isinstance(layer, InMemoryChannelLayer) else layer
+        self._errors = _connection_errors() if self._layer is not None else ()
         self._process = process
         self._changed: set[int] = set()
         self._sending: asyncio.Task[None] | None = None
@@ -67,7 +63,7 @@ class Notifier:
                     message = await self._layer.receive(channel)
                     if message["process"] != self._process:
                         yield set(message["sessions"])
-            except CONNECTION_ERRORS as error:
+            except self._errors as error:
                 report("bell_away", error)
                 await asyncio.sleep(RECONNECT_SECONDS)
 
@@ -77,7 +73,7 @@ class Notifier:
             message = {"type": "news", "process": self._process, "sessions": changed}
             try:
                 await self._layer.group_send(GROUP, message)
-            except CONNECTION_ERRORS as error:
+            except self._errors as error:
                 report("bell_silent", error)
 
 

@@ -1,6 +1,7 @@
 """The progress of a response: its folded parts, time to the first chunk, thinking time."""
 
 from dataclasses import replace
+from typing import Any
 
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import AnswerRefused
@@ -49,12 +50,15 @@ class ReplyProgress:
         if self._size + len(body) > bounds.ANSWER_LIMIT:
             raise AnswerRefused(RefusalCode.ANSWER_TOO_LARGE, limit=bounds.ANSWER_LIMIT)
 
-    def take(self, ms: float, body: bytes) -> ChunkView:
-        """Adds a chunk; returns what is new. Raises ValueError for invalid JSON."""
+    def take(self, ms: float, body: bytes, event: dict[str, Any] | None = None) -> ChunkView:
+        """Adds a chunk, parsed already where there is an `event`; returns what is new.
+
+        Raises ValueError for invalid JSON.
+        """
         self._size += len(body)
         if self.first_ms is None:
             self.first_ms = ms
-        view = self.answer.add(body)
+        view = self.answer.add(body, event)
         if self.folder is not self.answer:
             self.folder.add(body)
         if not self._has_answer:

@@ -8,7 +8,6 @@ from uuid import UUID
 from sessions_app.events import (
     Block,
     Call,
-    Delta,
     Finished,
     Moved,
     Open,
@@ -26,7 +25,7 @@ from sessions_app.models import QueuedMessage, Run, RunLog, Session, Turn
 from sessions_app.panels import tool_title
 from sessions_app.prompt.calls import FunctionCall
 from sessions_app.prompt.reply import ChunkView
-from sessions_app.prompt.wire import readable, well_formed
+from sessions_app.prompt.wire import dumps, readable, well_formed
 from sessions_app.runs.reply_progress import thinking_words
 from sessions_app.runs.request import FirstRequest
 from sessions_app.wording.activity import call_brief
@@ -98,6 +97,7 @@ class LiveRun(RunStream):
         self._calls: dict[int, int] = {}
         self._texts: dict[int, list[str]] = {}
         self._timed_steps: set[int] = set()
+        self._delta_start = f'{{"run":"{self.public}","seq":'
         self._emit_event(started)
 
     @property
@@ -122,7 +122,7 @@ class LiveRun(RunStream):
         `thought_ms` is the thinking time of this step.
         """
         for kind, text in view.deltas:
-            self.emit(Delta, step=step, kind=kind, text=text)
+            self._emit_delta(step, kind, text)
             if kind == "text":
                 self._texts.setdefault(step, []).append(text)
             self._add_text(step, kind, text)
@@ -159,7 +159,16 @@ class LiveRun(RunStream):
         )
 
     def _emit_event(self, event: Started | RunEvent) -> None:
-        seq, wire = len(self.wires), event.wire()
+        self._emit_wire(event.wire())
+
+    def _emit_delta(self, step: int, kind: str, text: str) -> None:
+        """As `emit(Delta, …)`, from pieces: there is one for every chunk."""
+        text = dumps(well_formed(text)).decode()
+        head = f'{self._delta_start}{len(self.wires)},"type":"delta"'
+        self._emit_wire(f'{head},"step":{step},"kind":"{kind}","text":{text}}}')
+
+    def _emit_wire(self, wire: str) -> None:
+        seq = len(self.wires)
         self.extend([wire])
         self._log(self.run, seq, wire)
 

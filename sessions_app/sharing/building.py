@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from sessions_app.chat.open_rounds import CallStates, call_states
 from sessions_app.chat.steps import Step as ShownStep
-from sessions_app.chat.steps import ToolCard
 from sessions_app.chat.transcript import RunView, Transcript
+from sessions_app.chat.turn_contents import ToolCard
 from sessions_app.chat.turn_files import Copies, copies_of
 from sessions_app.error_codes import ShareProblem
 from sessions_app.errors import NotShareable

@@ -26,6 +26,12 @@ def ago(moment: datetime) -> str:
     return f"{timesince(moment, depth=1)} ago"
 
 
+@register.filter(expects_localtime=True)
+def minute(moment: datetime) -> str:
+    """`2026-11-23 18:04 UTC`."""
+    return f"{moment:%Y-%m-%d %H:%M %Z}"
+
+
 @register.simple_tag
 def message_limit() -> int:
     """Characters of one message."""

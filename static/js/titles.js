@@ -17,7 +17,7 @@ export function entitle(title) {
 
 function nameRows(session, title) {
   for (const row of document.querySelectorAll(`.side [data-draft="${session}"]`)) {
-    row.querySelector(".entry").textContent = title;
+    row.querySelector("a > span").textContent = title;
     row.querySelector(".menu summary").setAttribute("aria-label", `More for “${title}”`);
   }
 }

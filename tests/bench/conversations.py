@@ -65,11 +65,14 @@ def add_turns(session: Session, count: int, *, question: int, answer: int, signa
 
 
 @transaction.atomic
-def add_exchanges(session: Session, count: int, *, question: int = QUESTION) -> None:
-    """So many messages with their requests and answers, as runs would have stored them."""
+def add_exchanges(session: Session, count: int, *, question: int = QUESTION, answer: str = "") -> None:
+    """So many messages with their requests and answers, as runs would have stored them.
+
+    Without `answer` each has random words.
+    """
     for _ in range(count):
         run, draft, _ = prepare_request(session, text(question))
-        _answer(draft)
+        _answer(draft, answer)
         run.end(Run.Status.COMPLETED)
         if draft.plan.action is CacheAction.CREATE:
             cache_static_layer(draft.exchange)
@@ -105,8 +108,10 @@ def signed(size: int) -> str:
     return base64.b64encode(os.urandom(size * 3 // 4)).decode()
 
 
-def _answer(draft: PreparedRequest) -> None:
-    parts = [{"text": text(ANSWER // CHUNKS)} for _ in range(CHUNKS)]
+def _answer(draft: PreparedRequest, words: str) -> None:
+    words = words or text(ANSWER)
+    size = -(-len(words) // CHUNKS)
+    parts = [{"text": words[start : start + size]} for start in range(0, size * CHUNKS, size)]
     parts.append({"text": "", "thoughtSignature": signed(SIGNATURE)})
     heard, rows = ReplyProgress(draft.exchange.dialect), []
     for seq, part in enumerate(parts):

@@ -161,7 +161,9 @@ async def test_a_fork_goes_on_by_itself(page: Page) -> None:
 
 async def test_a_link_to_another_branch_is_read_and_can_be_taken_up(page: Page) -> None:
     runs = await talked(page)
+    await runs.last.get_by_label("More for this answer").click()
     link = await runs.last.locator("[data-copy-link]").get_attribute("href")
+    await page.keyboard.press("Escape")
     await reword(page, runs.first, "Other words")
     await page.keyboard.press("Control+Enter")
     await expect(runs.first.locator(".choice-of")).to_contain_text("2/2")

@@ -46,6 +46,18 @@ async def test_a_starter_begins_a_chat(page: Page) -> None:
     await expect(page.locator(".bubble")).to_contain_text("weekend trip")
 
 
+async def test_an_action_in_the_sidebar_leads_back_to_the_page(page: Page) -> None:
+    await open_session(page)
+    await finished(await send(page, "Pinned from elsewhere"))
+    await page.goto("/spending/")
+    row = page.get_by_role("navigation", name="Chats").locator("li", has_text="Pinned from elsewhere")
+    await row.get_by_label("More for “Pinned from elsewhere”").focus()
+    await row.get_by_label("More for “Pinned from elsewhere”").press("Enter")
+    await row.get_by_role("button", name="Pin").click()
+    await expect(page.locator("section[aria-label=Pinned]")).to_contain_text("Pinned from elsewhere")
+    await expect(page).to_have_url("/spending/")
+
+
 async def test_a_chat_is_renamed_pinned_and_deleted_in_the_sidebar(page: Page) -> None:
     await open_session(page)
     await finished(await send(page, "Sidebar words"))

@@ -27,7 +27,7 @@ def no_key(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def working(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def check_key(key: str, *, base_url: str) -> KeyCheck:
+    async def check_key(key: str, *, base_url: str, transport: object) -> KeyCheck:
         return KeyCheck("works", "It works.", "")
 
     monkeypatch.setattr(api_key_views, "check_key", check_key)

@@ -158,7 +158,7 @@ def test_the_list_of_a_folder_has_its_chats_only(client: Client, alice: User, wo
     make_session(alice, title="In it", folder=work)
     page = client.get(reverse("sessions"), {"folder": str(work.public)}).content.decode()
     main = page[page.index("<main") :]
-    assert "<b>In it " in main and "<b>Free " not in main
+    assert "<b>In it</b>" in main and "<b>Free</b>" not in main
     assert '<h1 id="list-title">Work</h1>' in main
 
 

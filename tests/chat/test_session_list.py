@@ -27,7 +27,7 @@ def act(client: Client, name: str, *sessions: Session) -> str:
 
 def listed(client: Client, **query: str) -> list[str]:
     page = client.get(reverse("sessions"), query).content.decode()
-    return re.findall(r"<b>(One|Two|Three) ", page)
+    return re.findall(r"<b>(One|Two|Three)</b>", page)
 
 
 def test_pinned_sessions_stand_first(client: Client, sessions: list[Session]) -> None:
@@ -101,6 +101,17 @@ def test_previews_have_no_markdown_and_times_the_persons_zone(
     client.cookies["pipeweb_zone"] = "Asia/Tokyo"
     page = client.get(reverse("sessions")).content.decode()
     assert "Heading Bold and code" in page and "2026-11-21 08:30 JST" in page
+
+
+def test_a_list_has_one_form_for_the_actions_on_all_its_rows(
+    client: Client, sessions: list[Session], alice: User
+) -> None:
+    def forms() -> int:
+        return client.get(reverse("sessions")).content.decode().count("csrfmiddlewaretoken")
+
+    before = forms()
+    factories.make_session(alice, title="Four")
+    assert forms() == before
 
 
 def test_a_zone_that_does_not_exist_is_utc(client: Client, sessions: list[Session]) -> None:

@@ -78,10 +78,8 @@ def test_renaming_in_the_sidebar_gives_its_row(client: Client, alice: User) -> N
     session = make_session(alice, title="Before")
     address = reverse("rename-session", args=[session.public]) + "?side"
     assert 'id="side-title"' in client.get(address).content.decode()
-    page = {"HX-Request": "true", "HX-Current-URL": "http://testserver/spending/"}
-    row = client.post(address, {"title": "After"}, headers=page).content.decode()
+    row = client.post(address, {"title": "After"}, headers={"HX-Request": "true"}).content.decode()
     assert ">After</span>" in row and "session-row" not in row
-    assert 'name="next" value="/spending/"' in row, "its actions lead back to the page, not to the row"
 
 
 def test_deleting_the_chat_that_is_open_leads_to_the_others(client: Client, alice: User) -> None:

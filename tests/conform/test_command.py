@@ -35,7 +35,7 @@ def provider(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Provider:
     """The emulator as the provider behind a key: only the socket is not there."""
     settings.GEMINI_API_KEY = KEY
     provider = Provider()
-    monkeypatch.setattr(conformance, "network", lambda: provider)
+    monkeypatch.setattr(conformance, "provider_transport", lambda base_url: provider)
     live_target = conformance.live_target
     monkeypatch.setattr(
         command, "live_target", lambda url: dataclasses.replace(live_target(url), pause=provider.pause)

@@ -36,6 +36,10 @@ def test_nginx_serves_hashed_files_for_ever_and_compressed(visitor: Visitor) -> 
     assert answer.headers["Content-Encoding"] == "gzip"
 
 
+def test_pages_are_compressed(visitor: Visitor) -> None:
+    assert visitor.get("/").headers["Content-Encoding"] == "gzip"
+
+
 def test_nginx_serves_nothing_else_of_the_data_folder(visitor: Visitor) -> None:
     for path in ("/static/../environment", "/static/%2e%2e/secret", "/workspaces/"):
         assert visitor.get(path).status_code in {400, 404}

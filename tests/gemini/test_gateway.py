@@ -14,6 +14,8 @@ from sessions_app.errors import (
 )
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.routes import route_of
+from sessions_app.prompt import wire
+from sessions_app.runs.reply_progress import ReplyProgress
 from tests.gemini.conftest import BODY, KEY, MODEL, bodies, read
 from tests.gemini.upstream import Upstream, error_body, event, framed
 
@@ -23,6 +25,25 @@ BAD_KEY = error_body(400, f"API key not valid: {KEY}", "INVALID_ARGUMENT", {"rea
 async def test_the_body_goes_out_byte_for_byte(either: Gateway, upstream: Upstream) -> None:
     await read(either)
     assert [request.body for request in upstream.requests] == [BODY]
+
+
+async def test_a_chunk_is_parsed_once(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[bytes] = []
+    loads = wire.loads
+
+    def note(body: bytes) -> object:
+        parsed.append(body)
+        return loads(body)
+
+    monkeypatch.setattr(wire, "loads", note)
+    progress, again = ReplyProgress("gemini"), ReplyProgress("gemini")
+    chunks = await read(gateway)
+    for chunk in chunks:
+        progress.take(chunk.ms, chunk.body, chunk.event)
+    assert parsed == [chunk.body for chunk in chunks]
+    for chunk in chunks:
+        again.take(chunk.ms, chunk.body)
+    assert progress.folder.reply() == again.folder.reply()
 
 
 async def test_the_path_names_version_model_and_framing(either: Gateway, upstream: Upstream) -> None:

@@ -34,7 +34,7 @@ def test_the_chat_calls_the_turns_by_the_same_numbers(client: Client, session: S
     answered(session, "Hello", "Hi")
     play_flight(session)
     page = client.get(session.get_absolute_url()).content.decode()
-    assert "Turns 1 to 2<" in page and "Turns 3 to 6<" in page
+    assert 'data-label="Turns 1 to 2"' in page and 'data-label="Turns 3 to 6"' in page
 
 
 def test_the_segments_of_the_ribbon_lead_to_their_layers(client: Client, session: Session) -> None:

@@ -27,11 +27,7 @@ Tell = Callable[..., str]
 def emulator(monkeypatch: pytest.MonkeyPatch, settings: Any, transactional_db: None) -> Emulator:
     emulator = Emulator(delay=0)
     settings.GEMINI_API_KEY = "ours"
-
-    def open_gateway(**options: Any) -> Gateway:
-        return Gateway(**options, transport=EmulatorTransport(emulator))
-
-    monkeypatch.setattr(caches, "Gateway", open_gateway)
+    monkeypatch.setattr(caches, "provider_transport", lambda base_url: EmulatorTransport(emulator))
     return emulator
 
 

@@ -12,6 +12,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from sessions_app.context.api_key import keys
+from sessions_app.context.outbound import provider_transport
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import PipewebError
 from sessions_app.gemini.gateway import Gateway
@@ -54,7 +55,9 @@ class Command(BaseCommand):
             raise CommandError(f"{error}\n{error.hint}".strip()) from error
 
     async def _act(self, action: str, names: list[str], options: dict[str, Any]) -> None:
-        gateway = Gateway(api_key=keys.current().text, base_url=settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
+        base_url = settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
+        transport = provider_transport(base_url)
+        gateway = Gateway(api_key=keys.current().text, base_url=base_url, transport=transport)
         try:
             if action == "tidy":
                 await self._tidy(gateway)

@@ -1,9 +1,11 @@
 """`manage.py up`: prepares the database and serves Pipeweb."""
 
+import ctypes
 import gc
 import ipaddress
 import socket
 from argparse import ArgumentParser
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,8 @@ class Command(BaseCommand):
         # First, so that a taken port is reported at once.
         listener = listen(host, port)
         make_private(data_paths())
+        # Migrating makes every model anew for each state; nothing else frees what it leaves.
+        gc.enable()
         call_command("migrate", verbosity=0, interactive=False, skip_checks=True)
         if not is_loopback(host) and not has_password():
             raise CommandError(
@@ -55,7 +59,6 @@ class Command(BaseCommand):
         from pipeweb.composition import build_emulator, build_runner
         from sessions_app.runs import demo_session
 
-        gc.enable()
         log_no_statements()
         # Also where a key is set: it may be removed while the server runs.
         CacheEntry.objects.forget(build_emulator().route, EntryReason.EMULATOR_RESTARTED)
@@ -63,6 +66,7 @@ class Command(BaseCommand):
         base = address_of(listener)
         # Daphne owns the descriptor from here and closes it at the end.
         endpoints = build_endpoint_description_strings(file_descriptor=listener.detach())
+        release_memory()
         # No access log: it would contain sign-in tokens.
         server = Server(application, endpoints, ready_callable=lambda: self.print_address(base, owner, host))
         server.run()
@@ -85,6 +89,13 @@ class Command(BaseCommand):
 def log_no_statements() -> None:
     """With DEBUG Django writes out every statement with its parameters, files included, and keeps 9,000."""
     setattr(BaseDatabaseWrapper, "queries_logged", property(attrgetter("force_debug_cursor")))  # noqa: B010
+
+
+def release_memory() -> None:
+    """Gives back to the system what preparing took: glibc keeps freed pages for later."""
+    gc.collect()
+    with suppress(OSError, AttributeError):  # Another C library.
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def data_paths() -> list[Path]:

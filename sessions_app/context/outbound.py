@@ -1,0 +1,12 @@
+"""How this installation reaches the provider, from its settings."""
+
+import httpx2
+from django.conf import settings
+
+from sessions_app.gemini.outbound import Outbound
+
+
+def provider_transport(base_url: str) -> httpx2.AsyncHTTPTransport:
+    """A transport of its own for a gateway to `base_url`."""
+    outbound = Outbound(settings.HTTPS_PROXY, settings.NO_PROXY, settings.SSL_CERT_FILE)
+    return outbound.transport(base_url)

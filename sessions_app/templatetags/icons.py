@@ -1,0 +1,26 @@
+"""The icons of the pages, symbols of one sheet. A builtin of templates: a page has dozens of them."""
+
+from functools import cache
+
+from django import template
+from django.contrib.staticfiles.storage import staticfiles_storage
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+SHEET = "icons.svg"
+ICON = '<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>'
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """The symbol of that name; hidden from screen readers."""
+    hashed: dict[str, str] = getattr(staticfiles_storage, "hashed_files", {})
+    return _icon(name, hashed.get(SHEET))
+
+
+@cache
+def _icon(name: str, hashed: str | None) -> SafeString:
+    """`hashed` is the name of the sheet since the files were collected: with it the address changes."""
+    return format_html(ICON, staticfiles_storage.url(SHEET), name)
