@@ -25,6 +25,7 @@ from sessions_app.models import (
     Session,
 )
 from sessions_app.prompt.reply import Usage
+from sessions_app.runs.accounting import cause_of
 from sessions_app.runs.comparison import compare_with_previous
 
 MOST = 300
@@ -185,6 +186,8 @@ def _judge_all(session_pk: int) -> None:
             is_cut, has_chunks = bool(row.fault) or row.is_cut, exchange.chunks.exists()
             judge(exchange, Usage.of(exchange.usage), comparison, is_cut=is_cut, has_chunks=has_chunks)
         exchange.save()
+        # What a request repeats may be in another session now.
+        Booking.objects.filter(exchange=exchange).update(cause=cause_of(exchange).value)
 
 
 def _requests(session: Session) -> Any:
