@@ -74,7 +74,7 @@ class CacheBookings:
 
     def _source_of_nobody(self, route: str) -> str:
         """A captured program pays for its cache itself, unless it asked with the server's key."""
-        source, key = source_of(route), self.entry["captured_request_id"] if self.entry else None
+        source, key = source_of(route), (self.entry["captured_request_id"] if self.entry else None) or 0
         rows = CapturedRequest.objects.filter(pk=key, uses_server_key=False)
         return "client" if source == "provider" and rows.exists() else source
 

@@ -34,12 +34,12 @@ def drop_unnamed(session: Session) -> None:
 def _unnamed_turns(session: Session, keys: Collection[str]) -> set[int]:
     """Turns that are neither answers, nor named, nor above one that is."""
     rows = Turn.objects.filter(session=session).values_list("pk", "parent", "public", "exchange")
-    parents = {pk: parent for pk, parent, _, _ in rows}
-    kept = {pk for pk, _, public, exchange in rows if exchange is not None or str(public) in keys}
-    above = kept
-    while above := {parents[pk] for pk in above if parents[pk] in parents} - kept:
-        kept |= above
-    return parents.keys() - kept
+    above = {pk: parent for pk, parent, _, _ in rows}
+    kept = {pk for pk, _, public, exchange in rows if exchange or str(public) in keys}
+    found = kept
+    while found := {pk for pk, *_ in rows if pk in {above[key] for key in found}} - kept:
+        kept |= found
+    return above.keys() - kept
 
 
 def _sources_in(manifest: Mapping[str, Any]) -> Iterator[int]:

@@ -84,7 +84,7 @@ def settings_of(old: Exchange, new: Exchange) -> list[SettingChange]:
 
 
 def _settings(exchange: Exchange) -> dict[str, str]:
-    tail: dict[str, Any] = wire.loads(b'{"contents":[' + exchange.stored_manifest.tail.encode())
+    tail: dict[str, Any] = wire.loads(b'{"contents":[' + exchange.end_of_body())
     given = {key: value for key, value in tail.items() if key not in ("contents", "cachedContent")}
     fields_by_name = {
         f"{name}.{key}": wire.dumps(value).decode()

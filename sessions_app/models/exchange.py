@@ -18,6 +18,7 @@ from sessions_app.models.source import (
     manifest_of,
     store_sources,
 )
+from sessions_app.prompt import wire
 from sessions_app.prompt.caching import CachePlan
 from sessions_app.prompt.dialects import request_in
 from sessions_app.prompt.layers import Layer
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from sessions_app.errors import PipewebError
     from sessions_app.models.captured_request import CapturedRequest
     from sessions_app.models.run import Run
+
+
+MEMBERS = {"generation_config": "generationConfig", "cached_content": "cachedContent"}
+"""Names in the spelling of SDKs that write snake_case, and in Gemini's."""
 
 
 class ExchangeQuerySet(models.QuerySet["Exchange"]):
@@ -263,6 +268,24 @@ class Exchange(models.Model):
     def request_body(self) -> bytes:
         """The prepared request, rebuilt byte for byte from the sources."""
         return self.stored_manifest.joined([item.wire for item in self.sent_items()], self.beside_items())
+
+    @property
+    def is_captured(self) -> bool:
+        """Whether another program wrote the request, by its manifest: no query."""
+        return "beside" in self.manifest
+
+    def end_of_body(self) -> bytes:
+        """What follows the contents, as our bodies have it.
+
+        A captured body has its members in any order: here all of them stand behind, in the names of Gemini.
+        """
+        if not self.is_captured:
+            return self.stored_manifest.tail.encode()
+        keys = [one.source for one in self.stored_manifest.beside]
+        sources = Source.objects.select_related("blob").in_bulk(set(keys)) if keys else {}
+        members = ((sources[key].name.removeprefix("config:"), sources[key].blob.bytes) for key in keys)
+        written = (wire.dumps(MEMBERS.get(name, name)) + b":" + body for name, body in members)
+        return b",".join([b"]", *written]) + b"}"
 
     def beside_items(self) -> list[bytes]:
         """The bytes of what stands beside the prompt in a captured body: one query, none for our own."""

@@ -42,15 +42,18 @@ class Asking(Program):
     def begun(self, body: bytes, **fields: Any) -> Begun:
         return super().begun(body, **({"path": PATH, "model": MODEL} | fields))
 
-    def ended(self, begun: Begun, answer: bytes = b"", status: int = 200, **fields: Any) -> Ended:
+    def ended(self, begun: Begun, answer: bytes = b"", status: int | None = 200, **fields: Any) -> Ended:
         """`answer` arrives in one packet, unless `packets` say otherwise."""
         whole = {"packets": [(11.0, len(answer))] if answer else [], "first_ms": 11.0 if answer else None}
         return super().ended(begun, answer, status, **(whole | fields))
 
-    def exchange(self, body: bytes, answer: bytes = b"", status: int = 200, **fields: Any) -> Exchange:
+    def exchange(self, body: bytes, answer: bytes = b"", status: int | None = 200, **fields: Any) -> Exchange:
         """Asks, and returns the exchange with its session and run."""
-        row = self.ask(body, answer, status, **fields)
-        return exchange_of(row)
+        of_end = {name: fields.pop(name) for name in ("packets", "fault", "is_cut") if name in fields}
+        begun = self.begun(body, **fields)
+        self.recording([begun])
+        self.recording([self.ended(begun, answer, status, **of_end)])
+        return exchange_of(CapturedRequest.objects.get(public=begun.key))
 
 
 def exchange_of(row: CapturedRequest) -> Exchange:

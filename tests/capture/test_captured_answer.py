@@ -1,11 +1,11 @@
-"""How a captured request was answered: chunks, error, outcome, run, verdict and turn, each as the audit has it."""
+"""How a captured request was answered: chunks, error, outcome, run, verdict and turn; all as audited."""
 
 import orjson
 import pytest
 from django.contrib.auth.models import User
 
 from sessions_app.capture.captured_answer import RELAY_ERROR
-from sessions_app.capture.faults import CaptureFault
+from sessions_app.error_codes import CaptureFault
 from sessions_app.models import Booking, CaptureAddress, Exchange, Run
 from tests.capture.answers import MODEL, Asking, audited, calls, counted, event, says
 from tests.capture.conversations import body_of, user
@@ -56,15 +56,15 @@ def test_an_answer_with_a_call(program: Asking) -> None:
 
 
 REFUSALS = [
-    (400, "INVALID_ARGUMENT", "Request contains an invalid argument.", "InvalidRequest"),
-    (429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.", "RateLimited"),
-    (503, "UNAVAILABLE", "The model is overloaded. Please try again later.", "Overloaded"),
+    (400, "INVALID_ARGUMENT", "Request contains an invalid argument."),
+    (429, "RESOURCE_EXHAUSTED", "You exceeded your current quota."),
+    (503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
 ]
 
 
-@pytest.mark.parametrize(("status", "code", "said", "kind"), REFUSALS)
+@pytest.mark.parametrize(("status", "code", "said"), REFUSALS)
 @pytest.mark.parametrize("is_list", [False, True], ids=["unary", "in an array"])
-def test_a_refusal(program: Asking, status: int, code: str, said: str, kind: str, is_list: bool) -> None:
+def test_a_refusal(program: Asking, status: int, code: str, said: str, is_list: bool) -> None:
     error = {"error": {"code": status, "message": said, "status": code}}
     body = orjson.dumps([error] if is_list else error)
     exchange = program.exchange(ASKED, body, status)
@@ -95,7 +95,7 @@ def test_a_stream_of_an_error_alone(program: Asking) -> None:
     assert exchange.run.status == Run.Status.FAILED and not exchange.turns.exists() and not audited()
 
 
-@pytest.mark.parametrize("fault", [CaptureFault.CLIENT_LEFT, CaptureFault.UPSTREAM_BROKE])
+@pytest.mark.parametrize("fault", [CaptureFault.CLIENT_LEFT, CaptureFault.BROKEN_OFF])
 def test_an_answer_that_breaks_off(program: Asking, fault: CaptureFault) -> None:
     exchange = program.exchange(ASKED, event(text_chunk("Double ")), fault=fault.value)
     assert facts(exchange)[2:] == (RELAY_ERROR, "cut_off")
@@ -104,7 +104,7 @@ def test_an_answer_that_breaks_off(program: Asking, fault: CaptureFault) -> None
 
 
 def test_a_program_that_leaves_before_anything_came(program: Asking) -> None:
-    exchange = program.exchange(ASKED, b"", None, fault=CaptureFault.CLIENT_LEFT.value)  # type: ignore[arg-type]
+    exchange = program.exchange(ASKED, b"", None, fault=CaptureFault.CLIENT_LEFT.value)
     assert facts(exchange)[2:] == (RELAY_ERROR, "not_answered")
     assert exchange.run.status == Run.Status.STOPPED and not exchange.turns.exists() and not audited()
 

@@ -52,7 +52,7 @@ class CachingProgram(Asking):
 
     def of_caches(self, method: str, path: str, body: Any, said: Any) -> CapturedRequest:
         sent = b"" if body is None else orjson.dumps(body)
-        facts = {"method": method, "path": path, "model": "", "asks_model": False}
+        facts: dict[str, Any] = {"method": method, "path": path, "model": "", "asks_model": False}
         return self.ask(sent, orjson.dumps(said), **facts)
 
     def said(self, name: str, hours: float) -> dict[str, Any]:
