@@ -96,12 +96,12 @@ class CacheEntryAdmin(RecordAdmin):
     @admin.action(description="Extend at the provider by an hour from now", permissions=["manage"])
     def extend_at_provider(self, request: HttpRequest, chosen: "QuerySet[CacheEntry]") -> None:
         until = timezone.now() + EXTENSION
-        count = CacheEntry.objects.live().filter(pk__in=_keys(chosen)).update(wanted_until=until)
+        count = CacheEntry.objects.ours().live().filter(pk__in=_keys(chosen)).update(wanted_until=until)
         self._report(request, count, "prolonged")
 
     @admin.action(description="Delete at the provider", permissions=["manage"])
     def delete_at_provider(self, request: HttpRequest, chosen: "QuerySet[CacheEntry]") -> None:
-        count = CacheEntry.objects.filter(pk__in=_keys(chosen)).mark_for_deletion(EntryReason.ADMIN)
+        count = CacheEntry.objects.ours().filter(pk__in=_keys(chosen)).mark_for_deletion(EntryReason.ADMIN)
         self._report(request, count, "deleted")
 
     def has_manage_permission(self, request: HttpRequest) -> bool:
@@ -113,7 +113,9 @@ class CacheEntryAdmin(RecordAdmin):
             message = f"{count} will be {word} at the provider within seconds, while the server runs."
             self.message_user(request, message, messages.SUCCESS)
         else:
-            self.message_user(request, "None of them is alive at the provider.", messages.WARNING)
+            self.message_user(
+                request, "None of them is a cache of ours that is alive at the provider.", messages.WARNING
+            )
 
 
 @admin.register(CacheRefusal)

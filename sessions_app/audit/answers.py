@@ -44,7 +44,10 @@ def answer_of(chunks: Iterable[bytes]) -> Answer:
 
 
 def _event(body: bytes) -> dict[str, Any]:
-    event = json.loads(body)
+    try:
+        event = json.loads(body)
+    except ValueError:
+        return {}  # As a program got it: a broken event is kept, and says nothing.
     if isinstance(event, list):
         event = next((one for one in event if isinstance(one, dict)), {})
     return event if isinstance(event, dict) else {}

@@ -17,7 +17,7 @@ from sessions_app.audit.differences import MoneyFigure
 from sessions_app.audit.money_sources import source_of, sources_of
 from sessions_app.audit.prices import PriceRows
 from sessions_app.audit.rows import Row
-from sessions_app.models import Booking, CacheEntry, CacheEvent, Exchange
+from sessions_app.models import Booking, CacheEntry, CacheEvent, CapturedRequest, Exchange
 
 AT_CREATION = timedelta(seconds=60)
 """Between the time asked for and the end that the provider names: its clock, and how long the answer took."""
@@ -70,7 +70,13 @@ class CacheBookings:
         route = self.entry["route"] if self.entry else ""
         makers = {event["session_id"] for event in self.events if event["kind"] == "made"} - {None}
         found = (one for maker in makers for one in sources_of(maker).values())
-        return {source for used, source in found if used == route} or {source_of(route)}
+        return {source for used, source in found if used == route} or {self._source_of_nobody(route)}
+
+    def _source_of_nobody(self, route: str) -> str:
+        """A captured program pays for its cache itself, unless it asked with the server's key."""
+        source, key = source_of(route), (self.entry["captured_request_id"] if self.entry else None) or 0
+        rows = CapturedRequest.objects.filter(pk=key, uses_server_key=False)
+        return "client" if source == "provider" and rows.exists() else source
 
     def of_cause(self, cause: str) -> list[Row]:
         return [row for row in self.bookings if row["cause"] == cause]

@@ -114,6 +114,10 @@ def named_findings(caches: CacheRows, exchange: Row) -> Iterator[Finding]:
         if event["kind"] == "named" and event["exchange"] == exchange["id"]
     ]
     is_named = exchange["cache_name"] and (exchange["usage"] or any(caches.rows.chunks(exchange)))
+    if is_named and exchange["id"] in caches.rows.captured:
+        # Of a cache whose making was not captured nothing is known.
+        events = caches.events.get(exchange["fingerprint"], ())
+        is_named = any(event["name"] == exchange["cache_name"] for event in events if event["kind"] == "made")
     found = [(exchange["fingerprint"], exchange["cache_name"])] if is_named else []
     yield Figure.NAMED_EVENTS, stored, found
 

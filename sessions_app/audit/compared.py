@@ -28,6 +28,8 @@ def compared_with(rows: SessionRows, exchange: Row) -> Row | None:
 
 def compared_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
     """Both as the numbers that pages show, 0 for none: of the row, and of the verdict's figures."""
+    if exchange["id"] in rows.captured and exchange["ended_at"] is None:
+        return  # It is compared when its answer is there.
     found = compared_with(rows, exchange)
     number = found["number"] if found else 0
     stored = rows.numbers.get(exchange["previous_id"] or 0)

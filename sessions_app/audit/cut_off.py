@@ -14,8 +14,11 @@ def is_cut_off(rows: SessionRows, exchange: Row) -> bool:
 
     Without a finish reason in its chunks, it was when the run was stopped or interrupted. An answer with one
     had ended, perhaps before it was recorded, and a run that failed may have failed because of it: no raw
-    row tells these, so the stored reason has to do.
+    row tells these, so the stored reason has to do. Of a captured one its request says it.
     """
+    captured = rows.captured.get(exchange["id"])
+    if captured is not None:
+        return bool(captured["fault"] or captured["is_cut"]) and any(rows.chunks(exchange))
     run = rows.runs[exchange["run_id"]]
     if run["status"] not in ENDED_EARLY or not _is_last(rows, exchange) or _is_whole(rows, exchange):
         return False

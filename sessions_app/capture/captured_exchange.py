@@ -55,6 +55,8 @@ def place_again(
     columns = _columns(captured, exchange.request_body(), remembered)
     for name, value in (columns or {}).items():
         setattr(exchange, name, value)
+    # It was read from the manifest that the body was joined by.
+    del exchange.stored_manifest
     exchange.save()
 
 

@@ -61,10 +61,14 @@ class RememberedHistories:
         if session_pk in self._evidence:
             self._evidence[session_pk] |= dict.fromkeys(evidence_of(turn.wire), str(turn.public))
 
+    def forget_answers(self) -> None:
+        """Another process has recorded some."""
+        self._evidence.clear()
+
     def forget(self) -> None:
         """After sessions were changed by hand, or a transaction was rolled back."""
         self._contents.clear()
-        self._evidence.clear()
+        self.forget_answers()
         self._size = 0
 
     def before(self, session_pk: int, captured: CapturedRequest | None) -> KnownHistory:

@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from sessions_app.capture.cutting import cut
 from sessions_app.gemini.routes import endpoint_of
 from sessions_app.models import CacheEntry, CapturedRequest
+from sessions_app.models.cache_event import CausedBy
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item
@@ -72,7 +73,7 @@ def note_cache_request(captured: CapturedRequest, route: str, answer: bytes) -> 
         return
     if captured.method == "DELETE":
         for entry in _entries(captured, route).at_provider().filter(name=found[1]):
-            _delete(entry)
+            _delete(entry, _when(captured))
         return
     try:
         said = CacheAnswer.model_validate_json(answer)
@@ -89,13 +90,15 @@ def _make(captured: CapturedRequest, route: str, said: CacheAnswer) -> None:
     model = said.model.removeprefix("models/")[:80]
     owner_id = captured.address.owner_id
     if said.expire_time is None or not CacheEntry.objects.claim(
-        fingerprint, model=model, route=route, owner_id=owner_id
+        fingerprint, model=model, route=route, owner_id=owner_id, by=_when(captured)
     ):
         return
     tokens = said.usage_metadata.total_token_count
-    CacheEntry.objects.remember(fingerprint, name=said.name, tokens=tokens, expires=said.expire_time)
+    CacheEntry.objects.remember(
+        fingerprint, name=said.name, tokens=tokens, expires=said.expire_time, by=_when(captured)
+    )
     CacheEntry.objects.filter(fingerprint=fingerprint).update(captured_request=captured)
-    cache = KeptCache(said.name, model, route, tokens)
+    cache = KeptCache(said.name, model, route, tokens, _when(captured).moment)
     book_creation(cache, None, _rest(said.expire_time, captured), owner_id, source=_payer(captured, route))
 
 
@@ -104,14 +107,20 @@ def _extend(captured: CapturedRequest, route: str, said: CacheAnswer) -> None:
     if entry is None or said.expire_time is None or entry.expires_at is None:
         return
     gained = said.expire_time - entry.expires_at
-    CacheEntry.objects.set_expiry(said.name, said.expire_time)
-    book_extension(KeptCache.of(entry), None, entry.owner_id, gained)
+    by = _when(captured)
+    _entries(captured, route).set_expiry(said.name, said.expire_time, by=by)
+    book_extension(KeptCache.of(entry, by.moment), None, entry.owner_id, gained)
 
 
-def _delete(entry: CacheEntry) -> None:
-    CacheEntry.objects.filter(pk=entry.pk).mark_for_deletion(EntryReason.CLIENT)
+def _delete(entry: CacheEntry, by: CausedBy) -> None:
+    CacheEntry.objects.filter(pk=entry.pk).mark_for_deletion(EntryReason.CLIENT, by=by)
     entry.refresh_from_db()
-    record_end(entry, EntryReason.CLIENT)
+    record_end(entry, EntryReason.CLIENT, by=by)
+
+
+def _when(captured: CapturedRequest) -> CausedBy:
+    """The events of a cache have the time of the answer, not that of their recording."""
+    return CausedBy(at=captured.ended_at or captured.received_at)
 
 
 def _entries(captured: CapturedRequest, route: str) -> Any:

@@ -7,6 +7,7 @@ changed sessions.
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -34,6 +35,13 @@ class KnownGrouping:
     """Requests that this process has placed."""
 
 
+class Refreshed(NamedTuple):
+    """What else has changed since the last batch: a person regrouped, another process wrote rows."""
+
+    is_regrouped: bool
+    has_others: bool
+
+
 class KnownGroupings:
     """By address. Of one thread."""
 
@@ -48,32 +56,35 @@ class KnownGroupings:
             self._known.popitem(last=False)
         return known
 
-    def refresh(self, address: int) -> KnownGrouping:
+    def refresh(self, address: int) -> Refreshed:
         """With the rows of other processes; locks the address, so that requests are placed one by one.
 
         Must run in a transaction.
         """
         rows = CaptureAddress.objects.select_for_update(of=("self",), no_key=True).filter(pk=address)
         regroupings = rows.values_list("regroupings", flat=True).first() or 0
-        if self.of(address).regroupings not in (regroupings, -1):
+        is_regrouped = self.of(address).regroupings not in (regroupings, -1)
+        if is_regrouped:
             del self._known[address]
         known = self.of(address)
         is_new, known.regroupings = known.regroupings < 0, regroupings
         placed = CapturedRequest.objects.filter(address=address).exclude(session="")
         later = placed.filter(pk__gt=known.newest).select_related("request_body", "exchange")
         found = list(reversed(later.order_by("-pk")[:REMEMBERED]))
-        if not is_new:
-            self._end_others(known, placed)
-        known.grouping.restore(_leaves([row for row in found if row.public not in known.own]))
+        others = [row for row in found if row.public not in known.own]
+        ended = 0 if is_new else self._end_others(known, placed)
+        if others and not is_new:
+            self._place_again(known, placed)
+        known.grouping.restore(_leaves(others))
         known.newest = max((row.pk for row in found), default=known.newest)
         known.own = {key for key in known.own if str(key) in known.grouping.leaves}
-        return known
+        return Refreshed(is_regrouped, bool(others or ended))
 
     def forget(self) -> None:
         self._known.clear()
 
-    def _end_others(self, known: KnownGrouping, placed: QuerySet[CapturedRequest]) -> None:
-        """How requests ended that another process relays."""
+    def _end_others(self, known: KnownGrouping, placed: QuerySet[CapturedRequest]) -> int:
+        """How requests ended that another process relays; returns how many did."""
         leaves = known.grouping.leaves
         open_ones = [key for key, leaf in leaves.items() if leaf.ended_at is None]
         others = [key for key in open_ones if UUID(key) not in known.own]
@@ -83,6 +94,14 @@ class KnownGroupings:
             at = row.ended_at.timestamp() if row.ended_at else 0.0
             text = answers.get(row.exchange_id, "")
             known.grouping.end(str(row.public), at, row.calls, text=text, has_failed=has_failed(row))
+        return len(ended)
+
+    def _place_again(self, known: KnownGrouping, placed: QuerySet[CapturedRequest]) -> None:
+        """Another process may have taken in one of them as a side call of what it placed."""
+        leaves = known.grouping.leaves
+        columns = "public", "session", "lane", "relation", "role", "before", "shared", "is_guess"
+        for row in placed.filter(public__in=list(leaves)).only(*columns):
+            leaves[str(row.public)].place = _place_of(row)
 
 
 def has_failed(row: CapturedRequest) -> bool:
@@ -101,17 +120,20 @@ def _leaves(rows: Sequence[CapturedRequest]) -> Iterator[Leaf]:
     for row in rows:
         traits = traits_of(row.sent_body(), scope=row.scope, name=row.name)
         if traits is not None:
-            place = Placement(
-                row.session,
-                row.lane,
-                Relation(row.relation),
-                LaneRole(row.role),
-                row.before,
-                row.shared,
-                row.is_guess,
-            )
             ended_at = row.ended_at.timestamp() if row.ended_at else None
             calls = tuple(tuple(one) for one in row.calls)
             key, at = str(row.public), row.received_at.timestamp()
             answer = text_hash(answers.get(row.exchange_id, ""))
-            yield Leaf(key, at, traits, place, calls, ended_at, has_failed(row), answer)
+            yield Leaf(key, at, traits, _place_of(row), calls, ended_at, has_failed(row), answer)
+
+
+def _place_of(row: CapturedRequest) -> Placement:
+    return Placement(
+        row.session,
+        row.lane,
+        Relation(row.relation),
+        LaneRole(row.role),
+        row.before,
+        row.shared,
+        row.is_guess,
+    )

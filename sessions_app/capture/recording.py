@@ -35,7 +35,11 @@ class Recording:
         try:
             with transaction.atomic():
                 for address in sorted({record.address for record in records}):
-                    self._groupings.refresh(address)
+                    changed = self._groupings.refresh(address)
+                    if changed.is_regrouped:
+                        self._histories.forget()
+                    elif changed.has_others:
+                        self._histories.forget_answers()
                 for record in records:
                     if isinstance(record, Begun):
                         self._begin(record)

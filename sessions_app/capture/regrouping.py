@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import uuid4
 
 from django.db import transaction
 from django.db.models import F
@@ -9,6 +10,7 @@ from django.db.models import F
 from sessions_app.capture.captured_answer import RELAY_ERROR, compared_with, judge, last_turn
 from sessions_app.capture.captured_exchange import place_again
 from sessions_app.capture.captured_history import RememberedHistories
+from sessions_app.capture.left_behind import drop_unnamed
 from sessions_app.capture.placements import LaneRole, Placement, Relation
 from sessions_app.error_codes import RegroupProblem
 from sessions_app.errors import NotRegrouped
@@ -21,9 +23,9 @@ from sessions_app.models import (
     Exchange,
     Run,
     Session,
-    Turn,
 )
 from sessions_app.prompt.reply import Usage
+from sessions_app.runs.accounting import cause_of
 from sessions_app.runs.comparison import compare_with_previous
 
 MOST = 300
@@ -76,9 +78,10 @@ def join(session: Session, other: Session) -> None:
         earlier = earlier.filter(received_at__lt=opener.received_at)
     last = earlier.order_by("-received_at", "-pk").first()
     CapturedSession.objects.filter(session=other).update(session=session)
+    joined = opener.lane if opener is not None and last is not None else None
     for row in moved:
         row.session = key
-        if opener is not None and last is not None and row.lane == opener.lane and row.role == opener.role:
+        if last is not None and row.lane == joined:
             row.lane = last.lane
     if opener is not None and last is not None:
         opener.relation, opener.before = Relation.JOINED.value, str(last.public)
@@ -99,8 +102,10 @@ def split(session: Session, number: int) -> Session:
     _check_size(moved)
     here = {str(row.public) for row in moved}
     lanes: dict[str, str] = {}
+    # Not the key of the request: that may lead to where an earlier split was joined again.
+    key = f"split:{uuid4()}"
     for row in moved:
-        row.session = f"split:{first.public}"
+        row.session = key
         begins = row.lane not in lanes
         lane = lanes.setdefault(row.lane, row.lane if row.lane in here else str(row.public))
         row.lane = lane
@@ -116,17 +121,20 @@ def split(session: Session, number: int) -> Session:
 def _move(moved: Sequence[CapturedRequest], remembered: RememberedHistories) -> None:
     """Takes exchanges into the sessions under whose keys their requests stand, and judges all there again."""
     exchanges = [row.exchange for row in moved if row.exchange is not None]
-    was = {exchange.session_id for exchange in exchanges}
-    runs = {exchange.run_id for exchange in exchanges}
+    sessions = {exchange.session_id for exchange in exchanges}
     for row in moved:
         if row.exchange is not None:
             _move_one(row, row.exchange, remembered)
     remembered.forget()
-    for key in was:
-        _tidy(Session.objects.get(pk=key), runs)
-    for key in {exchange.session_id for exchange in exchanges}:
-        _renumber(key)
-        _judge_all(key)
+    sessions |= {exchange.session_id for exchange in exchanges}
+    for session in Session.objects.filter(pk__in=sessions).order_by("pk"):
+        if session.exchanges.exists():
+            _renumber(session.pk)
+            _judge_all(session.pk)
+            _show_newest(session)
+            drop_unnamed(session)
+        else:
+            session.erase()
 
 
 def _move_one(row: CapturedRequest, exchange: Exchange, remembered: RememberedHistories) -> None:
@@ -137,34 +145,21 @@ def _move_one(row: CapturedRequest, exchange: Exchange, remembered: RememberedHi
     above = last_turn(exchange)
     depth = above.depth + 1 if above else 0
     exchange.turns.update(session=session, parent=above, depth=depth, run=exchange.run)
-    answer = exchange.turns.order_by("-pk").first()
     run = exchange.run
     run.outcome, run.error, run.ended_at = exchange.outcome, exchange.error, exchange.ended_at
     is_ours = exchange.error.get("kind") == RELAY_ERROR
     failed = Run.Status.STOPPED if is_ours else Run.Status.FAILED
     run.status = failed if exchange.error else Run.Status.COMPLETED
     run.save(update_fields=["outcome", "error", "ended_at", "status"])
-    if answer is not None and row.role == LaneRole.MAIN:
-        Session.objects.filter(pk=session.pk).update(head=answer, updated_at=row.received_at)
 
 
-def _tidy(session: Session, runs: set[int]) -> None:
-    """What moved exchanges leave behind: runs without exchanges, with their turns, or a whole session."""
-    if not session.exchanges.exists():
-        session.erase()
-        return
-    left = Run.objects.filter(pk__in=runs, session=session, exchanges=None)
-    main = session.exchanges.filter(run__lane_role=LaneRole.MAIN).order_by("-number").first()
-    newest = main or session.exchanges.order_by("-number").first()
-    head = newest.turns.order_by("-pk").first() or last_turn(newest) if newest else None
-    Session.objects.filter(pk=session.pk).update(head=head)
-    keys = list(left.values_list("pk", flat=True))
-    Run.objects.filter(pk__in=keys).update(trigger=None)
-    for turn in Turn.objects.filter(run__in=keys, exchange=None).order_by("-depth"):
-        if not turn.children.exists():
-            turn.delete()
-    Turn.objects.filter(run__in=keys).update(run=None)
-    Run.objects.filter(pk__in=keys).delete()
+def _show_newest(session: Session) -> None:
+    """The page of the session ends with its newest request of a main lane, else of any."""
+    newest_first = session.exchanges.order_by("-number")
+    newest = newest_first.filter(run__lane_role=LaneRole.MAIN).first() or newest_first[0]
+    head = newest.turns.order_by("-pk").first() or last_turn(newest)
+    at = max(newest_first.values_list("started_at", flat=True))
+    Session.objects.filter(pk=session.pk).update(head=head, updated_at=at)
 
 
 def _renumber(session_pk: int) -> None:
@@ -191,6 +186,8 @@ def _judge_all(session_pk: int) -> None:
             is_cut, has_chunks = bool(row.fault) or row.is_cut, exchange.chunks.exists()
             judge(exchange, Usage.of(exchange.usage), comparison, is_cut=is_cut, has_chunks=has_chunks)
         exchange.save()
+        # What a request repeats may be in another session now.
+        Booking.objects.filter(exchange=exchange).update(cause=cause_of(exchange).value)
 
 
 def _requests(session: Session) -> Any:

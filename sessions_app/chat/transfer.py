@@ -110,7 +110,9 @@ def _exchanges(session: Session, runs: Mapping[int, UUID]) -> list[ExportedExcha
         ExportedExchange(
             run=runs[exchange.run_id],
             usd=None if exchange.usd is None else str(exchange.usd),
-            verdict_sentence=verdicts.sentence(exchange.found_verdict, exchange.earlier("verdict")),
+            verdict_sentence=verdicts.sentence(
+                exchange.found_verdict, exchange.earlier("verdict"), is_captured=exchange.session.is_captured
+            ),
             **{name: getattr(exchange, name) for name in names},
         )
         for exchange in session.exchanges.defer("manifest", "stages", "notes")

@@ -59,7 +59,9 @@ def _sentences(exchange: Exchange) -> dict[str, str]:
     """The texts that the pages show for the stored codes and figures."""
     broken = exchange.found_break
     return {
-        "verdict": verdicts.sentence(exchange.found_verdict, exchange.earlier("verdict")),
+        "verdict": verdicts.sentence(
+            exchange.found_verdict, exchange.earlier("verdict"), is_captured=exchange.session.is_captured
+        ),
         "cache_plan": cache_plans.reason(exchange.cache_plan, exchange.earlier("cache_plan")),
         "strategy": strategies.sentence(exchange.strategy, exchange.earlier("strategy")),
         "break_line": f"{break_lines.place(broken)}: {_happened(exchange, broken)}." if broken else "",

@@ -35,7 +35,7 @@ def lanes_of(session: Session, exchanges: Iterable[Exchange]) -> Mapping[int, Ro
 
 def _labels(session: Session) -> dict[str, tuple[str, int]]:
     """Lane → its name and its place among those beside the main one, in the order in which they began."""
-    runs = Run.objects.filter(session=session).exclude(lane="").order_by("pk")
+    runs = Run.objects.filter(session=session).exclude(lane="").order_by("started_at", "pk")
     roles = dict(runs.values_list("lane", "lane_role"))
     beside = [lane for lane, role in roles.items() if role != "main"]
     alike = {role: [lane for lane in beside if roles[lane] == role] for role in set(roles.values())}

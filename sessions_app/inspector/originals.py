@@ -1,11 +1,13 @@
 """A stored request read back into its layers, and the body with which it can be sent again."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
-from sessions_app.models import Exchange, SentItem, Source
+from sessions_app.models import Exchange, Source
+from sessions_app.models.source import SentItem
 from sessions_app.prompt import wire
-from sessions_app.prompt.parts import content, text_of, text_part
+from sessions_app.prompt.layers import Layer
+from sessions_app.prompt.parts import PartView, parts_in
 from sessions_app.prompt.payload import SYSTEM_SOURCE, TOOLS_SOURCE
 from sessions_app.prompt.prompt_items import TEXT_KIND
 from sessions_app.prompt.renditions.original import Original, OriginalEntry, inline_body
@@ -13,51 +15,78 @@ from sessions_app.prompt.renditions.original import Original, OriginalEntry, inl
 CONFIGURATION = "config:"
 """Names of sources begin so that stand beside the prompt in a captured body."""
 
+MEMBERS = {"generation_config": "generationConfig", "cached_content": "cachedContent"}
+"""Spellings of some programs, and those of Gemini."""
+
 
 def original_of(exchange: Exchange) -> Original:
-    if "beside" not in exchange.manifest:
-        entries = (OriginalEntry(item.layer, item.source.name, item.wire) for item in exchange.sent_items())
-        return Original(exchange.model, tuple(entries), exchange.stored_manifest.tail.encode())
-    tail = wire.dumps(fields_beside(exchange)).removeprefix(b"{")
-    after = b"]," + tail if tail != b"}" else b"]}"
-    return Original(exchange.model, tuple(_read_back(exchange.sent_items())), after)
+    items = exchange.sent_items()
+    if exchange.is_captured:
+        entries = _of_captured(items)
+    else:
+        entries = (OriginalEntry(item.layer, item.source.name, item.wire) for item in items)
+    return Original(exchange.model, tuple(entries), end_of_body(exchange))
 
 
-def fields_beside(exchange: Exchange) -> dict[str, Any]:
-    """The members of the body beside the prompt, by name."""
-    if "beside" not in exchange.manifest:
-        tail: dict[str, Any] = wire.loads(b'{"contents":[' + exchange.stored_manifest.tail.encode())
-        return {name: value for name, value in tail.items() if name != "contents"}
+def end_of_body(exchange: Exchange) -> bytes:
+    """What follows the contents, as our bodies have it.
+
+    A captured body has its members in any order: here all of them stand behind, in the names of Gemini.
+    """
+    if not exchange.is_captured:
+        return exchange.stored_manifest.tail.encode()
     keys = [one.source for one in exchange.stored_manifest.beside]
-    names = dict(Source.objects.filter(pk__in=keys).values_list("pk", "name"))
-    bodies = zip(keys, exchange.beside_items(), strict=True)
-    return {names[key].removeprefix(CONFIGURATION): wire.loads(body) for key, body in bodies}
+    names = dict(Source.objects.filter(pk__in=keys).values_list("pk", "name")) if keys else {}
+    members = zip(keys, exchange.beside_items(), strict=True)
+    named = ((names[key].removeprefix(CONFIGURATION), body) for key, body in members)
+    written = (wire.dumps(MEMBERS.get(name, name)) + b":" + body for name, body in named)
+    return b",".join([b"]", *written]) + b"}"
+
+
+def _of_captured(items: Iterable[SentItem]) -> Iterator[OriginalEntry]:
+    """As our layers have it: texts of instructions without quotes, and whole contents."""
+    for content, group in groupby(items, key=lambda item: item.content):
+        listed = list(group)
+        if content is None:
+            yield from (one for item in listed for one in _beside_contents(item))
+            continue
+        texts = [item for item in listed if item.source.kind == TEXT_KIND]
+        yield from (_entry(item) for item in texts if item.layer is Layer.DYNAMIC)
+        said = [b'{"text":"' + item.wire + b'"}' for item in texts if item.layer is not Layer.DYNAMIC]
+        if said:
+            whole = b'{"role":"user","parts":[' + b",".join(said) + b"]}"
+            yield OriginalEntry(Layer.BUFFERED, listed[-1].source.name, whole)
+        yield from (_entry(item) for item in listed if item.source.kind != TEXT_KIND)
+
+
+def _beside_contents(item: SentItem) -> Iterator[OriginalEntry]:
+    """Tools, the system instruction, and contents that the named cache holds; nothing of an opaque body."""
+    if item.source.name == TOOLS_SOURCE:
+        yield _entry(item)
+    elif item.source.name == SYSTEM_SOURCE:
+        value = wire.loads(item.wire)
+        said = (
+            value if isinstance(value, str) else "\n".join(PartView(0, part).text for part in parts_in(value))
+        )
+        yield OriginalEntry(item.layer, item.source.name, wire.dumps(said)[1:-1])
+    elif item.layer is Layer.STATIC and item.is_cached:
+        yield OriginalEntry(Layer.BUFFERED, item.source.name, item.wire)
+
+
+def _entry(item: SentItem) -> OriginalEntry:
+    return OriginalEntry(item.layer, item.source.name, item.wire)
 
 
 def names_cache(exchange: Exchange) -> bool:
     """Whether the request left out a part that an explicit cache held."""
-    return bool(fields_beside(exchange).get("cachedContent"))
+    return Original(exchange.model, (), end_of_body(exchange)).names_cache
 
 
 def body_to_send(exchange: Exchange, *, as_sent: bool = False) -> bytes:
-    """The body with what the named cache held inline, since a cache ends; or as it was sent."""
-    if as_sent or not names_cache(exchange):
+    """The body with what the named cache held inline, since a cache ends; or as it was sent.
+
+    That of a program is never rewritten.
+    """
+    if as_sent or exchange.is_captured or not names_cache(exchange):
         return exchange.sent_body()
     return inline_body(original_of(exchange))
-
-
-def _read_back(items: list[SentItem]) -> Iterator[OriginalEntry]:
-    """The items of a captured request as those of our own are: texts of layers without quotes, contents."""
-    for item in items:
-        name, body = item.source.name, item.wire
-        if name == SYSTEM_SOURCE:
-            body = _unquoted(text_of(body))
-        elif item.source.kind == TEXT_KIND and name.startswith("turn:"):
-            body = wire.dumps(content("user", [text_part(wire.loads(b'"' + body + b'"'))]))
-        elif item.layer == "static" and name != TOOLS_SOURCE and item.source.kind != TEXT_KIND:
-            body = _unquoted(text_of(body))
-        yield OriginalEntry(item.layer, name, body)
-
-
-def _unquoted(text: str) -> bytes:
-    return wire.dumps(text)[1:-1]

@@ -7,9 +7,9 @@ instead of sending the static layer, or moving a turn from the trigger into the 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from sessions_app.inspector.originals import fields_beside
+from sessions_app.inspector.originals import end_of_body
 from sessions_app.models import Exchange, Source
 from sessions_app.models.source import ManifestEntry
 from sessions_app.prompt import wire
@@ -85,7 +85,8 @@ def settings_of(old: Exchange, new: Exchange) -> list[SettingChange]:
 
 
 def _settings(exchange: Exchange) -> dict[str, str]:
-    given = {key: value for key, value in fields_beside(exchange).items() if key != "cachedContent"}
+    tail: dict[str, Any] = wire.loads(b'{"contents":[' + end_of_body(exchange))
+    given = {key: value for key, value in tail.items() if key not in ("contents", "cachedContent")}
     fields_by_name = {
         f"{name}.{key}": wire.dumps(value).decode()
         for name, fields in given.items()

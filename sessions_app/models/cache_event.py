@@ -22,10 +22,18 @@ MOMENT_COLUMNS = ("kind", "at", "name", "expires", "reason")
 
 @dataclass(frozen=True, slots=True)
 class CausedBy:
-    """The exchange whose plan caused an event, and its session; None where nobody's did."""
+    """The exchange whose plan caused an event, and its session; None where nobody's did.
+
+    `at` is when it happened, None for now: what other programs do is written later.
+    """
 
     exchange: int | None = None
     session: int | None = None
+    at: datetime | None = None
+
+    @property
+    def moment(self) -> datetime:
+        return self.at or timezone.now()
 
 
 NOBODY = CausedBy()

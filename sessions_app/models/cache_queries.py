@@ -43,6 +43,10 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
     def live(self) -> Self:
         return self.filter(state=EntryState.LIVE)
 
+    def ours(self) -> Self:
+        """Without those that captured programs made, which are theirs to extend and delete."""
+        return self.filter(captured_request=None)
+
     def at_provider(self) -> Self:
         """Entries whose cache exists there, also when it is to be deleted."""
         return self.filter(state__in=AT_PROVIDER)
@@ -52,14 +56,14 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         return self.filter(Q(route=endpoint) | Q(route__startswith=f"{endpoint}/"))
 
     def pending_actions(self, endpoint: str) -> Self:
-        """Entries to be deleted or extended there.
+        """Entries of ours to be deleted or extended there.
 
         A cache that an active run named is not deleted before that run has ended, unless an admin asked.
         """
         named = Run.objects.active().filter(exchanges__cache_name__gt="").values("exchanges__cache_name")
         deletable = Q(state=EntryState.TO_DELETE) & (Q(reason=EntryReason.ADMIN) | ~Q(name__in=named))
         extendable = Q(state=EntryState.LIVE, wanted_until__isnull=False)
-        return self.on_endpoint(endpoint).filter(deletable | extendable)
+        return self.ours().on_endpoint(endpoint).filter(deletable | extendable)
 
     @transaction.atomic
     def set_state(
@@ -70,7 +74,7 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         found = list(self.select_for_update(of=("self",)))
         if not found:
             return 0
-        changes = {"state": state, "changed_at": timezone.now(), **fields}
+        changes = {"state": state, "changed_at": by.moment, **fields}
         self.model._base_manager.filter(pk__in=[entry.pk for entry in found]).update(**changes)
         CacheEvent.objects.add([event for entry in found for event in _events(entry, kind, changes)], by)
         return len(found)
@@ -89,12 +93,12 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
 
         The claim ends with `remember`, `refuse` or `release`, or expires after LEASE.
         """
-        now = timezone.now()
+        now = by.moment
         lease = {"leased_until": now + LEASE, "reason": "", "said": "", "owner_id": owner_id}
         fresh = {**lease, "model": model, "route": route, "state": EntryState.PENDING}
         entry, is_new = self.get_or_create(fingerprint=fingerprint, defaults=fresh)
         if is_new:
-            CacheEvent.objects.add([CacheEvent.of(entry, CacheEventKind.PLANNED)], by)
+            CacheEvent.objects.add([CacheEvent.of(entry, CacheEventKind.PLANNED, at=now)], by)
             return True
         free = self.filter(_is_free(now), fingerprint=fingerprint)
         return bool(free.set_state(EntryState.PENDING, CacheEventKind.PLANNED, by=by, name="", **lease))
@@ -103,7 +107,7 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         self, fingerprint: str, *, name: str, tokens: int, expires: datetime, by: CausedBy = NOBODY
     ) -> bool:
         """Ends a claim with a cache. Returns False when the claim was lost; no row then has this cache."""
-        now = timezone.now()
+        now = by.moment
         claimed = self.filter(fingerprint=fingerprint, state=EntryState.PENDING)
         made = claimed.set_state(
             EntryState.LIVE,
@@ -242,10 +246,10 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
     @transaction.atomic
     def set_expiry(self, name: str, expires: datetime, *, by: CausedBy = NOBODY) -> None:
         """What the provider answered to an extension."""
-        changes = {"expires_at": expires, "wanted_until": None, "changed_at": timezone.now()}
+        changes = {"expires_at": expires, "wanted_until": None, "changed_at": by.moment}
         extended = list(self.at_provider().filter(name=name))
         self.at_provider().filter(name=name).update(**changes)
-        longer = {"expires": expires, "reason": ""}
+        longer = {"expires": expires, "reason": "", "at": by.moment}
         CacheEvent.objects.add(
             [CacheEvent.of(entry, CacheEventKind.EXTENDED, **longer) for entry in extended], by
         )

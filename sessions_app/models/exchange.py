@@ -264,6 +264,11 @@ class Exchange(models.Model):
         """The prepared request, rebuilt byte for byte from the sources."""
         return self.stored_manifest.joined([item.wire for item in self.sent_items()], self.beside_items())
 
+    @property
+    def is_captured(self) -> bool:
+        """Whether another program wrote the request, by its manifest: no query."""
+        return "beside" in self.manifest
+
     def beside_items(self) -> list[bytes]:
         """The bytes of what stands beside the prompt in a captured body: one query, none for our own."""
         keys = [one.source for one in self.stored_manifest.beside]

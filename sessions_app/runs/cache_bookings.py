@@ -3,8 +3,8 @@
 Each is booked to the session whose run caused it; what is given back, to the session that had paid for it.
 """
 
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -23,20 +23,21 @@ from sessions_app.runs.serving import model_of_cache, price_of_served
 
 @dataclass(frozen=True, slots=True)
 class KeptCache:
-    """A cache at the provider, as far as its price needs it."""
+    """A cache at the provider, as far as its price needs it; `at` is when it is made, kept longer or ends."""
 
     name: str
     model: str
     route: str
     tokens: int
+    at: datetime = field(default_factory=timezone.now)
 
     @property
     def serving_model(self) -> str:
-        return model_of_cache(self.model, self.route, timezone.now().date())
+        return model_of_cache(self.model, self.route, self.at.date())
 
     @classmethod
-    def of(cls, entry: CacheEntry) -> "KeptCache":
-        return cls(entry.name, entry.model, entry.route, entry.tokens)
+    def of(cls, entry: CacheEntry, at: datetime | None = None) -> "KeptCache":
+        return cls(entry.name, entry.model, entry.route, entry.tokens, at or timezone.now())
 
 
 class Payer(NamedTuple):
@@ -85,7 +86,7 @@ def book_early_end(cache: KeptCache, owner_id: int | None, left: timedelta) -> N
     kept = [one for one in own.values() if one.cause == SpendingCause.CACHE_KEPT]
     booked = [StorageBooking(one.pk, one.stored_seconds, one.usd) for one in kept]
     found, unbooked = refunds(booked, left.total_seconds())
-    bookings = [_refund(own[one.key], one) for one in found]
+    bookings = [_refund(own[one.key], one, cache.at) for one in found]
     # Earlier versions booked a cache without its name.
     if unbooked and len(kept) == len(own):
         bookings.append(_unlinked_refund(cache, owner_id, unbooked))
@@ -98,9 +99,10 @@ def record_end(entry: CacheEntry, reason: str, said: str = "", *, by: CausedBy =
 
     Since when it was gone nobody knows: what it cost until now is an upper bound.
     """
-    left = (entry.expires_at or timezone.now()) - timezone.now()
+    now = by.moment
+    left = (entry.expires_at or now) - now
     if entry.drop(reason, said, by=by) and left > timedelta():
-        book_early_end(KeptCache.of(entry), entry.owner_id, left)
+        book_early_end(KeptCache.of(entry, now), entry.owner_id, left)
 
 
 def session_that_made(entry: CacheEntry) -> Session | None:
@@ -113,7 +115,7 @@ def session_that_made(entry: CacheEntry) -> Session | None:
 
 
 def _price_of(cache: KeptCache) -> Price | None:
-    return price_of_served(cache.model, cache.serving_model, timezone.now().date())
+    return price_of_served(cache.model, cache.serving_model, cache.at.date())
 
 
 def _storage(cache: KeptCache, payer: Payer, price: Price | None, time: timedelta) -> Booking:
@@ -133,20 +135,20 @@ def _booking(
         source_of_cache(cache.name, payer.session, cache.route),
         price,
         model=cache.serving_model,
-        day=timezone.now().date(),
+        day=cache.at.date(),
         usd=usd,
         cache_name=cache.name,
         owner_id=payer.owner_id,
     )
 
 
-def _refund(paid: Booking, given: StorageBooking) -> Booking:
-    """A booking of today for whoever had paid."""
+def _refund(paid: Booking, given: StorageBooking, at: datetime) -> Booking:
+    """A booking of the day of the end, for whoever had paid."""
     return Booking(
         owner_id=paid.owner_id,
         session_id=paid.session_id,
         price_id=paid.price_id,
-        day=timezone.now().date(),
+        day=at.date(),
         model=paid.model,
         cause=SpendingCause.CACHE_KEPT.value,
         source=paid.source,

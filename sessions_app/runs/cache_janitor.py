@@ -136,7 +136,8 @@ def owned_caches(listed: Iterable[CacheListed]) -> list[CacheListed]:
 def _compare(route: str, listed: Iterable[CacheListed], began: datetime) -> Reconciliation:
     found = Reconciliation()
     held = (CacheEntry.State.LIVE, CacheEntry.State.TO_DELETE, CacheEntry.State.PENDING)
-    entries = readable(CacheEntry.objects.on_endpoint(route).filter(state__in=held), "cache_not_read")
+    ours = CacheEntry.objects.ours().on_endpoint(route)
+    entries = readable(ours.filter(state__in=held), "cache_not_read")
     known = {entry.name for entry in entries}
     pending = {entry.display_name: entry for entry in entries if entry.state == CacheEntry.State.PENDING}
     for cache in owned_caches(listed):

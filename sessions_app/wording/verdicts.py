@@ -53,14 +53,17 @@ BADGES = {
 """The code below an answer; the card gives the reason of a miss."""
 
 OURS = {
-    "nothing": "Our bytes: nothing was sent before this on its branch.",
-    "same": "Our bytes: all that exchange {number} sent (about {prefix_tokens:,} tokens) "
+    "nothing": "{sender}: nothing was sent before this on its branch.",
+    "same": "{sender}: all that exchange {number} sent (about {prefix_tokens:,} tokens) "
     "stands first again{reader}.",
-    "parted": "Our bytes: the first {prefix_tokens:,} tokens (about) are those of exchange {number}; "
+    "parted": "{sender}: the first {prefix_tokens:,} tokens (about) are those of exchange {number}; "
     "they part at {place}: {happened}{reader}.",
-    "rolled": "Our bytes: the first {prefix_tokens:,} tokens (about) are those of exchange {number}; "
+    "rolled": "{sender}: the first {prefix_tokens:,} tokens (about) are those of exchange {number}; "
     "then {happened}{reader}.",
 }
+
+SENDERS = {False: "Our bytes", True: "The program's bytes"}
+"""Whose request it was: ours, or a captured program's."""
 
 ROLLED = {
     "over": "history rolled over: {turns} became {chunks}",
@@ -118,6 +121,16 @@ REASONS = {
     VerdictReason.UNKNOWN: "",
 }
 
+OF_PROGRAMS = REASONS | {
+    VerdictReason.DROPPED: "That was the program's doing.",
+    VerdictReason.NEAR_MINIMUM: "What stayed the same is so near to the minimum of {minimum:,} tokens that "
+    "the program's change or the provider may explain the miss.",
+    VerdictReason.UNEXPLAINED: "An unchanged prefix, soon after, and still a miss: not the program's doing.",
+    VerdictReason.CACHE_GONE: "The provider no longer had the cache that the program named.",
+    VerdictReason.CACHE_LOST: "The program sent all of the request itself.",
+    VerdictReason.ROLLED_OVER: "The longer static layer was new to the provider: the program's doing.",
+}
+"""Reasons that name who sent the request, of captured ones."""
 
 FATES = {
     FateKind.LIVES: "",
@@ -129,6 +142,14 @@ FATES = {
     FateKind.UNKNOWN: "",
 }
 """What became of the explicit cache that a request might have named."""
+
+FATES_OF_PROGRAMS = FATES | {
+    FateKind.DROPPED: "The program had deleted the cache that it named before.",
+    FateKind.UNUSED: "The program did not name the cache that it named before.",
+    FateKind.EXPIRED: "The cache that the program named before {expired}.",
+    FateKind.GONE: "The provider no longer had the cache that the program named before.",
+}
+"""The same, of caches that captured programs make."""
 
 EXPIRIES = {
     "soon": "was about to run out",
@@ -159,24 +180,28 @@ def badge(code: str) -> str:
     return BADGES[VerdictCode(code)] if code else ""
 
 
-def two_facts(verdict: Verdict | None, earlier: str = "") -> TwoFacts:
-    """`earlier` is the sentence that stands in for figures in a row of an earlier version."""
+def two_facts(verdict: Verdict | None, earlier: str = "", *, is_captured: bool = False) -> TwoFacts:
+    """`earlier` is the sentence that stands in for figures in a row of an earlier version; `is_captured`: a
+    program wrote the request.
+    """
     if verdict is None:
         return TwoFacts("", earlier_version(earlier))
-    ours = _ours(verdict.seen) if verdict.prompt is not None else ""
-    said = (_count(verdict), _again(verdict), _fate(verdict.fate), _why(verdict))
+    ours = _ours(verdict.seen, is_captured) if verdict.prompt is not None else ""
+    said = (_count(verdict), _again(verdict), _fate(verdict.fate, is_captured), _why(verdict, is_captured))
     return TwoFacts(ours, " ".join(filter(None, said)))
 
 
-def sentence(verdict: Verdict | None, earlier: str = "") -> str:
+def sentence(verdict: Verdict | None, earlier: str = "", *, is_captured: bool = False) -> str:
     """Both facts as one text."""
-    return " ".join(filter(None, two_facts(verdict, earlier)))
+    return " ".join(filter(None, two_facts(verdict, earlier, is_captured=is_captured)))
 
 
-def _ours(seen: Comparison | None) -> str:
+def _ours(seen: Comparison | None, is_captured: bool) -> str:
+    sender = SENDERS[is_captured]
     if seen is None:
-        return OURS["nothing"]
+        return OURS["nothing"].format(sender=sender)
     figures = {
+        "sender": sender,
         "number": seen.number,
         "prefix_tokens": seen.prefix_tokens,
         "reader": READERS[_reader(seen)],
@@ -226,23 +251,25 @@ def _again(verdict: Verdict) -> str:
     return AGAIN[case].format(number=again.number, tokens=again.prefix_tokens)
 
 
-def _fate(fate: CacheFate | None) -> str:
+def _fate(fate: CacheFate | None, is_captured: bool) -> str:
     if fate is None:
         return ""
     minutes = round(fate.seconds / 60)
     expiry = "minutes" if minutes > 0 else "seconds" if fate.seconds >= 0 else "soon"
     plan = CachePlan(CacheAction.NONE, "", fate.plan) if fate.plan else None
-    return FATES[fate.kind].format(
+    said = (FATES_OF_PROGRAMS if is_captured else FATES)[fate.kind]
+    return said.format(
         expired=EXPIRIES[expiry].format(minutes=minutes),
         reason=cache_plans.entry_reason(fate.reason or "", ""),
         plan=cache_plans.reason(plan),
     )
 
 
-def _why(verdict: Verdict) -> str:
+def _why(verdict: Verdict, is_captured: bool) -> str:
+    reason = (OF_PROGRAMS if is_captured else REASONS)[verdict.reason]
     seen = verdict.again or verdict.seen
     is_static = seen is not None and seen.static is StaticChange.TEXT
-    return REASONS[verdict.reason].format(
+    return reason.format(
         minimum=verdict.minimum,
         number=seen.number if seen else 0,
         was_prompt=(seen.was_prompt or 0) if seen else 0,

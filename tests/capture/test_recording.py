@@ -51,7 +51,7 @@ class Program:
         }
         return Begun(**(facts | fields))
 
-    def ended(self, begun: Begun, answer: bytes = b"", status: int = 200, **fields: Any) -> Ended:
+    def ended(self, begun: Begun, answer: bytes = b"", status: int | None = 200, **fields: Any) -> Ended:
         facts: dict[str, Any] = {"status": status, "body": answer, "size": len(answer), "total_ms": 12.5}
         return Ended(begun.key, begun.address, begun.owner, begun.asks_model, self.now, **(facts | fields))
 

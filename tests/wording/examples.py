@@ -260,6 +260,7 @@ def all_sentences() -> Iterator[str]:
     """What the functions of the package make of all these values."""
     for verdict in VERDICTS:
         yield verdicts.sentence(verdict)
+        yield verdicts.sentence(verdict, is_captured=True)
     for code in VerdictCode:
         yield from (verdicts.label(code), verdicts.badge(code))
     yield from _sentences_of_breaks()

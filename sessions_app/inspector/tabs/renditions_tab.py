@@ -60,7 +60,7 @@ def renditions_of(exchange: Exchange) -> list[Rendition]:
     body, original = exchange.request_body(), original_of(exchange)
     prepared = "prepared" if exchange.is_translated else "as sent"
     told = [Rendition(f"Gemini, {prepared}", "The REST body, byte for byte, shown indented.", lambda: body)]
-    if original.names_cache:
+    if original.names_cache and not exchange.is_captured:
         description = "What the request would have been without the cache it names."
         told.append(Rendition("Gemini, as if inline", description, lambda: inline_body(original)))
     if exchange.is_translated:

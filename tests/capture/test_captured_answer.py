@@ -1,0 +1,123 @@
+"""How a captured request was answered: chunks, error, outcome, run, verdict and turn; all as audited."""
+
+import orjson
+import pytest
+from django.contrib.auth.models import User
+
+from sessions_app.capture.captured_answer import RELAY_ERROR
+from sessions_app.error_codes import CaptureFault
+from sessions_app.models import Booking, CaptureAddress, Exchange, Run
+from tests.capture.answers import MODEL, Asking, audited, calls, counted, event, says
+from tests.capture.conversations import body_of, user
+from tests.factories import text_chunk
+from tests.prices import make_price
+
+pytestmark = pytest.mark.django_db
+
+ASKED = body_of([user("How do I scale the loaf to two kilograms?")])
+UNARY = f"/v1beta/models/{MODEL}:generateContent"
+
+
+@pytest.fixture
+def program(alice: User) -> Asking:
+    make_price(MODEL)
+    return Asking(CaptureAddress.issue(alice.pk, "Laptop")[0])
+
+
+def facts(exchange: Exchange) -> tuple[str, str, str, str]:
+    reason = exchange.verdict_figures.get("reason", "")
+    return exchange.run.status, exchange.outcome, exchange.error.get("kind", ""), reason
+
+
+def test_an_answer_in_one_piece(program: Asking) -> None:
+    body = orjson.dumps(
+        orjson.loads(text_chunk("Double it.", finish="STOP", usage=counted(90, 60))),
+        option=orjson.OPT_INDENT_2,
+    )
+    exchange = program.exchange(ASKED, body, path=UNARY)
+    assert facts(exchange) == (Run.Status.COMPLETED, "complete", "", "anothers_prefix")
+    assert [bytes(one.body) for one in exchange.chunks.all()] == [body]
+    assert exchange.turns.get().text == "Double it." and not exchange.turns.get().cut
+    assert exchange.usd and not audited()
+
+
+def test_an_answer_in_chunks(program: Asking) -> None:
+    body = event(text_chunk("Double ")) + says("it.", 90)
+    exchange = program.exchange(ASKED, body, packets=[(5.0, 40), (9.0, len(body) - 40)])
+    assert exchange.chunks.count() == 2 and exchange.turns.get().text == "Double it."
+    assert [one.ms for one in exchange.chunks.order_by("seq")] == [9.0, 9.0]
+    assert facts(exchange) == (Run.Status.COMPLETED, "complete", "", "nothing_before") and not audited()
+
+
+def test_an_answer_with_a_call(program: Asking) -> None:
+    exchange = program.exchange(ASKED, calls("look", where="into the oven"))
+    assert exchange.turns.get().kind == "function_calling" and exchange.outcome == "calls"
+    assert exchange.run.status == Run.Status.COMPLETED and not audited()
+
+
+REFUSALS = [
+    (400, "INVALID_ARGUMENT", "Request contains an invalid argument."),
+    (429, "RESOURCE_EXHAUSTED", "You exceeded your current quota."),
+    (503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+]
+
+
+@pytest.mark.parametrize(("status", "code", "said"), REFUSALS)
+@pytest.mark.parametrize("is_list", [False, True], ids=["unary", "in an array"])
+def test_a_refusal(program: Asking, status: int, code: str, said: str, is_list: bool) -> None:
+    error = {"error": {"code": status, "message": said, "status": code}}
+    body = orjson.dumps([error] if is_list else error)
+    exchange = program.exchange(ASKED, body, status)
+    assert facts(exchange) == (Run.Status.FAILED, "", exchange.error["kind"], "not_answered")
+    assert said in str(exchange.error) and exchange.error["code"] == status
+    assert not exchange.turns.exists() and not Booking.objects.exists()
+    attempt = exchange.attempts.get()
+    assert attempt.body and attempt.body.bytes == body and not audited()
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>502</html>", b"null", b"[]", b'{"error": "no"}'])
+def test_a_refusal_in_no_form_of_google(program: Asking, body: bytes) -> None:
+    exchange = program.exchange(ASKED, body, 502)
+    assert exchange.run.status == Run.Status.FAILED and exchange.error["code"] == 502
+    assert not audited()
+
+
+def test_an_error_within_a_stream(program: Asking) -> None:
+    error = {"error": {"code": 500, "message": "Internal error.", "status": "INTERNAL"}}
+    exchange = program.exchange(ASKED, event(text_chunk("Double ")) + event(orjson.dumps(error)))
+    assert exchange.run.status == Run.Status.FAILED and "Internal error." in str(exchange.error)
+    assert exchange.turns.get().cut and not audited()
+
+
+def test_a_stream_of_an_error_alone(program: Asking) -> None:
+    error = {"error": {"code": 500, "message": "Internal error.", "status": "INTERNAL"}}
+    exchange = program.exchange(ASKED, event(orjson.dumps(error)))
+    assert exchange.run.status == Run.Status.FAILED and not exchange.turns.exists() and not audited()
+
+
+@pytest.mark.parametrize("fault", [CaptureFault.CLIENT_LEFT, CaptureFault.BROKEN_OFF])
+def test_an_answer_that_breaks_off(program: Asking, fault: CaptureFault) -> None:
+    exchange = program.exchange(ASKED, event(text_chunk("Double ")), fault=fault.value)
+    assert facts(exchange)[2:] == (RELAY_ERROR, "cut_off")
+    assert exchange.run.status == Run.Status.STOPPED and exchange.turns.get().cut
+    assert exchange.error["reason"] == fault and not audited()
+
+
+def test_a_program_that_leaves_before_anything_came(program: Asking) -> None:
+    exchange = program.exchange(ASKED, b"", None, fault=CaptureFault.CLIENT_LEFT.value)
+    assert facts(exchange)[2:] == (RELAY_ERROR, "not_answered")
+    assert exchange.run.status == Run.Status.STOPPED and not exchange.turns.exists() and not audited()
+
+
+def test_an_answer_too_large_to_be_kept_whole(program: Asking) -> None:
+    exchange = program.exchange(ASKED, event(text_chunk("Double ")) + b'data: {"candi', is_cut=True)
+    assert exchange.verdict_figures["reason"] == "cut_off" and exchange.turns.get().cut
+    assert exchange.run.status == Run.Status.COMPLETED and not audited()
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"not JSON", b"data: nothing\n\n", b'data: {"candidates": [{"con', b"[]", b"null", b"[1,"]
+)
+def test_an_answer_that_says_nothing(program: Asking, body: bytes) -> None:
+    exchange = program.exchange(ASKED, body)
+    assert exchange.ended_at and not exchange.turns.exists() and not audited()

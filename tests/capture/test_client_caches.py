@@ -1,0 +1,223 @@
+"""Explicit caches that programs make: entries, events, bookings, and the requests that name them."""
+
+from datetime import timedelta
+from typing import Any
+
+import orjson
+import pytest
+from django.contrib.admin import site
+from django.contrib.auth.models import User
+from django.contrib.messages.storage.cookie import CookieStorage
+from django.test import RequestFactory
+from django.utils import timezone
+
+from sessions_app.admin.caches import CacheEntryAdmin
+from sessions_app.models import Booking, CacheEntry, CacheEvent, CaptureAddress, CapturedRequest, Exchange
+from sessions_app.prompt.caching import VerdictCode
+from sessions_app.runs.cache_janitor import _compare, record_expiries
+from tests.capture.answers import MODEL, Asking, audited, says
+from tests.capture.conversations import TOOLS, body_of, user
+from tests.prices import make_price
+
+pytestmark = pytest.mark.django_db
+
+NAME = "cachedContents/a1b2c3"
+BOOK = user("The whole book about bread. " * 40)
+ASKED = user("How do I scale the loaf to two kilograms?")
+TOKENS = 9_000
+
+
+class CachingProgram(Asking):
+    """Its clock is the real one, which is that of what is booked."""
+
+    def make(self, name: str = NAME, hours: float = 1.0) -> CapturedRequest:
+        held = {
+            "model": f"models/{MODEL}",
+            "contents": [BOOK],
+            "tools": TOOLS,
+            "ttl": f"{hours * 3_600:.0f}s",
+        }
+        return self.of_caches("POST", "/v1beta/cachedContents", held, self.said(name, hours))
+
+    def extend(self, hours: float) -> CapturedRequest:
+        return self.of_caches("PATCH", f"/v1beta/{NAME}?updateMask=ttl", {}, self.said(NAME, hours))
+
+    def delete(self) -> CapturedRequest:
+        return self.of_caches("DELETE", f"/v1beta/{NAME}", None, {})
+
+    def ask_with(self, name: str = NAME, *, cached: int = TOKENS) -> Exchange:
+        body = body_of([ASKED], system="", tools=None, cachedContent=name)
+        body = body.replace(b'"systemInstruction":{"role":"user","parts":[{"text":""}]},', b"")
+        return self.exchange(body, says("Double it.", TOKENS + 20, cached))
+
+    def of_caches(self, method: str, path: str, body: Any, said: Any) -> CapturedRequest:
+        sent = b"" if body is None else orjson.dumps(body)
+        facts: dict[str, Any] = {"method": method, "path": path, "model": "", "asks_model": False}
+        return self.ask(sent, orjson.dumps(said), **facts)
+
+    def said(self, name: str, hours: float) -> dict[str, Any]:
+        until = self.now + timedelta(hours=hours)
+        facts = {"name": name, "model": f"models/{MODEL}", "expireTime": until.isoformat()}
+        return facts | {"usageMetadata": {"totalTokenCount": TOKENS}}
+
+
+@pytest.fixture(params=CaptureAddress.Upstream.values)
+def program(request: pytest.FixtureRequest, alice: User) -> CachingProgram:
+    """Before Google with a key of its own, and before the emulator."""
+    make_price(MODEL)
+    made = CachingProgram(CaptureAddress.issue(alice.pk, "Laptop", upstream=request.param)[0])
+    made.now -= timedelta(minutes=2)
+    return made
+
+
+def kinds() -> list[str]:
+    return list(CacheEvent.objects.order_by("at", "pk").values_list("kind", flat=True))
+
+
+def booked() -> list[tuple[str, bool]]:
+    """Causes of what caches cost; whether it was given back."""
+    rows = Booking.objects.exclude(cache_name="").order_by("pk")
+    return [(row.cause, row.stored_seconds < 0) for row in rows]
+
+
+def test_making_one_is_kept_and_booked(program: CachingProgram) -> None:
+    row = program.make()
+    entry = CacheEntry.objects.get()
+    assert (entry.name, entry.tokens, entry.model) == (NAME, TOKENS, MODEL)
+    assert entry.captured_request == row and kinds() == ["planned", "made"]
+    assert booked() == [("cache_made", False), ("cache_kept", False)] and not audited()
+
+
+def test_it_is_paid_by_who_pays_for_the_requests(program: CachingProgram) -> None:
+    program.make()
+    program.ask_with()
+    program.extend(3)
+    is_emulated = program.address.upstream == CaptureAddress.Upstream.EMULATOR
+    sources = set(Booking.objects.values_list("source", flat=True))
+    assert sources == {"emulator" if is_emulated else "client"} and not audited()
+
+
+def test_a_request_that_names_it_hits_and_shows_what_it_holds(program: CachingProgram) -> None:
+    program.make()
+    exchange = program.ask_with()
+    assert exchange.verdict == VerdictCode.HIT and exchange.cache_name == NAME
+    items = exchange.sent_items()
+    assert [item.is_cached for item in items] == [True, True, False]
+    assert orjson.loads(items[1].wire)["parts"] == BOOK["parts"]
+    assert exchange.is_faithful() and kinds() == ["planned", "made", "named"] and not audited()
+
+
+def test_extending_it_is_booked_and_shortening_gives_back(program: CachingProgram) -> None:
+    program.make(hours=1)
+    program.extend(3)
+    assert booked()[2:] == [("cache_kept", False)]
+    program.extend(2)
+    assert booked()[3:] == [("cache_kept", True)] and not audited()
+
+
+def test_deleting_it_gives_back_what_it_did_not_live(program: CachingProgram) -> None:
+    program.make()
+    program.ask_with()
+    program.delete()
+    assert CacheEntry.objects.get().state == CacheEntry.State.GONE
+    assert kinds()[-2:] == ["dropped", "deleted"] and booked()[-1] == ("cache_kept", True)
+    assert not audited()
+
+
+def test_a_deleted_one_explains_a_later_miss(program: CachingProgram) -> None:
+    program.make()
+    program.ask_with()
+    program.delete()
+    after = program.exchange(body_of([ASKED, user("Again, without it?")], tools=None), says("Yes."))
+    named = Exchange.objects.order_by("pk").first()
+    assert named and not audited() and after.verdict
+
+
+def test_a_request_in_the_lane_of_a_deleted_cache_tells_that_it_is_gone(program: CachingProgram) -> None:
+    program.make()
+    first = program.ask_with()
+    program.delete()
+    body = first.request_body().replace(b'"cachedContent":"%s"' % NAME.encode(), b'"labels":{}')
+    after = program.exchange(
+        body.replace(b"}]}]", b"}]}," + orjson.dumps(user("Again?")) + b"]"), says("Yes.")
+    )
+    assert after.session == first.session and after.previous == first
+    assert after.verdict == VerdictCode.OUR_DROP and not audited()
+
+
+def test_an_expired_one_explains_a_later_miss(program: CachingProgram) -> None:
+    program.make(hours=1 / 60)
+    first = program.ask_with()
+    program.now += timedelta(minutes=4)
+    body = first.request_body().replace(b'"cachedContent":"%s"' % NAME.encode(), b'"labels":{}')
+    after = program.exchange(
+        body.replace(b"}]}]", b"}]}," + orjson.dumps(user("Again?")) + b"]"), says("Yes.")
+    )
+    assert after.verdict == VerdictCode.CACHE_EXPIRED and not audited()
+
+
+def test_one_whose_making_nobody_saw_is_named_without_failure(program: CachingProgram) -> None:
+    exchange = program.ask_with("cachedContents/unseen")
+    assert exchange.verdict == VerdictCode.HIT and exchange.cache_name == "cachedContents/unseen"
+    assert not any(item.is_cached for item in exchange.sent_items()) and not CacheEntry.objects.exists()
+    assert not audited()
+
+
+def test_the_same_record_again_books_nothing_twice(program: CachingProgram) -> None:
+    begun = program.begun(b"{}", method="POST", path="/v1beta/cachedContents", asks_model=False)
+    ended = program.ended(begun, orjson.dumps(program.said(NAME, 1)))
+    for _ in range(2):
+        program.recording([begun, ended])
+    assert len(booked()) == 2 and CacheEntry.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"not JSON", b"[]", b'{"name": "elsewhere"}', b'{"name": "cachedContents/x"}']
+)
+def test_an_answer_that_says_no_cache_makes_none(program: CachingProgram, answer: bytes) -> None:
+    program.ask(b"{}", answer, asks_model=False, path="/v1beta/cachedContents")
+    assert not CacheEntry.objects.exists() and not Booking.objects.exists()
+
+
+def test_a_refused_making_makes_none(program: CachingProgram) -> None:
+    said = orjson.dumps(program.said(NAME, 1))
+    program.ask(b"{}", said, 400, asks_model=False, path="/v1beta/cachedContents")
+    assert not CacheEntry.objects.exists()
+
+
+def test_the_clock_ends_it_without_asking_the_provider(program: CachingProgram) -> None:
+    program.make(hours=1 / 60)
+    CacheEntry.objects.update(expires_at=timezone.now() - timedelta(minutes=5))
+    record_expiries()
+    assert CacheEntry.objects.get().state == CacheEntry.State.GONE
+
+
+def test_what_is_written_late_happened_when_it_was_answered(program: CachingProgram) -> None:
+    program.now -= timedelta(days=2)
+    row = program.make(hours=100)
+    assert set(CacheEvent.objects.values_list("at", flat=True)) == {row.ended_at}
+    assert set(Booking.objects.values_list("day", flat=True)) == {program.now.date()} and not audited()
+
+
+def test_nobody_but_the_program_changes_it(program: CachingProgram) -> None:
+    """Neither an admin, nor what takes care of our caches."""
+    program.make()
+    route = CacheEntry.objects.get().route.partition("/")[0]
+    chosen, pages = CacheEntry.objects.all(), CacheEntryAdmin(CacheEntry, site)
+    request = RequestFactory().post("/")
+    request._messages = CookieStorage(request)  # type: ignore[attr-defined]
+    pages.extend_at_provider(request, chosen)
+    pages.delete_at_provider(request, chosen)
+    _compare(route, [], timezone.now() + timedelta(hours=1))
+    assert not CacheEntry.objects.pending_actions(route) and kinds() == ["planned", "made"]
+    assert CacheEntry.objects.get().wanted_until is None
+
+
+def test_a_program_of_another_person_does_not_reach_it(program: CachingProgram, bob: User) -> None:
+    program.make()
+    theirs = CachingProgram(CaptureAddress.issue(bob.pk, "Theirs", upstream=program.address.upstream)[0])
+    theirs.delete()
+    theirs.extend(5)
+    assert kinds() == ["planned", "made"]
+    exchange = theirs.ask_with()
+    assert [item.is_cached for item in exchange.sent_items()] == [False] and not exchange.fingerprint
