@@ -5,6 +5,7 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
+from sessions_app.capture.captured_exchange import served_before
 from sessions_app.capture.captured_history import RememberedHistories, advance
 from sessions_app.capture.framing import CutAnswer, cut_answer
 from sessions_app.context.model_lookup import facts_of
@@ -171,13 +172,8 @@ def _set_account(exchange: Exchange, reply: Reply, *, is_cut: bool, has_chunks: 
 
 def _minimum(exchange: Exchange) -> int | None:
     """As it was known before the answer."""
-    answers = Exchange.objects.filter(
-        session=exchange.session_id,
-        number__lt=exchange.number,
-        model=exchange.model,
-        route__startswith=f"{endpoint_of(exchange.route)}/",
-    ).exclude(served_model="")
-    served = answers.order_by("-number").values_list("served_model", flat=True).first() or ""
+    endpoint = endpoint_of(exchange.route)
+    served = served_before(exchange.session_id, exchange.model, endpoint, exchange.number)
     return implicit_minimum(facts_of(exchange.model, served))
 
 

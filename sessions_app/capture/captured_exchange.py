@@ -67,9 +67,10 @@ def _columns(
     traits = traits_of(body, scope=captured.scope, name=captured.name)
     if traits is None:
         return None
-    found, route = cut(body), route_of_captured(captured)
+    found = cut(body)
     contents = contents_of(found, traits.contents)
     session = history.session_of(captured, contents)
+    route = route_of_captured(captured, session)
     earlier = _before(captured, session)
     before = earlier.exchange if earlier else None
     turns = turns_of(contents, remembered.before(session.pk, earlier))
@@ -100,10 +101,23 @@ def _columns(
     }
 
 
-def route_of_captured(captured: CapturedRequest) -> str:
-    """Another key is another route: caches are not shared between projects."""
-    family = facts_of(captured.model, day=captured.received_at.date()).family
-    return route_to(_endpoint_route(captured), family)
+def route_of_captured(captured: CapturedRequest, session: Session | None = None) -> str:
+    """Another key is another route: caches are not shared between projects.
+
+    The family is that of the model which answered in the session, where it is known.
+    """
+    endpoint, day = _endpoint_route(captured), captured.received_at.date()
+    served = served_before(session.pk, captured.model, endpoint) if session else ""
+    return route_to(endpoint, facts_of(captured.model, served, day).family)
+
+
+def served_before(session_pk: int, model: str, endpoint: str, number: int | None = None) -> str:
+    """The `modelVersion` of the newest answer to this name there, before exchange `number`; else empty."""
+    answers = Exchange.objects.filter(session=session_pk, model=model, route__startswith=f"{endpoint}/")
+    if number is not None:
+        answers = answers.filter(number__lt=number)
+    served = answers.exclude(served_model="").order_by("-number").values_list("served_model", flat=True)
+    return served.first() or ""
 
 
 def base_url_of(address: CaptureAddress) -> str:

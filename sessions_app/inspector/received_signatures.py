@@ -11,6 +11,7 @@ from sessions_app.inspector.signature_trace import (
     SignatureLocation,
     SignatureState,
     SignatureTrace,
+    dropped,
     received_signatures,
     signatures_in,
     worst_state,
@@ -42,6 +43,11 @@ class SignatureOrigin:
     @property
     def turn(self) -> Turn | None:
         return next((turn for turn in self.turns if turn.origin_id is None), None)
+
+    @property
+    def made_on(self) -> str:
+        """The route of the signatures: that of the model which answered, as far as it is known."""
+        return (self.turn.route if self.turn else "") or self.route
 
     @property
     def refused_in(self) -> int | None:
@@ -104,16 +110,20 @@ class ReceivedSignatureTracer:
             location = SignatureLocation(number, part_name(carried[signature.sha256], turn))
             return Occurrence(location, SignatureState.EQUAL)
         location = SignatureLocation(number, source_name(name, turn))
-        if self._origin.route != later.route:
+        if self._origin.made_on != later.route:
             explanation = f"Exchange {number} went to another route, which would refuse a foreign signature."
             return Occurrence(location, SignatureState.FOREIGN, explanation)
         refused_in = self._origin.refused_in
         if refused_in is not None and number > refused_in:
             explanation = f"The provider refused it in exchange {refused_in}; {number} went without it."
             return Occurrence(location, SignatureState.REFUSED, explanation)
+        if self._records.is_captured and not carried:
+            is_due = signature.is_call and self._records.is_current(later, source)
+            return Occurrence(location, *dropped(number, is_due=is_due))
         state = SignatureState.ALTERED if carried else SignatureState.LOST
         what = "with other bytes in its place" if carried else "without it"
-        return Occurrence(location, state, f"Exchange {number} sent the turn back {what}.")
+        who = f"The program sent the turn back in exchange {number}" if self._records.is_captured else ""
+        return Occurrence(location, state, f"{who or f'Exchange {number} sent the turn back'} {what}.")
 
     def _without_turn(self, later: ManifestSources) -> Occurrence:
         """The turn is not among the contents: its text may have moved into the static layer."""
@@ -123,6 +133,9 @@ class ReceivedSignatureTracer:
                 f"Since exchange {number} its turn is text in a history chunk, which has no signatures."
             )
             return Occurrence(location, SignatureState.DETACHED, explanation)
+        if self._records.is_captured:
+            explanation = f"The program sent exchange {number} without this turn, which is allowed."
+            return Occurrence(location, SignatureState.DROPPED, explanation)
         explanation = f"Exchange {number} continues the branch without this turn."
         return Occurrence(location, SignatureState.LOST, explanation)
 

@@ -6,9 +6,15 @@ from functools import cached_property
 
 from sessions_app.inspector.manifest_sources import ManifestSources, manifest_sources
 from sessions_app.inspector.signature_trace import SentSignature, signatures_in
-from sessions_app.models import Exchange, HistoryChunk, Source, Turn
+from sessions_app.models import Exchange, HistoryChunk, Session, Source, Turn
+from sessions_app.prompt.prompt_items import TEXT_KIND
 
 MODEL_KINDS = [kind for kind in Turn.Kind if kind.is_model]
+
+
+def is_task(name: str, kind: str) -> bool:
+    """Whether a source of this name and kind is a text of the user."""
+    return name.startswith("turn:") and kind in (Turn.Kind.USER_TASK, TEXT_KIND)
 
 
 class SessionRecords:
@@ -21,9 +27,24 @@ class SessionRecords:
         self._signed: dict[int, tuple[SentSignature, ...]] = {}
 
     @cached_property
+    def is_captured(self) -> bool:
+        """Whether a program sent the requests, which decides what it sends back: one query."""
+        return Session.objects.captured().filter(pk=self.session_id).exists()
+
+    @cached_property
     def names(self) -> dict[int, str]:
         """Primary key → name of every source of the session."""
-        return dict(Source.objects.filter(session=self.session_id).values_list("pk", "name"))
+        return {key: name for key, name, _ in self._sources}
+
+    @cached_property
+    def _tasks(self) -> set[int]:
+        """The sources that are texts of the user."""
+        return {key for key, name, kind in self._sources if is_task(name, kind)}
+
+    def is_current(self, request: ManifestSources, source: int) -> bool:
+        """Whether the source stands behind the last text of the user: in the current turn of the request."""
+        places = [at for at, key in enumerate(request.sources) if key in self._tasks]
+        return request.sources.index(source) > max(places, default=-1)
 
     @cached_property
     def requests(self) -> list[tuple[ManifestSources, str]]:
@@ -55,6 +76,10 @@ class SessionRecords:
 
     def signatures_of(self, source: int) -> tuple[SentSignature, ...]:
         return self._signed[source]
+
+    @cached_property
+    def _sources(self) -> list[tuple[int, str, str]]:
+        return list(Source.objects.filter(session=self.session_id).values_list("pk", "name", "kind"))
 
     @cached_property
     def _keys(self) -> dict[str, list[int]]:

@@ -34,6 +34,7 @@ class SignatureFilter(StrEnum):
     WITHHELD = "withheld"
     FOREIGN = "foreign"
     DETACHED = "detached"
+    DROPPED = "dropped"
     WAITING = "not due yet"
 
 
@@ -43,6 +44,7 @@ STATES: Mapping[SignatureFilter, frozenset[SignatureState]] = {
     SignatureFilter.WITHHELD: frozenset({SignatureState.WITHHELD, SignatureState.REFUSED}),
     SignatureFilter.FOREIGN: frozenset({SignatureState.FOREIGN, SignatureState.UNTRACED}),
     SignatureFilter.DETACHED: frozenset({SignatureState.DETACHED}),
+    SignatureFilter.DROPPED: frozenset({SignatureState.DROPPED}),
     SignatureFilter.WAITING: frozenset({SignatureState.NOT_DUE}),
 }
 

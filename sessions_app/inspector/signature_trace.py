@@ -19,12 +19,24 @@ from sessions_app.wording.sources import part_name
 SHOWN = 40
 """Newest traces of a request that a page shows at once; alarms are always shown."""
 
+DROPPED_DUE = (
+    "The program dropped it in exchange {number}, from a call of the current turn: the model needs it there, "
+    "and newer ones refuse a request without it."
+)
+DROPPED_ALLOWED = (
+    "The program dropped it in exchange {number}: allowed, since it is of no call of the current turn."
+)
+
 LISTED = 3
 """Exchanges that a trace names from each end of a long list."""
 
 
 class SignatureState(StrEnum):
-    """What became of a signature; the value is shown on the page."""
+    """What became of a signature; the value is shown on the page.
+
+    `DROPPED`: a captured program left it out where the provider allows that (seed 2): anywhere but on the
+    calls of the current turn.
+    """
 
     EQUAL = "equal"
     NOT_DUE = "not due yet"
@@ -32,6 +44,7 @@ class SignatureState(StrEnum):
     WITHHELD = "withheld"
     FOREIGN = "foreign"
     DETACHED = "detached"
+    DROPPED = "dropped, allowed"
     LOST = "lost"
     ALTERED = "altered"
     DUMMY = "stand-in"
@@ -104,6 +117,7 @@ WORST = (
     SignatureState.REFUSED,
     SignatureState.WITHHELD,
     SignatureState.FOREIGN,
+    SignatureState.DROPPED,
 )
 """States of an occurrence that decide about all of them, the first first."""
 
@@ -124,6 +138,13 @@ def worst_state(occurrences: list[Occurrence]) -> tuple[SignatureState, str]:
     return SignatureState.DETACHED, f"{explanation} {detached.explanation}" if count else detached.explanation
 
 
+def dropped(number: int, *, is_due: bool) -> tuple[SignatureState, str]:
+    """Of a signature that a captured program did not send in that exchange; `is_due`: the model needs it."""
+    if is_due:
+        return SignatureState.LOST, DROPPED_DUE.format(number=number)
+    return SignatureState.DROPPED, DROPPED_ALLOWED.format(number=number)
+
+
 @dataclass(frozen=True, slots=True)
 class SentSignature:
     """A signature of a content; `on` names the part that carries it."""
@@ -133,6 +154,7 @@ class SentSignature:
     size: int
     is_dummy: bool
     on: str
+    is_call: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +165,26 @@ class ReceivedSignature:
     sha256: str
     size: int
     on: str
+    is_call: bool = False
+    """Whether a call carries it."""
 
 
 def signatures_in(content: bytes) -> tuple[SentSignature, ...]:
     """The signatures of one content's wire JSON, in part order."""
     if not may_be_signed(content):
         return ()
-    titles = {view.index: title_of(view) for view in parts_of(content)}
+    views = parts_of(content)
+    titles = {view.index: title_of(view) for view in views}
+    calls = {view.index for view in views if view.call is not None}
     return tuple(
-        SentSignature(found.part, found.sha256, found.size, found.dummy, titles.get(found.part, ""))
+        SentSignature(
+            found.part,
+            found.sha256,
+            found.size,
+            found.dummy,
+            titles.get(found.part, ""),
+            found.part in calls,
+        )
         for found in signatures_of(content)
     )
 
@@ -175,6 +208,7 @@ def _in_chunk(exchange: Exchange, seq: int, body: bytes) -> list[ReceivedSignatu
             one.sha256,
             one.size,
             one.on,
+            one.is_call,
         )
         for one in (signatures_in(wire.dumps(chunk.content)) if chunk else ())
     ]

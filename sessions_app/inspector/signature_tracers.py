@@ -5,12 +5,14 @@ from collections.abc import Container, Iterator
 from functools import cached_property
 
 from sessions_app.errors import SignatureRefused
+from sessions_app.inspector.session_records import is_task
 from sessions_app.inspector.signature_trace import (
     ReceivedSignature,
     SentSignature,
     SignatureLocation,
     SignatureState,
     SignatureTrace,
+    dropped,
     received_signatures,
     signatures_in,
     turn_key,
@@ -47,7 +49,7 @@ class SentSignatureTracer:
         missing = [one for one in received if one.sha256 not in {other.sha256 for other in sent}]
         # Each dummy or altered signature was reported already, in place of one that is missing.
         for one_missing in missing[sum(one.sha256 not in known for one in sent) :]:
-            yield self._unsent(one_missing, source_name(item.source.name, number), turn)
+            yield self._unsent(one_missing, source_name(item.source.name, number), turn, item)
 
     def _sent(
         self, one: SentSignature, number: int, turn: Turn | None, received: list[ReceivedSignature]
@@ -62,7 +64,9 @@ class SentSignatureTracer:
         elif one.is_dummy:
             state = SignatureState.DUMMY
             known = self._refusal_of(turn) or self._note_of(turn, IMPORTED)
-            why = known.reason if known else "The call's own signature was lost or is another route's."
+            otherwise = "The call's own signature was lost or is another route's."
+            otherwise = "The program put it there." if self._exchange.is_captured else otherwise
+            why = known.reason if known else otherwise
             explanation = f"The documented stand-in. {why}"
         elif turn is None or turn.exchange is None:
             state, explanation = SignatureState.UNTRACED, "No exchange of this session produced this turn."
@@ -73,7 +77,9 @@ class SentSignatureTracer:
         came_from = origin.location if origin else None
         return SignatureTrace(one.sha256, one.size, one.on, state, explanation, came_from, (location,))
 
-    def _unsent(self, missing: ReceivedSignature, place: str, turn: Turn | None) -> SignatureTrace:
+    def _unsent(
+        self, missing: ReceivedSignature, place: str, turn: Turn | None, item: SentItem
+    ) -> SignatureTrace:
         reason = self._reasons.get(str(turn.public), "") if turn else ""
         foreign = turn is not None and turn.route != self._exchange.route
         state = SignatureState.WITHHELD if reason else SignatureState.LOST
@@ -82,6 +88,9 @@ class SentSignatureTracer:
         explanation = reason or (
             "Another route made this signature." if foreign else "Received, and not in this request."
         )
+        if self._exchange.is_captured and state is SignatureState.LOST:
+            is_due = missing.is_call and item.position > self._last_task
+            state, explanation = dropped(self._exchange.number, is_due=is_due)
         location = SignatureLocation(self._exchange.number, place)
         return SignatureTrace(
             missing.sha256, missing.size, missing.on, state, explanation, missing.location, (location,)
@@ -105,10 +114,19 @@ class SentSignatureTracer:
         return found
 
     @cached_property
+    def _items(self) -> list[SentItem]:
+        return self._exchange.sent_items()
+
+    @cached_property
     def _model_items(self) -> list[SentItem]:
         layers = (Layer.BUFFERED, Layer.TRIGGER)
-        items = self._exchange.sent_items()
-        return [item for item in items if item.layer in layers and item.source.role == "model"]
+        return [item for item in self._items if item.layer in layers and item.source.role == "model"]
+
+    @cached_property
+    def _last_task(self) -> int:
+        """The position of the last text of the user; the current turn begins there."""
+        tasks = (one.position for one in self._items if is_task(one.source.name, one.source.kind))
+        return max(tasks, default=-1)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

@@ -52,9 +52,42 @@ async def test_a_program_is_pointed_at_an_address_and_its_requests_appear(page: 
     await expect(session.locator("tbody tr")).to_have_count(2)
     await expect(session.locator("tbody tr").last).to_contain_text("goes on")
     await assert_accessible(page)
-    await session.get_by_role("link").last.click()
-    await expect(page.get_by_text("It begins with all that")).to_be_visible()
+    await session.get_by_role("link", name="Request 2").click()
+    await expect(page.get_by_role("heading", name="Exchange 2")).to_be_visible()
+    await expect(page.get_by_text("all that exchange 1 sent").first).to_be_visible()
+
+
+async def test_a_captured_session_is_read_as_a_chat_and_nothing_can_be_written(page: Page) -> None:
+    base = await make_address(page, "Read only")
+    assert await ask(base, FIRST, **{"X-Pipeweb-Session": "reading"}) == 200
+    session = page.locator(".captured-session", has_text="reading")
+    await session.get_by_role("link", name="reading", exact=True).click()
+    await expect(page.get_by_text("1 request, to be read only")).to_be_visible()
+    await expect(page.get_by_text("How do I scale the loaf to two kilograms?").first).to_be_visible()
+    await expect(page.locator("textarea")).to_have_count(0)
+    await page.get_by_role("link", name="Inspector", exact=True).click()
+    await expect(page.locator("table.exchanges tbody tr")).to_have_count(1)
+
+
+async def test_a_session_is_split_and_joined_again(page: Page) -> None:
+    base = await make_address(page, "By hand")
+    named = {"X-Pipeweb-Session": "grouped"}
+    assert await ask(base, FIRST, **named) == 200
+    assert await ask(base, FIRST, model("Double it."), SECOND, **named) == 200
+    session = page.locator(".captured-session", has_text="grouped")
+    await expect(session.locator("tbody tr")).to_have_count(2)
+    await session.get_by_role("link", name="Join or split").click()
     await assert_accessible(page)
+    await page.get_by_role("button", name="Split here").click()
+    await expect(page.get_by_text("1 request, to be read only")).to_be_visible()
+    await (
+        page.get_by_role("button", name="More for this session")
+        .or_(page.locator("summary[aria-label='More for this session']"))
+        .first.click()
+    )
+    await page.get_by_role("link", name="Join or split…").click()
+    await page.get_by_role("button", name="Join", exact=True).click()
+    await expect(page.get_by_text("2 requests, to be read only")).to_be_visible()
 
 
 async def test_a_refused_request_says_why_and_a_revoked_address_is_gone(page: Page) -> None:

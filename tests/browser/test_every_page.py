@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from django.template.loader import render_to_string
-from playwright.async_api import Browser, Page, Route
+from playwright.async_api import Browser, Page, Route, expect
 
 from tests.browser.access import assert_accessible
 from tests.browser.conftest import choose_view
@@ -43,7 +43,9 @@ OF_A_CHAT = {
     "inspector/signatures.html": "inspect/signatures/",
 }
 OF_A_STATE = {
+    "capture/regroup.html",
     "capture/request.html",
+    "chat/captured.html",
     "inspector/refused.html",
     "registration/link.html",
     "registration/sign_in.html",
@@ -142,9 +144,24 @@ async def test_a_message_that_was_refused(page: Page) -> None:
 
 async def test_a_captured_request(page: Page) -> None:
     base = await make_address(page, "every page")
-    assert await ask(base, FIRST) == 200
-    await page.locator("#captured a").first.click()
+    assert await ask(base, FIRST, Origin="http://a.example") == 403
+    await page.get_by_role("link", name="POST /v1beta/models").first.click()
+    await expect(page.get_by_text("Requests of web pages are not relayed")).to_be_visible()
     await assert_fits_and_is_accessible(page)
+
+
+async def test_a_captured_session(viewing: Page) -> None:
+    base = await make_address(viewing, "every page")
+    assert await ask(base, FIRST, **{"X-Pipeweb-Session": "looked at"}) == 200
+    session = viewing.locator(".captured-session", has_text="looked at").first
+    await session.get_by_role("link", name="looked at", exact=True).click()
+    chat = viewing.url
+    for path in ("", "inspect/", "inspect/1/", "inspect/signatures/", "inspect/savings/"):
+        await viewing.goto(chat + path)
+        await assert_fits_and_is_accessible(viewing)
+    await viewing.goto("/capture/")
+    await session.get_by_role("link", name="Join or split").click()
+    await assert_fits_and_is_accessible(viewing)
 
 
 async def test_a_shared_chat(page: Page, chat: str) -> None:
