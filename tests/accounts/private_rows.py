@@ -26,6 +26,7 @@ from sessions_app.models import (
     Memory,
     Note,
     Notification,
+    Origin,
     PromptText,
     QueuedMessage,
     Reference,
@@ -75,6 +76,7 @@ class PrivateRows:
         make_session(owner, title=SECRET, spent_usd=3)
 
     def _add_captured(self) -> None:
+        self.of_programs = make_session(self.owner, title=SECRET, origin=Origin.CAPTURED)
         self.address, _ = CaptureAddress.issue(self.owner.pk, SECRET)
         body = wire.dumps({"contents": [content("user", [text_part(SECRET)])]})
         stored = Blob.objects.store(self.owner.pk, [body])
@@ -173,6 +175,7 @@ class PrivateRows:
             "exchange-program": {"name": "curl"},
             "file-text": {"number": self.reference.pk},
             "leave": {"public": self.temporary.public},
+            "regroup": {"public": self.of_programs.public},
             "media": {"turn": self.picture.public},
             "original-turn": {"turn": self.summary.public},
             "refused-run": {"run": self.refused.public},

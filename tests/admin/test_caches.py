@@ -67,7 +67,7 @@ def test_extending_asks_for_an_hour_from_now(root: Client, entry: CacheEntry) ->
 
 def test_what_is_gone_cannot_be_extended(root: Client, entry: CacheEntry) -> None:
     entry.drop(EntryReason.PROVIDER, "403")
-    assert "None of them is alive" in act(root, "extend_at_provider", entry)
+    assert "None of them is a cache of ours" in act(root, "extend_at_provider", entry)
     assert entry.wanted_until is None
 
 
