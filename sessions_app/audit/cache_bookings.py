@@ -17,7 +17,7 @@ from sessions_app.audit.differences import MoneyFigure
 from sessions_app.audit.money_sources import source_of, sources_of
 from sessions_app.audit.prices import PriceRows
 from sessions_app.audit.rows import Row
-from sessions_app.models import Booking, CacheEntry, CacheEvent, CapturedRequest, Exchange
+from sessions_app.models import Booking, CacheEntry, CacheEvent, Exchange
 
 AT_CREATION = timedelta(seconds=60)
 """Between the time asked for and the end that the provider names: its clock, and how long the answer took."""
@@ -73,10 +73,10 @@ class CacheBookings:
         return {source for used, source in found if used == route} or {self._source_of_nobody(route)}
 
     def _source_of_nobody(self, route: str) -> str:
-        """A captured program pays for its cache itself, unless it asked with the server's key."""
-        source, key = source_of(route), (self.entry["captured_request_id"] if self.entry else None) or 0
-        rows = CapturedRequest.objects.filter(pk=key, uses_server_key=False)
-        return "client" if source == "provider" and rows.exists() else source
+        """A captured program pays for its cache itself: the relay makes none with the server's key."""
+        source = source_of(route)
+        is_programs = self.entry is not None and self.entry["is_programs"]
+        return "client" if source == "provider" and is_programs else source
 
     def of_cause(self, cause: str) -> list[Row]:
         return [row for row in self.bookings if row["cause"] == cause]

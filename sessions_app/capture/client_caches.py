@@ -97,7 +97,7 @@ def _make(captured: CapturedRequest, route: str, said: CacheAnswer) -> None:
     CacheEntry.objects.remember(
         fingerprint, name=said.name, tokens=tokens, expires=said.expire_time, by=_when(captured)
     )
-    CacheEntry.objects.filter(fingerprint=fingerprint).update(captured_request=captured)
+    CacheEntry.objects.filter(fingerprint=fingerprint).update(is_programs=True, captured_request=captured)
     cache = KeptCache(said.name, model, route, tokens, _when(captured).moment)
     book_creation(cache, None, _rest(said.expire_time, captured), owner_id, source=_payer(captured, route))
 
@@ -125,7 +125,7 @@ def _when(captured: CapturedRequest) -> CausedBy:
 
 def _entries(captured: CapturedRequest, route: str) -> Any:
     """The caches that programs made with this key."""
-    made = CacheEntry.objects.filter(captured_request__address__owner=captured.address.owner_id)
+    made = CacheEntry.objects.filter(is_programs=True, owner=captured.address.owner_id)
     return made.on_endpoint(endpoint_of(route)).select_related("captured_request")
 
 

@@ -12,10 +12,18 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddField(
             model_name="cacheentry",
+            name="is_programs",
+            field=models.BooleanField(
+                default=False,
+                help_text="A captured program had it made: nothing of ours touches it at the provider.",
+            ),
+        ),
+        migrations.AddField(
+            model_name="cacheentry",
             name="captured_request",
             field=models.ForeignKey(
                 blank=True,
-                help_text="The request of another program that had it made; empty for ours.",
+                help_text="The request that had it made, while it is kept; what it holds is read there.",
                 null=True,
                 on_delete=django.db.models.deletion.SET_NULL,
                 related_name="+",

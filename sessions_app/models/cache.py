@@ -60,13 +60,16 @@ class CacheEntry(models.Model):
         related_name="+",
         help_text="Whose run had it made: where its cost is booked.",
     )
+    is_programs = models.BooleanField(
+        default=False, help_text="A captured program had it made: nothing of ours touches it at the provider."
+    )
     captured_request = models.ForeignKey(
         "CapturedRequest",
         null=True,
         blank=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="The request of another program that had it made; empty for ours.",
+        help_text="The request that had it made, while it is kept; what it holds is read there.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)

@@ -45,7 +45,7 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
 
     def ours(self) -> Self:
         """Without those that captured programs made, which are theirs to extend and delete."""
-        return self.filter(captured_request=None)
+        return self.filter(is_programs=False)
 
     def at_provider(self) -> Self:
         """Entries whose cache exists there, also when it is to be deleted."""
