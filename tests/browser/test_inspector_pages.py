@@ -98,7 +98,7 @@ async def test_a_list_stops_asking_when_its_session_is_gone(
     page.on("dialog", lambda dialog: dialog.accept())
     await page.get_by_role("button", name="Delete").click()
     await expect(watching.get_by_text("This list no longer follows the session")).to_be_visible(timeout=SOON)
-    await expect(watching.locator("main [hx-trigger]")).to_have_count(0)
+    await expect(watching.locator("main [hx-trigger^='every']")).to_have_count(0)
     assert "404" in complaints.pop()
 
 
