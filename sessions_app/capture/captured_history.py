@@ -118,7 +118,7 @@ def session_of(captured: CapturedRequest, contents: Sequence[Content]) -> Sessio
     if found is not None:
         return found.session
     said = next((text_of(one.wire) for one in contents if one.kind is TurnKind.USER_TASK and one.wire), "")
-    title = captured.name or starting_words(said) or captured.client.partition("/")[0]
+    title = captured.name or starting_words(said) or captured.client.partition("/")[0] or captured.model
     session = Session.objects.create(
         owner_id=captured.address.owner_id,
         origin=Origin.CAPTURED,

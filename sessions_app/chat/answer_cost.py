@@ -134,7 +134,7 @@ class RequestUsage:
     @classmethod
     def of(cls, exchange: Exchange) -> Self:
         ours, theirs = verdicts.two_facts(
-            exchange.found_verdict, exchange.earlier("verdict"), is_captured=exchange.session.is_captured
+            exchange.found_verdict, exchange.earlier("verdict"), is_captured=exchange.is_captured
         )
         lost, money = exchange.loss, Money.restored(exchange.money)
         unknown = "price unknown" if exchange.prompt_tokens else ""

@@ -111,7 +111,7 @@ def _exchanges(session: Session, runs: Mapping[int, UUID]) -> list[ExportedExcha
             run=runs[exchange.run_id],
             usd=None if exchange.usd is None else str(exchange.usd),
             verdict_sentence=verdicts.sentence(
-                exchange.found_verdict, exchange.earlier("verdict"), is_captured=exchange.session.is_captured
+                exchange.found_verdict, exchange.earlier("verdict"), is_captured=exchange.is_captured
             ),
             **{name: getattr(exchange, name) for name in names},
         )

@@ -60,7 +60,7 @@ def _sentences(exchange: Exchange) -> dict[str, str]:
     broken = exchange.found_break
     return {
         "verdict": verdicts.sentence(
-            exchange.found_verdict, exchange.earlier("verdict"), is_captured=exchange.session.is_captured
+            exchange.found_verdict, exchange.earlier("verdict"), is_captured=exchange.is_captured
         ),
         "cache_plan": cache_plans.reason(exchange.cache_plan, exchange.earlier("cache_plan")),
         "strategy": strategies.sentence(exchange.strategy, exchange.earlier("strategy")),

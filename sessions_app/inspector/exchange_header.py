@@ -31,7 +31,7 @@ def verdict_of(exchange: Exchange) -> BadgeView | None:
     if not exchange.verdict:
         return None
     meaning = verdicts.sentence(
-        exchange.found_verdict, exchange.earlier("verdict"), is_captured=exchange.session.is_captured
+        exchange.found_verdict, exchange.earlier("verdict"), is_captured=exchange.is_captured
     )
     tone = MEANINGS[VerdictCode(exchange.verdict)].tone
     return BadgeView(verdicts.label(exchange.verdict), tone, formatting.visible(meaning))

@@ -18,7 +18,7 @@ from sessions_app.models.source import (
     manifest_of,
     store_sources,
 )
-from sessions_app.prompt.caching import CachePlan
+from sessions_app.prompt.caching import CachePlan, PlanReason
 from sessions_app.prompt.dialects import request_in
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item, Payload
@@ -192,7 +192,7 @@ class Exchange(models.Model):
         """The relayed request of a captured session: one query, none in a chat."""
         from sessions_app.models.captured_request import CapturedRequest
 
-        if not self.session.is_captured:
+        if not self.is_captured:
             return None
         return CapturedRequest.objects.filter(exchange=self).select_related("address").first()
 
@@ -266,8 +266,8 @@ class Exchange(models.Model):
 
     @property
     def is_captured(self) -> bool:
-        """Whether another program wrote the request, by its manifest: no query."""
-        return "beside" in self.manifest
+        """Whether another program wrote the request, by its plan: no query."""
+        return bool(self.plan_figures.get("reason") == PlanReason.CLIENT)
 
     def beside_items(self) -> list[bytes]:
         """The bytes of what stands beside the prompt in a captured body: one query, none for our own."""

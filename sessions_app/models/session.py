@@ -191,7 +191,7 @@ class Session(Persona):
 
     @property
     def shown_title(self) -> str:
-        return self.title or ("Untitled session" if self.is_captured else "Untitled chat")
+        return self.title or "Untitled chat"
 
     @property
     def is_captured(self) -> bool:
