@@ -54,6 +54,18 @@ def execute(argv: list[str]) -> None:
         execute_from_command_line(argv)
 
 
+def import_sdk() -> None:
+    """Imports google-genai without aiohttp, which it would import for nothing where it is installed: 6 MB.
+
+    The relay for other programs imports aiohttp with its first request.
+    """
+    sys.modules["aiohttp"] = None  # type: ignore[assignment]
+    try:
+        import google.genai  # noqa: F401
+    finally:
+        del sys.modules["aiohttp"]
+
+
 def run_command(arguments: list[str]) -> int:
     from pipeweb.private_files import PRIVATE
 
@@ -65,6 +77,7 @@ def run_command(arguments: list[str]) -> int:
         sys.modules["OpenSSL"] = None  # type: ignore[assignment]
         # Collecting between imports finds nothing and takes a fifth of the start; `up` turns it on again.
         gc.disable()
+        import_sdk()
     from django.db import DatabaseError
 
     from pipeweb.bootstrap import print_error
