@@ -158,8 +158,8 @@ def state_of(user: "User") -> str:
     rows = CapturedRequest.objects.of(user)
     facts = rows.aggregate(Max("pk"), Count("pk"), Max("ended_at"), Count("ended_at"))
     changes = CaptureAddress.objects.of(user).aggregate(Sum("regroupings"))
-    named = Session.objects.of(user).captured().aggregate(Count("pk"), Max("titled_by_hand"))
-    return sha256(repr(sorted({**facts, **changes, **named}.items())).encode()).hexdigest()[:16]
+    titles = list(Session.objects.of(user).captured().values_list("pk", "title")[:SHOWN])
+    return sha256(repr((sorted({**facts, **changes}.items()), titles)).encode()).hexdigest()[:16]
 
 
 def _add_sums(found: Iterable[ListedSession]) -> None:

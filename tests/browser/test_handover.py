@@ -7,7 +7,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.browser.test_chat import finished, open_session, send
 
-TEXT = "For a session of its own"
+TEXT = "For a chat of its own"
 NEW = "**/new"
 
 
