@@ -15,7 +15,7 @@ from tests.server import Server
 
 pytestmark = pytest.mark.slow
 
-KEY = "AIza-key-of-the-installation-0123456789"
+KEY = "key-of-the-installation-in-tests"
 
 
 @pytest.fixture(scope="module")
