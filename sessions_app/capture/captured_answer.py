@@ -22,7 +22,6 @@ from sessions_app.models import (
     Run,
     Turn,
 )
-from sessions_app.models.columns import storable, storable_json
 from sessions_app.models.exchange_attempt import AttemptRow
 from sessions_app.models.run import describe
 from sessions_app.models.source import digest
@@ -35,6 +34,7 @@ from sessions_app.prompt.turns import TurnKind
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.runs import causes
 from sessions_app.runs.accounting import account_for, append_stages, implicit_minimum, set_verdict
+from sessions_app.runs.reply_facts import set_reply_facts
 from sessions_app.runs.reply_progress import ReplyProgress
 
 RELAY_ERROR = "RelayRefused"
@@ -54,7 +54,9 @@ def end_exchange(captured: CapturedRequest, body: bytes, remembered: RememberedH
     RawChunk.objects.append(chunks)
     progress = _progress(answer)
     reply = progress.folder.reply()
-    _set_facts(exchange, captured, reply, progress)
+    set_reply_facts(exchange, reply, progress, captured.total_ms, captured.ended_at)
+    if not progress.has_begun:
+        exchange.outcome = ""
     _add_attempt(exchange, captured, b"" if is_answer else body)
     is_cut = bool(captured.fault) or captured.is_cut
     exchange.error = _error(captured, reply, body)
@@ -83,20 +85,6 @@ def _progress(answer: CutAnswer) -> ReplyProgress:
         with suppress(ValueError):
             progress.take(one.ms, one.body)
     return progress
-
-
-def _set_facts(exchange: Exchange, captured: CapturedRequest, reply: Reply, progress: ReplyProgress) -> None:
-    usage = reply.usage
-    exchange.usage = storable_json(usage.raw)
-    if usage.raw:
-        exchange.prompt_tokens, exchange.cached_tokens = usage.prompt, usage.cached
-        exchange.output_tokens, exchange.thought_tokens = usage.output, usage.thoughts
-    exchange.served_model = storable(reply.model_version, 80)
-    exchange.response_id = storable(reply.response_id, 80)
-    exchange.finish_reason = storable(reply.finish_reason, 40)
-    exchange.outcome = reply.outcome.value if progress.has_begun else ""
-    exchange.total_ms, exchange.first_chunk_ms = captured.total_ms, progress.first_ms
-    exchange.thought_ms, exchange.ended_at = progress.thought_ms, captured.ended_at
 
 
 def _add_attempt(exchange: Exchange, captured: CapturedRequest, refused: bytes) -> None:

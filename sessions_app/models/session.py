@@ -263,35 +263,10 @@ class Session(Persona):
         CacheEntry.objects.release_for_session(self.pk, EntryReason.SESSION_DELETED)
 
     def erase(self) -> None:
-        """Deletes every row of the session in a constant number of statements.
+        """Deletes every row of the session in a constant number of statements."""
+        from sessions_app.models.session_erasure import erase_session
 
-        `delete` alone would load each turn and raw chunk for its cascades: minutes with the write lock held
-        for a session of a thousand exchanges.
-        """
-        from sessions_app import models as rows
-
-        with transaction.atomic():
-            CacheEntry.objects.release_for_session(self.pk, EntryReason.SESSION_ERASED)
-            rows.CacheEvent.objects.forget_session(self.pk)
-            rows.Booking.objects.filter(session=self).update(session=None, exchange=None)
-            type(self).objects.filter(pk=self.pk).update(head=None)
-            rows.Run.objects.filter(session=self).update(trigger=None)
-            for owned in (
-                rows.CapturedRequest.objects.filter(exchange__session=self),
-                rows.RawChunk.objects.filter(exchange__session=self),
-                rows.ExchangeAttempt.objects.filter(exchange__session=self),
-                rows.HistoryChunk.objects.filter(session=self),
-                rows.ToolCall.objects.filter(turn__session=self),
-                rows.Turn.objects.filter(session=self),
-                rows.Exchange.objects.filter(session=self),
-                rows.Source.objects.filter(session=self),
-                rows.RunLog.objects.filter(run__session=self),
-                rows.Run.objects.filter(session=self),
-            ):
-                owned._raw_delete(owned.db)
-            owner_id = self.owner_id
-            self.delete()
-            rows.Blob.objects.delete_unreferenced(owner_id)
+        erase_session(self)
 
 
 def starting_words(message: str) -> str:

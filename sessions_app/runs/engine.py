@@ -31,7 +31,7 @@ from sessions_app.runs.refused_signatures import remember_refusal
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.request import Endpoint, PreparedRequest, prepare, prepare_hop
 from sessions_app.runs.retry_policy import RetryPolicy
-from sessions_app.runs.streams import LiveRun, RenderFiles
+from sessions_app.runs.run_streams import LiveRun, RenderFiles
 from sessions_app.runs.tool_rounds import run_calls
 from sessions_app.runs.writer import Writer
 from sessions_app.tools import Toolbox

@@ -17,7 +17,6 @@ from sessions_app.gemini.routes import route_from
 from sessions_app.models import CacheEntry, Exchange, Notification, Run, Turn
 from sessions_app.models.branches import head_of
 from sessions_app.models.cache_event import CausedBy
-from sessions_app.models.columns import storable, storable_json
 from sessions_app.models.run import describe
 from sessions_app.prompt.caching import EntryReason, VerdictCode
 from sessions_app.prompt.parts import content, parts_of
@@ -31,6 +30,7 @@ from sessions_app.runs.accounting import account_for, append_stages, implicit_mi
 from sessions_app.runs.cache_bookings import record_end
 from sessions_app.runs.completion import Completion, LastEvent, log_end, mark_completed, note_completion
 from sessions_app.runs.continuation import counts_usage
+from sessions_app.runs.reply_facts import set_reply_facts
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.request import PreparedRequest
 from sessions_app.runs.tool_rounds import close_round
@@ -94,7 +94,7 @@ def record_reply(
         mark_completed(run, reply.outcome)
     try:
         exchange.stages = [*stages]
-        _set_reply(exchange, response, total_ms, progress)
+        set_reply_facts(exchange, response, progress, total_ms)
         turn = _turn_of(exchange, reply)
         _set_account(prepared, response, turn)
         append_stages(exchange, began)
@@ -120,21 +120,6 @@ def _turn_of(exchange: Exchange, reply: Reply) -> Turn | None:
     if reply.outcome.is_answer:
         return _add_turn(exchange, reply, TurnKind.MODEL_RESPONSE, cut=reply.outcome is not Outcome.COMPLETE)
     return _add_partial_turn(exchange, reply)
-
-
-def _set_reply(exchange: Exchange, reply: Reply, total_ms: float | None, progress: ReplyProgress) -> None:
-    usage = reply.usage
-    exchange.usage = storable_json(usage.raw)
-    if usage.raw:
-        exchange.prompt_tokens, exchange.cached_tokens = usage.prompt, usage.cached
-        exchange.output_tokens, exchange.thought_tokens = usage.output, usage.thoughts
-    exchange.served_model = storable(reply.model_version, 80)
-    exchange.response_id = storable(reply.response_id, 80)
-    exchange.finish_reason = storable(reply.finish_reason, 40)
-    exchange.outcome = reply.outcome.value
-    exchange.total_ms, exchange.first_chunk_ms = total_ms, progress.first_ms
-    exchange.thought_ms = progress.thought_ms
-    exchange.ended_at = timezone.now()
 
 
 def _set_account(prepared: PreparedRequest, reply: Reply, turn: Turn | None) -> None:
@@ -249,7 +234,7 @@ def _end_exchange(exchange: Exchange, error: PipewebError | None) -> None:
     reply, total_ms = progress.folder.reply(), exchange.attempts.duration()
     if total_ms is None and chunks:
         total_ms = chunks[-1].ms
-    _set_reply(exchange, reply, total_ms, progress)
+    set_reply_facts(exchange, reply, progress, total_ms)
     if error is not None:
         exchange.fail(error)
     account_for(exchange, reply, is_cut=True)

@@ -16,7 +16,7 @@ from sessions_app.models import Exchange, Run, RunLog
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.runs.background import isolated, report
 from sessions_app.runs.recorder import close_run
-from sessions_app.runs.streams import LiveRun
+from sessions_app.runs.run_streams import LiveRun
 from sessions_app.runs.writer import Writer
 from sessions_app.storage_errors import is_full, is_temporary
 

@@ -15,8 +15,9 @@ from sessions_app.errors import RunError
 from sessions_app.models import CapturedRequest, QueuedMessage, Run, RunLog, Session, SharedLink
 from sessions_app.runs.background import detached, isolated, readable, supervised
 from sessions_app.runs.processes import abandoned_runs, end_abandoned_run, sessions_left_waiting
+from sessions_app.runs.run_streams import RemoteRun
 from sessions_app.runs.runner import Runner
-from sessions_app.runs.streams import RemoteRun, SessionStream
+from sessions_app.runs.session_streams import SessionStream
 
 POLL_SECONDS = 1.0
 """Time between polls without a notification."""

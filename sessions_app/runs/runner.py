@@ -20,10 +20,10 @@ from sessions_app.runs.continuation import Following, continue_session, start_fo
 from sessions_app.runs.engine import Engine, Hop
 from sessions_app.runs.processes import Notifier, ProcessLock
 from sessions_app.runs.run_end import End, end_run, failure_of, store_end
-from sessions_app.runs.session_streams import SessionStreams
+from sessions_app.runs.run_streams import LiveRun
+from sessions_app.runs.session_streams import SessionStreams, StreamEvent
 from sessions_app.runs.side_requests import improve_title, wants_title
 from sessions_app.runs.start import start_edit, start_next, start_resume, start_retry, start_send
-from sessions_app.runs.streams import LiveRun, StreamEvent
 from sessions_app.runs.writer import Writer
 
 log = structlog.get_logger("pipeweb.runs")

@@ -21,7 +21,7 @@ from sessions_app.panels.refresh import tool_context
 from sessions_app.prompt.calls import CallResponse, FunctionCall, calls_in
 from sessions_app.prompt.repair import NO_RESULT
 from sessions_app.prompt.turns import TurnKind, closing_turn, tool_response
-from sessions_app.runs.streams import LiveRun
+from sessions_app.runs.run_streams import LiveRun
 from sessions_app.tools import Effect, Toolbox, ToolContext, ToolResult
 from sessions_app.wording.refusals import error_texts
 

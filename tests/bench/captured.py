@@ -9,7 +9,7 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
@@ -92,9 +92,7 @@ def records_of(address: "CaptureAddress", name: str, requests: int) -> Iterator[
     """Conversations one after another, each of ROUND requests, in a session that they name."""
     from django.utils import timezone
 
-    from sessions_app.capture.records import Begun, Ended
     from tests.capture.conversations import body_of, model, user
-    from tests.factories import text_chunk
 
     now = timezone.now() - timedelta(seconds=requests)
     contents: list[Any] = []
@@ -103,39 +101,49 @@ def records_of(address: "CaptureAddress", name: str, requests: int) -> Iterator[
             contents = []
         contents.append(user(f"Question {number}: how long does a loaf of {number} grams bake?"))
         body = body_of(contents, system=SYSTEM)
-        begun = Begun(
-            address=address.pk,
-            owner=address.owner_id,
-            received_at=now + timedelta(seconds=number),
-            method="POST",
-            path="/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse",
-            client="bench/1",
-            scope="bench",
-            name=name,
-            model="gemini-3.8-flash",
-            asks_model=True,
-            body=body,
-            size=len(body),
-        )
         said = f"Answer {number}: about {number} minutes."
-        usage = {"promptTokenCount": 5_000, "candidatesTokenCount": 9, "totalTokenCount": 5_009}
-        answer = b"data: " + text_chunk(said, finish="STOP", usage=usage) + b"\r\n\r\n"
         contents.append(model(said))
-        yield begun
-        yield Ended(
-            begun.key,
-            begun.address,
-            begun.owner,
-            True,
-            begun.received_at + timedelta(milliseconds=300),
-            status=200,
-            body=answer,
-            size=len(answer),
-            request_size=len(body),
-            packets=[(250.0, len(answer))],
-            first_ms=250.0,
-            total_ms=300.0,
-        )
+        yield from exchange_records(address, name, body, said, now + timedelta(seconds=number))
+
+
+def exchange_records(
+    address: "CaptureAddress", name: str, body: bytes, said: str, at: datetime
+) -> Iterator["Record"]:
+    """Beginning and end of one request, answered after 300 ms."""
+    from sessions_app.capture.records import Begun, Ended
+    from tests.factories import text_chunk
+
+    begun = Begun(
+        address=address.pk,
+        owner=address.owner_id,
+        received_at=at,
+        method="POST",
+        path="/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse",
+        client="bench/1",
+        scope="bench",
+        name=name,
+        model="gemini-3.8-flash",
+        asks_model=True,
+        body=body,
+        size=len(body),
+    )
+    usage = {"promptTokenCount": 5_000, "candidatesTokenCount": 9, "totalTokenCount": 5_009}
+    answer = b"data: " + text_chunk(said, finish="STOP", usage=usage) + b"\r\n\r\n"
+    yield begun
+    yield Ended(
+        begun.key,
+        begun.address,
+        begun.owner,
+        True,
+        begun.received_at + timedelta(milliseconds=300),
+        status=200,
+        body=answer,
+        size=len(answer),
+        request_size=len(body),
+        packets=[(250.0, len(answer))],
+        first_ms=250.0,
+        total_ms=300.0,
+    )
 
 
 def record(address: "CaptureAddress", name: str, requests: int) -> list[float]:

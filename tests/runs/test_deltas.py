@@ -10,7 +10,7 @@ from sessions_app.models import Run
 from sessions_app.prompt.reply import ChunkView
 from sessions_app.prompt.reply import Delta as DeltaPair
 from sessions_app.prompt.wire import well_formed
-from sessions_app.runs.streams import Broadcast, LiveRun
+from sessions_app.runs.run_streams import Broadcast, LiveRun
 
 kinds = st.sampled_from(["text", "thought"])
 

@@ -170,7 +170,7 @@ async def test_stop_ends_a_run_whose_call_cannot_be_shown(
         raise RecursionError
 
     monkeypatch.setattr("sessions_app.runs.recorder._end_exchange", broken)
-    monkeypatch.setattr("sessions_app.runs.streams.LiveRun.show", broken)
+    monkeypatch.setattr("sessions_app.runs.run_streams.LiveRun.show", broken)
     assert (await ask("Hello")).status == Run.Status.FAILED
 
 

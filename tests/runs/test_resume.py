@@ -18,8 +18,8 @@ from sessions_app.events import Finished, Started
 from sessions_app.markup import Blocks
 from sessions_app.models import Run, RunLog
 from sessions_app.prompt.reply import ChunkView
-from sessions_app.runs.session_streams import resume_position
-from sessions_app.runs.streams import Broadcast, LiveRun, RemoteRun, RunStream, SessionStream
+from sessions_app.runs.run_streams import Broadcast, LiveRun, RemoteRun, RunStream
+from sessions_app.runs.session_streams import SessionStream, resume_position
 from sessions_app.runs.writer import EventRow, logs_of
 
 TEXTS = st.sampled_from(

@@ -16,7 +16,7 @@ from sessions_app.events import Finished, Started
 from sessions_app.models import Run, RunLog, Session
 from sessions_app.runs.run_poller import RunPoller, Snapshot
 from sessions_app.runs.runner import Runner
-from sessions_app.runs.streams import SessionStream
+from sessions_app.runs.session_streams import SessionStream
 from tests.runs.running import Event, running, send, watch
 
 

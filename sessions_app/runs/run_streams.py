@@ -1,7 +1,7 @@
-"""Event streams: of one run (`RunStream`), and of a session for its viewers (`SessionStream`)."""
+"""The events of one run: of this process (`LiveRun`), and of another (`RemoteRun`)."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -9,19 +9,15 @@ from sessions_app.events import (
     Block,
     Call,
     Finished,
-    Moved,
     Open,
-    Queue,
-    Queued,
     Result,
     RunEvent,
     Started,
     Status,
     Thought,
-    Titled,
 )
 from sessions_app.markup import Blocks, Closed
-from sessions_app.models import QueuedMessage, Run, RunLog, Session, Turn
+from sessions_app.models import Run, RunLog, Session, Turn
 from sessions_app.panels import tool_title
 from sessions_app.prompt.calls import FunctionCall
 from sessions_app.prompt.reply import ChunkView
@@ -201,10 +197,6 @@ class LiveRun(RunStream):
         return index
 
 
-StreamEvent = tuple[RunStream | None, int, str]
-"""The run of the event (None for events of the session), its `seq`, and the event as JSON."""
-
-
 class RemoteRun(RunStream):
     """A run of another process, read from its log."""
 
@@ -218,91 +210,3 @@ class RemoteRun(RunStream):
             self.extend(row.wires[self.last + 1 - row.seq_from :])
         if is_over and not self.is_over:
             self.extend([], is_over=True)
-
-
-class SessionStream:
-    """The runs, the queue, the title and the branch count of a session that has viewers or a run here."""
-
-    def __init__(self) -> None:
-        self.broadcast = Broadcast()
-        self.end: StreamNode = StreamNode()
-        self.newest_run = 0
-        self.viewers = 0
-        self.queue: list[tuple[str, str, int]] = []
-        self.queue_version = 0
-        self.head_version = 0
-        self.title = ""
-
-    @property
-    def feed(self) -> RunStream | None:
-        """The newest run, if any."""
-        return self.end if isinstance(self.end, RunStream) else None
-
-    @property
-    def is_idle(self) -> bool:
-        return not self.viewers and (self.feed is None or self.feed.is_over)
-
-    def add_run(self, feed: RunStream) -> None:
-        """Appends a run; all viewers get it from its first event."""
-        self.end.next = feed
-        self.end = feed
-        self.newest_run = max(self.newest_run, feed.run.pk)
-        self.broadcast.wake_all()
-
-    def set_queue(self, waiting: Iterable[QueuedMessage]) -> None:
-        queue = [(str(message.client_id), message.text, message.files) for message in waiting]
-        if queue != self.queue:
-            self.queue, self.queue_version = queue, self.queue_version + 1
-            self.broadcast.wake_all()
-
-    def set_head_version(self, head_version: int) -> None:
-        """Sets the number of changes of the branch in view (`Session.head_version`)."""
-        if head_version > self.head_version:
-            self.head_version = head_version
-            self.broadcast.wake_all()
-
-    def set_title(self, title: str) -> None:
-        self.title = title
-        self.broadcast.wake_all()
-
-    async def watch(
-        self, feed: RunStream | None, after: int, head_version: int = 0
-    ) -> AsyncGenerator[StreamEvent, None]:
-        """Events for one viewer, who has those of `feed` up to `after`; endless."""
-        version, title = 0, self.title
-        node: StreamNode = feed or self.end
-        while True:
-            if head_version < self.head_version:
-                head_version = self.head_version
-                yield None, 0, Moved(head_version=head_version).wire()
-                continue
-            if title != self.title:
-                title = self.title
-                yield None, 0, Titled(title=title).wire()
-                continue
-            if version != self.queue_version:
-                version = self.queue_version
-                yield None, 0, self._queue_wire()
-                continue
-            if isinstance(node, RunStream) and after < node.last:
-                after += 1
-                yield node, after, node.wires[after]
-                continue
-            following = self._next_run(node)
-            if following is not None:
-                node, after = following, -1
-                continue
-            await self.broadcast.wait()
-
-    def _next_run(self, node: StreamNode) -> RunStream | None:
-        """The next run once this one is over; none is skipped."""
-        if not isinstance(node, RunStream):
-            return node.next
-        if not node.is_over:
-            return None
-        newest = self.feed
-        return node.next or (newest if newest is not None and newest.run.pk > node.run.pk else None)
-
-    def _queue_wire(self) -> str:
-        messages = [Queued(client_id=UUID(key), text=text, files=files) for key, text, files in self.queue]
-        return Queue(messages=messages).wire()

@@ -1,0 +1,92 @@
+"""Errors of what a person or a program asks for: prompts, tools, files, imports, links."""
+
+from sessions_app import error_codes as codes
+from sessions_app.errors.base import CodedError, PipewebError, RequestRefused
+
+
+class PromptError(RequestRefused):
+    pass
+
+
+class HistoryInvalid(PromptError):
+    pass
+
+
+class ToolError(PipewebError):
+    pass
+
+
+class StorageFull(PipewebError):
+    def __init__(
+        self,
+        message: str = "The server’s disk is full. Nothing was saved.",
+        *,
+        hint: str = "Try again when whoever runs the server has made room.",
+    ) -> None:
+        super().__init__(message, hint=hint)
+
+
+class NotKept(PipewebError):
+    pass
+
+
+class RowGone(PipewebError):
+    pass
+
+
+class PriceUsed(PipewebError):
+    """A price that something was charged at is not changed."""
+
+    def __init__(self, price: str) -> None:
+        super().__init__(
+            f"Answers were charged at the price {price}: it stays as it is.",
+            hint="A correction is a new row with a later day, past days too; what was booked stays as it was "
+            "booked. Its own first day keeps this price: a day has one, and answers were charged at it.",
+        )
+
+
+class NotImportable(CodedError[codes.ImportProblem]):
+    """Its sentence is in `wording.imports`."""
+
+
+class HarRefused(CodedError[codes.HarProblem]):
+    """Its sentence is in `wording.har`."""
+
+
+class NotShareable(CodedError[codes.ShareProblem]):
+    """Its sentence is in `wording.sharing`."""
+
+
+class DocumentRefused(CodedError[codes.DocumentProblem]):
+    """Its sentence is in `wording.documents`."""
+
+
+class ReportUnreadable(PipewebError):
+    pass
+
+
+class BodyRefused(PipewebError):
+    """`status` is the HTTP status of the response."""
+
+    def __init__(self, status: int, reason: codes.BodyRefusal, limit: int = 0) -> None:
+        super().__init__(reason.value)
+        self.status = status
+        self.reason = reason
+        self.limit = limit
+
+
+class RelayRefused(PipewebError):
+    """`limit` is in bytes, 0 where the fault is none of size."""
+
+    def __init__(self, fault: codes.CaptureFault, *, limit: int = 0) -> None:
+        super().__init__(fault.value)
+        self.fault = fault
+        self.limit = limit
+
+
+class NotRegrouped(CodedError[codes.RegroupProblem]):
+    """Its sentence is in `wording.capture`."""
+
+
+class WorkspaceError(PipewebError):
+    pass

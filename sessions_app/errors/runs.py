@@ -1,0 +1,56 @@
+"""Errors of runs."""
+
+from collections.abc import Collection
+from typing import Any
+
+from sessions_app import error_codes as codes
+from sessions_app.errors.base import PipewebError, RequestRefused
+
+
+class RunError(PipewebError):
+    pass
+
+
+class NoAnswer(RunError):
+    """The reply is no answer; `reason` is its `prompt.outcomes.Outcome`, `figures` are for its sentence."""
+
+    def __init__(self, reason: str, **figures: Any) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.figures = figures
+
+
+class SessionBusy(RunError):
+    pass
+
+
+class RunEnded(RunError):
+    def __init__(self) -> None:
+        super().__init__("This run was ended by another process.")
+
+
+class FilesNotUploaded(RunError):
+    """`keys` are the public ids of the attachments."""
+
+    def __init__(self, keys: Collection[str]) -> None:
+        sentence = "Files of this conversation are not at the provider."
+        super().__init__(sentence, hint="They are uploaded again when you ask again.")
+        self.keys = tuple(keys)
+
+
+class BudgetSpent(RequestRefused, RunError):
+    pass
+
+
+class LimitReached(RequestRefused, RunError):
+    """`reason` is the name of the setting. Stored as kind "GuardRail" before 2026-11."""
+
+
+class OverLimit(RequestRefused, RunError):
+    """A limit of `context.personal_limits` is reached."""
+
+    def __init__(
+        self, reason: codes.RefusalCode, *, used: int, limit: int, seconds: int | None = None
+    ) -> None:
+        super().__init__(reason, used=used, limit=limit, seconds=seconds)
+        self.seconds = seconds

@@ -1,0 +1,31 @@
+"""What a reply says of itself, as columns of its exchange."""
+
+from datetime import datetime
+
+from django.utils import timezone
+
+from sessions_app.models import Exchange
+from sessions_app.models.columns import storable, storable_json
+from sessions_app.prompt.reply import Reply
+from sessions_app.runs.reply_progress import ReplyProgress
+
+
+def set_reply_facts(
+    exchange: Exchange,
+    reply: Reply,
+    progress: ReplyProgress,
+    total_ms: float | None,
+    ended_at: datetime | None = None,
+) -> None:
+    """Does not save. Counted columns stay None without usage; `ended_at` is now where it is not given."""
+    usage = reply.usage
+    exchange.usage = storable_json(usage.raw)
+    if usage.raw:
+        exchange.prompt_tokens, exchange.cached_tokens = usage.prompt, usage.cached
+        exchange.output_tokens, exchange.thought_tokens = usage.output, usage.thoughts
+    exchange.served_model = storable(reply.model_version, 80)
+    exchange.response_id = storable(reply.response_id, 80)
+    exchange.finish_reason = storable(reply.finish_reason, 40)
+    exchange.outcome = reply.outcome.value
+    exchange.total_ms, exchange.first_chunk_ms = total_ms, progress.first_ms
+    exchange.thought_ms, exchange.ended_at = progress.thought_ms, ended_at or timezone.now()
