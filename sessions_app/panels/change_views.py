@@ -25,21 +25,21 @@ class DiffLine:
 
 @login_required
 @require_GET
-def file_change(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResponse:
+def file_change(request: AuthenticatedRequest, public: UUID, change: str) -> HttpResponse:
     session = own_chat(request, public)
-    return _render(request, session, key)
+    return _render(request, session, change)
 
 
 @login_required
 @require_POST
-def undo_change(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResponse:
+def undo_change(request: AuthenticatedRequest, public: UUID, change: str) -> HttpResponse:
     """Puts the file back; refused, with the reason, where it was changed since."""
     session = own_chat(request, public)
     try:
-        UndoChange(change=key).carry_out(session)
+        UndoChange(change=change).carry_out(session)
     except PipewebError as error:
-        return _render(request, session, key, " ".join(error_texts(error)).strip())
-    return _render(request, session, key)
+        return _render(request, session, change, " ".join(error_texts(error)).strip())
+    return _render(request, session, change)
 
 
 def _render(request: AuthenticatedRequest, session: Session, key: str, problem: str = "") -> HttpResponse:

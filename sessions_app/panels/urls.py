@@ -12,7 +12,7 @@ urlpatterns = [
     path("tools/<slug:name>/switch/", views.switch_tool, name="switch-tool"),
     path("files/", file_views.upload, name="upload"),
     path("files/<slug:kind>/<int:number>/text/", file_views.text, name="file-text"),
-    path("changes/<slug:key>/", change_views.file_change, name="file-change"),
-    path("changes/<slug:key>/undo/", change_views.undo_change, name="undo-change"),
+    path("changes/<slug:change>/", change_views.file_change, name="file-change"),
+    path("changes/<slug:change>/undo/", change_views.undo_change, name="undo-change"),
     path("artifacts/<int:number>/", file_views.download, name="download-artifact"),
 ]
