@@ -12,6 +12,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from hashlib import sha256
 from itertools import count, islice
 from pathlib import Path, PurePosixPath
 
@@ -121,9 +124,81 @@ class Workspace:
                     total += Path(folder, name).lstat().st_size
         return total
 
+    def size_of(self, relative: str) -> int:
+        """Bytes of a file; 0 for one that is gone."""
+        with suppress(OSError):
+            return self.resolve(relative).stat().st_size
+        return 0
+
+    def read_bytes(self, relative: str, limit: int = UPLOAD_LIMIT) -> bytes:
+        """The bytes of a file. Raises WorkspaceError when it is missing, a folder, or too large."""
+        return _read_bytes(self.resolve(relative), relative, limit)
+
+    def write_bytes(self, relative: str, data: bytes) -> Path:
+        """Creates a file, or replaces it, atomically."""
+        path = self.writable(relative, "")
+        with _os_errors_as(relative):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _write_temporary(path.parent, [data], max(UPLOAD_LIMIT, WRITE_LIMIT)).replace(path)
+        return path
+
+    def move(self, relative: str, to: str) -> Path:
+        """Renames a file to a path that is free; missing folders are created."""
+        path, target = self._file(relative), self.writable(to, "")
+        if target.exists():
+            raise WorkspaceError(f"There is a file “{to}” already.", hint="Choose another name.")
+        with _os_errors_as(to):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.rename(target)
+        return target
+
+    def remove(self, relative: str) -> None:
+        path = self._file(relative)
+        with _os_errors_as(relative):
+            path.unlink()
+
+    def glob(self, pattern: str, limit: int) -> "list[str]":
+        """Paths of the visible files that match, sorted, among the first `limit` files; all for “”.
+
+        `*` and `?` stay within a name, `**` crosses folders. A pattern without a slash is a file name in any
+        folder. Raises WorkspaceError for a pattern that is no path.
+        """
+        files = sorted(islice(_visible_files(self.root.resolve()), limit))
+        if not pattern:
+            return files
+        _check_spelling(pattern)
+        wanted = pattern if "/" in pattern else f"**/{pattern}"
+        return [path for path in files if _is_match(path, wanted)]
+
+    def _file(self, relative: str) -> Path:
+        path = self.resolve(relative)
+        if not path.is_file():
+            raise WorkspaceError(f"There is no file “{relative}” in the workspace.")
+        return path
+
     def list(self, limit: int = 1_000) -> tuple[str, ...]:
         """The first `limit` files, as sorted relative paths; hidden names and symlinks are left out."""
         return tuple(sorted(islice(_visible_files(self.root.resolve()), limit)))
+
+
+def hash_of_lines(lines: Iterable[str]) -> str:
+    """Eight characters by which an edit knows the lines that it was written for."""
+    return sha256("".join(lines).encode(errors="replace")).hexdigest()[:8]
+
+
+def _is_match(path: str, pattern: str) -> bool:
+    """Part by part, `**` for any number of folders; takes polynomial time."""
+    names, wanted = path.split("/"), pattern.split("/")
+
+    @cache
+    def matches(name: int, part: int) -> bool:
+        if part == len(wanted):
+            return name == len(names)
+        if wanted[part] == "**":
+            return matches(name, part + 1) or (name < len(names) and matches(name + 1, part))
+        return name < len(names) and fnmatchcase(names[name], wanted[part]) and matches(name + 1, part + 1)
+
+    return matches(0, 0)
 
 
 def safe_name(name: str) -> str:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 from uuid import UUID
 
 from django.utils.safestring import SafeString, mark_safe
@@ -15,6 +16,7 @@ from sessions_app.chat.citations import ShownCitations, marks_of
 from sessions_app.markup import Mark, render
 from sessions_app.models import Turn
 from sessions_app.panels import tool_title
+from sessions_app.panels.file_edits import CHANGING_TOOLS
 from sessions_app.prompt.parts import PartView, without_signature
 from sessions_app.prompt.wire import readable
 from sessions_app.wording.activity import call_brief
@@ -43,6 +45,8 @@ class ToolCard:
     """What became of a call without a response, in words."""
     title: str = ""
     """What the tool does; the name where it has no title."""
+    change: str = ""
+    """The key of the change that it made to a file (`FileChange`)."""
     is_read: bool = True
     """Whether it is a tool rather than a part of a kind that is not known."""
 
@@ -160,4 +164,10 @@ def _card(index: int, call: PartView, answer: PartView | None) -> ToolCard:
         response=readable(response) if answer else "",
         failed=isinstance(response, dict) and "error" in response,
         index=index,
+        change=_change_in(name, response),
     )
+
+
+def _change_in(tool: str, response: Any) -> str:
+    key = response.get("change", "") if isinstance(response, dict) and tool in CHANGING_TOOLS else ""
+    return key if isinstance(key, str) else ""

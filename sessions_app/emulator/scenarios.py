@@ -52,6 +52,14 @@ def _one_number(groups: tuple[str, ...]) -> Values:
     return (int(groups[0]),)
 
 
+def _path_and_range(groups: tuple[str, ...]) -> Values:
+    return (groups[2], int(groups[0]), int(groups[1]))
+
+
+def _path_new_old(groups: tuple[str, ...]) -> Values:
+    return (groups[0], groups[2], groups[1])
+
+
 def _trimmed(groups: tuple[str, ...]) -> Values:
     return tuple(group.strip() for group in groups)
 
@@ -70,6 +78,22 @@ PHRASES = (
     Phrase("write_artifact", "write notes.md: hello", r"^write\s+(\S+?)\s*:\s*(.+)", _trimmed),
     Phrase("open_file", "open notes.md", r"^open\s+(?:the )?(?:file )?(\S+\.\w+)\W*$", _trimmed),
     Phrase("close_file", "close notes.md", r"^close\s+(?:the )?(?:file )?(\S+\.\w+)\W*$", _trimmed),
+    Phrase("list_files", "list my files", r"^(?:(?:list|show)(?: me)? )?(?:my )?files\W*$"),
+    Phrase("search_files", "search my files for hello", r"^search (?:my )?files for\s+(.+)", _trimmed),
+    Phrase(
+        "read_range",
+        "read lines 1 to 20 of notes.md",
+        r"^read lines (\d{1,9}) to (\d{1,9}) of (\S+\.\w+)\W*$",
+        _path_and_range,
+    ),
+    Phrase(
+        "edit_file",
+        "in notes.md replace “hello” by “good morning”",
+        r"^in\s+(\S+\.\w+) replace “(.+)” by “(.*)”",
+        _path_new_old,
+    ),
+    Phrase("move_file", "move notes.md to plans/notes.md", r"^move\s+(\S+\.\w+) to (\S+\.\w+)\W*$", _trimmed),
+    Phrase("delete_file", "delete file notes.md", r"^delete (?:the )?file\s+(\S+\.\w+)\W*$", _trimmed),
     Phrase("read_file", "read notes.md", r"^read\s+(?:the )?(?:file )?(\S+\.\w+)\W*$", _trimmed),
 )
 

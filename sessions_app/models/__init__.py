@@ -11,6 +11,7 @@ from sessions_app.models.captured_request import CapturedRequest, CapturedSessio
 from sessions_app.models.database_probe import DatabaseProbe
 from sessions_app.models.exchange import Dialect, Exchange
 from sessions_app.models.exchange_attempt import ExchangeAttempt
+from sessions_app.models.file_change import FileChange
 from sessions_app.models.folder import Folder
 from sessions_app.models.history_chunk import HistoryChunk
 from sessions_app.models.import_job import ImportJob
@@ -63,6 +64,7 @@ __all__ = [
     "Dialect",
     "Exchange",
     "ExchangeAttempt",
+    "FileChange",
     "Folder",
     "HistoryChunk",
     "ImportJob",

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 TODO_TITLE_LIMIT = 300
 PATH_LIMIT = 400
+PANEL_KEY_LIMIT = 80 + 1 + PATH_LIMIT
+"""A kind, and the path of a file."""
+
 NOTE_LIMIT = 100_000
 NOTE_TITLE_LIMIT = 120
 MEMORY_LIMIT = 2_000
@@ -232,10 +235,10 @@ class PanelStateQuerySet(models.QuerySet["PanelState"]):
 
 
 class PanelState(models.Model):
-    """One panel of one session; `changed_at` is when its content last changed (seed 4)."""
+    """One panel of one session, of files one each; `changed_at` is when its content last changed (seed 4)."""
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="panel_states")
-    key = models.CharField(max_length=80)
+    key = models.CharField(max_length=PANEL_KEY_LIMIT)
     sha256 = models.CharField(max_length=64, help_text="Of the content as it is sent.")
     tokens = models.PositiveIntegerField(default=0, help_text="Estimated.")
     page = models.PositiveIntegerField(default=1)

@@ -67,6 +67,7 @@ class BlobQuerySet(models.QuerySet["Blob"]):
             BlobSlice,
             CapturedRequest,
             ExchangeAttempt,
+            FileChange,
             HistoryChunk,
             SharedFile,
             SharedLink,
@@ -82,6 +83,7 @@ class BlobQuerySet(models.QuerySet["Blob"]):
             | Exists(HistoryChunk.objects.filter(content=OuterRef("pk")))
             | Exists(Attachment.objects.filter(blob=OuterRef("pk")))
             | Exists(ExchangeAttempt.objects.filter(body=OuterRef("pk")))
+            | Exists(FileChange.objects.filter(before=OuterRef("pk")))
             | Exists(CapturedRequest.objects.filter(request_body=OuterRef("pk")))
             | Exists(CapturedRequest.objects.filter(response_body=OuterRef("pk")))
             | Exists(SharedLink.objects.filter(content=OuterRef("pk")))
@@ -139,7 +141,7 @@ class Source(models.Model):
     """
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="sources")
-    name = models.CharField(max_length=120, help_text="template:static, panel:todos, turn:<id>, …")
+    name = models.CharField(max_length=600, help_text="template:static, panel:todos, turn:<id>, …")
     role = models.CharField(max_length=12, blank=True)
     kind = models.CharField(max_length=20)
     blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")

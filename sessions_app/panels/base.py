@@ -77,7 +77,7 @@ class PanelInputs:
 class PanelValue:
     """The content of a panel as JSON; nothing is sent if falsy. `problem` is a sentence for the person.
 
-    `files` is set for panels of files, which are paged file by file.
+    `files` is set for a kind of files: each is a panel of its own, `<key of the kind>/<path>`, and has pages.
     """
 
     value: Any = None
@@ -171,7 +171,7 @@ class PanelKind(RowSource[R]):
 
     def template_context(self, session: Session, read: "ReadPanel") -> dict[str, Any]:
         """The context of its template. `rows` are those that are sent, read when the template uses them."""
-        value = display_value(read.panel.value) if read.panel else None
+        value = display_value(read.panels[0].value) if read.sent else None
         return {"value": value, "rows": self.stored(session)}
 
     def expire(self, session: Session, rows: Rows) -> bool:
@@ -215,23 +215,48 @@ def existing(rows: Any, otherwise: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadPanel:
-    """One panel as it would be sent now.
+class SentPanel:
+    """A panel with its hash. `tokens` are estimated; `changed`: it differs from what was sent last."""
 
-    `panel` is None when it is off or empty. `changed`: the content differs from what was sent last. `tokens`
-    are estimated; `problem` is a sentence for the person.
+    panel: Panel
+    sha256: str
+    tokens: int
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPanel:
+    """One kind as it would be sent now.
+
+    `sent` is empty when it is off or has nothing; a kind of files sends a panel for each. `problem` is a
+    sentence for the person.
     """
 
     kind: PanelKind[Any]
     is_on: bool
-    panel: Panel | None = None
-    sha256: str = ""
-    tokens: int = 0
+    sent: tuple[SentPanel, ...] = ()
     page: int = 1
     pages: int = 1
-    changed: bool = False
     problem: str = ""
     files: tuple[ReadFile, ...] = ()
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        return tuple(one.panel for one in self.sent)
+
+    @property
+    def tokens(self) -> int:
+        return sum(one.tokens for one in self.sent)
+
+    @property
+    def changed(self) -> bool:
+        """Whether any of it differs from what was sent last."""
+        return any(one.changed for one in self.sent)
+
+    @property
+    def changed_at(self) -> datetime:
+        """The time of the newest change; `sent` must not be empty."""
+        return max(panel.changed for panel in self.panels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,9 @@ class ReadFile:
     problem: str = ""
 
     @property
-    def value(self) -> dict[str, str]:
-        if self.problem:
-            return {"path": self.path, "not_sent": self.problem}
-        return {"path": self.path, "content": self.content}
+    def value(self) -> str | dict[str, str]:
+        """What is sent; its path is in the key of its panel."""
+        return {"not_sent": self.problem} if self.problem else self.content
 
 
 class FileCache:

@@ -113,7 +113,7 @@ class PanelList:
     @property
     def sent(self) -> list[ReadPanel]:
         """The panels that are on and not empty."""
-        return [one for one in self.on if one.panel]
+        return [one for one in self.on if one.sent]
 
     @property
     def tokens(self) -> int:

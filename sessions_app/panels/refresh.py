@@ -17,9 +17,10 @@ from sessions_app.context.workspaces import workspace_of
 from sessions_app.database import database_sync_to_async
 from sessions_app.models import PanelState, Reading, Run, Session, SessionSettings
 from sessions_app.panels import KINDS
-from sessions_app.panels.base import DueReading, PanelInputs, PanelKind, PanelValue, ProgramOutput, ReadPanel
+from sessions_app.panels.base import DueReading, PanelInputs, PanelKind, ProgramOutput, ReadPanel, SentPanel
+from sessions_app.panels.file_pages import ReadFile
 from sessions_app.panels.rows import Moment, PanelRow, Rows, RowSource, read_rows
-from sessions_app.prompt.panels import Panel, Stamp, content_of, full_content, restamp
+from sessions_app.prompt.panels import Panel, PanelContent, Stamp, content_of, full_content, restamp
 from sessions_app.tools import ToolContext
 from sessions_app.workspace import Workspace
 
@@ -43,6 +44,9 @@ class PanelStates(RowSource[StateRow]):
 
 
 STATES = PanelStates()
+
+States = Mapping[str, StateRow]
+"""Key of a panel → its state."""
 
 
 def read_panels(
@@ -104,34 +108,38 @@ def tool_context(run: Run) -> ToolContext:
 
 def _read_kinds(inputs: PanelInputs, shown: Collection[PanelKind[Any]]) -> list[ReadPanel]:
     states = {state.key: state for state in STATES.of(inputs)}
-    return [_read_kind(kind, kind in shown, inputs, states.get(kind.key)) for kind in KINDS]
+    return [_read_kind(kind, kind in shown, inputs, states) for kind in KINDS]
 
 
-def _read_kind(
-    kind: PanelKind[Any], is_shown: bool, inputs: PanelInputs, state: StateRow | None
-) -> ReadPanel:
+def _read_kind(kind: PanelKind[Any], is_shown: bool, inputs: PanelInputs, states: States) -> ReadPanel:
     read = ReadPanel(kind, kind.is_on(inputs.options))
     if not is_shown:
         return read
     found = kind.value(inputs)
     read = replace(read, problem=found.problem, files=found.files or ())
-    return _with_content(read, found, state, inputs.now) if found.value else read
+    if found.files is not None:
+        return replace(read, sent=tuple(_sent_file(kind, file, states, inputs.now) for file in found.files))
+    return _with_content(read, found.value, states, inputs.now) if found.value else read
 
 
-def _with_content(read: ReadPanel, found: PanelValue, state: StateRow | None, now: datetime) -> ReadPanel:
-    page = state.page if state else 1
-    content = content_of(found.value, page) if found.files is None else full_content(found.value)
+def _with_content(read: ReadPanel, value: Any, states: States, now: datetime) -> ReadPanel:
+    key = read.kind.key
+    content = content_of(value, states[key].page if key in states else 1)
+    sent = _sent(key, read.kind.title, content, states, now)
+    return replace(read, sent=(sent,), page=content.page, pages=content.pages)
+
+
+def _sent_file(kind: PanelKind[Any], file: ReadFile, states: States, now: datetime) -> SentPanel:
+    key, title = f"{kind.key}/{file.path}", f"{kind.title}: {file.path}"
+    return _sent(key, title, full_content(file.value), states, now)
+
+
+def _sent(key: str, title: str, content: PanelContent, states: States, now: datetime) -> SentPanel:
+    state = states.get(key)
     last = Stamp(state.sha256, state.changed_at) if state else None
     stamp = restamp(last, content.sha256, now)
-    return replace(
-        read,
-        panel=Panel(read.kind.key, read.kind.title, content.value, stamp.changed),
-        sha256=content.sha256,
-        tokens=content.tokens,
-        page=content.page,
-        pages=content.pages,
-        changed=stamp is not last,
-    )
+    panel = Panel(key, title, content.value, stamp.changed)
+    return SentPanel(panel, content.sha256, content.tokens, stamp is not last)
 
 
 def _save_states(
@@ -141,7 +149,7 @@ def _save_states(
 
     A panel that is not sent any more is stored as empty, so it counts as changed when it returns.
     """
-    sent = {one.kind.key: one for one in read if one.is_on and one.panel}
+    sent = {one.panel.key: one for each in read if each.is_on for one in each.sent}
     moved = [(key, one.sha256, one.tokens) for key, one in sent.items() if one.changed]
     gone = [(state.key, "", 0) for state in states if state.sha256 and state.key not in sent]
     rows = [

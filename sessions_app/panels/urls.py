@@ -1,6 +1,6 @@
 from django.urls import path
 
-from sessions_app.panels import file_views, views
+from sessions_app.panels import change_views, file_views, views
 
 urlpatterns = [
     path("panels/", views.list_panels, name="panels"),
@@ -12,5 +12,7 @@ urlpatterns = [
     path("tools/<slug:name>/switch/", views.switch_tool, name="switch-tool"),
     path("files/", file_views.upload, name="upload"),
     path("files/<slug:kind>/<int:number>/text/", file_views.text, name="file-text"),
+    path("changes/<slug:change>/", change_views.file_change, name="file-change"),
+    path("changes/<slug:change>/undo/", change_views.undo_change, name="undo-change"),
     path("artifacts/<int:number>/", file_views.download, name="download-artifact"),
 ]

@@ -46,7 +46,7 @@ def raw_panel(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResp
     """The characters of a panel in the dynamic layer."""
     session = own_chat(request, public, "assistant")
     read = PanelList.of(session, _kind(key).key).named(key)
-    text = sent_text(read.panel) if read.panel else ""
+    text = ",\n".join(map(sent_text, read.panels))
     return render(request, "panels/raw.html", {"text": text})
 
 

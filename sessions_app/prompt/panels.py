@@ -135,7 +135,8 @@ def _lines(value: Any, body: bytes) -> str:
 
 
 def _rank(key: str) -> int:
-    return _TIES.index(key) if key in _TIES else len(_TIES)
+    kind = key.partition("/")[0]
+    return _TIES.index(kind) if kind in _TIES else len(_TIES)
 
 
 def _cut(data: bytes, pages: int) -> int:

@@ -19,6 +19,7 @@ from sessions_app.models import (
     Blob,
     CaptureAddress,
     CapturedRequest,
+    FileChange,
     Folder,
     HistoryChunk,
     ImportJob,
@@ -127,7 +128,13 @@ class PrivateRows:
         session, self.path = self.session, f"{WORD}.md"
         workspace_of(self.owner.pk).write_text(self.path, SECRET)
         self.reference = Reference.objects.create(session=session, path=self.path)
-        self.artifact = Artifact.objects.create(session=session, path=self.path)
+        Artifact.objects.create(session=session, path=self.path)
+        # Of another file: an action deletes the first.
+        workspace_of(self.owner.pk).write_text(f"{WORD}-2.md", SECRET)
+        self.artifact = Artifact.objects.create(session=session, path=f"{WORD}-2.md")
+        self.file_change = FileChange.objects.record(
+            session, "c0ffee00", FileChange.Kind.EDITED, self.path, before=SECRET.encode(), after=b""
+        )
         Todo.objects.create(session=session, position=1, title=SECRET)
         Note.objects.create(session=session, position=1, title=SECRET, text=SECRET)
         self.memory = Memory.objects.remember(self.owner.pk, SECRET, session=session)
@@ -173,6 +180,7 @@ class PrivateRows:
             "download-artifact": {"number": self.artifact.pk},
             "draft-summary": {"what": "shorten"},
             "exchange-program": {"name": "curl"},
+            "file-change": {"change": self.file_change.key},
             "file-text": {"number": self.reference.pk},
             "leave": {"public": self.temporary.public},
             "regroup": {"public": self.of_programs.public},
@@ -180,6 +188,7 @@ class PrivateRows:
             "original-turn": {"turn": self.summary.public},
             "refused-run": {"run": self.refused.public},
             "repair-history": {"run": self.refused.public},
+            "undo-change": {"change": self.file_change.key},
             "switch-tool": {"name": "write_note"},
         }
 

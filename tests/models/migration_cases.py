@@ -21,6 +21,7 @@ from sessions_app.models import (
     DatabaseProbe,
     Exchange,
     ExchangeAttempt,
+    FileChange,
     Folder,
     ImportJob,
     ModelFacts,
@@ -228,6 +229,10 @@ def an_address_passes_the_programs_key_on() -> None:
     row.delete()
 
 
+def no_old_session_has_changed_a_file() -> None:
+    assert Session.objects.exists() and not FileChange.objects.exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -258,6 +263,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
+    "0062_file_changes": no_old_session_has_changed_a_file,
     "0052_captured_keys": an_address_passes_the_programs_key_on,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,

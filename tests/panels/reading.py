@@ -17,8 +17,8 @@ def read(session: Session, workspace: Workspace, key: str) -> ReadPanel:
 
 
 def value(session: Session, workspace: Workspace, key: str) -> object:
-    panel = read(session, workspace, key).panel
-    return panel.value if panel else None
+    panels = read(session, workspace, key).panels
+    return panels[0].value if panels else None
 
 
 def reading(session: Session, key: str, text: str, *, age: int = 0, failed: bool = False) -> Reading:

@@ -109,7 +109,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_program_that_was_not_asked_yet_is_not_sent(session: Session, workspace: Workspace) -> None:
     found = read(session, workspace, "git_status")
-    assert found.panel is None and found.problem.startswith("Not read yet")
+    assert not found.sent and found.problem.startswith("Not read yet")
 
 
 def test_the_last_reading_is_sent_without_a_time_that_would_change_every_minute(
@@ -130,7 +130,7 @@ def test_an_old_reading_says_how_old_it_is(session: Session, workspace: Workspac
 def test_a_failed_reading_is_said_to_the_person_and_not_sent(session: Session, workspace: Workspace) -> None:
     reading(session, "github", "The program “gh” is not installed on this machine.", failed=True)
     found = read(session, workspace, "github")
-    assert found.panel is None and "not installed" in found.problem
+    assert not found.sent and "not installed" in found.problem
 
 
 def keys(session: Session, now: datetime = NOW) -> list[str]:

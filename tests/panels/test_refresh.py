@@ -23,7 +23,7 @@ from sessions_app.models import (
 from sessions_app.panels import KEYS, KINDS
 from sessions_app.panels.base import ReadPanel
 from sessions_app.panels.refresh import read_panels, refresh
-from sessions_app.prompt.panels import Panel
+from sessions_app.prompt.panels import Panel, sorted_panels
 from sessions_app.workspace import Workspace
 from tests.factories import finish, make_exchange, make_history, make_run, make_session
 
@@ -34,7 +34,7 @@ LATER = NOW + timedelta(minutes=5)
 
 
 def panels(session: Session, workspace: Workspace, now: datetime = NOW) -> dict[str, Panel]:
-    return {one.kind.key: one.panel for one in refresh(session, workspace, now) if one.panel}
+    return {panel.key: panel for one in refresh(session, workspace, now) for panel in one.panels}
 
 
 def only(session: Session, workspace: Workspace, key: str) -> ReadPanel:
@@ -50,20 +50,19 @@ def test_a_session_with_nothing_has_no_panels(session: Session, workspace: Works
 def test_a_referenced_file_is_sent_with_its_content(session: Session, workspace: Workspace) -> None:
     workspace.write_text("notes.txt", "remember the milk")
     Reference.objects.create(session=session, path="notes.txt")
-    found = panels(session, workspace)["file_references"]
-    assert found.value == [{"path": "notes.txt", "content": "remember the milk"}]
+    found = panels(session, workspace)["file_references/notes.txt"]
+    assert (found.value, found.title) == ("remember the milk", "Files: notes.txt")
 
 
 def test_a_file_that_is_gone_is_named_with_the_reason(session: Session, workspace: Workspace) -> None:
     Reference.objects.create(session=session, path="gone.txt")
-    (entry,) = panels(session, workspace)["file_references"].value
-    assert entry["path"] == "gone.txt" and entry["not_sent"]
+    assert panels(session, workspace)["file_references/gone.txt"].value.keys() == {"not_sent"}
 
 
 def test_a_reference_that_is_switched_off_is_not_sent(session: Session, workspace: Workspace) -> None:
     workspace.write_text("notes.txt", "secret")
     Reference.objects.create(session=session, path="notes.txt", enabled=False)
-    assert panels(session, workspace) == {}
+    assert panels(session, workspace).keys() == {"tree"}
 
 
 def test_todos_keep_their_order(session: Session, workspace: Workspace) -> None:
@@ -124,7 +123,21 @@ def test_a_file_panels_time_is_that_of_its_last_difference(
         if minute and content != contents[minute - 1]:
             expected = now
         workspace.write_text("a.txt", content)
-        assert panels(session, workspace, now)["file_references"].changed == expected
+        assert panels(session, workspace, now)["file_references/a.txt"].changed == expected
+
+
+def test_a_change_of_one_file_moves_no_other(session: Session, workspace: Workspace) -> None:
+    for name in ("first.txt", "second.txt", "third.txt"):
+        workspace.write_text(name, name)
+        Reference.objects.create(session=session, path=name)
+    panels(session, workspace, NOW)
+    workspace.write_text("first.txt", "changed")
+    found = sorted_panels(list(panels(session, workspace, LATER).values()))
+    assert [(panel.key, panel.changed) for panel in found if panel.key != "tree"] == [
+        ("file_references/second.txt", NOW),
+        ("file_references/third.txt", NOW),
+        ("file_references/first.txt", LATER),
+    ]
 
 
 def test_a_panel_that_went_away_is_new_when_it_comes_back(session: Session, workspace: Workspace) -> None:
@@ -133,7 +146,7 @@ def test_a_panel_that_went_away_is_new_when_it_comes_back(session: Session, work
     session.references.all().switch(on=False)
     panels(session, workspace, NOW)
     session.references.filter(pk=reference.pk).switch(on=True)
-    assert panels(session, workspace, LATER)["file_references"].changed == LATER
+    assert panels(session, workspace, LATER)["file_references/gone.txt"].changed == LATER
 
 
 def test_nothing_on_a_page_moves_a_time(session: Session, workspace: Workspace) -> None:
@@ -158,8 +171,9 @@ def test_a_person_switches_a_panel(session: Session, workspace: Workspace, key: 
 
 def test_a_kind_that_is_off_is_read_for_those_who_ask(session: Session, workspace: Workspace) -> None:
     workspace.write_text("a.txt", "x")
+    session.switch_panel("tree", on=False)
     found = only(session, workspace, "tree")
-    assert not found.is_on and found.panel is not None and found.panel.value == "a.txt  1 B"
+    assert not found.is_on and [panel.value for panel in found.panels] == ["a.txt  1 B"]
 
 
 def test_a_long_panel_is_sent_a_page_at_a_time(session: Session, workspace: Workspace) -> None:
@@ -168,8 +182,8 @@ def test_a_long_panel_is_sent_a_page_at_a_time(session: Session, workspace: Work
     panels(session, workspace)
     PanelState.objects.set_page(session, "scratchpad", 2)
     found = only(session, workspace, "scratchpad")
-    assert (found.page, found.pages) == (2, 2) and found.panel is not None
-    assert found.panel.value.startswith("[page 2 of 2]\n")
+    assert (found.page, found.pages) == (2, 2)
+    assert found.panels[0].value.startswith("[page 2 of 2]\n")
 
 
 def test_a_file_is_closed_when_its_messages_are_over_and_that_is_told(
@@ -179,10 +193,10 @@ def test_a_file_is_closed_when_its_messages_are_over_and_that_is_told(
     make_history(session, 1)
     Reference.objects.open_in(session, "a.txt", ttl=2, born=Turn.objects.count_messages(session.head_id))
     make_history(session, 2)
-    assert "file_references" in panels(session, workspace)
+    assert "file_references/a.txt" in panels(session, workspace)
     make_history(session, 1)
     found = panels(session, workspace)
-    assert "file_references" not in found and not session.references.get().enabled
+    assert "file_references/a.txt" not in found and not session.references.get().enabled
     assert found["notifications"].value[0]["text"] == "“a.txt” was closed after 2 messages."
     assert not Notification.objects.open().exists()
 
@@ -191,7 +205,7 @@ def test_a_pinned_file_stays(session: Session, workspace: Workspace) -> None:
     Reference.objects.open_in(session, "a.txt", ttl=1)
     session.references.all().pin()
     make_history(session, 3)
-    assert "file_references" in panels(session, workspace)
+    assert "file_references/a.txt" in panels(session, workspace)
 
 
 def test_messages_of_another_branch_do_not_count(session: Session) -> None:
@@ -210,7 +224,7 @@ def test_all_panels_of_an_ordinary_session_cost_one_query(
     fill(session, workspace)
     refresh(session, workspace, NOW)
     with django_assert_num_queries(1):
-        assert len([one for one in refresh(session, workspace, LATER) if one.panel]) == 7
+        assert len([one for one in refresh(session, workspace, LATER) if one.sent]) == 8
 
 
 def test_what_changed_is_written_in_one_statement(

@@ -111,7 +111,7 @@ def test_a_copy_says_the_same(alice: User, workspace: Workspace) -> None:
 
 def told(session: Session, workspace: Workspace) -> dict[str, Any]:
     read = read_panels(session, workspace, NOW)
-    return {one.kind.key: one.panel.value for one in read if one.panel and one.kind.key in TRAVELLING}
+    return {one.kind.key: [panel.value for panel in one.panels] for one in read if one.kind.key in TRAVELLING}
 
 
 @pytest.mark.parametrize("key", sorted({*BOUND, *OWNED} - TRAVELLING))
@@ -167,7 +167,8 @@ def test_a_file_that_the_importer_does_not_have_is_named(
     empty = Workspace(workspace.root.parent / "empty")
     empty.root.mkdir()
     (read,) = (one for one in read_panels(copy, empty, NOW) if one.kind.key == "file_references")
-    assert read.panel is not None and list(read.panel.value[0]) == ["path", "not_sent"]
+    (panel,) = read.panels
+    assert panel.key == "file_references/plan.md" and list(panel.value) == ["not_sent"]
 
 
 def test_copying_costs_the_same_for_any_number_of_rows(

@@ -77,7 +77,7 @@ class Artifacts(PanelKind[ArtifactRow]):
         return value_of_files(
             [
                 # A file that is open as a reference too is sent once, there.
-                ReadFile(row.path, problem="Its content stands under file_references.")
+                ReadFile(row.path, problem=f"Its content stands under {FileReferences.key}/{row.path}.")
                 if row.path in opened
                 else read_file(inputs.workspace, row.path)
                 for row in rows

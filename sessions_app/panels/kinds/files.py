@@ -249,7 +249,7 @@ class FileReferences(PanelKind[FileRow]):
 def value_of_files(files: Sequence[ReadFile]) -> PanelValue:
     missing = [file.problem for file in files if file.problem]
     problem = missing[0] if len(missing) == 1 else f"{len(missing)} files are not sent." if missing else ""
-    return PanelValue([file.value for file in files], problem, tuple(files))
+    return PanelValue(problem=problem, files=tuple(files))
 
 
 def _counted(messages: int) -> str:

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sessions_app.panels.base import PanelInputs, PanelKind, PanelValue
+from sessions_app.panels.file_edits import DeleteFile, EditFile, MoveFile, UndoChange
 from sessions_app.panels.rows import PanelRow
+from sessions_app.tools.workspace_reading import READING
 from sessions_app.workspace import Workspace
 
 DEPTH = 6
@@ -18,8 +20,12 @@ class WorkspaceTree(PanelKind[PanelRow]):
     position = 70
     key = "tree"
     title = "Workspace"
-    description = "Names and sizes of all your files, needed here or not."
+    description = "Names and sizes of all your files. Without files nothing is sent."
+    default_on = True
     template = "value"
+    actions = (EditFile, MoveFile, DeleteFile, UndoChange)
+    tool_group = "files"
+    reading_tools = READING
 
     def value(self, inputs: PanelInputs) -> PanelValue:
         return PanelValue(tree_of(inputs.workspace))

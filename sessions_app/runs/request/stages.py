@@ -182,7 +182,7 @@ def refresh_panels(context: RequestContext) -> StageResult[tuple[Panel, ...]]:
     workspace = workspace_of(context.session.owner_id)
     began = context.run.now
     read = read_and_keep(context.session, workspace, timezone.now(), tools=tools, began=began)
-    panels = tuple(one.panel for one in read if one.panel)
+    panels = tuple(panel for one in read for panel in one.panels)
     figures = PanelFigures(
         kinds=len(read),
         panels=len(panels),
@@ -190,7 +190,7 @@ def refresh_panels(context: RequestContext) -> StageResult[tuple[Panel, ...]]:
         changed=sum(one.changed for one in read),
     )
     status = StageStatus.NOTICED if any(one.problem for one in read) else StageStatus.OK
-    remarks = tuple(_remark(one) for one in read if one.panel or one.problem)
+    remarks = tuple(_remark(one) for one in read if one.sent or one.problem)
     return StageResult(panels, figures, status, remarks)
 
 
@@ -249,7 +249,7 @@ def _remark(read: ReadPanel) -> Remark:
     return Remark(
         code=RemarkCode.PANEL_READ,
         panel=read.kind.key,
-        is_sent=read.panel is not None,
+        is_sent=bool(read.sent),
         tokens=read.tokens,
         changed=read.changed,
         page=read.page,

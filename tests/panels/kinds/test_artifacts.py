@@ -24,13 +24,13 @@ LATER = NOW + timedelta(minutes=5)
 
 
 def panels(session: Session, workspace: Workspace, now: datetime = NOW) -> dict[str, Panel]:
-    return {one.kind.key: one.panel for one in refresh(session, workspace, now) if one.panel}
+    return {panel.key: panel for one in refresh(session, workspace, now) for panel in one.panels}
 
 
 def test_artifacts_are_a_panel_of_their_own(session: Session, workspace: Workspace) -> None:
     workspace.write_text("poem.txt", "roses")
     Artifact.objects.create(session=session, path="poem.txt")
-    assert set(panels(session, workspace)) == {"artifacts"}
+    assert set(panels(session, workspace)) == {"artifacts/poem.txt", "tree"}
 
 
 def test_an_artifact_that_is_open_is_sent_once(session: Session, workspace: Workspace) -> None:
@@ -38,7 +38,10 @@ def test_an_artifact_that_is_open_is_sent_once(session: Session, workspace: Work
     Artifact.objects.create(session=session, path="poem.txt")
     Reference.objects.create(session=session, path="poem.txt")
     found = panels(session, workspace)
-    assert "content" in found["file_references"].value[0] and "content" not in found["artifacts"].value[0]
+    assert found["file_references/poem.txt"].value == "roses"
+    assert found["artifacts/poem.txt"].value == {
+        "not_sent": "Its content stands under file_references/poem.txt."
+    }
 
 
 async def call(context: ToolContext, name: str, **args: Any) -> ToolResult:

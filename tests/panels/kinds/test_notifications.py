@@ -25,7 +25,7 @@ LATER = NOW + timedelta(minutes=5)
 
 
 def panels(session: Session, workspace: Workspace, now: datetime = NOW) -> dict[str, Panel]:
-    return {one.kind.key: one.panel for one in refresh(session, workspace, now) if one.panel}
+    return {panel.key: panel for one in refresh(session, workspace, now) for panel in one.panels}
 
 
 def test_notifications_are_the_open_ones_and_the_last_ten_seen(
@@ -42,8 +42,8 @@ def test_notifications_are_the_open_ones_and_the_last_ten_seen(
 def told(session: Session, workspace: Workspace, began: datetime) -> dict[str, str]:
     """Kind → state, as a run sends them that began then."""
     read = refresh(session, workspace, LATER, began=began)
-    (panel,) = (one.panel for one in read if one.kind.key == "notifications")
-    return {each["kind"]: each["state"] for each in panel.value} if panel else {}
+    panels = (panel for one in read for panel in one.panels if panel.key == "notifications")
+    return {each["kind"]: each["state"] for panel in panels for each in panel.value}
 
 
 def test_a_notification_is_open_to_the_end_of_the_run_that_sent_it_first(

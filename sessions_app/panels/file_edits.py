@@ -1,0 +1,214 @@
+"""Actions that change files of the workspace: edit, move, delete, and undo."""
+
+from secrets import token_hex
+from typing import Annotated, Any
+
+from django.db import transaction
+from django.utils import timezone
+from pydantic import Field, PrivateAttr
+
+from sessions_app.context.storage import check_storage
+from sessions_app.context.workspaces import workspace_of
+from sessions_app.errors import NotKept, RowGone, ToolError, WorkspaceError
+from sessions_app.models import FileChange, Notification, Session
+from sessions_app.models.panel_items import PATH_LIMIT
+from sessions_app.models.source import digest
+from sessions_app.panels.base import Action
+from sessions_app.tools.tool_context import ToolContext
+from sessions_app.workspace import WRITE_LIMIT, Workspace, hash_of_lines
+
+FilePath = Annotated[str, Field(max_length=PATH_LIMIT, description="Path inside the workspace")]
+
+
+class FileChangeAction(Action):
+    """An action that leaves a FileChange, whose key its response names."""
+
+    _key: str = PrivateAttr(default_factory=lambda: token_hex(4))
+
+
+class EditFile(FileChangeAction):
+    """Replaces a part of a text file: `old`, which must occur once, or the lines first to last, whose hash
+    read_range tells."""
+
+    tool_title = "Edit a file"
+    path: FilePath
+    new: Annotated[str, Field(description="What stands there instead")]
+    old: Annotated[str, Field(description="The exact text to replace")] = ""
+    first: Annotated[int, Field(ge=0)] = 0
+    last: Annotated[int, Field(ge=0)] = 0
+    hash: Annotated[str, Field(description="Of these lines, from read_range")] = ""
+
+    def answer(self, context: ToolContext) -> dict[str, Any]:
+        before = _text(context.workspace, self.path)
+        after = self._edited(before)
+        path = context.workspace.relative(context.workspace.writable(self.path, after))
+        lines = len(after.splitlines()) - len(before.splitlines())
+        return {"edited": path, "change": self._key, "lines_added": lines}
+
+    @transaction.atomic
+    def carry_out(self, session: Session) -> str:
+        workspace = workspace_of(session.owner_id)
+        before = _text(workspace, self.path)
+        after = self._edited(before)
+        path = workspace.relative(workspace.writable(self.path, after))
+        check_storage(session.owner_id, max(0, len(after.encode()) - len(before.encode())))
+        FileChange.objects.record(
+            session,
+            self._key,
+            FileChange.Kind.EDITED,
+            path,
+            before=before.encode(),
+            after=after.encode(),
+        )
+        workspace.write_bytes(path, after.encode())
+        return f"{path} is edited."
+
+    def _edited(self, text: str) -> str:
+        """The text after the edit. Raises ToolError where it does not fit."""
+        if bool(self.old) == bool(self.first):
+            raise ToolError("Name either the old text, or first, last and hash of the lines.")
+        new = _line_ends_of(text, self.new)
+        if self.first:
+            return self._with_lines(text, new)
+        old = _line_ends_of(text, self.old)
+        count = text.count(old)
+        if count != 1:
+            raise ToolError(
+                f"The old text occurs {count} times in “{self.path}”."
+                if count
+                else f"The old text is not in “{self.path}”.",
+                hint="Give more of the text around it." if count else "Read the file again.",
+            )
+        return text.replace(old, new)
+
+    def _with_lines(self, text: str, new: str) -> str:
+        lines = text.splitlines(keepends=True)
+        if not self.first <= self.last <= len(lines):
+            raise ToolError(f"“{self.path}” has {len(lines):,} lines.")
+        found = lines[self.first - 1 : self.last]
+        if hash_of_lines(found) != self.hash:
+            raise ToolError("These lines have another hash.", hint="Read them again with read_range.")
+        if new and found[-1].endswith("\n") and not new.endswith("\n"):
+            new += _line_ends_of(text, "\n")
+        return "".join([*lines[: self.first - 1], new, *lines[self.last :]])
+
+
+class MoveFile(FileChangeAction):
+    """Moves or renames a file of the workspace; the new path must be free."""
+
+    tool_title = "Move a file"
+    is_standard_tool = False
+    path: FilePath
+    to: FilePath
+
+    def answer(self, context: ToolContext) -> dict[str, Any]:
+        workspace = context.workspace
+        _check_is_file(workspace, self.path)
+        target = workspace.writable(self.to, "")
+        if target.exists():
+            raise WorkspaceError(f"There is a file “{self.to}” already.", hint="Choose another name.")
+        return {"moved": self.path, "to": workspace.relative(target), "change": self._key}
+
+    @transaction.atomic
+    def carry_out(self, session: Session) -> str:
+        workspace = workspace_of(session.owner_id)
+        path = workspace.relative(workspace.resolve(self.path))
+        to = workspace.relative(workspace.writable(self.to, ""))
+        kind = FileChange.Kind.MOVED
+        FileChange.objects.record(session, self._key, kind, path, before=None, moved_to=to)
+        rename_rows(session, path, to)
+        workspace.move(path, to)
+        return f"{path} is now {to}."
+
+
+class DeleteFile(FileChangeAction):
+    """Deletes a file of the workspace; the user can take it back."""
+
+    tool_title = "Delete a file"
+    is_standard_tool = False
+    path: FilePath
+
+    def answer(self, context: ToolContext) -> dict[str, Any]:
+        _check_is_file(context.workspace, self.path)
+        context.workspace.read_bytes(self.path)
+        path = context.workspace.relative(context.workspace.resolve(self.path))
+        return {"deleted": path, "change": self._key}
+
+    @transaction.atomic
+    def carry_out(self, session: Session) -> str:
+        workspace = workspace_of(session.owner_id)
+        path = workspace.relative(workspace.resolve(self.path))
+        before = workspace.read_bytes(path)
+        FileChange.objects.record(session, self._key, FileChange.Kind.DELETED, path, before=before)
+        session.references.filter(path=path).switch(on=False)
+        workspace.remove(path)
+        return f"{path} is deleted."
+
+
+class UndoChange(Action):
+    """Puts a file back as it was before a change, unless it was changed since."""
+
+    change: str
+
+    @transaction.atomic
+    def carry_out(self, session: Session) -> str:
+        rows = session.file_changes.select_for_update(of=("self",)).select_related("before")
+        change = rows.filter(key=self.change).first()
+        if change is None:
+            raise RowGone("This change is not in this session any more.")
+        if change.undone_at is not None:
+            raise NotKept("This change is undone already.")
+        _put_back(session, workspace_of(session.owner_id), change)
+        session.file_changes.filter(pk=change.pk).update(undone_at=timezone.now())
+        Notification.objects.add(
+            session.pk,
+            Notification.Kind.CUSTOM,
+            f"The user undid your change of “{change.path}” ({change.key}).",
+            source=f"change:{change.key}",
+            status=Notification.Status.SEEN,
+        )
+        return f"{change.path} is as it was."
+
+
+CHANGING_TOOLS = frozenset(action.action_name() for action in (EditFile, MoveFile, DeleteFile))
+
+
+def _put_back(session: Session, workspace: Workspace, change: FileChange) -> None:
+    if change.kind == FileChange.Kind.MOVED:
+        workspace.move(change.moved_to, change.path)
+        rename_rows(session, change.moved_to, change.path)
+        return
+    path = workspace.resolve(change.path)
+    now = digest(workspace.read_bytes(change.path)) if path.is_file() else ""
+    if now != change.after_sha256:
+        raise NotKept(f"“{change.path}” was changed since. It stays as it is.")
+    if change.before is None:
+        workspace.remove(change.path)
+        return
+    body = change.before.bytes
+    check_storage(session.owner_id, len(body))
+    workspace.write_bytes(change.path, body)
+
+
+def rename_rows(session: Session, path: str, to: str) -> None:
+    """Open files and artifacts of the session follow a file to its new path."""
+    for rows in (session.references, session.artifacts):
+        rows.filter(path=to).delete()
+        rows.filter(path=path).update(path=to)
+
+
+def _text(workspace: Workspace, path: str) -> str:
+    try:
+        return workspace.read_bytes(path, WRITE_LIMIT).decode()
+    except UnicodeDecodeError as error:
+        raise WorkspaceError(f"“{path}” is not UTF-8 text.") from error
+
+
+def _check_is_file(workspace: Workspace, path: str) -> None:
+    if not workspace.resolve(path).is_file():
+        raise WorkspaceError(f"There is no file “{path}” in the workspace.")
+
+
+def _line_ends_of(text: str, part: str) -> str:
+    """The part with the line ends of the text: the model writes LF."""
+    return part.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in text else part

@@ -1,0 +1,176 @@
+"""Edits, moves and deletions of workspace files, and their undoing."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.errors import NotKept, RowGone, ToolError, WorkspaceError
+from sessions_app.models import Artifact, Blob, FileChange, Notification, Reference, Session
+from sessions_app.panels import TOOLBOX
+from sessions_app.panels.file_edits import DeleteFile, EditFile, MoveFile, UndoChange
+from sessions_app.tools import ToolContext
+from sessions_app.workspace import Workspace, hash_of_lines
+from tests.factories import make_session
+
+pytestmark = pytest.mark.django_db
+
+TEXT = "one\ntwo\nthree\n"
+
+
+def edited(text: str, **fields: Any) -> str:
+    return EditFile(path="a.txt", **fields)._edited(text)
+
+
+def undo(session: Session) -> str:
+    return UndoChange(change=session.file_changes.latest("pk").key).carry_out(session)
+
+
+async def test_the_response_names_the_change_that_the_run_stores(context: ToolContext) -> None:
+    context.workspace.write_text("a.txt", TEXT)
+    result = await TOOLBOX.run("edit_file", {"path": "./a.txt", "old": "two", "new": "2\n2"}, context)
+    (effect,) = result.effects
+    assert isinstance(effect, EditFile)
+    assert result.response == {"edited": "a.txt", "change": effect._key, "lines_added": 1}
+    assert context.workspace.read_text("a.txt") == TEXT
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"old": "two", "new": "2"}, "one\n2\nthree\n"),
+        ({"old": "two\n", "new": ""}, "one\nthree\n"),
+        ({"first": 2, "last": 3, "hash": hash_of_lines(["two\n", "three\n"]), "new": "2"}, "one\n2\n"),
+        ({"first": 2, "last": 2, "hash": hash_of_lines(["two\n"]), "new": ""}, "one\nthree\n"),
+    ],
+)
+def test_a_part_is_replaced(fields: dict[str, Any], expected: str) -> None:
+    assert edited(TEXT, **fields) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"new": "x"}, "Name either"),
+        ({"new": "x", "old": "two", "first": 1, "last": 1}, "Name either"),
+        ({"new": "x", "old": "four"}, "is not in"),
+        ({"new": "x", "old": "o"}, "occurs 2 times"),
+        ({"new": "x", "first": 2, "last": 9, "hash": "0"}, "has 3 lines"),
+        ({"new": "x", "first": 3, "last": 2, "hash": "0"}, "has 3 lines"),
+        ({"new": "x", "first": 2, "last": 2, "hash": "0"}, "another hash"),
+    ],
+)
+def test_an_edit_that_does_not_fit_is_refused(fields: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ToolError, match=reason):
+        edited(TEXT, **fields)
+
+
+def test_line_ends_stay_those_of_the_file() -> None:
+    assert edited("one\r\ntwo\r\n", old="one\ntwo", new="1\n2") == "1\r\n2\r\n"
+
+
+@given(st.lists(st.text("ab\r\n ü", max_size=5), min_size=1, max_size=6), st.data())
+def test_only_the_named_lines_change(lines: list[str], data: st.DataObject) -> None:
+    found = "\n".join(lines).splitlines(keepends=True) or ["x"]
+    first = data.draw(st.integers(1, len(found)))
+    last = data.draw(st.integers(first, len(found)))
+    after = edited(
+        "".join(found), first=first, last=last, hash=hash_of_lines(found[first - 1 : last]), new=""
+    )
+    assert after == "".join(found[: first - 1] + found[last:])
+
+
+def test_an_edit_is_stored_with_its_difference_and_undone(session: Session, workspace: Workspace) -> None:
+    workspace.write_text("a.txt", TEXT)
+    EditFile(path="a.txt", old="two", new="2").carry_out(session)
+    assert workspace.read_text("a.txt") == "one\n2\nthree\n"
+    change = session.file_changes.get()
+    assert change.diff == "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three"
+    undo(session)
+    assert workspace.read_text("a.txt") == TEXT
+    told = session.notifications.get()
+    assert change.key in told.text and told.status == Notification.Status.SEEN
+
+
+def test_a_file_that_was_changed_since_stays(session: Session, workspace: Workspace) -> None:
+    workspace.write_text("a.txt", TEXT)
+    EditFile(path="a.txt", old="two", new="2").carry_out(session)
+    workspace.write_text("a.txt", "mine")
+    with pytest.raises(NotKept, match="changed since"):
+        undo(session)
+    assert workspace.read_text("a.txt") == "mine" and session.file_changes.get().undone_at is None
+
+
+def test_a_change_is_undone_once(session: Session, workspace: Workspace) -> None:
+    workspace.write_text("a.txt", TEXT)
+    EditFile(path="a.txt", old="two", new="2").carry_out(session)
+    undo(session)
+    with pytest.raises(NotKept, match="already"):
+        undo(session)
+
+
+def test_a_change_of_another_session_is_not_there(
+    session: Session, alice: User, workspace: Workspace
+) -> None:
+    workspace.write_text("a.txt", TEXT)
+    EditFile(path="a.txt", old="two", new="2").carry_out(session)
+    with pytest.raises(RowGone):
+        UndoChange(change=session.file_changes.get().key).carry_out(make_session(alice))
+
+
+def test_a_deleted_file_comes_back_to_the_byte(session: Session, workspace: Workspace) -> None:
+    body = b"\x00\xff\r\n"
+    (workspace.root / "a.bin").write_bytes(body)
+    Reference.objects.create(session=session, path="a.bin")
+    DeleteFile(path="a.bin").carry_out(session)
+    assert workspace.list() == () and not session.references.get().enabled
+    undo(session)
+    assert workspace.read_bytes("a.bin") == body
+
+
+def test_what_is_open_follows_a_moved_file_and_back(session: Session, workspace: Workspace) -> None:
+    workspace.write_text("a.txt", TEXT)
+    Reference.objects.create(session=session, path="a.txt")
+    Artifact.objects.create(session=session, path="a.txt")
+    MoveFile(path="a.txt", to="deep/b.txt").carry_out(session)
+    assert workspace.list() == ("deep/b.txt",)
+    assert session.references.get().path == session.artifacts.get().path == "deep/b.txt"
+    undo(session)
+    assert workspace.list() == ("a.txt",) and session.references.get().path == "a.txt"
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("move_file", {"path": "a.txt", "to": "b.txt"}),
+        ("move_file", {"path": "a.txt", "to": "../b.txt"}),
+        ("move_file", {"path": "gone.txt", "to": "c.txt"}),
+        ("delete_file", {"path": "gone.txt"}),
+        ("edit_file", {"path": "picture.png", "old": "a", "new": "b"}),
+    ],
+)
+async def test_what_cannot_be_done_changes_nothing(
+    context: ToolContext, name: str, args: dict[str, Any]
+) -> None:
+    context.workspace.write_text("a.txt", TEXT)
+    context.workspace.write_text("b.txt", TEXT)
+    (context.workspace.root / "picture.png").write_bytes(b"\xff\xfe")
+    result = await TOOLBOX.run(name, args, context, enabled=[name])
+    assert result.failed and result.effects == ()
+
+
+def test_the_old_bytes_go_with_the_session(session: Session, workspace: Workspace) -> None:
+    workspace.write_text("a.txt", "only here")
+    EditFile(path="a.txt", old="only", new="not").carry_out(session)
+    assert Blob.objects.filter(owner=session.owner).exists()
+    session.erase()
+    assert not FileChange.objects.exists() and not Blob.objects.exists()
+
+
+def test_a_failed_write_leaves_no_change(session: Session, workspace: Workspace) -> None:
+    workspace.write_text("a.txt", TEXT)
+    with pytest.raises(WorkspaceError):
+        MoveFile(path="a.txt", to="a.txt/b.txt").carry_out(session)
+    assert not session.file_changes.exists()
