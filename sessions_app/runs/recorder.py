@@ -175,7 +175,8 @@ def record_failure(prepared: PreparedRequest, error: PipewebError) -> None:
 def close_run(
     run_pk: int, status: Run.Status, *, outcome: str = "", error: PipewebError | None = None
 ) -> Finished | None:
-    """Ends an active run after a stop, a failure or the death of its process; None when it has ended.
+    """Ends an active run after a stop, a failure or the death of its process; None when it has ended or is
+    erased.
 
     Stored chunks are folded, text is kept as a cut turn, the round of tools is answered with what is known
     of its calls, so that the history can be continued. Chunks that cannot be folded stay as they are.
@@ -198,8 +199,8 @@ def _close(
     error: PipewebError | None,
     keep: Callable[[Run, PipewebError | None], None],
 ) -> Finished | None:
-    run = Run.objects.select_for_update(of=("self",)).select_related("session").get(pk=run_pk)
-    if not run.is_active:
+    run = Run.objects.select_for_update(of=("self",)).select_related("session").filter(pk=run_pk).first()
+    if run is None or not run.is_active:
         return None
     keep(run, error)
     run.end(status, outcome=outcome, error=error)
