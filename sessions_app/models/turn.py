@@ -11,6 +11,7 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import HistoryGone
 from sessions_app.models.byte_cache import ByteCache
 from sessions_app.models.columns import storable
+from sessions_app.models.prepared import insert
 from sessions_app.models.source import Blob
 from sessions_app.models.turn_statements import ANY_CHUNK, BRANCH, BUFFERED, EXCHANGE, MESSAGE, MESSAGES
 from sessions_app.prompt import turns as prompt_turns
@@ -216,21 +217,23 @@ class Turn(models.Model):
         """Adds a turn below `parent`; the session's head moves to it, unless not `advances`."""
         blob = Blob.objects.store(session.owner_id, [value.wire])
         content_cache.put(next(iter(blob)), value.wire, len(value.wire))
-        turn = cls.objects.create(
-            public=uuid.UUID(value.key),
-            session=session,
-            parent=parent,
-            depth=parent.depth + 1 if parent else 0,
-            kind=value.kind.value,
-            content_id=next(iter(blob.values())),
-            text=searched_text(value.wire),
-            run=run,
-            exchange=exchange,
-            route=value.route,
-            cut=cut,
-            closing=closing,
-            language=language,
-            citations=citations.stored() if citations else {},
+        turn = insert(
+            cls(
+                public=uuid.UUID(value.key),
+                session=session,
+                parent=parent,
+                depth=parent.depth + 1 if parent else 0,
+                kind=value.kind.value,
+                content_id=next(iter(blob.values())),
+                text=searched_text(value.wire),
+                run=run,
+                exchange=exchange,
+                route=value.route,
+                cut=cut,
+                closing=closing,
+                language=language,
+                citations=citations.stored() if citations else {},
+            )
         )
         turn.value = value
         if advances:
