@@ -58,7 +58,7 @@ class Cost:
         table = OURS.search(sql)
         if table is None:
             return  # BEGIN, savepoints, and what Django asks a new connection
-        verb = sql.split(maxsplit=1)[0].replace("WITH", "SELECT")
+        verb = sql.split(maxsplit=1)[0].strip("(").replace("WITH", "SELECT")
         name = f"{verb} {'panels' if 'source_key' in sql else table[1]}"
         if threading.current_thread().name.startswith(WRITER):
             self.written.add(name)
