@@ -8,6 +8,7 @@ class RefusalCode(StrEnum):
 
     # No figures, or turn.
     NO_TURNS = "no_turns"
+    CHAT_ERASED = "chat_erased"
     NO_TRIGGER = "no_trigger"
     EMPTY_TRIGGER = "empty_trigger"
     EMPTY_BODY = "empty_body"

@@ -5,11 +5,12 @@ from typing import Self
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
+from sessions_app.errors import HistoryGone
 from sessions_app.models import HistoryChunk, Session, Turn
 from sessions_app.panels.panel_list import PanelList
 from sessions_app.prompt.remarks import RemarkCode
@@ -79,7 +80,10 @@ def details(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 def chunks(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The history chunks that the next request would send."""
     session = own_chat(request, public)
-    turns, newest = Turn.objects.buffered(session.head_id)
+    try:
+        turns, newest = Turn.objects.buffered(session.head_id)
+    except HistoryGone as error:
+        raise Http404 from error
     keys = [int(chunk.key) for chunk in HistoryChunk.objects.chain(newest)]
     found = HistoryChunk.objects.filter(session=session, pk__in=keys)
     return render(request, "chat/chunks.html", {"session": session, "chunks": found, "live": len(turns)})

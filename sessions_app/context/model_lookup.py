@@ -3,9 +3,11 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from functools import partial
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
+from django.db import transaction
 from django.db.models import Model
 from django.db.models.signals import post_delete, post_save
 
@@ -38,6 +40,14 @@ class TimedCache(Generic[V]):
             kept = self._values[key] = (monotonic() + TTL, read())
         return kept[1]
 
+    def find(self, key: Hashable) -> V | None:
+        """The kept value, if there is one."""
+        kept = self._values.get(key)
+        return None if kept is None or kept[0] < monotonic() else kept[1]
+
+    def put(self, key: Hashable, value: V) -> None:
+        self._values[key] = monotonic() + TTL, value
+
     def clear(self) -> None:
         self._values.clear()
 
@@ -49,6 +59,7 @@ class TimedCache(Generic[V]):
 _facts: TimedCache[list[ModelFacts]] = TimedCache(ModelFacts)
 _lifecycles: TimedCache[Mapping[str, Sequence[LifecycleChange]]] = TimedCache(ModelLifecycle)
 _prices: TimedCache[Price | None] = TimedCache(Price)
+_charged: TimedCache[Price] = TimedCache(Price)
 _coming: TimedCache[Mapping[str, Price]] = TimedCache(Price)
 _all_prices: TimedCache[Mapping[str, Price]] = TimedCache(Price)
 
@@ -165,9 +176,29 @@ def _with_override(row: ModelFacts, facts: Capabilities) -> Capabilities:
 def price_now(model: str, day: date, *, family: str = "") -> Price | None:
     """The price of a model on a day, at most `TTL` seconds old.
 
-    Not for booking: `runs/accounting` reads the row, so that a price deleted just now is not charged.
+    Not for booking: a price deleted just now is not charged (`price_to_charge`).
     """
     return _prices.get((model, day, family), lambda: Price.objects.of(model, day, family=family))
+
+
+def price_to_charge(model: str, day: date, family: str) -> Price | None:
+    """The price that a booking of this day names: one query, unless it was charged within `TTL` seconds.
+
+    A price that was charged neither changes nor can be deleted.
+    """
+    key = (model, day, family)
+    if (charged := _charged.find(key)) is not None:
+        return charged
+    price = Price.objects.of(model, day, family=family)
+    if price is not None:
+        transaction.on_commit(partial(_keep_charged, key, price))
+    return price
+
+
+def _keep_charged(key: Hashable, price: Price) -> None:
+    """Called after a transaction that may have charged it, which the rows tell."""
+    if Price.objects.filter(pk=price.pk).used().exists():
+        _charged.put(key, price)
 
 
 def prices_on(day: date) -> Mapping[str, Price]:
@@ -191,5 +222,5 @@ def _read_coming(day: date) -> Mapping[str, Price]:
 
 def clear_caches() -> None:
     """Facts and prices are read from the database again."""
-    for kept in (_facts, _lifecycles, _prices, _coming, _all_prices):
+    for kept in (_facts, _lifecycles, _prices, _charged, _coming, _all_prices):
         kept.clear()

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q, Value
+from django.db.models import BigIntegerField, DateTimeField, Q, QuerySet, Value
 from django.db.models.signals import m2m_changed
 from django.utils import timezone
 
@@ -23,6 +23,7 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import OverLimit
 from sessions_app.models import ImportJob, PersonalLimits, QueuedMessage, Run, Session, SharedLink
 from sessions_app.models.import_job import ACTIVE_LIMIT
+from sessions_app.models.prepared import Parameter, Reading
 
 WINDOW = timedelta(minutes=1)
 """The time over which messages are counted."""
@@ -93,17 +94,24 @@ def lock_person(user_id: int) -> None:
 
 def activity_of(user_id: int, now: datetime) -> list[Activity]:
     """What the limits of runs and messages count: one query."""
-    since, columns = now - WINDOW, ("session_id", "status", "sent_at", "client_id")
+    return [Activity(*row) for row in _activity.all(owner=user_id, since=now - WINDOW)]
+
+
+def _of_activity() -> "QuerySet[Any, Any]":
+    owner, since = Parameter("owner", BigIntegerField()), Parameter("since", DateTimeField())
     runs = Run.objects.filter(
-        Q(status__in=Run.ACTIVE) | Q(sent_at__gt=since), session__owner_id=user_id
-    ).values_list(*columns)
+        Q(status__in=Run.ACTIVE) | Q(sent_at__gt=since), session__owner_id=owner
+    ).values_list("session_id", "status", "sent_at", "client_id")
     queued = (
-        QueuedMessage.objects.filter(session__owner_id=user_id)
+        QueuedMessage.objects.filter(session__owner_id=owner)
         .order_by()
         .annotate(status=Value(WAITING))
         .values_list("session_id", "status", "queued_at", "client_id")
     )
-    return [Activity(*row) for row in runs.union(queued, all=True)]
+    return runs.union(queued, all=True)
+
+
+_activity: Reading[tuple[Any, ...]] = Reading(_of_activity)
 
 
 def active_runs(activity: Sequence[Activity]) -> int:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import BigIntegerField, Q, QuerySet
 from django.utils.text import slugify
 
 from sessions_app.context.arguments import arguments_of
 from sessions_app.models import Assistant, PromptText, Session
 from sessions_app.models.library import defaults_of
+from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.prompt.arguments import MessageArguments, parse_json_texts
 from sessions_app.prompt.layers import NamedText, StaticSources
 from sessions_app.prompt.panels import Panel
@@ -130,16 +131,27 @@ def language_of(session: Session) -> str:
 
 
 def _rows(session: Session) -> list[tuple[Any, ...]]:
-    roles = Session.roles.through.objects.filter(session=session).values("prompttext")
-    wanted = Q(pk__in=roles) | Q(kind=PromptText.Kind.CONSTRAINT)
-    procedure = session.procedure_id
     assistant = session.installed_assistant
-    if assistant is not None:
-        theirs = Assistant.roles.through.objects.filter(assistant=assistant)
-        wanted |= Q(pk__in=theirs.values("prompttext"))
-        procedure = procedure or assistant.procedure_id
-    found = PromptText.objects.filter(wanted | Q(pk=procedure))
-    return list(found.values_list("pk", "kind", "name", "body", "variables", "layer"))
+    procedure = session.procedure_id or (assistant.procedure_id if assistant else None)
+    keys = {"session": session.pk, "assistant": assistant.pk if assistant else NONE}
+    return _wanted.all(**keys, procedure=procedure or NONE)
+
+
+NONE = 0
+"""A key that no row has."""
+
+
+def _text_query() -> "QuerySet[PromptText, tuple[Any, ...]]":
+    session, assistant, procedure = (
+        Parameter(name, BigIntegerField()) for name in ("session", "assistant", "procedure")
+    )
+    own = Session.roles.through.objects.filter(session_id=session).values("prompttext")
+    theirs = Assistant.roles.through.objects.filter(assistant_id=assistant).values("prompttext")
+    wanted = Q(pk__in=own) | Q(pk__in=theirs) | Q(pk=procedure) | Q(kind=PromptText.Kind.CONSTRAINT)
+    return PromptText.objects.filter(wanted).values_list("pk", "kind", "name", "body", "variables", "layer")
+
+
+_wanted: Reading[tuple[Any, ...]] = Reading(_text_query)
 
 
 def _library_text(row: tuple[Any, ...], moved: set[str]) -> SessionText:

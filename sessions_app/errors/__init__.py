@@ -24,6 +24,7 @@
     │   ├── RunEnded           another process has ended the run; nothing was stored
     │   ├── NoAnswer           the reply of the model is no answer
     │   ├── FilesNotUploaded   files that a request names are not at the provider (any more)
+    │   ├── HistoryGone        the session was erased while its history was read; nothing was sent
     │   ├── BudgetSpent        a session's or a person's budget is used up; nothing was sent
     │   ├── LimitReached       a run reached a limit that protects a person's money
     │   └── OverLimit          a person has reached a limit of theirs; nothing was done
@@ -40,7 +41,7 @@
     ├── NotRegrouped           captured sessions that cannot be joined or split so: a code with figures
     └── WorkspaceError         a path outside the workspace, or a file that cannot be used
 
-`str(error)` is a sentence for the person. PromptError, BudgetSpent, LimitReached, OverLimit and
+`str(error)` is a sentence for the person. PromptError, HistoryGone, BudgetSpent, LimitReached, OverLimit and
 AnswerRefused are also RequestRefused, which has a code and figures instead, since they are stored.
 """
 
@@ -89,6 +90,7 @@ from sessions_app.errors.requests import (
 from sessions_app.errors.runs import (
     BudgetSpent,
     FilesNotUploaded,
+    HistoryGone,
     LimitReached,
     NoAnswer,
     OverLimit,
@@ -112,6 +114,7 @@ __all__ = [
     "FilesNotUploaded",
     "GatewayError",
     "HarRefused",
+    "HistoryGone",
     "HistoryInvalid",
     "LimitReached",
     "NoAnswer",

@@ -38,6 +38,10 @@ class FilesNotUploaded(RunError):
         self.keys = tuple(keys)
 
 
+class HistoryGone(RequestRefused, RunError):
+    """The session is erased while its history is read."""
+
+
 class BudgetSpent(RequestRefused, RunError):
     pass
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,6 +12,7 @@ from django.contrib.auth import get_user_model
 from django.db import models, transaction
 from django.db.models import Count, F, Q, Sum
 
+from sessions_app.models.prepared import Change, Parameter, insert_all, parameter
 from sessions_app.models.price import Price
 from sessions_app.models.session import Session
 from sessions_app.models.spending import MODEL_LENGTH, SOURCES, DayKey, Spending
@@ -32,22 +34,19 @@ class BookingQuerySet(models.QuerySet["Booking"]):
         which was erased meanwhile, is booked without it. `head` becomes that of its session, one of theirs.
         """
         for key, own in _grouped(bookings, lambda one: one.session_id or 0):
-            changes = _session_changes(own)
-            if head is not None and head.session_id == key:
-                changes |= head.session.set_head(head)
-            if key and not Session.objects.filter(pk=key).update(**changes):
+            if key and not _add_to_session(key, own, head):
                 _detach(own)
         for day, own in _grouped(bookings, _day_of):
             Spending.objects.add(day, _day_amounts(own))
-        self.bulk_create(bookings)
+        insert_all(bookings)
 
     @transaction.atomic
     def move(self, exchange_pk: int, session: Session) -> None:
         """Takes the bookings of an exchange to another session of the same person, with their sums."""
         own = list(self.filter(exchange=exchange_pk).exclude(session=session))
         for key, moved in _grouped(own, lambda one: one.session_id or 0):
-            Session.objects.filter(pk=key).update(**_session_changes(moved, sign=-1))
-            Session.objects.filter(pk=session.pk).update(**_session_changes(moved))
+            _added.run(session=key, **_session_amounts(moved, sign=-1))
+            _added.run(session=session.pk, **_session_amounts(moved))
         self.filter(pk__in=[one.pk for one in own]).update(session=session)
 
     def paid(self) -> Self:
@@ -161,17 +160,39 @@ def _grouped(bookings: Iterable[Booking], key: Any) -> list[tuple[Any, list[Book
     return [(found, list(own)) for found, own in groupby(sorted(bookings, key=key), key=key)]
 
 
-def _session_changes(own: Sequence[Booking], sign: int = 1) -> dict[str, Any]:
+def _add_to_session(key: int, own: Sequence[Booking], head: "Turn | None") -> bool:
+    """Whether the session is still there. `head` becomes its head, if it is a turn of it."""
+    amounts = _session_amounts(own)
+    if head is None or head.session_id != key:
+        return bool(_added.run(session=key, **amounts))
+    changes = head.session.set_head(head)
+    return bool(_added_with_head.run(session=key, **amounts, head=head.pk, updated_at=changes["updated_at"]))
+
+
+SESSION_SUMS = ("spent_usd", "emulated_usd", "unpriced", "prompt_tokens", "cached_tokens")
+
+
+def _adding(*replaced: str) -> "tuple[models.QuerySet[Session], dict[str, Any]]":
+    changes: dict[str, Any] = {name: F(name) + parameter(Session, name) for name in SESSION_SUMS}
+    changes |= {name: parameter(Session, name) for name in replaced}
+    return Session.objects.filter(pk=Parameter("session", models.BigIntegerField())), changes
+
+
+_added = Change(_adding)
+_added_with_head = Change(partial(_adding, "head", "updated_at"))
+
+
+def _session_amounts(own: Sequence[Booking], sign: int = 1) -> dict[str, int | Decimal]:
     """What bookings add to their session, or with a `sign` of -1 take from it; tokens are those of its
     exchanges.
     """
     asked = [one for one in own if one.exchange_id]
     return {
-        "spent_usd": F("spent_usd") + sign * sum_of(own),
-        "emulated_usd": F("emulated_usd") + sign * sum_of(one for one in own if one.is_emulated),
-        "unpriced": F("unpriced") + sign * sum(one.usd is None for one in own),
-        "prompt_tokens": F("prompt_tokens") + sign * sum(one.prompt_tokens for one in asked),
-        "cached_tokens": F("cached_tokens") + sign * sum(one.cached_tokens for one in asked),
+        "spent_usd": sign * sum_of(own),
+        "emulated_usd": sign * sum_of(one for one in own if one.is_emulated),
+        "unpriced": sign * sum(one.usd is None for one in own),
+        "prompt_tokens": sign * sum(one.prompt_tokens for one in asked),
+        "cached_tokens": sign * sum(one.cached_tokens for one in asked),
     }
 
 

@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connections
-from django.db.models import F, OuterRef, Q, Subquery, prefetch_related_objects
+from django.db.models import BigIntegerField, F, OuterRef, Q, QuerySet, Subquery, prefetch_related_objects
 from django.db.models.functions import Coalesce
 
+from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.models.run import Run
 from sessions_app.models.session import TITLE_LENGTH, Session
 from sessions_app.models.source import Blob, digest
@@ -41,8 +42,15 @@ class BranchChoice:
 
 def head_of(session_pk: int) -> Turn | None:
     """The session's head, read again: one query."""
-    heads = Session.objects.filter(pk=session_pk).values("head")
-    return Turn.objects.filter(pk__in=heads).defer("text").first()
+    return _heads.first(session=session_pk)
+
+
+def _head_query() -> "QuerySet[Turn]":
+    session = Session.objects.filter(pk=Parameter("session", BigIntegerField()))
+    return Turn.objects.filter(pk__in=session.values("head")).defer("text")
+
+
+_heads: Reading[Turn] = Reading(_head_query)
 
 
 def newest_leaf(turn: Turn) -> Turn:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import models, transaction
 from django.urls import reverse
 
+from sessions_app.models.prepared import insert, update
 from sessions_app.models.run import describe
 from sessions_app.models.source import (
     Manifest,
@@ -16,8 +17,8 @@ from sessions_app.models.source import (
     Source,
     layer_tokens,
     manifest_of,
-    store_sources,
 )
+from sessions_app.models.stored_sources import store_sources
 from sessions_app.prompt.caching import CachePlan, PlanReason
 from sessions_app.prompt.dialects import request_in
 from sessions_app.prompt.layers import Layer
@@ -42,9 +43,9 @@ class ExchangeQuerySet(models.QuerySet["Exchange"]):
         """
         session = run.session
         session.exchange_count += 1
-        session.save(update_fields=["exchange_count"])
+        update(session, "exchange_count")
         keys = store_sources(session, payload.items)
-        return self.create(
+        exchange = self.model(
             session=session,
             run=run,
             number=session.exchange_count,
@@ -56,6 +57,7 @@ class ExchangeQuerySet(models.QuerySet["Exchange"]):
             layer_tokens=layer_tokens(payload.items),
             **facts,
         )
+        return insert(exchange)
 
 
 class Dialect(models.TextChoices):

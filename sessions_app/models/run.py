@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from sessions_app.errors import GatewayError, NoAnswer, PipewebError, RequestRefused, RunEnded
 from sessions_app.models.columns import storable_json
+from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.prompt.turns import TurnKind
 
 if TYPE_CHECKING:
@@ -44,9 +45,18 @@ class RunQuerySet(models.QuerySet["Run"]):
         a lease goes on with runs that another one has ended. SQLite has no locks of rows, and needs none:
         its transactions begin with the lock on the database (IMMEDIATE). Raises RunEnded.
         """
-        # Without the key: rows that refer to the run are inserted meanwhile.
-        if not self.active().filter(pk=pk).select_for_update(no_key=True).exists():
+        if not _held.all(run=pk):
             raise RunEnded
+
+
+def _holding() -> "models.QuerySet[Any, Any]":
+    # Without the key: rows that refer to the run are inserted meanwhile.
+    return Run.objects.active().filter(pk=RUN).select_for_update(no_key=True).values_list("pk")
+
+
+RUN = Parameter("run", models.BigIntegerField())
+
+_held: Reading[Any] = Reading(_holding)
 
 
 class Run(models.Model):

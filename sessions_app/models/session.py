@@ -18,6 +18,7 @@ from sessions_app.models.cache import CacheEntry
 from sessions_app.models.capture_address import OF_FILE
 from sessions_app.models.library import Persona
 from sessions_app.models.origin import Origin
+from sessions_app.models.prepared import update
 from sessions_app.models.run import Run
 from sessions_app.models.session_settings import SessionSettings
 from sessions_app.prompt.caching import EntryReason
@@ -245,7 +246,7 @@ class Session(Persona):
 
     def advance(self, head: Any) -> None:
         """Moves the head to a newer turn of the branch in view."""
-        self.save(update_fields=[*self.set_head(head)])
+        update(self, *self.set_head(head))
 
     def set_head(self, head: Any) -> dict[str, Any]:
         """The same without storing it; returns the columns to store."""

@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from pydantic import BaseModel
 
+from sessions_app.models.prepared import insert_all
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item, Payload
 
@@ -38,13 +39,8 @@ class BlobQuerySet(models.QuerySet["Blob"]):
 
     def store_packed(self, blobs: "Sequence[Blob]") -> dict[str, int]:
         """The same for blobs that were packed outside of the transaction; each body is among them once."""
-        kept = self.bulk_create(
-            blobs,
-            update_conflicts=True,
-            unique_fields=["owner", "sha256"],
-            update_fields=["size"],
-        )
-        return {blob.sha256: blob.pk for blob in kept}
+        insert_all(blobs, unique=("owner", "sha256"), updated=("size",))
+        return {blob.sha256: blob.pk for blob in blobs}
 
     def complete(self, owner_id: int, sha256: str, written: int | None) -> int | None:
         """Names the blob that `BlobSlice.objects.write` made, or deletes it where another has its bytes.
@@ -266,28 +262,3 @@ def layer_tokens(items: Iterable[Item]) -> dict[str, int]:
     for item in items:
         totals[item.layer.value] += item.tokens
     return totals
-
-
-def store_sources(session: "Session", items: Sequence[Item]) -> list[int]:
-    """Primary keys of the items' sources, in order; inserts the new ones."""
-    known = _source_keys(session, items)
-    fresh = {_identity(item): item for item in items if _identity(item) not in known}
-    if fresh:
-        blobs = Blob.objects.store(session.owner_id, (item.wire for item in fresh.values()))
-        rows = Source.objects.bulk_create(
-            Source.of(session, item, blobs[item.sha256]) for item in fresh.values()
-        )
-        known |= {identity: row.pk for identity, row in zip(fresh, rows, strict=True)}
-    return [known[_identity(item)] for item in items]
-
-
-def _identity(item: Item) -> tuple[str, str, str, str]:
-    return (item.source, item.sha256, item.role, item.kind)
-
-
-def _source_keys(session: "Session", items: Sequence[Item]) -> dict[tuple[str, str, str, str], int]:
-    found = Source.objects.filter(session=session, blob__sha256__in={item.sha256 for item in items})
-    return {
-        (name, sha256, role, kind): pk
-        for pk, name, sha256, role, kind in found.values_list("pk", "name", "blob__sha256", "role", "kind")
-    }

@@ -2,12 +2,13 @@
 
 from datetime import date
 from decimal import Decimal
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
 from django.db.models import F
 
+from sessions_app.models.prepared import Change, Parameter, parameter
 from sessions_app.prompt.pricing import MoneySource
 
 MODEL_LENGTH = 80
@@ -30,17 +31,17 @@ class SpendingQuerySet(models.QuerySet["Spending"]):
 
     def add(self, key: DayKey, amounts: dict[str, int | Decimal]) -> None:
         """Adds to the columns of a day: one statement, except for the first of a day."""
-        raised = {name: F(name) + amount for name, amount in amounts.items()}
-        found = {"owner_id": key.owner or None, "day": key.day, "model": key.model, "source": key.source}
+        named = {f"of_{name}": value for name, value in key._asdict().items()}
         # A day of nobody may have several rows, one for each person who was erased.
-        if key.owner and self.filter(**found).update(**raised):
+        if key.owner and _added.run(**named, **amounts):
             return
+        found = {"owner_id": key.owner or None, "day": key.day, "model": key.model, "source": key.source}
         try:
             with transaction.atomic():
                 self.create(**found, **amounts)
         except IntegrityError:
             # Another process created the row between the two statements.
-            self.filter(**found).update(**raised)
+            _added.run(**named, **amounts)
 
 
 class Spending(models.Model):
@@ -89,6 +90,22 @@ class Spending(models.Model):
     @property
     def is_emulated(self) -> bool:
         return self.source == MoneySource.EMULATOR
+
+
+AMOUNTS = (
+    *("exchanges", "unpriced", "prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens"),
+    *("usd", "caches", "cache_usd", "storage_usd"),
+)
+"""The columns that bookings are added to."""
+
+
+def _adding() -> "tuple[models.QuerySet[Spending], dict[str, Any]]":
+    fields: dict[str, Any] = {name: Spending._meta.get_field(name) for name in DayKey._fields}
+    key = {name: Parameter(f"of_{name}", field) for name, field in fields.items()}
+    return Spending.objects.filter(**key), {name: F(name) + parameter(Spending, name) for name in AMOUNTS}
+
+
+_added = Change(_adding)
 
 
 class Allowance(models.Model):

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connections, models
 
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import HistoryGone
 from sessions_app.models.byte_cache import ByteCache
 from sessions_app.models.columns import storable
+from sessions_app.models.prepared import insert
 from sessions_app.models.source import Blob
 from sessions_app.models.turn_statements import ANY_CHUNK, BRANCH, BUFFERED, EXCHANGE, MESSAGE, MESSAGES
 from sessions_app.prompt import turns as prompt_turns
@@ -69,7 +72,8 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         """The turns after the newest chunk of the branch that ends here.
 
         One query, one for contents that are not in memory, and one per sliced blob of these. Chunks made
-        after the chunk `newest` do not count; 0 stands for no chunk.
+        after the chunk `newest` do not count; 0 stands for no chunk. Raises HistoryGone when the session is
+        erased between the two.
         """
         if head_id is None:
             return Buffered((), None)
@@ -98,13 +102,19 @@ class TurnQuerySet(models.QuerySet["Turn"]):
 
 
 def _wires(blobs: Mapping[str, int]) -> dict[str, bytes]:
-    """The contents by sha256, from memory where they are there; `blobs` are the keys of their blobs."""
+    """The contents by sha256, from memory where they are there; `blobs` are the keys of their blobs.
+
+    Raises HistoryGone.
+    """
     found = {sha256: content_cache.find(sha256) for sha256 in blobs}
     missing = [blobs[sha256] for sha256, wire in found.items() if wire is None]
     for blob in Blob.objects.in_bulk(missing).values() if missing else ():
         found[blob.sha256] = wire = blob.bytes
         content_cache.put(blob.sha256, wire, len(wire))
-    return {sha256: wire for sha256, wire in found.items() if wire is not None}
+    wires = {sha256: wire for sha256, wire in found.items() if wire is not None}
+    if len(wires) < len(blobs):
+        raise HistoryGone(RefusalCode.CHAT_ERASED)
+    return wires
 
 
 def _value(row: tuple[Any, ...], wire: bytes) -> prompt_turns.Turn:
@@ -207,21 +217,23 @@ class Turn(models.Model):
         """Adds a turn below `parent`; the session's head moves to it, unless not `advances`."""
         blob = Blob.objects.store(session.owner_id, [value.wire])
         content_cache.put(next(iter(blob)), value.wire, len(value.wire))
-        turn = cls.objects.create(
-            public=uuid.UUID(value.key),
-            session=session,
-            parent=parent,
-            depth=parent.depth + 1 if parent else 0,
-            kind=value.kind.value,
-            content_id=next(iter(blob.values())),
-            text=searched_text(value.wire),
-            run=run,
-            exchange=exchange,
-            route=value.route,
-            cut=cut,
-            closing=closing,
-            language=language,
-            citations=citations.stored() if citations else {},
+        turn = insert(
+            cls(
+                public=uuid.UUID(value.key),
+                session=session,
+                parent=parent,
+                depth=parent.depth + 1 if parent else 0,
+                kind=value.kind.value,
+                content_id=next(iter(blob.values())),
+                text=searched_text(value.wire),
+                run=run,
+                exchange=exchange,
+                route=value.route,
+                cut=cut,
+                closing=closing,
+                language=language,
+                citations=citations.stored() if citations else {},
+            )
         )
         turn.value = value
         if advances:

@@ -16,6 +16,7 @@ from django.db.models.functions import JSONObject
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from sessions_app.models import Session
+from sessions_app.models.prepared import Parameter
 
 Moment = Annotated[datetime, AfterValidator(lambda at: at if at.tzinfo else at.replace(tzinfo=UTC))]
 """A datetime of the database: SQLite stores it in UTC, without a zone."""
@@ -76,13 +77,6 @@ class RowSource(Generic[R]):
         """The rows of this source among those that were read."""
         rows: Sequence[R] = found.rows.get(cls.key, ())
         return rows
-
-
-class Parameter(Value):
-    """A placeholder in a compiled statement; its value is given when it runs."""
-
-    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, Any]:
-        return "%s", [self]
 
 
 SESSION = Parameter("session", BigIntegerField())

@@ -15,16 +15,13 @@ from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE, asked_again, lost_by, verdict_of
 from sessions_app.runs.comparison import (
-    PREVIOUS_FIELDS,
     asks_same_model,
     served_by_one,
     settings_of,
     sources_of,
 )
+from sessions_app.runs.reply_setting import BEFORE_FIELDS
 from sessions_app.runs.static_changes import change_between
-
-BEFORE_FIELDS = (*PREVIOUS_FIELDS, "fingerprint", "cache_action", "cache_name")
-"""Columns that are read of an earlier exchange."""
 
 WITHOUT_CACHE = {CacheAction.NONE, CacheAction.DROP, CacheAction.UNKNOWN, ""}
 """Actions after which no cache of the exchange's static layer was made or named."""
@@ -59,14 +56,6 @@ class AnsweredRequest:
     plan: CachePlan
     tokens: Sequence[int]
     minimum: int | None
-
-
-def read_previous(exchange: Exchange) -> Exchange | None:
-    """The exchange that this one is compared with, kept for the accounting: one query."""
-    if exchange.previous_id is not None:
-        before = Exchange.objects.only(*BEFORE_FIELDS).filter(pk=exchange.previous_id).first()
-        exchange.previous = before
-    return exchange.previous
 
 
 def verdict_for(request: AnsweredRequest, usage: Usage, seen: Comparison | None) -> Verdict:

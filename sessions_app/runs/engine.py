@@ -208,9 +208,10 @@ class Engine:
                 prepare, live.run, step, self._endpoint, self._toolbox, resend_of=earlier, first=live.first
             )
         )
+        begun, live.begun = live.begun, None
         try:
             async with self._place(live):
-                prepared = await build()
+                prepared = await build(begun=begun)
         except FilesNotUploaded as away:
             await upload_files(self.gateway, live.run, away.keys, live.show_status)
             live.show_status("Sending…")

@@ -17,6 +17,7 @@ from sessions_app.gemini.routes import route_from
 from sessions_app.models import CacheEntry, Exchange, Notification, Run, Turn
 from sessions_app.models.branches import head_of
 from sessions_app.models.cache_event import CausedBy
+from sessions_app.models.prepared import update
 from sessions_app.models.run import describe
 from sessions_app.prompt.caching import EntryReason, VerdictCode
 from sessions_app.prompt.parts import content, parts_of
@@ -32,6 +33,7 @@ from sessions_app.runs.completion import Completion, LastEvent, log_end, mark_co
 from sessions_app.runs.continuation import counts_usage
 from sessions_app.runs.reply_facts import set_reply_facts
 from sessions_app.runs.reply_progress import ReplyProgress
+from sessions_app.runs.reply_setting import read_setting
 from sessions_app.runs.request import PreparedRequest
 from sessions_app.runs.tool_rounds import close_round
 from sessions_app.storage_errors import is_temporary
@@ -95,36 +97,37 @@ def record_reply(
     try:
         exchange.stages = [*stages]
         set_reply_facts(exchange, response, progress, total_ms)
-        turn = _turn_of(exchange, reply)
+        setting = read_setting(exchange)
+        turn = _turn_of(exchange, reply, setting.head)
         _set_account(prepared, response, turn)
         append_stages(exchange, began)
         if last is None:
-            exchange.save(update_fields=REPLY_FIELDS)
+            update(exchange, *REPLY_FIELDS)
             return RecordedReply(turn, None)
         if counts_usage(run, reply.outcome):
-            exchange.save(update_fields=REPLY_FIELDS)
-        completion = note_completion(run, reply.outcome, last, exchange)
-        exchange.save(update_fields=REPLY_FIELDS)
+            update(exchange, *REPLY_FIELDS)
+        completion = note_completion(run, reply.outcome, last, exchange, setting.waiting)
+        update(exchange, *REPLY_FIELDS)
         return RecordedReply(turn, completion)
     except BaseException:
         exchange.stages = stages
         raise
 
 
-def _turn_of(exchange: Exchange, reply: Reply) -> Turn | None:
-    """Adds the turn of an answer, which is not the session's head yet."""
+def _turn_of(exchange: Exchange, reply: Reply, head: Turn | None) -> Turn | None:
+    """Adds the turn of an answer below the head, which it does not become yet."""
     if reply.wire is None or reply.outcome is Outcome.CONTINUES:
         return None
     if reply.outcome is Outcome.CALLS:
-        return _add_turn(exchange, reply, TurnKind.FUNCTION_CALLING)
+        return _add_turn(exchange, reply, TurnKind.FUNCTION_CALLING, head)
     if reply.outcome.is_answer:
-        return _add_turn(exchange, reply, TurnKind.MODEL_RESPONSE, cut=reply.outcome is not Outcome.COMPLETE)
-    return _add_partial_turn(exchange, reply)
+        is_cut = reply.outcome is not Outcome.COMPLETE
+        return _add_turn(exchange, reply, TurnKind.MODEL_RESPONSE, head, cut=is_cut)
+    return _add_partial_turn(exchange, reply, head)
 
 
 def _set_account(prepared: PreparedRequest, reply: Reply, turn: Turn | None) -> None:
     exchange = prepared.exchange
-    causes.read_previous(exchange)
     comparison = account_for(exchange, reply, items=prepared.payload.items, head=turn)
     minimum = implicit_minimum(prepared.context.capabilities)
     tokens = [item.tokens for item in prepared.payload.items]
@@ -136,13 +139,15 @@ def _set_account(prepared: PreparedRequest, reply: Reply, turn: Turn | None) -> 
         CacheEntry.objects.note_use(prepared.cache_entry, exchange)
 
 
-def _add_turn(exchange: Exchange, reply: Reply, kind: TurnKind, *, cut: bool = False) -> Turn:
+def _add_turn(
+    exchange: Exchange, reply: Reply, kind: TurnKind, head: Turn | None, *, cut: bool = False
+) -> Turn:
     value = TurnValue(key=str(uuid.uuid4()), kind=kind, wire=reply.wire or b"", route=_route_of(exchange))
     run = exchange.run
     return Turn.append(
         run.session,
         value,
-        parent=head_of(run.session_id),
+        parent=head,
         run=run,
         exchange=exchange,
         cut=cut,
@@ -169,13 +174,14 @@ def record_failure(prepared: PreparedRequest, error: PipewebError) -> None:
     set_verdict(exchange, causes.lost_verdict(exchange) if is_gone else Verdict(VerdictReason.NOT_ANSWERED))
     exchange.fail(error)
     append_stages(exchange, began)
-    exchange.save(update_fields=REPLY_FIELDS)
+    update(exchange, *REPLY_FIELDS)
 
 
 def close_run(
     run_pk: int, status: Run.Status, *, outcome: str = "", error: PipewebError | None = None
 ) -> Finished | None:
-    """Ends an active run after a stop, a failure or the death of its process; None when it has ended.
+    """Ends an active run after a stop, a failure or the death of its process; None when it has ended or is
+    erased.
 
     Stored chunks are folded, text is kept as a cut turn, the round of tools is answered with what is known
     of its calls, so that the history can be continued. Chunks that cannot be folded stay as they are.
@@ -198,8 +204,8 @@ def _close(
     error: PipewebError | None,
     keep: Callable[[Run, PipewebError | None], None],
 ) -> Finished | None:
-    run = Run.objects.select_for_update(of=("self",)).select_related("session").get(pk=run_pk)
-    if not run.is_active:
+    run = Run.objects.select_for_update(of=("self",)).select_related("session").filter(pk=run_pk).first()
+    if run is None or not run.is_active:
         return None
     keep(run, error)
     run.end(status, outcome=outcome, error=error)
@@ -243,7 +249,7 @@ def _end_exchange(exchange: Exchange, error: PipewebError | None) -> None:
     is_refused = isinstance(error, GatewayError) and not chunks
     set_verdict(exchange, Verdict(VerdictReason.NOT_ANSWERED if is_refused else VerdictReason.CUT_OFF))
     append_stages(exchange, began)
-    exchange.save(update_fields=REPLY_FIELDS)
+    update(exchange, *REPLY_FIELDS)
 
 
 def _note_use(exchange: Exchange) -> None:
@@ -258,7 +264,7 @@ def _keep_arrived(run: Run) -> None:
     last = run.exchanges.order_by("number").last()
     if last is None or last.turns.exists():
         return
-    turn = _add_partial_turn(last, fold_hops(last))
+    turn = _add_partial_turn(last, fold_hops(last), head_of(run.session_id))
     if turn is not None:
         turn.session.advance(turn)
 
@@ -276,10 +282,10 @@ def fold_hops(last: Exchange) -> Reply:
     return folder.reply()
 
 
-def _add_partial_turn(exchange: Exchange, reply: Reply) -> Turn | None:
+def _add_partial_turn(exchange: Exchange, reply: Reply, head: Turn | None) -> Turn | None:
     """Keeps text, thoughts and unknown parts without calls, which would stay unanswered."""
     if not reply.text or reply.wire is None:
         return None
     parts = [part.raw for part in parts_of(reply.wire) if part.kind in ("text", "thought", "other")]
     kept = replace(reply, wire=dumps(content("model", parts)))
-    return _add_turn(exchange, kept, TurnKind.MODEL_RESPONSE, cut=True)
+    return _add_turn(exchange, kept, TurnKind.MODEL_RESPONSE, head, cut=True)

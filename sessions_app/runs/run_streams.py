@@ -79,6 +79,9 @@ class RunStream(StreamNode):
 class LiveRun(RunStream):
     """A run of this process; `log` stores each event (`Writer.add_event`)."""
 
+    begun: Session | None = None
+    """The session as the start of the run has read it, until the first request takes it."""
+
     first: FirstRequest | None = None
     holding: "asyncio.Task[None] | None" = None
     """Extends the cache that the requests of the run name, until the run is over."""

@@ -190,6 +190,7 @@ class Runner:
             **position,
         )
         live = self.live_runs[run.pk] = LiveRun(run, started, stream.broadcast, self._writer.add_event)
+        live.begun = run.session
         stream.add_run(live)
         names = {"run": str(run.public), "session": str(run.session)}
         engine_run = self._engine_runs[run.pk] = detached(engine.run_to_end(live), **names)

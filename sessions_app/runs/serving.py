@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from sessions_app.context.model_lookup import facts_of
+from sessions_app.context.model_lookup import facts_of, price_to_charge
 from sessions_app.gemini.model_capabilities import base_of
 from sessions_app.gemini.routes import family_of
 from sessions_app.models import Price
@@ -16,7 +16,7 @@ def serving_model(model: str, reported: str, day: date) -> str:
 def price_of_served(model: str, reported: str, day: date) -> Price | None:
     """The price of the model that served; of the one behind it where that is only a name."""
     served = reported or serving_model(model, "", day)
-    return Price.objects.of(served, day, family=facts_of(served, day=day).family)
+    return price_to_charge(served, day, facts_of(served, day=day).family)
 
 
 def model_of_cache(model: str, route: str, day: date) -> str:

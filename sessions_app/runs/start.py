@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import OuterRef, Subquery
+from django.db.models import BigIntegerField, OuterRef, Subquery
 from django.utils import timezone
 
 from sessions_app.context.model_lookup import model_names
@@ -16,7 +16,9 @@ from sessions_app.context.personal_limits import WAITING, active_runs, activity_
 from sessions_app.errors import OverLimit, RunError, SessionBusy
 from sessions_app.models import Attachment, Notification, QueuedMessage, Run, Session
 from sessions_app.models.notification import PREVIEW
+from sessions_app.models.prepared import Parameter, Reading, insert, update
 from sessions_app.runs.limits import notify_limit
+from sessions_app.runs.request.context import with_request_facts
 from sessions_app.runs.triggers import (
     BUSY,
     responses_to_resume,
@@ -205,7 +207,7 @@ def _new_run(
             session, now = _lock_session(session_pk), timezone.now()
             is_counted = is_automatic or sent_at is not None
             waits = _check_limits(session, client_id, now, is_send=not is_counted)
-            run = Run.objects.create(
+            run = Run(
                 session=session,
                 client_id=client_id,
                 status=Run.Status.RUNNING,
@@ -215,25 +217,34 @@ def _new_run(
                 client_language=language or session.last_language or "",
                 sent_at=None if is_automatic else sent_at or now,
             )
-            yield run, waits
-            run.save(update_fields=["trigger", "continuations"])
+            yield insert(run), waits
+            update(run, "trigger", "continuations")
     except IntegrityError as error:
         raise BUSY from error
 
 
 def _lock_session(session_pk: int) -> Any:
-    """The session with its owner, annotated with the browser language of its newest run as `last_language`.
+    """The session with its owner, annotated with the browser language of its newest run as `last_language`,
+    and as the first request of the run needs it.
 
     The lock on the owner makes the runs of one person begin one after another (`personal_limits`). Raises
     RunError for a deleted session.
     """
+    session = _locked.first(session=session_pk)
+    if session is None:
+        raise RunError("This chat has been deleted.", hint="Start a new one.")
+    return session
+
+
+def _locking() -> Any:
     spoken = Run.objects.filter(session=OuterRef("pk")).order_by("-pk").values("client_language")[:1]
-    rows = Session.objects.select_for_update(of=("self", "owner"), no_key=True)
-    related = rows.select_related("head", "owner").annotate(last_language=Subquery(spoken))
-    try:
-        return related.get(pk=session_pk, deleted_at=None, owner__is_active=True)
-    except Session.DoesNotExist as error:
-        raise RunError("This chat has been deleted.", hint="Start a new one.") from error
+    rows: Any = with_request_facts(Session.objects.select_for_update(of=("self", "owner"), no_key=True))
+    related = rows.select_related("head", "owner", "assistant").annotate(last_language=Subquery(spoken))
+    key = Parameter("session", BigIntegerField())
+    return related.filter(pk=key, deleted_at=None, owner__is_active=True)
+
+
+_locked: Reading[Any] = Reading(_locking)
 
 
 def _check_limits(session: Session, client_id: UUID, now: datetime, *, is_send: bool) -> bool:
@@ -249,6 +260,9 @@ def _check_limits(session: Session, client_id: UUID, now: datetime, *, is_send: 
 
 @transaction.atomic
 def _queue(session_pk: int, client_id: UUID, text: str, files: int) -> None:
+    # Held, the run ends after the message is stored, and its end sees it; else the message needs no queue.
+    if not Run.objects.active().filter(session_id=session_pk).select_for_update(no_key=True).exists():
+        return
     owner_id = _lock_session(session_pk).owner_id
     waiting = QueuedMessage.objects.filter(session_id=session_pk)
     if waiting.exclude(client_id=client_id).count() >= QUEUE_LIMIT:

@@ -12,6 +12,7 @@ from sessions_app.wording.sentences import fill
 
 SENTENCES: dict[str, str] = {
     RefusalCode.NO_TURNS: "There is nothing to send: no turn is left.",
+    RefusalCode.CHAT_ERASED: "Nothing was sent: the chat has just been deleted for good.",
     RefusalCode.NO_TRIGGER: "There is nothing to answer: the last turn is not a message or a tool response.",
     RefusalCode.EMPTY_TRIGGER: "There is nothing to answer: the message is empty.",
     RefusalCode.EMPTY_BODY: "There is nothing to count in an empty body.",

@@ -1,6 +1,7 @@
 """Facts and prices: precedence of rows over the catalogue, and how long they are kept."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import date
 from time import monotonic
 
@@ -19,10 +20,11 @@ from sessions_app.context.model_lookup import (
     model_warnings,
     newest_served,
     price_now,
+    price_to_charge,
 )
 from sessions_app.gemini.model_capabilities import capabilities_of, known_models
 from sessions_app.gemini.routes import ROUTE_LENGTH, route_from, route_to
-from sessions_app.models import ModelFacts, ModelLifecycle, Price
+from sessions_app.models import Exchange, ModelFacts, ModelLifecycle, Price
 from tests.factories import make_exchange, make_run, make_session
 from tests.prices import make_price
 
@@ -111,6 +113,24 @@ def test_a_row_without_a_date_routes_a_name_until_one_with_a_date_is_in_force(da
     ModelLifecycle.objects.create(model="routed", valid_from=date(2026, 2, 1), served_by="dated", source="a")
     assert facts_of("routed", day=day).family == family
     assert PriceRows().family("routed", day) == family
+
+
+@pytest.mark.parametrize("is_charged", [True, False])
+def test_only_a_price_that_was_charged_is_charged_again_without_a_query(
+    is_charged: bool,
+    alice: User,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    django_capture_on_commit_callbacks: Callable[..., AbstractContextManager[object]],
+) -> None:
+    price, day = make_price("hand-made"), date(2026, 11, 3)
+    exchange = make_exchange(make_run(make_session(alice)))
+    with django_capture_on_commit_callbacks(execute=True):
+        assert price_to_charge("hand-made", day, "") == price
+        Exchange.objects.filter(pk=exchange.pk).update(price=price if is_charged else None)
+    with django_assert_num_queries(0 if is_charged else 1):
+        assert price_to_charge("hand-made", day, "") == price
+    dearer = make_price("hand-made", date(2026, 11, 2), input="9")
+    assert price_to_charge("hand-made", day, "") == dearer
 
 
 def test_names_to_choose_from_are_the_codes_and_the_rows() -> None:

@@ -6,7 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
-from sessions_app.models import Session, Turn
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import HistoryGone
+from sessions_app.models import Blob, Session, Turn
 from sessions_app.models.turn import content_cache
 from sessions_app.prompt.turns import user_task
 
@@ -49,6 +51,23 @@ def test_contents_in_memory_are_not_read_again(
         again = Turn.objects.buffered(second.pk)
     assert warm == cold == again
     assert [turn.wire for turn in cold.turns] == [turn.wire for turn in Turn.objects.branch(second.pk)]
+
+
+def test_a_history_whose_session_is_erased_while_it_is_read_is_an_error_with_a_code(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = grow(session, "one")
+    content_cache.clear()
+    blobs = Blob.objects.in_bulk
+
+    def erase_first(keys: list[int]) -> dict[int, Blob]:
+        session.erase()
+        return blobs(keys)
+
+    monkeypatch.setattr(Blob.objects, "in_bulk", erase_first)
+    with pytest.raises(HistoryGone) as raised:
+        Turn.objects.buffered(turn.pk)
+    assert raised.value.reason is RefusalCode.CHAT_ERASED
 
 
 def test_a_mark_of_a_turn_is_read_whatever_is_in_memory(session: Session) -> None:

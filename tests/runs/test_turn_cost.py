@@ -24,16 +24,16 @@ INSERT run, INSERT blob, INSERT turn, UPDATE session, UPDATE run
 """The session with its owner, locked; what limits count; then a run and a trigger that name each other."""
 
 PREPARE = """
-SELECT session, SELECT exchange, SELECT turn, SELECT panels, SELECT prompttext,
-SELECT run, UPDATE session, SELECT source, INSERT blob, INSERT source, INSERT exchange
+SELECT exchange, SELECT turn, SELECT panels, SELECT prompttext,
+SELECT run, UPDATE session, INSERT blob, INSERT source, INSERT exchange
 """
-"""What a request is made of; then, with the run held, the exchange and its sources."""
+"""What a request is made of beside the session; then, with the run held, the exchange and its sources."""
 
 RECORD = """
-UPDATE run, SELECT turn, INSERT blob, INSERT turn, SELECT exchange, SELECT price,
-UPDATE session, UPDATE spending, INSERT booking, INSERT runlog, SELECT queuedmessage, UPDATE exchange
+UPDATE run, SELECT session, INSERT blob, INSERT turn,
+UPDATE session, UPDATE spending, INSERT booking, INSERT runlog, UPDATE exchange
 """
-"""The end of the run, the answer, the exchange before it, what it cost, and whether a message waits."""
+"""The end of the run, the answer with what its rows refer to, and what it cost."""
 
 PIECES = [START, PREPARE, RECORD]
 """What threads are given, in order. A further statement needs a reason, and a place here."""
@@ -58,7 +58,7 @@ class Cost:
         table = OURS.search(sql)
         if table is None:
             return  # BEGIN, savepoints, and what Django asks a new connection
-        verb = sql.split(maxsplit=1)[0].replace("WITH", "SELECT")
+        verb = sql.split(maxsplit=1)[0].strip("(").replace("WITH", "SELECT")
         name = f"{verb} {'panels' if 'source_key' in sql else table[1]}"
         if threading.current_thread().name.startswith(WRITER):
             self.written.add(name)

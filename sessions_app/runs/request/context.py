@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
 from time import perf_counter
 from typing import Any, Generic, NamedTuple, ParamSpec, Self, TypeVar
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import BigIntegerField, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -16,6 +15,8 @@ from sessions_app.errors import RequestRefused, RunEnded
 from sessions_app.gemini.model_capabilities import Capabilities
 from sessions_app.gemini.routes import route_to
 from sessions_app.models import Allowance, CacheRefusal, Exchange, Notification, Run, Session, SessionSettings
+from sessions_app.models.prepared import Parameter, Reading
+from sessions_app.models.run import RUN
 from sessions_app.prompt.remarks import Remark
 from sessions_app.prompt.rollover import PastExchange
 from sessions_app.prompt.stage_records import StageFigures, StageName, StageRecord, StageStatus
@@ -104,23 +105,29 @@ def recent_exchanges(session: Session) -> RecentExchanges:
     """Reads the newest answered exchanges: one query, none before the first request."""
     if not session.exchange_count:
         return RecentExchanges()
-    rows = _recent_query().filter(session_id=session.pk)[:RECENT_LIMIT]
+    rows = _recent.all(session=session.pk)
     return RecentExchanges(tuple(RecentExchange(*row) for row in rows))
 
 
-@cache
+SESSION = Parameter("session", BigIntegerField())
+
+
 def _recent_query() -> QuerySet[Exchange, tuple[Any, ...]]:
-    """Cached: building the query takes longer than running it."""
     refused = CacheRefusal.objects.filter(
         route=OuterRef("route"), model=OuterRef("model"), refused_until__gt=Now()
     )
     rows = (
-        Exchange.objects.exclude(prompt_tokens=None, served_model="")
+        Exchange.objects.filter(session=SESSION)
+        .exclude(prompt_tokens=None, served_model="")
         .annotate(refusal=Subquery(refused.values("said")[:1]))
         .order_by("-number")
     )
     columns = ("pk", "run_id", "model", "served_model", "started_at", "route", "prompt_tokens")
-    return rows.values_list(*columns, "cached_tokens", "cache_name", "layer_tokens", "refusal")
+    named = rows.values_list(*columns, "cached_tokens", "cache_name", "layer_tokens", "refusal")
+    return named[:RECENT_LIMIT]
+
+
+_recent: Reading[tuple[Any, ...]] = Reading(_recent_query)
 
 
 def _matches(one: RecentExchange, fields: Mapping[str, int | None]) -> bool:
@@ -175,9 +182,14 @@ class RequestContext:
         resend_of: Exchange | None = None,
         *,
         first: FirstRequest | None = None,
+        begun: Session | None = None,
     ) -> Self:
-        """Reads the session again: two queries, one for a first request. Raises RunEnded."""
-        run.session = session = _session_of(run)
+        """Reads the session again: two queries, one for a first request. Raises RunEnded.
+
+        One query less with `begun`, the session as the start of the run has just read it.
+        """
+        session: Any = begun or _session_of(run)
+        run.session = session
         is_aside = _keep_choice(session, run)
         recent = recent_exchanges(session)
         served = recent.served(session, endpoint.route)
@@ -263,8 +275,7 @@ def _session_of(run: Run) -> Any:
 
     Raises RunEnded.
     """
-    active = {"runs": run.pk, "runs__status__in": Run.ACTIVE}
-    session = _session_query().filter(pk=run.session_id, **active).first()
+    session = _sessions.first(session=run.session_id, run=run.pk)
     if session is None:
         raise RunEnded
     return session
@@ -280,10 +291,17 @@ def _keep_choice(session: Session, run: Run) -> bool:
     return is_aside
 
 
-@cache
 def _session_query() -> Any:
-    """Cached: building the query takes longer than running it."""
-    return Session.objects.select_related("assistant").annotate(
+    active = Session.objects.filter(pk=SESSION, runs=RUN, runs__status__in=Run.ACTIVE)
+    return with_request_facts(active).select_related("assistant")
+
+
+_sessions: Reading[Any] = Reading(_session_query)
+
+
+def with_request_facts(sessions: Any) -> Any:
+    """Annotates what saves a request from asking in vain."""
+    return sessions.annotate(
         has_notifications=Exists(Notification.objects.open().filter(session=OuterRef("pk"))),
         has_budget=Exists(Allowance.objects.filter(owner=OuterRef("owner"))),
     )

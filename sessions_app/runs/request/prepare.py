@@ -11,7 +11,7 @@ from django.db import transaction
 from sessions_app.context.model_lookup import model_warnings
 from sessions_app.errors import PromptError, RequestRefused
 from sessions_app.gemini.model_capabilities import Capabilities
-from sessions_app.models import Exchange, Run, SessionSettings, Turn
+from sessions_app.models import Exchange, Run, Session, SessionSettings, Turn
 from sessions_app.prompt.caching import CachePlan
 from sessions_app.prompt.history import verify_structure
 from sessions_app.prompt.layers import Layers, StaticSources
@@ -105,14 +105,16 @@ def prepare(
     *,
     resend_of: Exchange | None = None,
     first: FirstRequest | None = None,
+    begun: Session | None = None,
 ) -> PreparedRequest:
-    """Runs the stages and records the exchange. `first` is that of the run's first request.
+    """Runs the stages and records the exchange. `first` is that of the run's first request, for which `begun`
+    is the session that its start has read.
 
     Raises RequestRefused (PromptError, BudgetSpent), with the stage records stored on the run, and
     FilesNotUploaded when files have to be uploaded first, and RunEnded.
     """
     began = perf_counter()
-    context = RequestContext.read(run, step, endpoint, toolbox, resend_of, first=first)
+    context = RequestContext.read(run, step, endpoint, toolbox, resend_of, first=first, begun=begun)
     log = StageLog()
     try:
         built = build(context, log)

@@ -1,0 +1,68 @@
+"""The sources of a request as rows: new ones are inserted, the keys of the others are kept in memory."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from sessions_app.models.byte_cache import ByteCache
+from sessions_app.models.prepared import insert_all
+from sessions_app.models.source import Blob, Source
+from sessions_app.prompt.payload import Item
+
+if TYPE_CHECKING:
+    from sessions_app.models.session import Session
+
+FEW = 8
+"""So many sources are inserted without asking which of them are there."""
+
+IDENTITY = ("session", "name", "blob", "role", "kind")
+"""What makes two sources of one session the same."""
+
+SourceIdentity = tuple[uuid.UUID, str, str, str, str]
+"""The session's public id, name, sha256, role and kind."""
+
+KEY_SIZE = 500
+"""Bytes that a key takes in memory with what it is found by."""
+
+source_keys: ByteCache[SourceIdentity, int] = ByteCache()
+"""Keys of stored sources: those of a conversation travel with each of its requests."""
+
+
+def store_sources(session: "Session", items: Sequence[Item]) -> list[int]:
+    """Primary keys of the items' sources, in order; inserts the new ones."""
+    identities = [_identity(session, item) for item in items]
+    found = {identity: key for identity in identities if (key := source_keys.find(identity))}
+    fresh = {
+        identity: item for identity, item in zip(identities, items, strict=True) if identity not in found
+    }
+    if len(fresh) > FEW:
+        read = _source_keys(session, list(fresh.values()))
+        found |= read
+        fresh = {identity: item for identity, item in fresh.items() if identity not in read}
+    if fresh:
+        blobs = Blob.objects.store(session.owner_id, (item.wire for item in fresh.values()))
+        rows = [Source.of(session, item, blobs[item.sha256]) for item in fresh.values()]
+        insert_all(rows, unique=IDENTITY, updated=("tokens",))
+        found |= {identity: row.pk for identity, row in zip(fresh, rows, strict=True)}
+    transaction.on_commit(partial(_remember, found))
+    return [found[identity] for identity in identities]
+
+
+def _remember(found: "Mapping[SourceIdentity, int]") -> None:
+    for identity, key in found.items():
+        source_keys.put(identity, key, KEY_SIZE)
+
+
+def _identity(session: "Session", item: Item) -> SourceIdentity:
+    return (session.public, item.source, item.sha256, item.role, item.kind)
+
+
+def _source_keys(session: "Session", items: Sequence[Item]) -> dict[SourceIdentity, int]:
+    found = Source.objects.filter(session=session, blob__sha256__in={item.sha256 for item in items})
+    return {
+        (session.public, name, sha256, role, kind): pk
+        for pk, name, sha256, role, kind in found.values_list("pk", "name", "blob__sha256", "role", "kind")
+    }

@@ -1,0 +1,31 @@
+"""A session that is erased while its run goes on: the run ends, and nothing is reported as a fault."""
+
+import pytest
+from structlog.testing import capture_logs
+
+from sessions_app.models import Blob, Run, Session
+from sessions_app.models.turn import content_cache
+from sessions_app.runs.runner import Runner
+from tests.runs.running import send
+
+
+async def test_a_session_that_is_erased_while_its_history_is_read_ends_its_run(
+    session: Session, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await send(runner, session, "One")
+    await runner.drain()
+    read = Blob.objects.in_bulk
+
+    def erase_first(keys: list[int]) -> dict[int, Blob]:
+        Session.objects.get(pk=session.pk).erase()
+        return read(keys)
+
+    content_cache.clear()
+    monkeypatch.setattr(Blob.objects, "in_bulk", erase_first)
+    with capture_logs() as logged:
+        await send(runner, session, "Two")
+        await runner.drain()
+    assert [(line["event"], line.get("kind")) for line in logged if line["log_level"] != "info"] == [
+        ("run_failed", "HistoryGone")
+    ]
+    assert not await Run.objects.aexists()

@@ -1,0 +1,48 @@
+"""A message that arrives while the run ends is either counted by that end, or starts a run of its own."""
+
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+from django.db import connection, transaction
+
+from sessions_app.models import QueuedMessage, Run, Session
+from sessions_app.prompt.reply import Outcome
+from sessions_app.runs.completion import mark_completed
+from sessions_app.runs.start import start_send
+
+PATIENCE = 10.0
+"""Seconds."""
+
+
+def sent(session: Session, begin: Event) -> Run | None:
+    begin.wait(PATIENCE)
+    try:
+        return start_send(session.pk, uuid.uuid4(), "Two", "here")
+    finally:
+        connection.close()
+
+
+def test_a_message_that_the_end_of_the_run_did_not_count_starts_a_run(session: Session) -> None:
+    run = start_send(session.pk, uuid.uuid4(), "One", "here")
+    assert run is not None
+    counted = Event()
+    with ThreadPoolExecutor(1) as threads:
+        second = threads.submit(sent, session, counted)
+        with transaction.atomic():
+            mark_completed(run, Outcome.COMPLETE)
+            assert not QueuedMessage.objects.exists()
+            counted.set()
+            # Long enough for a message that waits for nothing to be queued unseen.
+            with pytest.raises(TimeoutError):
+                second.result(timeout=0.5)
+        begun = second.result(timeout=PATIENCE)
+    assert begun is not None and begun.trigger is not None and begun.trigger.text == "Two"
+    assert not QueuedMessage.objects.exists()
+
+
+def test_a_message_for_a_run_that_goes_on_is_queued(session: Session) -> None:
+    assert start_send(session.pk, uuid.uuid4(), "One", "here") is not None
+    assert start_send(session.pk, uuid.uuid4(), "Two", "here") is None
+    assert [message.text for message in QueuedMessage.objects.all()] == ["Two"]
