@@ -18,7 +18,8 @@ from sessions_app.gemini.routes import route_of, route_to
 from sessions_app.hosts import EMULATOR, GOOGLE
 from sessions_app.models import CaptureAddress, CapturedRequest, Exchange, Session, Turn
 from sessions_app.models.columns import storable_json
-from sessions_app.models.source import layer_tokens, store_sources
+from sessions_app.models.source import layer_tokens
+from sessions_app.models.source_keys import store_sources
 from sessions_app.prompt import wire
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.prompt.payload import Item

@@ -16,8 +16,8 @@ from sessions_app.models.source import (
     Source,
     layer_tokens,
     manifest_of,
-    store_sources,
 )
+from sessions_app.models.source_keys import store_sources
 from sessions_app.prompt.caching import CachePlan, PlanReason
 from sessions_app.prompt.dialects import request_in
 from sessions_app.prompt.layers import Layer

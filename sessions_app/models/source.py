@@ -264,28 +264,3 @@ def layer_tokens(items: Iterable[Item]) -> dict[str, int]:
     for item in items:
         totals[item.layer.value] += item.tokens
     return totals
-
-
-def store_sources(session: "Session", items: Sequence[Item]) -> list[int]:
-    """Primary keys of the items' sources, in order; inserts the new ones."""
-    known = _source_keys(session, items)
-    fresh = {_identity(item): item for item in items if _identity(item) not in known}
-    if fresh:
-        blobs = Blob.objects.store(session.owner_id, (item.wire for item in fresh.values()))
-        rows = Source.objects.bulk_create(
-            Source.of(session, item, blobs[item.sha256]) for item in fresh.values()
-        )
-        known |= {identity: row.pk for identity, row in zip(fresh, rows, strict=True)}
-    return [known[_identity(item)] for item in items]
-
-
-def _identity(item: Item) -> tuple[str, str, str, str]:
-    return (item.source, item.sha256, item.role, item.kind)
-
-
-def _source_keys(session: "Session", items: Sequence[Item]) -> dict[tuple[str, str, str, str], int]:
-    found = Source.objects.filter(session=session, blob__sha256__in={item.sha256 for item in items})
-    return {
-        (name, sha256, role, kind): pk
-        for pk, name, sha256, role, kind in found.values_list("pk", "name", "blob__sha256", "role", "kind")
-    }
