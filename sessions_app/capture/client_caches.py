@@ -1,7 +1,7 @@
 """Explicit caches that captured programs make, extend and delete: in the cache's life, as ours are."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -150,6 +150,6 @@ def _held(body: bytes) -> list[Item]:
         contents += item.content is not None
         source = item.source if item.content is None else f"{CACHED_CONTENT}:{contents}"
         found.append(
-            replace(item, layer=Layer.STATIC, source=source, content=None, part=None, start=None, end=None)
+            item._replace(layer=Layer.STATIC, source=source, content=None, part=None, start=None, end=None)
         )
     return found

@@ -6,7 +6,7 @@ an answer had, and by their place.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 
 from sessions_app.capture.cutting import CutBody
@@ -98,9 +98,9 @@ def named_items(cut: CutBody, keys: Sequence[str]) -> list[Item]:
             named.append(item)
         elif item.kind == TEXT_KIND and item.layer is Layer.DYNAMIC:
             contexts += 1
-            named.append(replace(item, source=f"{CONTEXT}:{contexts}"))
+            named.append(item._replace(source=f"{CONTEXT}:{contexts}"))
         else:
-            named.append(replace(item, source=f"turn:{keys[item.content]}"))
+            named.append(item._replace(source=f"turn:{keys[item.content]}"))
     return named
 
 

@@ -1,7 +1,8 @@
 """Immutable values of rows that a process keeps in memory, bounded by their bytes."""
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from itertools import compress
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -30,6 +31,14 @@ class ByteCache(Generic[Key, Value]):
                 return None
             self._values.move_to_end(key)
             return found[0]
+
+    def find_all(self, keys: Sequence[Key]) -> list[Value | None]:
+        """The same for each key, faster than one by one."""
+        with self._lock:
+            found = [*map(self._values.get, keys)]
+            for key in compress(keys, found):
+                self._values.move_to_end(key)
+        return [each and each[0] for each in found]
 
     def put(self, key: Key, value: Value, size: int) -> None:
         """A value that would take an eighth of the cache is not kept."""

@@ -28,13 +28,14 @@ KEY_SIZE = 500
 """Bytes that a key takes in memory with what it is found by."""
 
 source_keys: ByteCache[SourceIdentity, int] = ByteCache()
-"""Keys of stored sources: those of a conversation travel with each of its requests."""
+"""Keys of committed sources: those of a conversation travel with each of its requests. Those of captured
+sessions are not among them: moving requests deletes some."""
 
 
 def store_sources(session: "Session", items: Sequence[Item]) -> list[int]:
     """Primary keys of the items' sources, in order; inserts the new ones."""
     identities = [_identity(session, item) for item in items]
-    found = {identity: key for identity in identities if (key := source_keys.find(identity))}
+    found = {} if session.is_captured else _remembered(identities)
     fresh = {
         identity: item for identity, item in zip(identities, items, strict=True) if identity not in found
     }
@@ -47,8 +48,14 @@ def store_sources(session: "Session", items: Sequence[Item]) -> list[int]:
         rows = [Source.of(session, item, blobs[item.sha256]) for item in fresh.values()]
         insert_all(rows, unique=IDENTITY, updated=("tokens",))
         found |= {identity: row.pk for identity, row in zip(fresh, rows, strict=True)}
-    transaction.on_commit(partial(_remember, found))
+    if not session.is_captured:
+        transaction.on_commit(partial(_remember, found))
     return [found[identity] for identity in identities]
+
+
+def _remembered(identities: "Sequence[SourceIdentity]") -> "dict[SourceIdentity, int]":
+    keys = zip(identities, source_keys.find_all(identities), strict=True)
+    return {identity: key for identity, key in keys if key is not None}
 
 
 def _remember(found: "Mapping[SourceIdentity, int]") -> None:

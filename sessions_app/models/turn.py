@@ -32,6 +32,9 @@ BATCH = 500
 content_cache: ByteCache[str, bytes] = ByteCache()
 """Contents of turns by sha256: those of a conversation travel with each of its requests."""
 
+value_cache: ByteCache[tuple[Any, ...], prompt_turns.Turn] = ByteCache()
+"""Turns by the columns that they are made of (`BUFFERED`), the last of which names the content."""
+
 
 class Buffered(NamedTuple):
     """The turns of a branch after its newest chunk, oldest first, and that chunk's key."""
@@ -81,9 +84,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
             cursor.execute(BUFFERED, [head_id, newest])
             rows = cursor.fetchall()
         chunk = rows[0][-1] if rows else None
-        rows = [row for row in rows if row[-1] is None]
-        wires = _wires({sha256: blob for *_, blob, sha256, _ in rows})
-        return Buffered(tuple(_value(row, wires[row[-2]]) for row in rows), chunk)
+        return Buffered(_values([row for row in rows if row[-1] is None]), chunk)
 
     def mark_refused(self, session_pk: int, keys: Sequence[str], exchange: int) -> bool:
         """Marks these turns of the session, and copies of them anywhere, as refused in `exchange`.
@@ -99,6 +100,19 @@ class TurnQuerySet(models.QuerySet["Turn"]):
             marked += same.filter(session=session_pk).update(refused_in=exchange)
             same.update(refused_in=ELSEWHERE)
         return marked > 0
+
+
+def _values(rows: Sequence[tuple[Any, ...]]) -> tuple[prompt_turns.Turn, ...]:
+    """The turns of rows of `BUFFERED`; those of an earlier request are the same objects."""
+    columns = [row[:-2] for row in rows]
+    found = value_cache.find_all(columns)
+    missing = [place for place, value in enumerate(found) if value is None]
+    wires = _wires({columns[place][-1]: rows[place][-2] for place in missing})
+    for place in missing:
+        wire = wires[columns[place][-1]]
+        found[place] = value = _value(columns[place], wire)
+        value_cache.put(columns[place], value, len(wire))
+    return tuple(value for value in found if value is not None)
 
 
 def _wires(blobs: Mapping[str, int]) -> dict[str, bytes]:
@@ -117,8 +131,8 @@ def _wires(blobs: Mapping[str, int]) -> dict[str, bytes]:
     return wires
 
 
-def _value(row: tuple[Any, ...], wire: bytes) -> prompt_turns.Turn:
-    public, kind, route, refused_in, *_ = row
+def _value(columns: tuple[Any, ...], wire: bytes) -> prompt_turns.Turn:
+    public, kind, route, refused_in, _ = columns
     # SQLite keeps a uuid as hex without dashes.
     key = str(uuid.UUID(str(public)))
     return prompt_turns.Turn(key, prompt_turns.TurnKind(kind), wire, route, refused_in)

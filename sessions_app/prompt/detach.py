@@ -38,7 +38,7 @@ def cuts(turns: Sequence[Turn], thresholds: Thresholds) -> tuple[int, ...]:
     """
     if len(turns) < thresholds.chunk_messages + thresholds.keep_messages:
         return ()
-    tokens = [turn_tokens(turn) for turn in turns]
+    tokens = _counted_tokens.of_all([turn.wire for turn in turns])
     limit = max((index for index, turn in enumerate(turns) if turn.kind in USER_TEXTS), default=0)
     found: list[int] = []
     start = 0

@@ -93,7 +93,7 @@ def validate(messages: Sequence[HistoryMessage]) -> tuple[Violation, ...]:
 def violations(turns: Sequence[Turn]) -> tuple[Violation, ...]:
     """Every violation of the four rules and of Gemini's, in the order of the turns."""
     # Most conversations have no calls and results, which nearly all rules are about.
-    if all(_is_plain(turn.wire) for turn in turns):
+    if all(_is_plain.of_all([turn.wire for turn in turns])):
         return ()
     contents = [(turn, raw_parts(turn.wire)) for turn in turns]
     found = [*validate(_messages(contents)), *_gemini_violations(contents)]
@@ -241,7 +241,7 @@ def verify_structure(turns: Sequence[Turn], *, required: bool) -> tuple[Remark, 
     """
     if not turns:
         raise PromptError(RefusalCode.NO_TURNS)
-    is_plain = all(_is_plain(turn.wire) for turn in turns)
+    is_plain = all(_is_plain.of_all([turn.wire for turn in turns]))
     contents = [] if is_plain else [(turn, raw_parts(turn.wire)) for turn in turns]
     for turn, parts in contents:
         _check_parts(turn, parts)

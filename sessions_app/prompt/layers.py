@@ -13,6 +13,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import cache, cached_property
 from hashlib import sha256
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError
 from sessions_app.prompt import wire
 from sessions_app.prompt.clock import clock_text
+from sessions_app.prompt.content_memory import remembered
 from sessions_app.prompt.panels import Panel, sorted_panels
 from sessions_app.prompt.parts import parts_of, raw_parts
 from sessions_app.prompt.tokens import estimate
@@ -250,7 +252,12 @@ def _split_trigger(turns: Sequence[Turn]) -> tuple[tuple[Turn, ...], Turn]:
         raise PromptError(RefusalCode.NO_TRIGGER)
     if _is_blank(trigger):
         raise PromptError(RefusalCode.EMPTY_TRIGGER)
-    return tuple(turn for turn in earlier if raw_parts(turn.wire)), trigger
+    return tuple(compress(earlier, _has_parts.of_all([turn.wire for turn in earlier]))), trigger
+
+
+@remembered
+def _has_parts(content: bytes) -> bool:
+    return bool(raw_parts(content))
 
 
 def _is_blank(turn: Turn) -> bool:
@@ -258,6 +265,6 @@ def _is_blank(turn: Turn) -> bool:
 
 
 def _check_unique(what: str, keys: Sequence[str]) -> None:
-    repeated = [key for key, count in Counter(keys).items() if count > 1]
-    if repeated:
+    if len(set(keys)) < len(keys):
+        repeated = [key for key, count in Counter(keys).items() if count > 1]
         raise PromptError(RefusalCode.REPEATED_KEYS, what=what, keys=repeated)

@@ -4,11 +4,11 @@ The body is joined from prebuilt bytes; turns are not serialised again. The mani
 `body == b"".join(item.lead + item.wire for sent items) + tail`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from google.genai import types
 
@@ -62,8 +62,7 @@ class GenerationConfig:
         return wire.dumps(_present(config)) if _present(config) else b""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One entry of the manifest: the bytes of one source.
 
     `wire` is the item in the body (text is escaped), `lead` the punctuation
@@ -191,12 +190,13 @@ class _Body:
             lead = b""
         self._part += self._sends(layer)
 
-    def add_turns(self, layer: Layer, turns: Iterable[Turn]) -> None:
-        for turn in turns:
+    def add_turns(self, layer: Layer, turns: Sequence[Turn]) -> None:
+        measured = _measured.of_all([turn.wire for turn in turns])
+        for turn, (digest, tokens) in zip(turns, measured, strict=True):
             lead, start, end = self._write(layer, b"," if self._content else _CLOSE, turn.wire)
             self._content += 1
             fields = (f"turn:{turn.key}", turn.kind.role, turn.kind.value, turn.wire, lead)
-            self.items.append(Item(layer, *fields, *_measured(turn.wire), start, end, self._content))
+            self.items.append(Item(layer, *fields, digest, tokens, start, end, self._content))
 
     def _text_lead(self, layer: Layer) -> bytes:
         if self._part:

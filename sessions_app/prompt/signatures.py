@@ -7,9 +7,10 @@ the first call of every step. Older turns are not validated.
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import compress
 
 from sessions_app.prompt.content_memory import remembered
 from sessions_app.prompt.parts import (
@@ -140,7 +141,9 @@ def check_signatures(turns: Sequence[Turn], *, required: bool) -> tuple[Remark, 
         for turn in (turns[start:] if required else ())
         if (part := _unsigned_call(turn)) is not None
     ]
-    for turn in turns:
+    # Cheaper than decoding every signature of a long history.
+    spelled = _spells_dummy.of_all([turn.wire for turn in turns])
+    for turn in compress(turns, spelled):
         findings += _dummies(turn)
     newest = next(
         (turn for turn in reversed(turns) if turn.kind.is_model and turn.wire not in INSERTED), None
@@ -160,15 +163,27 @@ def _loss_of(turn: Turn, route: str) -> Loss | None:
 def _prepared(turn: Turn, loss: Loss | None, *, demanded: bool) -> tuple[Turn, list[Remark]]:
     if not turn.kind.is_model or not (demanded or (loss and may_be_signed(turn.wire))):
         return turn, []
+    if loss and not demanded:
+        bare, removed = _unsigned(turn.wire)
+        return (replace(turn, wire=bare), _removals(turn.key, removed, loss)) if removed else (turn, [])
     parts: list[RawPart | None] = [*raw_parts(turn.wire)]
-    remarks = _strip_signatures(turn.key, parts, loss) if loss else []
-    if demanded:
-        remarks += _with_dummy(turn.key, parts, _loss_of_call(loss, is_signed=bool(remarks)))
-    if not remarks:
-        return turn, []
+    remarks = _removals(turn.key, _strip_signatures(parts), loss) if loss else []
+    remarks += _with_dummy(turn.key, parts, _loss_of_call(loss, is_signed=bool(remarks)))
+    return (replace(turn, wire=_rejoined(turn.wire, parts)), remarks) if remarks else (turn, [])
+
+
+@remembered
+def _unsigned(content: bytes) -> tuple[bytes, tuple[tuple[int, bool], ...]]:
+    """The content without signatures, and what `_strip_signatures` says."""
+    parts: list[RawPart | None] = [*raw_parts(content)]
+    removed = tuple(_strip_signatures(parts))
+    return (_rejoined(content, parts) if removed else content), removed
+
+
+def _rejoined(content: bytes, parts: Sequence[RawPart | None]) -> bytes:
     kept = [part for part in parts if part is not None]
     # A turn without parts would be refused.
-    return replace(turn, wire=with_parts(turn.wire, kept) if kept else FILLER), remarks
+    return with_parts(content, kept) if kept else FILLER
 
 
 def _loss_of_call(loss: Loss | None, *, is_signed: bool) -> Loss | None:
@@ -182,18 +197,25 @@ def _signature(part: int, value: bytes) -> Signature:
     return Signature(part, len(value), sha256(value).hexdigest(), value in _DUMMY_BYTES)
 
 
-def _strip_signatures(turn: str, parts: list[RawPart | None], loss: Loss) -> list[Remark]:
-    remarks: list[Remark] = []
+def _strip_signatures(parts: list[RawPart | None]) -> list[tuple[int, bool]]:
+    """Removes all signatures: the index of each part that had one, and whether the rest of it stays."""
+    removed: list[tuple[int, bool]] = []
     for index, part in enumerate(parts):
         bare = part if part is None else without_signature(part)
         if bare is None or bare == part:
             continue
         # The provider refuses the empty part that a part with nothing but a signature would become.
-        kept = bare if any(value for key, value in bare.items() if key != "thought") else None
-        parts[index] = kept
-        code = loss.removed if kept else loss.dropped
-        remarks.append(Remark(code=code, turn=turn, part=index, **loss.figures))
-    return remarks
+        is_kept = any(value for key, value in bare.items() if key != "thought")
+        parts[index] = bare if is_kept else None
+        removed.append((index, is_kept))
+    return removed
+
+
+def _removals(turn: str, removed: Iterable[tuple[int, bool]], loss: Loss) -> list[Remark]:
+    return [
+        Remark(code=loss.removed if is_kept else loss.dropped, turn=turn, part=index, **loss.figures)
+        for index, is_kept in removed
+    ]
 
 
 def _with_dummy(turn: str, parts: list[RawPart | None], loss: Loss | None) -> list[Remark]:
@@ -228,8 +250,5 @@ def _spells_dummy(content: bytes) -> bool:
 
 
 def _dummies(turn: Turn) -> list[Remark]:
-    # Cheaper than decoding every signature of a long history.
-    if not _spells_dummy(turn.wire):
-        return []
     dummies = (found for found in signatures_of(turn.wire) if found.dummy)
     return [Remark(code=RemarkCode.STAND_IN_SENT, turn=turn.key, part=found.part) for found in dummies]

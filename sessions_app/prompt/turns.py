@@ -43,11 +43,14 @@ class TurnKind(StrEnum):
 
     @property
     def is_model(self) -> bool:
-        return self in (TurnKind.MODEL_RESPONSE, TurnKind.FUNCTION_CALLING)
+        return self in _MODEL_KINDS
 
     @property
     def role(self) -> str:
         return "model" if self.is_model else "user"
+
+
+_MODEL_KINDS = (TurnKind.MODEL_RESPONSE, TurnKind.FUNCTION_CALLING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def resolve_files(session: Session, turns: Sequence[TurnValue], route: str) -> t
     A deleted file becomes a text part. Raises FilesNotUploaded when the provider behind `route` has no
     copy, or one that expires too soon.
     """
-    wanted = {key for turn in turns for key in referenced_keys(turn.wire)}
+    wanted = {key for keys in referenced_keys.of_all([turn.wire for turn in turns]) for key in keys}
     if not wanted:
         return tuple(turns)
     files = Attachment.objects.named_in(session, wanted).defer("blob")

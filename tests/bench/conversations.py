@@ -17,6 +17,8 @@ from django.utils import timezone
 
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
+from sessions_app.gemini.model_capabilities import capabilities_of
+from sessions_app.gemini.routes import route_to
 from sessions_app.models import CacheEntry, Exchange, RawChunk, Run, Session
 from sessions_app.models.branches import copy_branch_below, substitute
 from sessions_app.panels import TOOLBOX
@@ -44,6 +46,11 @@ def endpoint() -> Endpoint:
     return Endpoint.of(Gateway.to_emulator(EmulatorTransport(Emulator())))
 
 
+def own_route() -> str:
+    """The route whose signatures the prepared requests carry."""
+    return route_to(endpoint().route, capabilities_of(MODEL).family)
+
+
 def new_session(owner: User, *, background: int = 0, **settings: Any) -> Session:
     """An empty session with so many bytes of background in its static layer."""
     return Session.objects.create(
@@ -51,14 +58,19 @@ def new_session(owner: User, *, background: int = 0, **settings: Any) -> Session
     )
 
 
-def add_turns(session: Session, count: int, *, question: int, answer: int, signature: int) -> None:
-    """Questions and signed answers of so many bytes in turn, by three statements and without exchanges."""
+def add_turns(
+    session: Session, count: int, *, question: int, answer: int, signature: int, route: str
+) -> None:
+    """Questions and answers of so many bytes in turn, by three statements and without exchanges.
+
+    The answers are signed, with signatures of `route`.
+    """
     rows = []
     for place in range(count):
         if place % 2:
             part = {"text": text(answer), "thoughtSignature": signed(signature)}
             value = Turn("", TurnKind.MODEL_RESPONSE, wire.dumps({"role": "model", "parts": [part]}))
-            rows.append(substitute(session, value, route=endpoint().route))
+            rows.append(substitute(session, value, route=route))
         else:
             rows.append(substitute(session, user_task("", text(question))))
     copy_branch_below(session, None, rows)

@@ -36,3 +36,12 @@ def test_nothing_is_left_of_what_was_cleared(cache: ByteCache[str, str]) -> None
     cache.put("a", "a", 10)
     cache.clear()
     assert cache.find("a") is None
+
+
+def test_values_that_are_asked_for_together_are_used_together(cache: ByteCache[str, str]) -> None:
+    for name in "abcdefgh":
+        cache.put(name, name, 10)
+    assert cache.find_all(["a", "x", "b"]) == ["a", None, "b"]
+    cache.put("i", "i", 10)
+    cache.put("j", "j", 10)
+    assert cache.find_all("abcdefghij") == ["a", "b", None, None, *"efghij"]

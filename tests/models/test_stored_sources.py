@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from sessions_app.models import Session, Source
+from sessions_app.models.origin import Origin
 from sessions_app.models.source import digest
 from sessions_app.models.stored_sources import FEW, source_keys, store_sources
 from sessions_app.prompt.layers import Layer
@@ -88,3 +89,15 @@ def test_two_sessions_have_rows_of_their_own(
 def item(number: int) -> Item:
     wire = b'{"text":"%d"}' % number
     return Item(Layer.BUFFERED, f"turn:{number}", "user", "text", wire, b",", digest(wire), 3)
+
+
+def test_what_moving_captured_requests_deletes_is_stored_again(
+    session: Session, django_capture_on_commit_callbacks: Committing
+) -> None:
+    session.origin = Origin.CAPTURED
+    with django_capture_on_commit_callbacks(execute=True):
+        store_sources(session, items(3))
+    Source.objects.filter(session=session, name=items(1)[0].source).delete()
+    with django_capture_on_commit_callbacks(execute=True):
+        again = store_sources(session, items(3))
+    assert set(again) == set(Source.objects.filter(session=session).values_list("pk", flat=True))

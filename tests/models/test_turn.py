@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import HistoryGone
 from sessions_app.models import Blob, Session, Turn
-from sessions_app.models.turn import content_cache
+from sessions_app.models.turn import content_cache, value_cache
 from sessions_app.prompt.turns import user_task
 
 pytestmark = pytest.mark.django_db
@@ -44,12 +44,16 @@ def test_contents_in_memory_are_not_read_again(
     second = grow(session, "two", grow(session, "one"))
     with django_assert_num_queries(1):
         warm = Turn.objects.buffered(second.pk)
+    value_cache.clear()
+    with django_assert_num_queries(1):
+        joined = Turn.objects.buffered(second.pk)
     content_cache.clear()
+    value_cache.clear()
     with django_assert_num_queries(2):
         cold = Turn.objects.buffered(second.pk)
     with django_assert_num_queries(1):
         again = Turn.objects.buffered(second.pk)
-    assert warm == cold == again
+    assert warm == joined == cold == again
     assert [turn.wire for turn in cold.turns] == [turn.wire for turn in Turn.objects.branch(second.pk)]
 
 

@@ -46,3 +46,16 @@ def test_beyond_the_limit_it_begins_anew(counted: list[bytes], monkeypatch: pyte
     for content in (b"aaaa", b"bbbb", b"aaaa", b"cccc", b"aaaa", b"large", b"large"):
         size(content)
     assert counted == [b"aaaa", b"bbbb", b"cccc", b"aaaa", b"large", b"large"]
+
+
+def test_of_many_contents_only_those_are_measured_that_are_new(counted: list[bytes]) -> None:
+    @remembered
+    def size(content: bytes) -> int:
+        counted.append(content)
+        return len(content)
+
+    size(b"one")
+    assert size.of_all([b"one", b"three", b"three", b"one"]) == [3, 5, 5, 3]
+    assert counted[:2] == [b"one", b"three"]
+    size.forget()
+    assert size(b"one") == 3 and counted[-1] == b"one"

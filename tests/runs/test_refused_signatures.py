@@ -1,6 +1,5 @@
 """A provider that refuses thought signatures gets the request again without them, then and later."""
 
-import base64
 import random
 import uuid
 from collections.abc import AsyncIterator
@@ -15,12 +14,11 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.models import Exchange, Run, Session, Turn
 from sessions_app.prompt.turns import Turn as TurnValue
-from sessions_app.prompt.turns import TurnKind, user_task
+from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.history_edits import delete_turns, fork_session
 from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
-from tests.prompt import examples
-from tests.prompt.examples import text
+from tests.runs.random_history import random_history
 from tests.runs.refusing import DUMMY, KIN, RefusingTransport, check_rules, signatures_of
 from tests.runs.running import running, watch
 
@@ -182,33 +180,6 @@ def add_turns(session: Session, turns: list[TurnValue]) -> None:
     session.refresh_from_db()
     for turn in turns:
         Turn.append(session, turn, parent=session.head)
-
-
-def random_history(chance: random.Random, route: str) -> list[TurnValue]:
-    """Messages, rounds of parallel calls and answers, of several routes, signed and unsigned."""
-    turns: list[TurnValue] = []
-
-    def key() -> str:
-        return str(uuid.UUID(int=chance.getrandbits(128)))
-
-    def signature() -> str:
-        return base64.b64encode(chance.randbytes(90)).decode() if chance.random() < 0.8 else ""
-
-    def model(kind: TurnKind, *parts: dict[str, object]) -> TurnValue:
-        home = chance.choice([route, route, "0123456789abcdef/gemini-3-flash", ""])
-        return TurnValue(key(), kind, examples.content("model", *parts), home)
-
-    for _ in range(chance.randint(1, 4)):
-        turns.append(user_task(key(), "Go on."))
-        for _ in range(chance.randint(0, 3)):
-            names = [f"f{number}" for number in range(chance.randint(1, 3))]
-            calls = [examples.call(name, signature() if not at else "") for at, name in enumerate(names)]
-            turns.append(model(TurnKind.FUNCTION_CALLING, *calls))
-            turns.append(examples.answers(key(), *names))
-        thought = [text("Hm.", thought=True)] if chance.random() < 0.3 else []
-        tail = [text("", thoughtSignature=signed)] if (signed := signature()) else []
-        turns.append(model(TurnKind.MODEL_RESPONSE, *thought, text("Well."), *tail))
-    return turns
 
 
 @pytest.mark.parametrize("seed", range(16))
