@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.bench.base import Aim, Bench, Say, positive, ratio
 from tests.bench.inspector import PAGES, PageTimes
-from tests.bench.processes import empty_database, run_module, set_up_django
+from tests.bench.processes import empty_database, lift_limits, run_module, set_up_django
 
 if TYPE_CHECKING:
     from django.test import Client
@@ -147,6 +147,7 @@ def main(sessions: str, turns: str, rounds: str) -> None:
 
     # Otherwise every query is kept for the debugger, and its time is measured too.
     settings.DEBUG = False
+    lift_limits()
     sys.stdout.buffer.write(PAGES.dump_json(read_pages(int(sessions), int(turns), int(rounds))))
 
 
