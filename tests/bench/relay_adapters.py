@@ -34,6 +34,8 @@ class Conversation(Protocol):
         A piece may hold several chunks or none, but splits none. Raises AnswerFailed.
         """
 
+    async def aclose(self) -> None: ...
+
 
 class Adapter(Protocol):
     """A kind of chat server."""
@@ -89,6 +91,9 @@ class WebSocketConversation:
         except ConnectionClosed:
             raise AnswerFailed("connection lost") from None
 
+    async def aclose(self) -> None:
+        await self._socket.close()
+
 
 class OpenAIAdapter:
     """`POST …/chat/completions` with `stream`, below the given address; each message is a chat of its own.
@@ -99,32 +104,24 @@ class OpenAIAdapter:
     model = "gemini-3-flash-preview"
     headers: dict[str, str] = {}
 
-    def __init__(self) -> None:
-        self._session: aiohttp.ClientSession | None = None
-
     def invite(self, count: int) -> list[str]:
         return [""] * count
 
     async def connect(self, url: str, ticket: str) -> "OpenAIConversation":
-        if self._session is None:
-            # As many connections as people.
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0), timeout=aiohttp.ClientTimeout(total=None)
-            )
-        return OpenAIConversation(self._session, f"{url}/chat/completions", self.model, self.headers)
+        session = aiohttp.ClientSession(headers=self.headers, timeout=aiohttp.ClientTimeout(total=None))
+        return OpenAIConversation(session, f"{url}/chat/completions", self.model)
 
 
 class OpenAIConversation:
-    def __init__(self, session: aiohttp.ClientSession, url: str, model: str, headers: dict[str, str]) -> None:
+    def __init__(self, session: aiohttp.ClientSession, url: str, model: str) -> None:
         self._session = session
         self._url = url
         self._model = model
-        self._headers = headers
 
     async def ask(self, text: str) -> AsyncGenerator[bytes, None]:
         body = {"model": self._model, "stream": True, "messages": [{"role": "user", "content": text}]}
         try:
-            async with self._session.post(self._url, json=body, headers=self._headers) as response:
+            async with self._session.post(self._url, json=body) as response:
                 if response.status != 200:
                     raise AnswerFailed(f"status {response.status}")
                 async for line in response.content:
@@ -134,3 +131,6 @@ class OpenAIConversation:
         except aiohttp.ClientError as error:
             raise AnswerFailed(type(error).__name__) from error
         raise AnswerFailed("connection lost")
+
+    async def aclose(self) -> None:
+        await self._session.close()

@@ -78,7 +78,10 @@ async def measure(plan: ClientPlan) -> LoadResult:
         (timer, partial(read_answer, conversation, timer, plan.load.message))
         for timer, conversation in zip(timers, conversations, strict=True)
     ]
-    return await run_load(plan.load, plan.pids, streams)
+    try:
+        return await run_load(plan.load, plan.pids, streams)
+    finally:
+        await asyncio.gather(*(one.aclose() for one in conversations))
 
 
 async def read_answer(conversation: Conversation, timer: StreamTimer, text: str) -> None:

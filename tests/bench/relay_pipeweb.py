@@ -162,6 +162,10 @@ class PipewebConversation:
         if _COMPLETED not in data:
             raise AnswerFailed(f"{over[1].decode()}, but not completed")
 
+    async def aclose(self) -> None:
+        if self._socket is not None:
+            await self._socket.close()
+
 
 async def greeted(port: int, seat: Seat, gate: asyncio.Semaphore) -> ClientConnection | None:
     """The socket of a seat after its greeting; None where the server refused it."""
