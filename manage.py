@@ -57,7 +57,7 @@ def execute(argv: list[str]) -> None:
 def import_sdk() -> None:
     """Imports google-genai without aiohttp, which it would import for nothing where it is installed: 6 MB.
 
-    The relay for other programs imports aiohttp with its first request.
+    The first request to a provider, and of another program, imports aiohttp.
     """
     sys.modules["aiohttp"] = None  # type: ignore[assignment]
     try:

@@ -20,7 +20,7 @@ UNUSED = {
     "sessions_app.gemini.openai_gateway": "PIPEWEB_DIALECT",
     "sessions_app.capture.relay": "a request of another program",
     "sessions_app.capture.recorder": "a request of another program",
-    "aiohttp": "a request of another program",
+    "aiohttp": "a request to the provider or of another program",
     "sessions_app.conform": "a command",
     "sessions_app.audit": "a command",
     "sessions_app.documents.converting": "a Word document",

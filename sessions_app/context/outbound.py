@@ -6,7 +6,7 @@ from django.conf import settings
 from sessions_app.gemini.outbound import Outbound
 
 
-def provider_transport(base_url: str) -> httpx2.AsyncHTTPTransport:
+def provider_transport(base_url: str) -> httpx2.AsyncBaseTransport:
     """A transport of its own for a gateway to `base_url`."""
     outbound = Outbound(settings.HTTPS_PROXY, settings.NO_PROXY, settings.SSL_CERT_FILE)
     return outbound.transport(base_url)

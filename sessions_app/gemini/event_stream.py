@@ -136,13 +136,22 @@ class EventSplitter:
 
     def feed(self, packet: bytes) -> list[bytes]:
         """Complete events. Counts the bytes since the last one, before they are joined."""
-        self._size += len(packet)
-        if self._size > EVENT_LIMIT:
-            # At once, not when the traceback that refers to it is collected.
-            self._pending.clear()
-            self._splitter = None
-            raise AnswerRefused(RefusalCode.EVENT_TOO_LARGE, limit=EVENT_LIMIT)
-        self._pending += packet
+        events: list[bytes] = []
+        while len(packet) > EVENT_LIMIT - self._size:
+            room = EVENT_LIMIT - self._size
+            piece, packet = packet[:room], packet[room:]
+            found = self._split(piece)
+            if not found:
+                # At once, not when the traceback that refers to it is collected.
+                self._pending.clear()
+                self._splitter = None
+                raise AnswerRefused(RefusalCode.EVENT_TOO_LARGE, limit=EVENT_LIMIT)
+            events += found
+        return events + self._split(packet)
+
+    def _split(self, piece: bytes) -> list[bytes]:
+        self._size += len(piece)
+        self._pending += piece
         events: list[bytes] = []
         while self._pending and self._step(events):
             pass

@@ -47,8 +47,8 @@ class Gateway:
 
     `label` is its name on the pages, `route` (16 hex digits of base URL and key) identifies the endpoint
     whose signatures and caches are valid here. `transport` replaces the network (`gemini.outbound`);
-    without it the gateway has an httpx2 pool, so neither an installed aiohttp nor proxy variables change
-    behaviour.
+    without it the gateway has a NetworkTransport. The SDK's own use of aiohttp and proxy variables change
+    nothing.
 
     Raises SettingsError when the key cannot be one.
     """

@@ -11,7 +11,10 @@ from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined
 
 import httpx2
 
-from sessions_app.gemini.sdk import LIMITS
+from sessions_app.gemini.network import NetworkTransport
+
+LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=60.0)
+"""httpx2 allows 100 connections by default; the 101st stream would wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +31,19 @@ class Outbound:
     no_proxy: str = ""
     ca_bundle: Path | None = None
 
-    def transport(self, base_url: str) -> httpx2.AsyncHTTPTransport:
-        """For the requests of one gateway, which all go to the host of `base_url`."""
+    def transport(self, base_url: str) -> httpx2.AsyncBaseTransport:
+        """For the requests of one gateway, which all go to the host of `base_url`.
+
+        httpx2's own through a proxy: with aiohttp a connection stayed open there after a refused certificate.
+        """
         context = ssl.create_default_context(cafile=self.ca_bundle) if self.ca_bundle else None
         proxy = self.proxy_for(base_url)
+        if not proxy:
+            return NetworkTransport(context)
         # The proxy's own certificate, where it is reached over TLS itself.
         towards = context if proxy.startswith("https:") else None
         return httpx2.AsyncHTTPTransport(
-            limits=LIMITS,
-            verify=context or True,
-            proxy=httpx2.Proxy(proxy, ssl_context=towards) if proxy else None,
+            limits=LIMITS, verify=context or True, proxy=httpx2.Proxy(proxy, ssl_context=towards)
         )
 
     def proxy_for(self, url: str) -> str:

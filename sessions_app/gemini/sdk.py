@@ -25,6 +25,7 @@ from google.genai import types
 from sessions_app.errors import BrokenStream
 from sessions_app.gemini.bounds import bounded
 from sessions_app.gemini.http_evidence import EVIDENCE
+from sessions_app.gemini.network import NetworkTransport
 
 log = structlog.get_logger("pipeweb.gemini")
 
@@ -39,9 +40,6 @@ _PRIVATE_SIGNATURES = {
 TIMEOUT = httpx2.Timeout(connect=10.0, write=60.0, read=600.0, pool=None)
 """Seconds. `read` is the longest silence between two packets, not the length of an answer: a model
 that thinks without showing its thoughts sends nothing for minutes."""
-
-LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=60.0)
-"""httpx2 allows 100 connections by default; the 101st stream would wait."""
 
 
 class RequestSender(Protocol):
@@ -150,7 +148,7 @@ class GatewayTransport(httpx2.AsyncBaseTransport):
     """
 
     def __init__(self, inner: httpx2.AsyncBaseTransport | None = None) -> None:
-        self._inner = inner or httpx2.AsyncHTTPTransport(limits=LIMITS)
+        self._inner = inner or NetworkTransport()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         extensions = {**request.extensions, "timeout": TIMEOUT.as_dict()}

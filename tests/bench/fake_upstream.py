@@ -1,15 +1,16 @@
 """A fake Gemini for measurements: server-sent events in the real shape, for little CPU.
 
-`python -m tests.bench.fake_upstream` serves on a free port of 127.0.0.1 until it is ended. The newest
-`chunks=N pace=P` in a request says how many chunks the answer has and how many ms lie between them. Every
-text begins with the moment at which it was written, so that a reader on the same machine knows how long it
-was on its way. The shape is what recordings show (recorded-traffic "Streams"): usageMetadata in every
-chunk, an empty signed part with finishReason at the end.
+`python -m tests.bench.fake_upstream [PORT]` serves on 127.0.0.1 until it is ended, by default on a free port.
+The newest `chunks=N pace=P` in a request says how many chunks the answer has and how many ms lie between
+them. Every text begins with the moment at which it was written, so that a reader on the same machine knows
+how long it was on its way. The shape is what recordings show (recorded-traffic "Streams"): usageMetadata in
+every chunk, an empty signed part with finishReason at the end.
 """
 
 import asyncio
 import base64
 import re
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -109,12 +110,12 @@ async def stream(writer: asyncio.StreamWriter, chunks: int, pace: float) -> None
     writer.write(framed(_LAST) + b"0\r\n\r\n")
 
 
-async def serve(answer: Answer = answer_request) -> None:
+async def serve(answer: Answer = answer_request, port: int = 0) -> None:
     connection = partial(answer_requests, answer=answer)
-    server = await asyncio.start_server(connection, "127.0.0.1", 0, backlog=1024)
+    server = await asyncio.start_server(connection, "127.0.0.1", port, backlog=1024)
     print(f"upstream on port {server.sockets[0].getsockname()[1]}", flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve())
+    asyncio.run(serve(port=int(sys.argv[1]) if sys.argv[1:] else 0))

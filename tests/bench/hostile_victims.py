@@ -15,8 +15,9 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import WebSocketException
 
 from tests.bench.browser import Browser
+from tests.bench.relay_client import read_answer
 from tests.bench.relay_load import Load, StreamTimer
-from tests.bench.relay_pipeweb import Seat, Viewer, greeted
+from tests.bench.relay_pipeweb import PipewebConversation, Seat, greeted
 
 ANSWER = Load(streams=1, pace=5, chunks=4)
 INTERVAL = 3.0
@@ -85,7 +86,7 @@ class Person:
         timer.ask(time.monotonic_ns())
         try:
             async with asyncio.timeout(PATIENCE):
-                await Viewer(self._socket, timer).ask(ANSWER.message)
+                await read_answer(PipewebConversation(self._socket), timer, ANSWER.message)
         except TimeoutError:
             timer.faults.append("no answer in time")
         self._readings.firsts.extend(timer.firsts)

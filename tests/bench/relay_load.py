@@ -48,7 +48,7 @@ class Load:
 class LoadResult:
     """One system under one load: a list entry per chunk (`relays`, ms) and per turn (`firsts`, ms).
 
-    `cpu` is seconds of the system's process tree, `rss` its bytes at the end of the load.
+    `cpu` is seconds of the system's process trees, `rss` the most bytes that they had during the load.
     """
 
     relays: list[float]
@@ -97,13 +97,33 @@ Stream = tuple[StreamTimer, Callable[[], Awaitable[None]]]
 """A timer, and what asks once and reads the answer to its end."""
 
 
-async def run_load(load: Load, pid: int, streams: Sequence[Stream]) -> LoadResult:
-    """Runs all streams side by side, and measures the process tree of `pid` meanwhile."""
-    begin = cpu_seconds(pid)
+async def run_load(load: Load, pids: Sequence[int], streams: Sequence[Stream]) -> LoadResult:
+    """Runs all streams side by side, and measures the process trees of `pids` meanwhile."""
+    begin, memory = sum(map(cpu_seconds, pids)), _Memory(pids)
+    watching = asyncio.create_task(memory.watch())
     async with asyncio.TaskGroup() as tasks:
         for number, stream in enumerate(streams):
             tasks.create_task(_run_stream(stream, load.turns, load.start_of(number)))
-    return merged([timer for timer, _ in streams], cpu_seconds(pid) - begin, resident_bytes(pid))
+    cpu = sum(map(cpu_seconds, pids)) - begin
+    watching.cancel()
+    memory.read()
+    return merged([timer for timer, _ in streams], cpu, memory.highest)
+
+
+class _Memory:
+    """The most bytes that process trees have had in RAM, read twice a second."""
+
+    def __init__(self, pids: Sequence[int]) -> None:
+        self.highest = 0
+        self._pids = pids
+
+    def read(self) -> None:
+        self.highest = max(self.highest, sum(map(resident_bytes, self._pids)))
+
+    async def watch(self) -> None:
+        while True:
+            self.read()
+            await asyncio.sleep(0.5)
 
 
 async def _run_stream(stream: Stream, turns: int, delay: float) -> None:

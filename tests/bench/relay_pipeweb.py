@@ -1,37 +1,44 @@
-"""Pipeweb under the load of `bench relay`: a server, and browsers that only read, one WebSocket each.
+"""Pipeweb under the load of `bench relay`: servers, and browsers that only read, one WebSocket each.
 
-`python -m tests.bench.relay_pipeweb load` reads a Plan on stdin and writes a LoadResult; frames are
-searched, not parsed, so that the client stays cheaper than the server it measures. `… sign-in COUNT` makes
-people with a session each, in the data folder that PIPEWEB_DATA names, and writes their Seats.
+`python -m tests.bench.relay_pipeweb COUNT` makes people with a session each, in the data folder that
+PIPEWEB_DATA names, and writes their Seats.
 """
 
 import asyncio
+import os
 import re
 import sys
-import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
 
+from sessions_app.errors import PipewebError
 from sessions_app.events import Ack, Send
-from tests.bench.fake_upstream import STAMP
 from tests.bench.processes import START_LIMIT, Server, run_module, set_up_django
-from tests.bench.relay_load import RESULTS, Load, LoadResult, StreamTimer, run_load
+from tests.bench.relay_adapters import AnswerFailed
+from tests.bench.relay_client import ServedSystem
+from tests.bench.relay_load import Load
 
+PRODUCT = "Pipeweb"
 MANAGE = ("manage.py", "up", "--port", "0")
 GREETING = r"http://127\.0\.0\.1:(\d+)(?s:.*)Ctrl-C"
-WARM_UP = Load(streams=2, pace=5, chunks=10)
-CONNECTING = 16
-"""Handshakes at once."""
+ANOTHER = (
+    ("-m", "daphne", "-p", "0", "pipeweb.asgi:application"),
+    r"Listening on TCP address 127\.0\.0\.1:(\d+)",
+)
+"""The command and the greeting of a process beside the first."""
 
+DATABASE = ("PIPEWEB_DATA", "DATABASE_URL", "REDIS_URL")
+NAME_DATABASE = "Set PIPEWEB_DATA, and DATABASE_URL if it has one, as the server has them."
+WARM_UP = Load(streams=2, pace=5, chunks=10)
 ACKNOWLEDGE_EVERY = 64
 """Events between two acknowledgements; the server stops at a window beyond the last one."""
 
@@ -50,50 +57,62 @@ class Seat:
     session: str
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What the load client does: port and process id of the server, the load, a seat for each stream."""
-
-    port: int
-    pid: int
-    load: Load
-    seats: list[Seat]
-
-
+SEAT = TypeAdapter(Seat)
 SEATS = TypeAdapter(list[Seat])
-PLANS = TypeAdapter(Plan)
 
 
-class Pipeweb:
-    """A running server, used as browsers use it."""
+class PipewebAdapter:
+    """Pipeweb's own socket. `invite` writes people into the database that the environment names."""
 
-    name = "Pipeweb"
+    def __init__(self, variables: Mapping[str, str] | None = None) -> None:
+        """`variables` by default those of this process's environment."""
+        given = os.environ if variables is None else variables
+        self._variables = {name: given[name] for name in DATABASE if name in given}
 
-    def __init__(self, server: Server, data: Path) -> None:
-        self.server = server
-        self._data = str(data)
+    def invite(self, count: int) -> list[str]:
+        """One person each, signed in, with an empty session. Raises PipewebError."""
+        if not self._variables:
+            raise PipewebError("bench: the people of a Pipeweb are made in its database.", hint=NAME_DATABASE)
+        written = run_module("relay_pipeweb", str(count), limit=START_LIMIT, given=b"", **self._variables)
+        return [SEAT.dump_json(seat).decode() for seat in SEATS.validate_json(written)]
 
-    def measure(self, load: Load) -> LoadResult:
-        """Sessions are new in every load, so that no history grows from one to the next."""
-        signed_in = run_module(
-            "relay_pipeweb", "sign-in", str(load.streams), limit=START_LIMIT, PIPEWEB_DATA=self._data
-        )
-        plan = Plan(self.server.port, self.server.pid, load, SEATS.validate_json(signed_in))
-        given = PLANS.dump_json(plan)
-        return RESULTS.validate_json(run_module("relay_pipeweb", "load", given=given, limit=load.limit))
+    async def connect(self, url: str, ticket: str) -> "PipewebConversation":
+        port = urlsplit(url).port or 80
+        return PipewebConversation(await greeted(port, SEAT.validate_json(ticket), asyncio.Semaphore()))
+
+
+class Pipeweb(ServedSystem):
+    """A running server, used as browsers use it; `server` is its first process."""
+
+    def __init__(self, name: str, servers: Sequence[Server], variables: Mapping[str, str]) -> None:
+        urls = [f"http://127.0.0.1:{server.port}" for server in servers]
+        pids = [server.pid for server in servers]
+        super().__init__(name, "pipeweb", urls, pids, PipewebAdapter(variables))
+        self.server = servers[0]
 
 
 @contextmanager
-def pipeweb(folder: Path, upstream: str, command: tuple[str, ...] = MANAGE) -> Iterator[Pipeweb]:
-    """`manage.py up` with a data folder of its own, warm: a first turn loads what later ones use."""
-    data = folder / "data"
-    variables = {
-        "PIPEWEB_DATA": str(data),
-        "GEMINI_API_KEY": "bench",
-        "GOOGLE_GEMINI_BASE_URL": upstream,
-    }
-    with Server("server", command, GREETING, folder, **variables) as server:
-        system = Pipeweb(server, data)
+def pipeweb(
+    folder: Path,
+    upstream: str,
+    command: tuple[str, ...] = MANAGE,
+    *,
+    name: str = PRODUCT,
+    processes: int = 1,
+    database: Mapping[str, str] | None = None,
+) -> Iterator[Pipeweb]:
+    """`manage.py up` with a data folder of its own, warm: a first turn loads what later ones use.
+
+    `database` are DATABASE_URL and REDIS_URL; further processes are Daphnes beside the first.
+    """
+    data = {"PIPEWEB_DATA": str(folder / "data"), **(database or {})}
+    variables = {**data, "GEMINI_API_KEY": "bench", "GOOGLE_GEMINI_BASE_URL": upstream}
+    with ExitStack() as stack:
+        servers = [stack.enter_context(Server("server", command, GREETING, folder, **variables))]
+        for number in range(1, processes):
+            another = Server(f"server-{number}", *ANOTHER, folder, **variables)
+            servers.append(stack.enter_context(another))
+        system = Pipeweb(name, servers, data)
         system.measure(WARM_UP)
         yield system
 
@@ -117,47 +136,35 @@ def sign_in(count: int) -> list[Seat]:
     return seats
 
 
-class Viewer:
+class PipewebConversation:
     """One socket on one session, past the server's greeting; without `socket` every answer is a fault."""
 
-    def __init__(self, socket: ClientConnection | None, timer: StreamTimer) -> None:
+    def __init__(self, socket: ClientConnection | None) -> None:
         self._socket = socket
-        self._timer = timer
 
-    async def ask(self, text: str) -> None:
-        """Sends a message and reads until its answer is over."""
+    async def ask(self, text: str) -> AsyncGenerator[bytes, None]:
+        """Frames are searched, not parsed: the client stays cheaper than the server that it measures."""
+        if self._socket is None:
+            raise AnswerFailed("handshake refused")
+        acknowledged, over = 0, None
         try:
-            fault = await self._read(self._socket, text) if self._socket else "handshake refused"
+            await self._socket.send(Send(client_id=uuid.uuid4(), text=text).wire())
+            while over is None:
+                data = await self._socket.recv(decode=False)
+                yield data
+                over = _OVER.search(data)
+                seq, run = _SEQ.search(data), _RUN.search(data)
+                if seq and run and int(seq[1]) >= acknowledged + ACKNOWLEDGE_EVERY:
+                    acknowledged = int(seq[1])
+                    await self._socket.send(Ack(run=uuid.UUID(run[1].decode()), seq=acknowledged).wire())
         except ConnectionClosed:
-            fault = "connection lost"
-        self._timer.end(fault)
+            raise AnswerFailed("connection lost") from None
+        if _COMPLETED not in data:
+            raise AnswerFailed(f"{over[1].decode()}, but not completed")
 
-    async def _read(self, socket: ClientConnection, text: str) -> str:
-        acknowledged = 0
-        await socket.send(Send(client_id=uuid.uuid4(), text=text).wire())
-        while True:
-            data = await socket.recv(decode=False)
-            now = time.monotonic_ns()
-            for stamp in STAMP.finditer(data):
-                self._timer.read(int(stamp[1]), now)
-            if over := _OVER.search(data):
-                return "" if _COMPLETED in data else f"{over[1].decode()}, but not completed"
-            seq, run = _SEQ.search(data), _RUN.search(data)
-            if seq and run and int(seq[1]) >= acknowledged + ACKNOWLEDGE_EVERY:
-                acknowledged = int(seq[1])
-                await socket.send(Ack(run=uuid.UUID(run[1].decode()), seq=acknowledged).wire())
-
-
-async def measure(plan: Plan) -> LoadResult:
-    """Handshakes are not part of the measurement: everybody is connected and greeted first."""
-    timers = [StreamTimer(plan.load.chunks) for _ in plan.seats]
-    gate = asyncio.Semaphore(CONNECTING)
-    sockets = await asyncio.gather(*(greeted(plan.port, seat, gate) for seat in plan.seats))
-    streams = [
-        (timer, partial(Viewer(socket, timer).ask, plan.load.message))
-        for timer, socket in zip(timers, sockets, strict=True)
-    ]
-    return await run_load(plan.load, plan.pid, streams)
+    async def aclose(self) -> None:
+        if self._socket is not None:
+            await self._socket.close()
 
 
 async def greeted(port: int, seat: Seat, gate: asyncio.Semaphore) -> ClientConnection | None:
@@ -180,14 +187,6 @@ async def greeted(port: int, seat: Seat, gate: asyncio.Semaphore) -> ClientConne
     return socket
 
 
-def main(action: str, count: str = "") -> None:
-    if action == "sign-in":
-        set_up_django()
-        sys.stdout.buffer.write(SEATS.dump_json(sign_in(int(count))))
-    else:
-        plan = PLANS.validate_json(sys.stdin.buffer.read())
-        sys.stdout.buffer.write(RESULTS.dump_json(asyncio.run(measure(plan))))
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    set_up_django()
+    sys.stdout.buffer.write(SEATS.dump_json(sign_in(int(sys.argv[1]))))

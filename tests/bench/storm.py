@@ -1,6 +1,6 @@
 """Many sockets at once, beside people who are connected already.
 
-`python -m tests.bench.storm COUNT` reads a Plan of `relay_pipeweb` on stdin and writes a StormResult. The
+`python -m tests.bench.storm COUNT` reads a StormPlan on stdin and writes a StormResult. The
 people of its seats are connected before, and send one message during the storm and one after it. Meanwhile
 COUNT more sockets connect with their cookies.
 """
@@ -20,10 +20,18 @@ from websockets.typing import Origin
 
 from sessions_app.events import Send
 from tests.bench.processes import run_module
-from tests.bench.relay_pipeweb import PLANS, Plan, Seat
+from tests.bench.relay_pipeweb import Seat
 
 PATIENCE = 120.0
 """Seconds until a socket counts as unanswered."""
+
+
+@dataclass(frozen=True, slots=True)
+class StormPlan:
+    """The port of the server, and those who are connected before."""
+
+    port: int
+    seats: list[Seat]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +48,17 @@ class StormResult:
     seconds: float
 
 
+PLAN = TypeAdapter(StormPlan)
 RESULTS = TypeAdapter(StormResult)
 
 
-def measure(plan: Plan, storm: int) -> StormResult:
+def measure(plan: StormPlan, storm: int) -> StormResult:
     """Runs the storm in a process of its own."""
-    given = PLANS.dump_json(plan)
+    given = PLAN.dump_json(plan)
     return RESULTS.validate_json(run_module("storm", str(storm), given=given, limit=5 * PATIENCE))
 
 
-async def run(plan: Plan, storm: int) -> StormResult:
+async def run(plan: StormPlan, storm: int) -> StormResult:
     before = [await opened(plan.port, seat) for seat in plan.seats]
     for socket in before:
         await asyncio.wait_for(socket.recv(), PATIENCE)
@@ -109,5 +118,5 @@ async def _finished(socket: ClientConnection, began: float) -> float | None:
 
 
 if __name__ == "__main__":
-    found = asyncio.run(run(PLANS.validate_json(sys.stdin.buffer.read()), int(sys.argv[1])))
+    found = asyncio.run(run(PLAN.validate_json(sys.stdin.buffer.read()), int(sys.argv[1])))
     sys.stdout.buffer.write(RESULTS.dump_json(found))

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
 
+from sessions_app.errors import PipewebError
 from sessions_app.events import COMMANDS, Ack, Delta, Finished, Hello, Send
+from tests.bench.relay_client import ClientPlan, measure
 from tests.bench.relay_load import Load, LoadResult
-from tests.bench.relay_pipeweb import ACKNOWLEDGE_EVERY, Plan, Seat, measure
+from tests.bench.relay_pipeweb import ACKNOWLEDGE_EVERY, SEAT, PipewebAdapter, Seat
 
 RUN = uuid.UUID(int=7)
 
@@ -49,7 +51,9 @@ class Product:
 async def viewed(product: Product, load: Load) -> LoadResult:
     async with asyncio.timeout(60), serve(product, "127.0.0.1", 0, compression=None) as server:
         seats = [Seat(f"session={number}", str(uuid.uuid4())) for number in range(load.streams)]
-        return await measure(Plan(port_of(server), os.getpid(), load, seats))
+        tickets = [SEAT.dump_json(seat).decode() for seat in seats]
+        url = f"http://127.0.0.1:{port_of(server)}"
+        return await measure(ClientPlan("pipeweb", [url], [os.getpid()], load, tickets))
 
 
 def port_of(server: Server) -> int:
@@ -94,3 +98,9 @@ async def test_a_run_that_failed_is_a_fault() -> None:
 async def test_a_socket_that_closes_is_a_fault_in_every_turn_and_nobody_waits() -> None:
     sample = await viewed(Product(chunks=3, hangs_up=True), Load(streams=1, pace=0, chunks=3, turns=2))
     assert sample.faults == ["connection lost"] * 2
+
+
+def test_without_a_database_nobody_can_be_invited() -> None:
+    with pytest.raises(PipewebError) as refused:
+        PipewebAdapter({}).invite(1)
+    assert "PIPEWEB_DATA" in refused.value.hint

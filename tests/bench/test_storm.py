@@ -6,9 +6,8 @@ import pytest
 
 from pipeweb.upgrade_queue import BURST
 from tests.bench.processes import START_LIMIT, Server, run_module
-from tests.bench.relay_load import Load
-from tests.bench.relay_pipeweb import GREETING, MANAGE, SEATS, Plan
-from tests.bench.storm import StormResult, measure
+from tests.bench.relay_pipeweb import GREETING, MANAGE, SEATS
+from tests.bench.storm import StormPlan, StormResult, measure
 
 PEOPLE = 4
 
@@ -17,8 +16,8 @@ def storm(folder: Path, sockets: int) -> StormResult:
     """The storm over a server of its own, with an emulator and room for all."""
     data = str(folder / "data")
     with Server("server", MANAGE, GREETING, folder, PIPEWEB_DATA=data, PIPEWEB_EMULATOR_DELAY="0") as server:
-        signed_in = run_module("relay_pipeweb", "sign-in", str(PEOPLE), limit=START_LIMIT, PIPEWEB_DATA=data)
-        plan = Plan(server.port, server.pid, Load(PEOPLE, 0, 0), SEATS.validate_json(signed_in))
+        signed_in = run_module("relay_pipeweb", str(PEOPLE), limit=START_LIMIT, PIPEWEB_DATA=data)
+        plan = StormPlan(server.port, SEATS.validate_json(signed_in))
         return measure(plan, sockets)
 
 

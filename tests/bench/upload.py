@@ -154,7 +154,7 @@ def run(given: Mapping[str, Any], say: Say) -> Sequence[Aim]:
     with temporary_folder() as folder:
         data = str(folder / "data")
         with Server("server", MANAGE, GREETING, folder, PIPEWEB_DATA=data) as server:
-            made = run_module("relay_pipeweb", "sign-in", "2", limit=START_LIMIT, PIPEWEB_DATA=data)
+            made = run_module("relay_pipeweb", "2", limit=START_LIMIT, PIPEWEB_DATA=data)
             person, other = SEATS.validate_json(made)
             return measure(server, person, Probes(server, other), given["idle"], say)
 

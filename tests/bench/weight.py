@@ -84,7 +84,7 @@ def run(given: Mapping[str, Any], say: Say) -> Sequence[Aim]:
     with temporary_folder() as folder:
         data = str(folder / "data")
         with Server("server", MANAGE, GREETING, folder, PIPEWEB_DATA=data) as server:
-            made = run_module("relay_pipeweb", "sign-in", "1", limit=START_LIMIT, PIPEWEB_DATA=data)
+            made = run_module("relay_pipeweb", "1", limit=START_LIMIT, PIPEWEB_DATA=data)
             (seat,) = SEATS.validate_json(made)
             return report(asyncio.run(measure(server.port, seat, given["times"])), say)
 
