@@ -14,6 +14,7 @@ from sessions_app.models import Attachment, ProviderFileRemoval, Session
 from sessions_app.runs.file_removal import remove_files
 from tests.factories import make_session
 
+ELSEWHERE = "https://x.example/v1beta/files/abc"
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -54,7 +55,7 @@ async def test_what_the_provider_no_longer_has_is_done_with(alice: User, gateway
 
 
 async def test_a_file_behind_another_door_waits_for_it(alice: User, gateway: Gateway) -> None:
-    session = await database_sync_to_async(attached)(alice, "https://x.example/v1beta/files/abc", "elsewhere")
+    session = await database_sync_to_async(attached)(alice, ELSEWHERE, "elsewhere")
     await database_sync_to_async(session.erase)()
     assert await remove_files(gateway) == 0
     assert await database_sync_to_async(ProviderFileRemoval.objects.count)() == 1
