@@ -37,7 +37,7 @@ attempts: defaultdict[int, Rate] = defaultdict(partial(Rate, ATTEMPTS, 1 / 60))
 class ErasureForm(forms.Form):
     """The name is typed so that nobody deletes an account by a slip."""
 
-    name = forms.CharField(label="Your user name", max_length=150)
+    name = forms.CharField(max_length=150)
     password = forms.CharField(
         label="Your password", required=False, strip=False, widget=forms.PasswordInput, max_length=4_096
     )
@@ -45,6 +45,7 @@ class ErasureForm(forms.Form):
     def __init__(self, person: User, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.person = person
+        self.fields["name"].label = f"Type your user name, {person.get_username()}"
         self.fields["name"].widget.attrs |= {"autocomplete": "off", "spellcheck": "false"}
         self.fields["password"].widget.attrs |= {"autocomplete": "current-password"}
         if is_fresh(person):

@@ -180,6 +180,19 @@ def test_the_inspector_says_that_a_payload_was_purged_on_every_tab_that_shows_it
     assert client.get(reverse("exchanges", args=[session.public])).status_code == 200
 
 
+def test_every_page_of_a_purged_session_opens(client: Client, alice: User) -> None:
+    session = make_old(alice, days=11, exchanges=2)
+    purge_payloads(session.pk)
+    make_history(session, 1)
+    names = ("session", "exchanges", "session-savings", "session-signatures", "details", "outlook", "gauge")
+    places = [reverse(name, args=[session.public]) for name in (*names, "export-json", "export-markdown")]
+    places += [reverse("account", args=[session.public, run.public]) for run in session.runs.all()]
+    places.append(f"{reverse('exchanges', args=[session.public])}?q=Question")
+    following = reverse("exchange", args=[session.public, 3])
+    places += [f"{following}?tab={tab}" for tab in ("layers", "cache", "diff", "wire", "signatures")]
+    assert {place: code for place in places if (code := client.get(place).status_code) != 200} == {}
+
+
 def test_what_was_purged_is_neither_downloaded_nor_compared_with(client: Client, alice: User) -> None:
     session = make_old(alice, days=11)
     purge_payloads(session.pk)
