@@ -116,6 +116,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "sessions_app.health.middleware.health_middleware",
     "django.middleware.security.SecurityMiddleware",
+    "sessions_app.accounts.headers.permissions_middleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -225,6 +226,8 @@ CSRF_FAILURE_VIEW = "sessions_app.chat.error_pages.csrf_failure"
 DEFAULT_EXCEPTION_REPORTER = "sessions_app.chat.error_pages.PageReporter"
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
+# Sent over https only; a local installation has none.
+SECURE_HSTS_SECONDS = 0 if DEBUG else 365 * 24 * 3600
 SESSION_COOKIE_NAME = "pipeweb_session"
 SESSION_COOKIE_SECURE = not DEBUG
 CSRF_COOKIE_NAME = "pipeweb_csrf"

@@ -24,6 +24,7 @@ TRIGGERS = {
     "turn_words_dropped": f"AFTER DELETE ON sessions_app_turn BEGIN {DROP} END",
     "turn_words_changed": f"AFTER UPDATE OF text ON sessions_app_turn BEGIN {DROP} {ADD} END",
 }
+OPTIMIZE = "INSERT INTO sessions_app_turn_words(sessions_app_turn_words) VALUES ('optimize')"
 REBUILD = "INSERT INTO sessions_app_turn_words(sessions_app_turn_words) VALUES ('rebuild')"
 
 # A tsvector of more than a megabyte fails the insert. Separators become spaces, so parts of paths are words.
@@ -63,6 +64,25 @@ def restore_triggers(using: str, **_: Any) -> None:
     connection = connections[using]
     if "sessions_app_turn_words" in connection.introspection.table_names():
         prepare(connection)
+
+
+def forget_deleted(connection: BaseDatabaseWrapper) -> None:
+    """Takes the words of deleted turns out of the index at once; SQLite else keeps them until segments merge.
+
+    PostgreSQL removes them with the row, at the latest when its autovacuum runs.
+    """
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute(OPTIMIZE)
+
+
+def compact(connection: BaseDatabaseWrapper) -> None:
+    """Gives back the pages of deleted rows, and with them what was in them. SQLite: others wait meanwhile."""
+    forget_deleted(connection)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM")
+        if connection.vendor == "sqlite":
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _triggers(cursor: Any) -> set[str]:

@@ -22,6 +22,7 @@ from tests.factories import make_session
 TRIMMED = {
     "TitleForm.title": "a title",
     "NameForm.name": "a name",
+    "ErasureForm.name": "a name",
     "MoveForm.folder": "an identifier",
     "MoveForm.name": "a name",
     "AddressForm.name": "a name",

@@ -4,9 +4,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.admin.models import DELETION, LogEntry
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
-from django.db import transaction
 from django.db.models import DecimalField, F, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
@@ -14,8 +14,9 @@ from django.http import HttpRequest, HttpResponse
 from sessions_app.admin.base import FilteredAdmin, RecordAdmin, percent, short
 from sessions_app.admin.limits import LimitsInline, limits_table
 from sessions_app.admin.sessions import Deleted, count_parts
-from sessions_app.models import Allowance, Blob, Booking, CapturedRequest, Session, Spending
+from sessions_app.models import Allowance, Booking, Session, Spending
 from sessions_app.prompt.pricing import MoneySource, dollars
+from sessions_app.runs.person_erasure import NOBODY, erase_person
 from sessions_app.wording import costs
 
 if TYPE_CHECKING:
@@ -50,27 +51,24 @@ class ErasingUserAdmin(FilteredAdmin, BaseUserAdmin):
         counts = {"users": len(people), "sessions": sessions.count(), **count_parts(sessions)}
         return lines, counts, set(), []
 
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet[User]) -> Any:
+        """Django would keep the names."""
+        entries = super().log_deletions(request, queryset)
+        chosen = [str(person.pk) for person in queryset]
+        LogEntry.objects.filter(action_flag=DELETION, object_id__in=chosen).update(object_repr=NOBODY)
+        return entries
+
     def delete_model(self, request: HttpRequest, obj: User) -> None:
-        erase_user(obj)
+        erase_person(obj, by=request.user.pk)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         for person in queryset:
-            erase_user(person)
+            erase_person(person, by=request.user.pk)
 
 
 @admin.register(Group)
 class PermissionGroupAdmin(FilteredAdmin, GroupAdmin):
     inlines = (LimitsInline,)
-
-
-@transaction.atomic
-def erase_user(person: User) -> None:
-    """Erases what a user has, then the user. Sums of money stay, of nobody."""
-    for session in Session.objects.filter(owner=person):
-        session.erase()
-    CapturedRequest.objects.of(person).erase()
-    Blob.objects.delete_unreferenced(person.pk)
-    person.delete()
 
 
 @admin.register(Allowance)

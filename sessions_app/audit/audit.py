@@ -37,6 +37,12 @@ def audit_session(session_id: int, public: str) -> Iterator[Difference]:
 
 
 def findings(rows: SessionRows, caches: CacheRows, exchange: Row) -> Iterator[Finding]:
+    """Of an exchange whose payload was purged only what follows from other rows."""
+    if exchange["payload_purged_at"] is not None:
+        yield from term_findings(exchange)
+        yield from compared_findings(rows, exchange)
+        yield from loss_findings(rows, exchange)
+        return
     yield from request_findings(exchange, rows.items(exchange), rows.body(exchange))
     # What an exchange asked in another dialect was answered in it: its counts have other names.
     if exchange["ended_at"] is not None and exchange["dialect"] == "gemini":
@@ -76,10 +82,7 @@ def answer_findings(exchange: Row, answer: Answer) -> Iterator[Finding]:
 
 def money_findings(exchange: Row, answer: Answer, prices: dict[int, Row]) -> Iterator[Finding]:
     """The sum of the stored terms always; the cost from the counts where it is not marked as a bound."""
-    terms = exchange["money"].get("terms", [])
-    if terms:
-        total = sum(Decimal(term["rate"]) * term["tokens"] for term in terms) / 1_000_000
-        yield Figure.COST, exchange["usd"], total.quantize(money.CENTS)
+    yield from term_findings(exchange)
     price = prices.get(exchange["price_id"] or 0)
     is_bound = exchange["money"].get("at_least") or exchange["money"].get("estimated")
     if price is None or is_bound or not answer.usage:
@@ -88,3 +91,11 @@ def money_findings(exchange: Row, answer: Answer, prices: dict[int, Row]) -> Ite
     output = answer.count("candidatesTokenCount") + answer.count("thoughtsTokenCount")
     tool_use = answer.count("toolUsePromptTokenCount")
     yield Figure.COST, exchange["usd"], money.cost(price, prompt, cached, tool_use, output)
+
+
+def term_findings(exchange: Row) -> Iterator[Finding]:
+    """The cost as the sum of its stored terms."""
+    terms = exchange["money"].get("terms", [])
+    if terms:
+        total = sum(Decimal(term["rate"]) * term["tokens"] for term in terms) / 1_000_000
+        yield Figure.COST, exchange["usd"], total.quantize(money.CENTS)

@@ -14,7 +14,7 @@ from sessions_app.audit.rows import Row, SessionRows, StoredItem
 def break_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
     """Where the request was compared: a failed one is not."""
     before = compared_with(rows, exchange)
-    if before is None or not exchange["ledger"]:
+    if before is None or before["payload_purged_at"] is not None or not exchange["ledger"]:
         return
     old, new = rows.items(before), rows.items(exchange)
     line: dict[str, Any] = exchange["break_line"]

@@ -106,7 +106,12 @@ def fate_of(events: Sequence[Row], since: datetime, until: datetime) -> Fate | N
 
 
 def named_findings(caches: CacheRows, exchange: Row) -> Iterator[Finding]:
-    """Every exchange answered from a cache that it named has one event that says so, and no other has one."""
+    """Every exchange answered from a cache that it named has one event that says so, and no other has one.
+
+    The event is written with the end of the answer: of one that is still coming nothing is due.
+    """
+    if exchange["ended_at"] is None:
+        return
     everywhere = (event for events in caches.events.values() for event in events)
     stored = [
         (event["entry__fingerprint"], event["name"])

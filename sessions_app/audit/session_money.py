@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from sessions_app.audit.answers import answer_of
+from sessions_app.audit.answers import Answer, answer_of
 from sessions_app.audit.bookings import BookingRows, Finding, counts_of, exchange_findings, side_findings
 from sessions_app.audit.cache_bookings import CacheBookings, cache_findings, caches_of
 from sessions_app.audit.compared import compared_with
@@ -29,7 +29,9 @@ def audit_money(
         yield from _differences(public, 0, cache_findings(CacheBookings(name, tables, ahead)))
     yield from _differences(public, 0, side_findings(booked))
     yield from _differences(public, 0, session_findings(booked, rows.exchanges, shown))
-    yield from _differences(public, 0, saving_findings(rows, shown))
+    # Why something was lost is found in the bytes.
+    if not any(exchange["payload_purged_at"] for exchange in rows.exchanges):
+        yield from _differences(public, 0, saving_findings(rows, shown))
 
 
 def audit_left_caches() -> Iterator[Difference]:
@@ -42,10 +44,11 @@ def audit_left_caches() -> Iterator[Difference]:
 def _exchange_money(
     rows: SessionRows, booked: BookingRows, exchange: Row, shown: ShownSession
 ) -> Iterator[Finding]:
-    answer = answer_of(rows.chunks(exchange) if exchange["dialect"] == "gemini" else ())
+    is_purged = exchange["payload_purged_at"] is not None
+    answer = _kept(booked, exchange) if is_purged else _received(rows, exchange)
     yield from exchange_findings(booked, exchange, answer)
     ledger = shown.ledgers.get(exchange["number"])
-    if ledger is not None:
+    if ledger is not None and not is_purged:
         own = booked.by_exchange.get(exchange["id"], [])
         price = booked.tables.prices.get(own[0]["price_id"] or 0) if own else None
         counts = counts_of(exchange, answer)
@@ -53,6 +56,16 @@ def _exchange_money(
         paid = counts.cost(price) if price else None
         before = compared_with(rows, exchange)
         yield from ledger_findings(exchange, before, ledger, tokens=tokens, counts=counts, paid=paid)
+
+
+def _received(rows: SessionRows, exchange: Row) -> Answer:
+    return answer_of(rows.chunks(exchange) if exchange["dialect"] == "gemini" else ())
+
+
+def _kept(booked: BookingRows, exchange: Row) -> Answer:
+    """What the row still says of an answer whose chunks were purged; whether one came, its booking tells."""
+    is_booked = exchange["id"] in booked.by_exchange
+    return Answer(usage=exchange["usage"], model=exchange["served_model"], has_parts=is_booked)
 
 
 def _differences(public: str, number: int, found: Iterator[Finding] | tuple[()]) -> Iterator[Difference]:

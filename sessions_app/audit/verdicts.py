@@ -31,6 +31,7 @@ CODES = {
     "continued": "continued", "ran_out": "cache_expired", "cache_lost": "cache_lost", "dropped": "our_drop",
     "rolled_over": "our_rollover", "other_route": "model_changed", "not_recorded": "unknown",
     "unexplained": "provider_miss", "near_minimum": "unknown",
+    "not_compared": "unknown",
 }  # fmt: skip
 """By reason the code of the verdict."""
 
@@ -87,6 +88,8 @@ class Case:
             return "not_answered"
         if not exchange["usage"]:
             return "no_usage"
+        if self.before is not None and self.before["payload_purged_at"] is not None:
+            return "not_compared"
         return self._hit() if exchange["cached_tokens"] else self._unserved()
 
     def _unserved(self) -> str:
@@ -241,7 +244,8 @@ class Case:
 
     def _asked_before(self) -> Iterator[Row]:
         """Newest first."""
-        for one in reversed(self.rows.exchanges):
+        kept = [one for one in self.rows.exchanges if one["payload_purged_at"] is None]
+        for one in reversed(kept):
             if one["number"] < self.exchange["number"] and one["prompt_tokens"] and self.asks_same(one):
                 yield one
 

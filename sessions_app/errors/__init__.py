@@ -2,6 +2,7 @@
 
     PipewebError
     ├── SettingsError          a setting is missing or wrong; the process does not start
+    ├── BackupError            a backup cannot be made or restored; nothing was changed
     ├── RequestRefused         a rule of ours forbids the request: a code with figures (`wording.refusals`)
     ├── PromptError            a payload cannot be built or would be invalid
     │   └── HistoryInvalid     the history breaks a rule, and the session's policy is not to repair it
@@ -46,6 +47,7 @@ AnswerRefused are also RequestRefused, which has a code and figures instead, sin
 """
 
 from sessions_app.errors.base import (
+    BackupError,
     CodedError,
     PipewebError,
     RequestRefused,
@@ -102,6 +104,7 @@ from sessions_app.errors.runs import (
 __all__ = [
     "EXCERPT_LIMIT",
     "AnswerRefused",
+    "BackupError",
     "BadKey",
     "BadRequest",
     "BodyRefused",

@@ -21,6 +21,10 @@ class SettingsError(PipewebError):
     pass
 
 
+class BackupError(PipewebError):
+    """A backup that could not be made or restored; nothing was changed."""
+
+
 class CodedError(PipewebError, Generic[Reason]):
     """`reason` is the rule or problem, `figures` are JSON values of its sentence; `str` is for logs."""
 

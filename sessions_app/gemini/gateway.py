@@ -29,6 +29,7 @@ from sessions_app.gemini.provider_resources import (
     ProviderFile,
     cache_created,
     cache_listed,
+    file_name,
     model_listed,
     upload,
 )
@@ -159,6 +160,11 @@ class Gateway:
         """Uploads a file for two days and waits until it can be asked about."""
         with translated(self._secret):
             return await upload(self._client.aio, body, mime=mime, name=name)
+
+    async def delete_file(self, uri: str) -> None:
+        """Raises BadRequest when there is nothing to delete."""
+        with translated(self._secret):
+            await self._client.aio.files.delete(name=file_name(uri))
 
     async def models(self) -> tuple[ModelListed, ...]:
         with translated(self._secret):

@@ -101,6 +101,11 @@ class ProviderFile:
     expires: datetime | None
 
 
+def file_name(uri: str) -> str:
+    """`files/…`, by which a file is deleted, from the address by which parts name it."""
+    return f"files/{uri.rstrip('/').rpartition('/')[2]}"
+
+
 async def upload(client: AsyncClient, body: bytes, *, mime: str, name: str) -> ProviderFile:
     """Uploads a file and waits until the provider has processed it.
 

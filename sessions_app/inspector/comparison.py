@@ -28,10 +28,17 @@ class Comparison:
 
 
 def comparison_of(exchange: Exchange, wanted: str, previous: int) -> Comparison:
-    """With the exchange that is wanted, else with the previous one of its session.
+    """With the exchange that is wanted, else with the previous one of its session; not with a purged one.
 
     Raises Http404 for the number of an exchange that its session does not have.
     """
+    found = _named(exchange, wanted, previous)
+    if found.other is not None and found.other.payload_purged_at is not None:
+        return Comparison(None, ComparisonProblem.PURGED, found.asked)
+    return found
+
+
+def _named(exchange: Exchange, wanted: str, previous: int) -> Comparison:
     wanted = wanted.strip()[:LONGEST]
     own = Exchange.objects.filter(session=exchange.session_id).select_related("session")
     if wanted.isdecimal() and len(wanted) < 10:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 from sessions_app.inspector.attempts import attempts_of
 from sessions_app.inspector.code_samples import code_samples_of, request_name
 from sessions_app.inspector.har import MIME, har
-from sessions_app.inspector.lookup import exchange_or_404, nth_or_404
+from sessions_app.inspector.lookup import kept_exchange_or_404, nth_or_404
 from sessions_app.inspector.originals import body_to_send
 from sessions_app.inspector.tabs.renditions_tab import renditions_of
 from sessions_app.inspector.tabs.wire_tab import response_name
@@ -107,7 +107,7 @@ def _items(exchange: Exchange) -> list[dict[str, Any]]:
 @require_GET
 def request_body(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
     """The request body as it travelled, byte for byte."""
-    exchange = exchange_or_404(request, public, number)
+    exchange = kept_exchange_or_404(request, public, number)
     return _file(exchange.sent_body(), MIME, request_name(exchange))
 
 
@@ -115,7 +115,7 @@ def request_body(request: HttpRequest, public: UUID, number: int) -> HttpRespons
 @require_GET
 def rendition(request: HttpRequest, public: UUID, number: int, index: int) -> HttpResponse:
     """One rendition of the request, indented; also what the page's copy button copies."""
-    exchange = exchange_or_404(request, public, number)
+    exchange = kept_exchange_or_404(request, public, number)
     found = nth_or_404(renditions_of(exchange), index)
     body = json.dumps(json.loads(found.write()), ensure_ascii=False, indent=2).encode("utf-8", "replace")
     return _file(body, MIME, f"exchange-{number}-rendition-{index}.json")
@@ -125,7 +125,7 @@ def rendition(request: HttpRequest, public: UUID, number: int, index: int) -> Ht
 @require_GET
 def response_chunks(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
     """Every chunk exactly as received, each followed by one line feed."""
-    exchange = exchange_or_404(request, public, number)
+    exchange = kept_exchange_or_404(request, public, number)
     bodies = exchange.chunks.values_list("body", flat=True)
     return _file(
         b"".join(bytes(body) + b"\n" for body in bodies), "application/x-ndjson", response_name(exchange)
@@ -139,7 +139,7 @@ def program(request: HttpRequest, public: UUID, number: int, name: str) -> HttpR
 
     It has what a named cache held inline, or with `body=sent` the name of the cache as it was sent.
     """
-    exchange = exchange_or_404(request, public, number)
+    exchange = kept_exchange_or_404(request, public, number)
     found = next((one for one in code_samples_of(exchange) if one.id == name), None)
     if found is None:
         raise Http404
@@ -152,13 +152,13 @@ def program(request: HttpRequest, public: UUID, number: int, name: str) -> HttpR
 @login_required
 @require_GET
 def har_file(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
-    return _json(har(exchange_or_404(request, public, number)), f"exchange-{number}.har")
+    return _json(har(kept_exchange_or_404(request, public, number)), f"exchange-{number}.har")
 
 
 @login_required
 @require_GET
 def bundle_file(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
-    return _json(bundle(exchange_or_404(request, public, number)), f"exchange-{number}.json")
+    return _json(bundle(kept_exchange_or_404(request, public, number)), f"exchange-{number}.json")
 
 
 def _json(value: dict[str, Any], name: str) -> HttpResponse:

@@ -24,6 +24,14 @@ def exchange_or_404(request: HttpRequest, public: UUID, number: int) -> Exchange
     return get_object_or_404(rows, number=number)
 
 
+def kept_exchange_or_404(request: HttpRequest, public: UUID, number: int) -> Exchange:
+    """One whose payload was not purged."""
+    found = exchange_or_404(request, public, number)
+    if found.payload_purged_at is not None:
+        raise Http404
+    return found
+
+
 def run_or_404(request: HttpRequest, public: UUID, run: UUID) -> Run:
     """A refused run."""
     return get_object_or_404(refused_runs(session_or_404(request, public)), public=run)

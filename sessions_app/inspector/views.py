@@ -16,7 +16,13 @@ from sessions_app.inspector.comparison import comparison_of
 from sessions_app.inspector.exchange_list import list_exchanges
 from sessions_app.inspector.exchange_updates import may_differ, state_now, updates_of
 from sessions_app.inspector.list_state import ListState
-from sessions_app.inspector.lookup import exchange_or_404, nth_or_404, run_or_404, session_or_404
+from sessions_app.inspector.lookup import (
+    exchange_or_404,
+    kept_exchange_or_404,
+    nth_or_404,
+    run_or_404,
+    session_or_404,
+)
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.savings import shown_savings
 from sessions_app.inspector.signature_table import SignatureFilter, signature_table
@@ -29,6 +35,7 @@ from sessions_app.inspector.tabs.renditions_tab import renditions_of
 from sessions_app.inspector.tabs.response_tab import show_reply
 from sessions_app.models import Exchange
 from sessions_app.prompt.layers import Layer
+from sessions_app.wording.retention import purged
 
 
 @login_required
@@ -108,7 +115,9 @@ def exchange(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
         "tab": tab,
         "raw": is_raw(request),
     }
-    if seen is None or may_differ(tab, found, seen):
+    if found.payload_purged_at is not None and tab.needs_payload:
+        context |= {"purged": purged(found.payload_purged_at)}
+    elif seen is None or may_differ(tab, found, seen):
         context |= {"shown": tab.read(found, request.GET)}
     page = "exchange" if seen is None else "exchange_news"
     return render(request, f"inspector/{page}.html", context)
@@ -128,7 +137,7 @@ def refused(request: HttpRequest, public: UUID, run: UUID) -> HttpResponse:
 @require_GET
 def full_text(request: HttpRequest, public: UUID, number: int, what: str, index: int) -> HttpResponse:
     """A text in full of which its tab shows the beginning."""
-    found = exchange_or_404(request, public, number)
+    found = kept_exchange_or_404(request, public, number)
     parts = full_text_of(found, what, index, raw=is_raw(request))
     return render(request, "inspector/whole.html", {"parts": parts, "exchange": found})
 
@@ -137,7 +146,7 @@ def full_text(request: HttpRequest, public: UUID, number: int, what: str, index:
 @require_GET
 def change(request: HttpRequest, public: UUID, number: int, other: int, place: str) -> HttpResponse:
     """One item of the diff in full."""
-    found = exchange_or_404(request, public, number)
+    found = kept_exchange_or_404(request, public, number)
     elsewhere = request.GET.get("of", "")
     old = comparison_of(found, f"{elsewhere}/{other}" if elsewhere else str(other), 0).other
     if old is None:

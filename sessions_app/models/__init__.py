@@ -34,7 +34,9 @@ from sessions_app.models.panel_items import (
 from sessions_app.models.personal_limits import PersonalLimits, PersonalUsage
 from sessions_app.models.preferences import Preferences, ViewMode
 from sessions_app.models.price import Price, SeededPrice
+from sessions_app.models.provider_file import ProviderFileRemoval
 from sessions_app.models.raw_chunk import RawChunk
+from sessions_app.models.retention import RetentionReport, RetentionRules
 from sessions_app.models.run import QueuedMessage, Run, RunLog
 from sessions_app.models.session import Session
 from sessions_app.models.session_settings import SessionSettings
@@ -81,10 +83,13 @@ __all__ = [
     "Preferences",
     "Price",
     "PromptText",
+    "ProviderFileRemoval",
     "QueuedMessage",
     "RawChunk",
     "Reading",
     "Reference",
+    "RetentionReport",
+    "RetentionRules",
     "Run",
     "RunLog",
     "SeededLifecycle",

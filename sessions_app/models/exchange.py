@@ -168,6 +168,7 @@ class Exchange(models.Model):
     outcome = models.CharField(max_length=24, blank=True)
     response_id = models.CharField(max_length=80, blank=True)
     error = models.JSONField(default=dict, blank=True)
+    payload_purged_at = models.DateTimeField(null=True, blank=True, help_text="Its bytes are gone since.")
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
 

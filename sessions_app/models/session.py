@@ -259,7 +259,7 @@ class Session(Persona):
         self.save(update_fields=["head", "head_version"])
 
     def soft_delete(self) -> None:
-        """Hides the session from its owner; an admin or retention erases it."""
+        """Hides the session from its owner; `runs.retention` erases it after the days of the trash."""
         type(self).objects.filter(pk=self.pk).update(deleted_at=Now())
         CacheEntry.objects.release_for_session(self.pk, EntryReason.SESSION_DELETED)
 

@@ -15,6 +15,7 @@ def erase_session(session: "rows.Session") -> None:
     with transaction.atomic():
         rows.CacheEntry.objects.release_for_session(session.pk, EntryReason.SESSION_ERASED)
         rows.CacheEvent.objects.forget_session(session.pk)
+        rows.ProviderFileRemoval.objects.request(rows.Attachment.objects.filter(session=session))
         rows.Booking.objects.filter(session=session).update(session=None, exchange=None)
         rows.Session.objects.filter(pk=session.pk).update(head=None)
         rows.Run.objects.filter(session=session).update(trigger=None)

@@ -6,6 +6,7 @@ from enum import StrEnum
 class ComparisonProblem(StrEnum):
     NOT_READ = "not_read"
     NOT_FOUND = "not_found"
+    PURGED = "purged"
 
 
 class StateSubject(StrEnum):

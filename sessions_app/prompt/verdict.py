@@ -21,6 +21,7 @@ class VerdictReason(Code):
     `CACHE_GONE`: the provider no longer had the cache that this request named; `CACHE_LOST`: the one of the
     request before. `RAN_OUT`, `DROPPED`, `ROLLED_OVER`: what became of our cache, or of our history.
     `OTHER_ROUTE`: equal bytes, but a cache of another route. `NOT_RECORDED`: what became of it is not known.
+    `NOT_COMPARED`: the bytes of the request before were purged by a rule of retention.
     `NEAR_MINIMUM`: what stayed equal is estimated too near to the minimum to tell our change from a miss.
     """
 
@@ -51,6 +52,7 @@ class VerdictReason(Code):
     ROLLED_OVER = "rolled_over"
     OTHER_ROUTE = "other_route"
     NOT_RECORDED = "not_recorded"
+    NOT_COMPARED = "not_compared"
     NEAR_MINIMUM = "near_minimum"
     UNEXPLAINED = "unexplained"
     UNKNOWN = "unknown"
@@ -84,6 +86,7 @@ CODES = {
     VerdictReason.ROLLED_OVER: VerdictCode.OUR_ROLLOVER,
     VerdictReason.OTHER_ROUTE: VerdictCode.MODEL_CHANGED,
     VerdictReason.NOT_RECORDED: VerdictCode.UNKNOWN,
+    VerdictReason.NOT_COMPARED: VerdictCode.UNKNOWN,
     VerdictReason.NEAR_MINIMUM: VerdictCode.UNKNOWN,
     VerdictReason.UNEXPLAINED: VerdictCode.PROVIDER_MISS,
     VerdictReason.UNKNOWN: VerdictCode.UNKNOWN,

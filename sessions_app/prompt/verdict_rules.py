@@ -28,16 +28,20 @@ def verdict_of(
     minimum: int | None = 0,
     continues: bool = False,
     fate: CacheFate | None = None,
+    is_purged: bool = False,
 ) -> Verdict:
     """The verdict from the plan, the provider's count and the comparison with the request before.
 
     `seen` is None for the first request of a branch. `minimum` is the shortest prefix in tokens that the
     model caches implicitly, None when it is not known to do so. `continues`: the request went on with an
     answer, for which the provider keeps more than a prefix. `fate` is what became of the explicit cache that
-    this request might have named, None where none lived since the request before.
+    this request might have named, None where none lived since the request before. `is_purged`: the bytes of
+    that request are gone.
     """
     if not usage.raw:
         return Verdict(VerdictReason.NO_USAGE)
+    if is_purged:
+        return Verdict(VerdictReason.NOT_COMPARED, None, usage.cached, usage.prompt, minimum or 0)
     if plan.is_hit:
         fate = None
     if usage.cached:

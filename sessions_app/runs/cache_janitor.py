@@ -21,6 +21,7 @@ from sessions_app.prompt.caching import EntryReason, display_name
 from sessions_app.runs.background import isolated, readable, supervised
 from sessions_app.runs.cache_bookings import KeptCache, book_creation, record_end, session_that_made
 from sessions_app.runs.cache_lifecycle import delete_cache, extend_cache
+from sessions_app.runs.file_removal import remove_files
 
 ROUND_SECONDS = 10.0
 """Time between rounds; a round without changes is one query."""
@@ -75,6 +76,7 @@ class CacheJanitor:
         try:
             gateway = self._gateway()
             await apply_requested_changes(gateway)
+            await remove_files(gateway)
             if with_inventory and await database_sync_to_async(CacheEntry.objects.exists)():
                 await reconcile(gateway)
         except GatewayError as error:

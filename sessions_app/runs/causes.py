@@ -65,6 +65,8 @@ def verdict_for(request: AnsweredRequest, usage: Usage, seen: Comparison | None)
     """
     exchange, plan = request.exchange, request.plan
     before = exchange.previous
+    if before is not None and before.payload_purged_at is not None:
+        return verdict_of(plan, usage, minimum=request.minimum, is_purged=True)
     if before is not None and seen is not None:
         static, rolled = change_between(before, exchange)
         seen = replace(seen, static=static, rolled=rolled)
@@ -142,9 +144,13 @@ def _asked_before(exchange: Exchange) -> QuerySet[Exchange]:
     same = Q(model=exchange.model)
     if served:
         same |= Q(served_model__in=(served, f"models/{served}"))
-    asked = Exchange.objects.filter(
-        same, session_id=exchange.session_id, number__lt=exchange.number, prompt_tokens__gt=0
-    ).filter(Q(route=endpoint) | Q(route__startswith=f"{endpoint}/"))
+    asked = (
+        Exchange.objects.filter(
+            same, session_id=exchange.session_id, number__lt=exchange.number, prompt_tokens__gt=0
+        )
+        .filter(payload_purged_at=None)
+        .filter(Q(route=endpoint) | Q(route__startswith=f"{endpoint}/"))
+    )
     return asked.only(*BEFORE_FIELDS).order_by("number")
 
 

@@ -28,6 +28,7 @@ PREVIOUS_FIELDS = (
     "started_at",
     "ended_at",
     "session",
+    "payload_purged_at",
 )
 """Columns read of the previous exchange; its usage, stages and notes can be large."""
 
@@ -35,13 +36,14 @@ PREVIOUS_FIELD = Exchange._meta.get_field("previous")
 
 
 def compare_with_previous(exchange: Exchange, items: Sequence[Item] | None = None) -> Comparison | None:
-    """Sets ledger and break line; returns the comparison, or None without a previous exchange.
+    """Sets ledger and break line; returns the comparison, or None without a previous exchange, and
+    without the bytes of it.
 
     Passing the payload's `items` saves a query. A request that does not begin with the sources of the one
     before costs two more, perhaps some for further sources, and one for the numbers of turns.
     """
     before, now = previous_of(exchange), exchange.ledger_entries(items)
-    if before is None:
+    if before is None or before.payload_purged_at is not None:
         exchange.ledger = prefix_diff.ledger_of([], now).stored()
         return None
     same_model = asks_same_model(before, exchange)

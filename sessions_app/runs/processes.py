@@ -77,6 +77,18 @@ class Notifier:
                 report("bell_silent", error)
 
 
+def living_processes(folder: Path) -> int:
+    """How many processes of this machine hold a lock in the folder."""
+    if not folder.is_dir():
+        return 0
+    own = ProcessLock(folder)
+    try:
+        others = {path.stem for path in folder.glob("*.lock")} - {own.key}
+        return len(others - own.dead_keys())
+    finally:
+        own.release()
+
+
 class ProcessLock:
     """A locked file in `folder`, which the kernel unlocks when the process dies.
 

@@ -15,6 +15,7 @@ from sessions_app.errors import RunError
 from sessions_app.models import CapturedRequest, QueuedMessage, Run, RunLog, Session, SharedLink
 from sessions_app.runs.background import detached, isolated, readable, supervised
 from sessions_app.runs.processes import abandoned_runs, end_abandoned_run, sessions_left_waiting
+from sessions_app.runs.retention import carry_out, due_now, report
 from sessions_app.runs.run_streams import RemoteRun
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.session_streams import SessionStream
@@ -30,6 +31,9 @@ REAP_PAUSE = 0.1
 
 ERASE_POLLS = 900
 """Polls between two deletions of abandoned temporary sessions."""
+
+RETENTION_POLLS = 3_600
+"""Polls between two rounds of the rules of retention."""
 
 log = structlog.get_logger("pipeweb.watch")
 
@@ -143,6 +147,9 @@ class RunPoller:
                 with isolated("erase_failed"):
                     await database_sync_to_async(erase_left_behind)()
                     await count_storage()
+            if polls % RETENTION_POLLS == 0:
+                with isolated("retention_failed"):
+                    await apply_retention()
             polls += 1
             self._polled_at = monotonic()
             self._wake.clear()
@@ -215,6 +222,15 @@ async def count_storage() -> None:
     for user_id in await database_sync_to_async(old_counts)():
         with isolated("count_failed", user=user_id):
             await database_sync_to_async(count_stored)(user_id)
+
+
+async def apply_retention() -> None:
+    """Takes away what is due session by session, so that other work of the database thread passes between."""
+    found = []
+    for due in await database_sync_to_async(due_now)():
+        with isolated("retention_failed", session=due.session):
+            found.append(await database_sync_to_async(carry_out)(due))
+    await database_sync_to_async(report)(found)
 
 
 def _read_runs(snapshot: Snapshot, changes: Changes, process: str) -> None:

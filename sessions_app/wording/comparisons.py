@@ -8,6 +8,8 @@ PROBLEMS: dict[str, str] = {
         "from the session's address."
     ),
     ComparisonProblem.NOT_FOUND: "None of your sessions has this exchange.",
+    ComparisonProblem.PURGED: "What that exchange sent was purged by a rule of retention: nothing is left to "
+    "compare with.",
 }
 
 SUBJECTS: dict[str, str] = {

@@ -115,6 +115,8 @@ REASONS = {
     VerdictReason.OTHER_ROUTE: "The bytes are the same, but the cache belongs to the model that was known to "
     "serve then.",
     VerdictReason.NOT_RECORDED: "What became of the cache that exchange {number} named is not recorded.",
+    VerdictReason.NOT_COMPARED: "What the request before it had sent was purged by a rule of retention, so "
+    "what changed since is not known.",
     VerdictReason.NEAR_MINIMUM: "What stayed the same is so near to the minimum of {minimum:,} tokens that "
     "our change or the provider may explain the miss.",
     VerdictReason.UNEXPLAINED: "An unchanged prefix, soon after, and still a miss: not our doing.",
@@ -186,7 +188,8 @@ def two_facts(verdict: Verdict | None, earlier: str = "", *, is_captured: bool =
     """
     if verdict is None:
         return TwoFacts("", earlier_version(earlier))
-    ours = _ours(verdict.seen, is_captured) if verdict.prompt is not None else ""
+    is_compared = verdict.prompt is not None and verdict.reason is not VerdictReason.NOT_COMPARED
+    ours = _ours(verdict.seen, is_captured) if is_compared else ""
     said = (_count(verdict), _again(verdict), _fate(verdict.fate, is_captured), _why(verdict, is_captured))
     return TwoFacts(ours, " ".join(filter(None, said)))
 

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Permission, User
 from django.db import transaction
 from django.test import Client
@@ -170,9 +171,14 @@ def test_pages_without_a_row_tell_nothing_of_another_person(visitor: Client, row
 def send(visitor: Client, method: str, path: str, data: dict[str, Any]) -> Any:
     """The answer, which neither fails nor tells what only alice knows, in its body or in a header."""
     answer = getattr(visitor, method)(path, data)
-    found = HIDDEN.encode() in answer.getvalue() or HIDDEN in str(answer.headers)
+    body = async_to_sync(collected)(answer) if getattr(answer, "is_async", False) else answer.getvalue()
+    found = HIDDEN.encode() in body or HIDDEN in str(answer.headers)
     assert answer.status_code < 500 and not found, (method, path, answer.status_code)
     return answer
+
+
+async def collected(answer: Any) -> bytes:
+    return b"".join([piece async for piece in answer])
 
 
 @contextmanager

@@ -1,8 +1,11 @@
 """What every page says to the browser about itself."""
 
 import pytest
-from django.test import Client
+from django.conf import settings
+from django.test import Client, override_settings
 from django.urls import reverse
+
+from sessions_app.accounts.headers import UNUSED
 
 
 @pytest.fixture
@@ -24,6 +27,22 @@ def test_no_other_site_can_frame_a_page(headers: dict[str, str]) -> None:
 def test_other_sites_do_not_learn_addresses(headers: dict[str, str]) -> None:
     assert headers["Referrer-Policy"] == "same-origin"
     assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_no_page_may_use_what_none_needs(headers: dict[str, str]) -> None:
+    named = dict(one.split("=") for one in headers["Permissions-Policy"].split(", "))
+    assert named == dict.fromkeys(UNUSED, "()") and {"camera", "microphone", "geolocation"} <= named.keys()
+
+
+@override_settings(SECURE_HSTS_SECONDS=31_536_000)
+def test_only_an_answer_over_https_binds_the_browser_to_it(db: None) -> None:
+    place = reverse("sign-in")
+    assert "Strict-Transport-Security" not in Client().get(place)
+    assert Client().get(place, secure=True)["Strict-Transport-Security"] == "max-age=31536000"
+
+
+def test_a_local_installation_binds_no_browser_to_https() -> None:
+    assert settings.DEBUG or settings.SECURE_HSTS_SECONDS == 0
 
 
 @pytest.mark.parametrize("host", ["evil.example", "testserver.evil.example", "testserver:80:80", ""])

@@ -31,6 +31,7 @@ PLAIN = {
     "chat/key.html": "/key",
     "chat/money.html": "/spending/",
     "chat/new.html": "/new",
+    "chat/own_data.html": "/account/data/",
     "chat/sessions.html": "/sessions/",
     "sharing/links.html": "/links/",
 }

@@ -8,13 +8,13 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.utils import timezone
 
-from sessions_app.admin.users import erase_user
 from sessions_app.capture import recording
 from sessions_app.capture.recording import Recording, count_missed
 from sessions_app.capture.records import Begun, Ended
 from sessions_app.models import Blob, CaptureAddress, CapturedRequest, PersonalLimits, Session
 from sessions_app.models.captured_request import RETENTION
 from sessions_app.models.session import CAPTURED_LIFETIME
+from sessions_app.runs.person_erasure import erase_person
 from sessions_app.runs.run_poller import erase_left_behind
 from tests.capture.conversations import body_of, model, user
 from tests.factories import call_chunk, text_chunk
@@ -192,6 +192,6 @@ def test_a_session_is_erased_as_a_whole_some_time_after_its_last_request(program
 
 def test_a_person_is_erased_with_all_that_was_captured(program: Program, alice: User) -> None:
     program.ask(body_of([FIRST]), b"answer")
-    erase_user(alice)
+    erase_person(alice, by=None)
     assert not CapturedRequest.objects.exists() and not CaptureAddress.objects.exists()
     assert not Blob.objects.exists()

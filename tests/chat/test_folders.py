@@ -8,11 +8,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.admin.users import erase_user
 from sessions_app.chat.sidebar import FOLDER_CHATS, SIDE_LIMIT, Sidebar
 from sessions_app.models import Folder, Session
 from sessions_app.models.folder import FOLDER_LIMIT
 from sessions_app.runs.history_edits import fork_session
+from sessions_app.runs.person_erasure import erase_person
 from sessions_app.wording import folders as wording
 from tests.factories import answered, make_session
 
@@ -184,7 +184,7 @@ def test_a_fork_stands_beside_its_chat(alice: User, work: Folder) -> None:
 def test_erasing_a_person_erases_their_folders_only(alice: User, bob: User, work: Folder) -> None:
     make_session(alice, folder=work)
     other = Folder.objects.make(bob.pk, "Bob's")
-    erase_user(alice)
+    erase_person(alice, by=None)
     assert list(Folder.objects.all()) == [other]
 
 

@@ -12,7 +12,8 @@ from tests.deployment.visitor import Visitor
 def test_a_password_signs_in_through_https(visitor: Visitor) -> None:
     answer = visitor.get("/")
     assert answer.status_code == 200
-    assert answer.headers["Strict-Transport-Security"]
+    assert answer.headers.get_list("Strict-Transport-Security") == ["max-age=31536000"]
+    assert "camera=()" in answer.headers["Permissions-Policy"]
 
 
 def test_a_cookie_never_travels_without_tls(site: Site) -> None:

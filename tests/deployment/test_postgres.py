@@ -8,6 +8,7 @@ FOLDERS = (
     *(
         "accounts",
         "admin",
+        "backups",
         "models",
         "test_search.py",
         "chat/test_transfer.py",

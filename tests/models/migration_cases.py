@@ -30,7 +30,9 @@ from sessions_app.models import (
     PersonalUsage,
     Preferences,
     Price,
+    ProviderFileRemoval,
     RawChunk,
+    RetentionRules,
     Run,
     RunLog,
     SeededLifecycle,
@@ -233,6 +235,15 @@ def no_old_session_has_changed_a_file() -> None:
     assert Session.objects.exists() and not FileChange.objects.exists()
 
 
+def nothing_was_purged_and_no_rule_is_set() -> None:
+    assert Exchange.objects.exists() and not Exchange.objects.exclude(payload_purged_at=None).exists()
+    assert not RetentionRules.objects.exists() and RetentionRules.current().trash_days == 30
+
+
+def no_file_waits_for_its_removal() -> None:
+    assert not ProviderFileRemoval.objects.exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -264,6 +275,8 @@ CASES: dict[str, Callable[[], None]] = {
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
     "0062_file_changes": no_old_session_has_changed_a_file,
+    "0059_provider_file_removal": no_file_waits_for_its_removal,
+    "0058_retention": nothing_was_purged_and_no_rule_is_set,
     "0052_captured_keys": an_address_passes_the_programs_key_on,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from sessions_app.admin.users import erase_user
 from sessions_app.models import Booking, Exchange, Session, Spending
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource
@@ -18,6 +17,7 @@ from sessions_app.runs import side_requests
 from sessions_app.runs.accounting import account_for
 from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_early_end, book_extension
 from sessions_app.runs.money_source import EMULATOR_ENDPOINT
+from sessions_app.runs.person_erasure import erase_person
 from tests.factories import MODEL, USAGE, finish, make_exchange, make_run, make_session, text_chunk
 from tests.models.money import NOTHING, assert_sums_agree
 from tests.prices import make_price
@@ -89,7 +89,7 @@ def test_what_comes_too_late_for_its_session_is_booked_without_it(alice: User) -
 def test_what_comes_too_late_for_its_person_is_nobodys(alice: User) -> None:
     session = make_session(alice)
     late = booking(session)
-    erase_user(alice)
+    erase_person(alice, by=None)
     Booking.objects.book(late, booking(session))
     assert set(Spending.objects.values_list("owner", flat=True)) == {None}
     assert_sums_agree()
@@ -177,7 +177,7 @@ class Play:
 
     def erase_person(self) -> None:
         if len(self.people) > 1:
-            erase_user(self.people.pop())
+            erase_person(self.people.pop(), by=None)
 
     def steps(self) -> list[Callable[[], None]]:
         often = [self.answer, self.side_request, self.make_cache, self.change_cache, self.end_cache]

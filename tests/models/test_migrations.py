@@ -34,7 +34,17 @@ from sessions_app.audit.session_money import audit_money
 from sessions_app.inspector.tabs import TABS
 from sessions_app.management.commands.audit import of_spending
 from sessions_app.management.shown_money import shown_session
-from sessions_app.models import Exchange, PersonalLimits, Run, Session, SharedLink, Turn
+from sessions_app.models import (
+    Exchange,
+    PersonalLimits,
+    ProviderFileRemoval,
+    RetentionReport,
+    RetentionRules,
+    Run,
+    Session,
+    SharedLink,
+    Turn,
+)
 from sessions_app.search import find
 from tests.deployment.postgres import Database
 from tests.models.migration_cases import CASES
@@ -205,7 +215,8 @@ def test_every_tab_of_every_exchange_opens() -> None:
 @pytest.mark.usefixtures("opened")
 def test_every_list_and_form_of_the_admin_opens() -> None:
     addresses = []
-    PersonalLimits.objects.create()
+    for empty in (PersonalLimits(), RetentionRules(), RetentionReport(), ProviderFileRemoval()):
+        empty.save()
     session = Session.objects.all()[0]
     SharedLink.objects.make(session, snapshot=b"{}", has_details=False, files=(), expires_at=None)
     for model in admin.site._registry:

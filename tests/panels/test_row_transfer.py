@@ -14,7 +14,6 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from sessions_app.admin.users import erase_user
 from sessions_app.chat.transfer import export_session
 from sessions_app.errors import NotImportable
 from sessions_app.models import Session
@@ -22,6 +21,7 @@ from sessions_app.panels import KINDS
 from sessions_app.panels.refresh import STATES, read_panels
 from sessions_app.panels.rows import RowSource
 from sessions_app.runs.history_edits import fork_session
+from sessions_app.runs.person_erasure import erase_person
 from sessions_app.workspace import Workspace
 from tests import factories
 from tests.chat.importing import import_session
@@ -137,7 +137,7 @@ def test_erasing_a_person_takes_all(session: Session, bob: User, key: str) -> No
     source = SOURCES[key]
     fill(source, session)
     fill(source, factories.make_session(bob))
-    erase_user(session.owner)
+    erase_person(session.owner, by=None)
     assert source.model.objects.count() == 2
 
 

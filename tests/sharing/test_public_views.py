@@ -9,13 +9,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.admin.users import erase_user
 from sessions_app.models import Blob, Session, SharedFile, SharedLink, Turn
 from sessions_app.models.shared_link import new_token
 from sessions_app.prompt.media import inline_part
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.prompt.wire import dumps
+from sessions_app.runs.person_erasure import erase_person
 from tests.factories import answered, make_session, play_flight
 from tests.sharing.links import address, make_link, read
 
@@ -130,7 +130,7 @@ def test_a_deactivated_person_shares_nothing(link: SharedLink, alice: User) -> N
 
 
 def test_erasing_a_person_erases_their_links(link: SharedLink, alice: User) -> None:
-    erase_user(alice)
+    erase_person(alice, by=None)
     assert not SharedLink.objects.exists() and not Blob.objects.exists()
     assert Client().get(address(link)).status_code == 404
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import cycle
 from string import Formatter
@@ -47,6 +47,7 @@ from sessions_app.wording import (
     refusals,
     remarks,
     resends,
+    retention,
     savings,
     sentences,
     sessions,
@@ -280,6 +281,7 @@ def all_sentences() -> Iterator[str]:
     yield from texts.REMARKS.values()
     yield from map(terms.explanation, terms.EXPLANATIONS)
     yield from (*api_key.ORIGINS.values(), *api_key.PLACES.values())
+    yield from (*retention.REASONS.values(), retention.purged(datetime(2026, 11, 23, tzinfo=UTC)))
     yield from _names_of_the_inspector()
     yield from _sentences_of_input()
     yield from _sentences_of_runs()

@@ -40,6 +40,7 @@ from sessions_app.prompt.remarks import REMOVALS, Remark, RemarkCode
 from sessions_app.prompt.saving_causes import SavingCause
 from sessions_app.prompt.stage_records import FIGURES, StageFigures, StageName, StageRecord, StageStatus
 from sessions_app.prompt.templates import ChangeRate, Rendered, RenderFailure
+from sessions_app.retention_codes import RetentionRule
 from sessions_app.runs.history_edits import NOTHING_TO_REPAIR
 from sessions_app.runs.processes import PROCESS_DIED
 from sessions_app.runs.run_end import UNKNOWN
@@ -58,6 +59,7 @@ from sessions_app.wording import (
     outcomes,
     refusals,
     remarks,
+    retention,
     savings,
     sharing,
     stages,
@@ -108,6 +110,7 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "kinds of tokens": (TokenKind, token_kinds.LABELS),
     "comparisons": (ComparisonProblem, comparisons.PROBLEMS),
     "origins of a key": (KeyOrigin, api_key.ORIGINS),
+    "rules of retention": (RetentionRule, retention.REASONS),
     "what differs": (StateSubject, comparisons.SUBJECTS),
 }
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,8 +13,18 @@ from django.utils import timezone
 
 from sessions_app.error_codes import CaptureFault
 from sessions_app.inspector.tabs import TABS
-from sessions_app.models import CacheEntry, CaptureAddress, CapturedRequest, Exchange, ImportJob, Run, Session
+from sessions_app.models import (
+    CacheEntry,
+    CaptureAddress,
+    CapturedRequest,
+    Exchange,
+    ImportJob,
+    RetentionRules,
+    Run,
+    Session,
+)
 from sessions_app.wording import imports
+from tests.factories import make_session
 from tests.wording.examples import figures_of
 from tests.wording.sessions import Example, make_examples
 from tests.wording.skeleton import skeleton
@@ -92,6 +103,9 @@ def test_other_sentences_change_nothing_but_text(
     address, _ = CaptureAddress.issue(alice.pk, "Laptop")
     CapturedRequest.objects.create(address=address, received_at=timezone.now(), fault=CaptureFault.REVOKED)
 
+    rules = RetentionRules.objects.create()
+    make_session(alice, deleted_at=timezone.now() - timedelta(days=40))
+
     def pages() -> dict[str, str]:
         found = read(client, iter([reverse("sessions"), reverse("spending"), reverse("capture")]))
         found |= after_actions(client, examples[0][0])
@@ -102,7 +116,8 @@ def test_other_sentences_change_nothing_but_text(
         found["no page"] = client.post(page, {"url": "no address"}).content.decode()
         for session, example in examples:
             found |= read(client, addresses(session, example))
-        found |= read(staff, iter([reverse("key")]))
+        preview = reverse("admin:sessions_app_retentionrules_change", args=[rules.pk])
+        found |= read(staff, iter([reverse("key"), preview]))
         return found | read(staff, admin_addresses())
 
     before = pages()

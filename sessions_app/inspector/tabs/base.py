@@ -16,6 +16,8 @@ class Tab:
     title: ClassVar[str]
     has_raw: ClassVar[bool] = False
     """Whether the tab has a raw view too."""
+    needs_payload: ClassVar[bool] = True
+    """Whether it shows what travelled: then it is not shown once a rule of retention purged that."""
     refresh: ClassVar[Literal["always", "end", "never"]] = "end"
     """When an open page reloads the tab: at every poll, at the end of the exchange, or never. A reload closes
     what the reader has opened."""

@@ -35,6 +35,7 @@ class ShownPipeline:
 
 class PipelineTab(Tab):
     id = "pipeline"
+    needs_payload = False
     title = "Pipeline"
 
     def context(self, exchange: Exchange, *, raw: bool) -> ShownPipeline:

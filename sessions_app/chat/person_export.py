@@ -1,0 +1,128 @@
+"""All that a person has as one zip file, written while it is sent: one session or file in memory at a time.
+
+`account.json`, `sessions/<id>.json` (as a session is exported, so that it can be imported again),
+`payloads/<id>/<n>-request.json` and `…-response.ndjson` (chunks, one a line), `attachments/<id>/…`,
+`captured/<id>-….bin` (bodies of other programs' requests that are no exchange), `workspace/…`.
+"""
+
+import json
+import zipfile
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model, QuerySet
+from django.utils import timezone
+
+from sessions_app.chat.transfer import export_session
+from sessions_app.context.workspaces import workspace_of
+from sessions_app.models import Attachment, CapturedRequest, Exchange, Session
+from sessions_app.workspace import safe_name
+
+PIECE = 64 * 1024
+"""Bytes of a file that are read at once."""
+
+OF_PERSON = ("owner", "user")
+"""Names of the columns that say whose a row is."""
+
+SECRET = {"token_hash", "token", "password", "key_hash"}
+"""Columns with which somebody could sign in or read; they are no content."""
+
+ELSEWHERE = {"Blob", "Session"}
+"""Models of a person that have files of their own in the export."""
+
+
+class _Unsent:
+    """What the zip writer has written and nobody has taken yet."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing waits elsewhere."""
+
+    def take(self) -> bytes:
+        found = b"".join(self._parts)
+        self._parts.clear()
+        return found
+
+
+def export_person(person: User) -> Iterator[bytes]:
+    """The pieces of the zip file; each is read from the database when it is asked for."""
+    unsent = _Unsent()
+    with zipfile.ZipFile(unsent, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]
+        for name, pieces in _files(person):
+            with archive.open(name, "w", force_zip64=True) as file:
+                for piece in pieces:
+                    file.write(piece)
+                    if data := unsent.take():
+                        yield data
+    yield unsent.take()
+
+
+def _files(person: User) -> Iterator[tuple[str, Iterable[bytes]]]:
+    yield "account.json", [_json(account_of(person))]
+    sessions = Session.objects.filter(owner=person, is_importing=False).order_by("pk")
+    for pk in list(sessions.values_list("pk", flat=True)):
+        session = sessions.select_related("head", "procedure", "assistant").filter(pk=pk).first()
+        if session is not None:
+            yield from _files_of_session(session)
+    yield from _captured(person)
+    workspace = workspace_of(person.pk)
+    for path in sorted(one for one in workspace.root.rglob("*") if one.is_file() and not one.is_symlink()):
+        yield f"workspace/{path.relative_to(workspace.root).as_posix()}", _pieces(path)
+
+
+def _files_of_session(session: Session) -> Iterator[tuple[str, Iterable[bytes]]]:
+    yield f"sessions/{session.public}.json", [export_session(session)]
+    kept = Exchange.objects.filter(session=session, payload_purged_at=None).order_by("number")
+    for exchange in kept.iterator(chunk_size=1):
+        place = f"payloads/{session.public}/{exchange.number}"
+        yield f"{place}-request.json", [exchange.sent_body()]
+        chunks = exchange.chunks.order_by("seq").values_list("body", flat=True)
+        yield f"{place}-response.ndjson", (bytes(body) + b"\n" for body in chunks.iterator())
+        for attempt in exchange.attempts.exclude(body=None).select_related("body"):
+            yield f"{place}-attempt-{attempt.number}.bin", [attempt.body.bytes if attempt.body else b""]
+    for file in Attachment.objects.filter(session=session).select_related("blob").iterator(chunk_size=1):
+        yield f"attachments/{session.public}/{file.pk}-{safe_name(file.name)}", [file.blob.bytes]
+
+
+def _captured(person: User) -> Iterator[tuple[str, Iterable[bytes]]]:
+    rows: QuerySet[CapturedRequest] = CapturedRequest.objects.of(person).filter(exchange=None).order_by("pk")
+    for row in rows.select_related("request_body", "response_body").iterator(chunk_size=1):
+        for name, blob in (("request", row.request_body), ("response", row.response_body)):
+            if blob is not None:
+                yield f"captured/{row.public}-{name}.bin", [blob.bytes]
+
+
+def _pieces(path: Any) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            yield piece
+
+
+def account_of(person: User) -> dict[str, Any]:
+    """The account and every row that names the person as its owner, found by the models themselves."""
+    found: dict[str, Any] = {"exported_at": timezone.now(), "account": _columns(person)}
+    for model in apps.get_app_config("sessions_app").get_models():
+        fields = [one.name for one in model._meta.concrete_fields if one.name in OF_PERSON]
+        if fields and model.__name__ not in ELSEWHERE:
+            rows = model._default_manager.filter(**{fields[0]: person}).order_by("pk")
+            found[model._meta.db_table.removeprefix("sessions_app_")] = [_columns(row) for row in rows]
+    captured = CapturedRequest.objects.of(person).order_by("pk")
+    return found | {"capturedrequest": [_columns(row) for row in captured]}
+
+
+def _columns(row: Model) -> dict[str, Any]:
+    names = (one.attname for one in row._meta.concrete_fields)
+    return {name: getattr(row, name) for name in names if name not in SECRET}
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, indent=1).encode()

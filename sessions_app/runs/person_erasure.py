@@ -1,0 +1,63 @@
+"""Erases a person: rows, bytes, workspace, files and caches at the provider. Sums of money stay."""
+
+import json
+
+import structlog
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session as StoredSession
+from django.db import connection, transaction
+from django.db.models import Q
+
+from sessions_app.accounts.signals import person_erased
+from sessions_app.fulltext import forget_deleted
+from sessions_app.models import Blob, CacheEntry, CapturedRequest, Session
+from sessions_app.prompt.caching import EntryReason
+
+log = structlog.get_logger("pipeweb.accounts")
+
+NOBODY = "erased person"
+
+
+def erase_person(person: User, *, by: int | None) -> None:
+    """`by` is who does it; None for a command.
+
+    Each session is a transaction of its own, so that other people hardly wait. The account is closed first:
+    an erasure that was cut short can be begun again, and nobody signs in meanwhile.
+    """
+    pk, name = person.pk, person.get_username()
+    User.objects.filter(pk=pk).update(is_active=False)
+    _sign_out(pk)
+    for session in Session.objects.filter(owner=pk).order_by("pk"):
+        session.erase()
+    CapturedRequest.objects.of(person).erase()
+    with transaction.atomic():
+        _forget_caches(pk)
+        _forget_name(name)
+        person.delete()
+        # What a deleted row left unreferenced.
+        Blob.objects.delete_unreferenced(pk)
+    forget_deleted(connection)
+    log.info("person_erased", person=pk, by=by)
+    person_erased.send(sender=None, person=pk, by=by)
+
+
+def _sign_out(pk: int) -> None:
+    """Deletes the sign-ins of the person, which no column names."""
+    for stored in StoredSession.objects.iterator():
+        if stored.get_decoded().get(SESSION_KEY) == str(pk):
+            stored.delete()
+
+
+def _forget_caches(pk: int) -> None:
+    """Their caches are deleted at the provider; the rows stay, since bookings are about them."""
+    CacheEntry.objects.filter(owner=pk).mark_for_deletion(EntryReason.SESSION_ERASED)
+    CacheEntry.objects.filter(owner=pk).update(said="")
+
+
+def _forget_name(name: str) -> None:
+    """The admin's history keeps names of rows as text, among them those of people."""
+    quoted = json.dumps(name)
+    rows = LogEntry.objects.filter(Q(object_repr=name) | Q(change_message__contains=quoted))
+    rows.update(object_repr=NOBODY, change_message="")
