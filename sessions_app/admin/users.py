@@ -14,7 +14,9 @@ from django.http import HttpRequest, HttpResponse
 from sessions_app.admin.base import FilteredAdmin, RecordAdmin, percent, short
 from sessions_app.admin.limits import LimitsInline, limits_table
 from sessions_app.admin.sessions import Deleted, count_parts
-from sessions_app.models import Allowance, Blob, Booking, CapturedRequest, Session, Spending
+from sessions_app.log_codes import LoggedAction
+from sessions_app.models import Allowance, AuditEntry, Blob, Booking, CapturedRequest, Session, Spending
+from sessions_app.models.audit_entry import record
 from sessions_app.prompt.pricing import MoneySource, dollars
 from sessions_app.wording import costs
 
@@ -70,7 +72,10 @@ def erase_user(person: User) -> None:
         session.erase()
     CapturedRequest.objects.of(person).erase()
     Blob.objects.delete_unreferenced(person.pk)
+    record(LoggedAction.ERASED, on=person)
+    key = person.pk
     person.delete()
+    AuditEntry.objects.empty_of(key)
 
 
 @admin.register(Allowance)

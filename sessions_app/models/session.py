@@ -13,7 +13,9 @@ from django.db.models.functions import Now
 from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 
+from sessions_app.log_codes import LoggedAction
 from sessions_app.markup import plain
+from sessions_app.models.audit_entry import record
 from sessions_app.models.cache import CacheEntry
 from sessions_app.models.capture_address import OF_FILE
 from sessions_app.models.library import Persona
@@ -266,6 +268,7 @@ class Session(Persona):
         """Deletes every row of the session in a constant number of statements."""
         from sessions_app.models.session_erasure import erase_session
 
+        record(LoggedAction.ERASED, on=self)
         erase_session(self)
 
 

@@ -12,7 +12,16 @@ from django.utils import timezone
 
 from sessions_app.error_codes import CaptureFault
 from sessions_app.inspector.tabs import TABS
-from sessions_app.models import CacheEntry, CaptureAddress, CapturedRequest, Exchange, ImportJob, Run, Session
+from sessions_app.models import (
+    AuditEntry,
+    CacheEntry,
+    CaptureAddress,
+    CapturedRequest,
+    Exchange,
+    ImportJob,
+    Run,
+    Session,
+)
 from sessions_app.wording import imports
 from tests.wording.examples import figures_of
 from tests.wording.sessions import Example, make_examples
@@ -58,6 +67,7 @@ def addresses(session: Session, example: Example) -> Iterator[str]:
 
 def admin_addresses() -> Iterator[str]:
     newest = {"exchange": Exchange.objects.latest("pk"), "cacheentry": CacheEntry.objects.latest("pk")}
+    yield reverse("admin:sessions_app_auditentry_change", args=[AuditEntry.objects.earliest("pk").pk])
     for model, row in newest.items():
         yield reverse(f"admin:sessions_app_{model}_changelist")
         yield reverse(f"admin:sessions_app_{model}_change", args=[row.pk])
