@@ -6,14 +6,20 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, Group, Permission, User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.db import models
 from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 from django.http import HttpRequest
 
-from sessions_app.context.personal_limits import LIMIT_NAMES
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models import Allowance, ModelLifecycle, PersonalLimits, Price
 from sessions_app.models.audit_entry import record
+
+LIMITS = tuple(
+    field.name
+    for field in PersonalLimits._meta.concrete_fields
+    if isinstance(field, models.PositiveIntegerField)
+)
 
 LOGGED: dict[type[Model], tuple[LoggedAction, tuple[str, ...]]] = {
     Price: (
@@ -28,7 +34,7 @@ LOGGED: dict[type[Model], tuple[LoggedAction, tuple[str, ...]]] = {
         LoggedAction.LIMIT_CHANGED,
         ("usd_per_day", "usd_per_month", "warn_percent", "counts_emulator"),
     ),
-    PersonalLimits: (LoggedAction.LIMIT_CHANGED, ("user_id", "group_id", *LIMIT_NAMES)),
+    PersonalLimits: (LoggedAction.LIMIT_CHANGED, ("user_id", "group_id", *LIMITS)),
     User: (LoggedAction.ROLE_CHANGED, ("is_active", "is_staff", "is_superuser")),
     Group: (LoggedAction.ROLE_CHANGED, ("name",)),
 }

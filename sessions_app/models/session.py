@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
     from sessions_app.models.assistant import Assistant
+    from sessions_app.models.content_grant import ContentGrant
 
 LIST_ACTIONS: dict[str, dict[str, Any]] = {
     "pin": {"pinned_at": Now()},
@@ -161,6 +162,9 @@ class Session(Persona):
 
     objects = SessionQuerySet.as_manager()
 
+    grant: "ContentGrant | None" = None
+    """By which somebody else reads this instance (`accounts.reading`)."""
+
     class Meta:
         ordering = ["-updated_at", "-pk"]
         # The list page reads one owner's sessions newest first.
@@ -199,6 +203,10 @@ class Session(Persona):
     def is_captured(self) -> bool:
         """Whether other programs asked: then nobody writes in it."""
         return self.origin == Origin.CAPTURED
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.is_captured or self.grant is not None
 
     def choose_model(self, model: str, thinking_level: str) -> None:
         """For the runs that begin from now on; a run that goes on keeps its own."""
