@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -46,9 +45,8 @@ def place(model: type[models.Model], page: str, *args: Any) -> str:
 
 
 def request_of(person: User) -> Any:
-    request = RequestFactory().get("/")
+    request: Any = RequestFactory().get("/")
     request.user = person
-    request.session = SimpleNamespace()
     return request
 
 
