@@ -126,6 +126,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "sessions_app.accounts.acting.acting_middleware",
     "sessions_app.chat.time_zone.time_zone_middleware",
     "sessions_app.chat.not_found.NotFoundMiddleware",
     "sessions_app.chat.unreadable_form.UnreadableFormMiddleware",

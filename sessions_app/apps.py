@@ -8,12 +8,16 @@ class SessionsAppConfig(AppConfig):
     verbose_name = "Pipeweb"
 
     def ready(self) -> None:
+        from sessions_app import append_only
+        from sessions_app.accounts import logged_changes
         from sessions_app.context.workspaces import remove_with_user
         from sessions_app.fulltext import restore_triggers
         from sessions_app.models.model_lifecycle import seed_lifecycles
         from sessions_app.models.price import seed_prices
 
+        logged_changes.connect()
         post_migrate.connect(restore_triggers, sender=self)
+        post_migrate.connect(append_only.restore_triggers, sender=self)
         post_delete.connect(remove_with_user, sender=settings.AUTH_USER_MODEL)
         post_migrate.connect(seed_prices, sender=self)
         post_migrate.connect(seed_lifecycles, sender=self)

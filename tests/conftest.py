@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 
+from sessions_app import append_only
 from sessions_app.context.model_lookup import clear_caches
 from sessions_app.context.personal_limits import clear_limits
 from sessions_app.rendering.renderer import renderer
@@ -133,12 +135,29 @@ def recordings() -> Path:
     return folder
 
 
+@contextmanager
+def log_emptied_after_tests() -> Iterator[None]:
+    """A test that commits ends with a flush, by which alone the rows of the audit log go."""
+    operations: Any = type(connection.ops)
+    flush = operations.execute_sql_flush
+
+    def flush_all(self: Any, statements: Any) -> None:
+        append_only.remove(self.connection)
+        flush(self, statements)
+        append_only.prepare(self.connection)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(operations, "execute_sql_flush", flush_all)
+        yield
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """Django asks SQLite once per connection whether it knows JSON; no test counts that query."""
     with django_db_blocker.unblock():
         assert connection.features.supports_json_field
-    yield
+    with log_emptied_after_tests():
+        yield
     # The thread of `sync_to_async` keeps its connection, and PostgreSQL drops no database that is in use.
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()
 

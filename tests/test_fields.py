@@ -27,6 +27,7 @@ TRIMMED = {
     "MoveForm.name": "a name",
     "AddressForm.name": "a name",
     "WebPageForm.url": "an address",
+    "ReasonForm.reason": "why staff read somebody's content; not sent",
     "KeyForm.key": "pasted; no key has white space",
     "SessionForm.language": "a name",
     "SessionForm.message_language": "a name",

@@ -1,11 +1,12 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from sessions_app.accounts import preferences, views
+from sessions_app.accounts import preferences, reading, views
 
 urlpatterns = [
     path("sign-in", views.PasswordSignIn.as_view(), name="sign-in"),
     path("sign-in/<str:token>", views.LinkSignIn.as_view(), name="sign-in-link"),
     path("sign-out", LogoutView.as_view(), name="sign-out"),
+    path("account/readings/", reading.readings, name="readings"),
     path("view/", preferences.set_view_mode, name="set-view"),
 ]

@@ -6,6 +6,7 @@ Session titles are content too, since they are made from messages.
 from django.contrib import admin
 
 from sessions_app.admin import (
+    audit_log,
     caches,
     limits,
     model_facts,
@@ -19,6 +20,7 @@ from sessions_app.admin import (
 )
 
 __all__ = [
+    "audit_log",
     "caches",
     "limits",
     "model_facts",

@@ -4,8 +4,12 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+
+from sessions_app.log_codes import LoggedAction
+from sessions_app.models.audit_entry import record
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -23,8 +27,39 @@ FILTER_LOOKUPS = frozenset(
 class FilteredAdmin(ModelAdmin):
     """Allows look-ups of `list_filter` and `date_hierarchy` only; the base of every admin class here.
 
+    Who looks at a list or a row, or acts on rows, stands in the audit log.
+
     Django allows every look-up on a field of the model, so `?text__startswith=` would disclose content.
     """
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        response: HttpResponse = super().changelist_view(request, extra_context)
+        if request.method == "GET" and response.status_code == 200:
+            record(LoggedAction.STAFF_VIEWED, request.user, self.model, filters=sorted(request.GET))
+        return response
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        response: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
+        if object_id and request.method == "GET" and response.status_code == 200:
+            record(LoggedAction.STAFF_VIEWED, request.user, self.get_object(request, object_id))
+        return response
+
+    def response_action(self, request: HttpRequest, queryset: Any, *where: Any, **more: Any) -> Any:
+        """Actions of lists, named with the number of rows."""
+        name, chosen = request.POST.get("action", ""), request.POST.getlist(ACTION_CHECKBOX_NAME)
+        if name in self.get_actions(request) and chosen:
+            is_all = request.POST.get("select_across", "0") != "0"
+            count = queryset.count() if is_all else len(chosen)
+            record(LoggedAction.ADMIN_ACTION, request.user, self.model, name=name, count=count)
+        return super().response_action(request, queryset, *where, **more)
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         names = {_parameter_of(each) for each in self.get_list_filter(request)} | {self.date_hierarchy}

@@ -4,6 +4,9 @@ from django.contrib import admin, messages
 from django.db.models import IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Length
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import ngettext
 
 from sessions_app.admin.base import (
@@ -15,12 +18,16 @@ from sessions_app.admin.base import (
     percent,
     short,
 )
+from sessions_app.admin.content_access import ContentLinks
 from sessions_app.models import Exchange, RawChunk, Run
 from sessions_app.models.run import RunQuerySet
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.runs.processes import PROCESS_DIED
 from sessions_app.runs.run_end import end_run
 from sessions_app.wording import verdicts
+
+EXCHANGES = 50
+"""Of a run, that its page leads to."""
 
 
 class OutcomeFilter(ChoiceFilter):
@@ -30,7 +37,7 @@ class OutcomeFilter(ChoiceFilter):
 
 
 @admin.register(Run)
-class RunAdmin(SessionPartAdmin):
+class RunAdmin(ContentLinks, SessionPartAdmin):
     list_display = (
         "label",
         "status",
@@ -50,9 +57,10 @@ class RunAdmin(SessionPartAdmin):
         ("session", "owner"),
         ("status", "outcome"),
         ("failed_with", "code"),
+        "exchange_links",
         ("started_at", "heartbeat_at", "ended_at"),
     )
-    readonly_fields = ("owner", "failed_with", "code")
+    readonly_fields = ("owner", "failed_with", "code", "exchange_links")
     actions = ("interrupt",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
@@ -72,6 +80,25 @@ class RunAdmin(SessionPartAdmin):
         if first is None:
             return "nothing was sent"
         return f"exchange {first}" if first == last else f"exchanges {first}–{last}"
+
+    def content_path(self, row: Run) -> str:
+        """Its last request, else the page of a run whose request was refused."""
+        last = getattr(row, "last", None)
+        if last is not None:
+            return reverse("exchange", args=[row.session.public, last])
+        if row.error:
+            return reverse("refused-run", args=[row.session.public, row.public])
+        return row.session.get_absolute_url()
+
+    @admin.display(description="exchanges")
+    def exchange_links(self, run: Run) -> SafeString | str:
+        """Each with how it ended; its page has the error, and the way to its content."""
+        rows = run.exchanges.order_by("number").only("number", "outcome", "error")[:EXCHANGES]
+        lines = (
+            (reverse("admin:sessions_app_exchange_change", args=[row.pk]), row.number, ending_of(row))
+            for row in rows
+        )
+        return format_html_join("", '<div><a href="{}">exchange {}</a>: {}</div>', lines) or "–"
 
     @admin.display(ordering="session__owner__username")
     def owner(self, run: Run) -> str:
@@ -106,7 +133,7 @@ class VerdictFilter(ChoiceFilter):
 
 
 @admin.register(Exchange)
-class ExchangeAdmin(SessionPartAdmin):
+class ExchangeAdmin(ContentLinks, SessionPartAdmin):
     list_display = (
         "label",
         "in_session",
@@ -140,6 +167,9 @@ class ExchangeAdmin(SessionPartAdmin):
         bodies = ("manifest", "notes", "earlier_wording", "session__title", "session__background")
         return super().get_queryset(request).select_related("session").defer(*bodies)
 
+    def content_path(self, row: Exchange) -> str:
+        return row.get_absolute_url()
+
     @admin.display(ordering="number", description="exchange")
     def label(self, exchange: Exchange) -> str:
         return f"{exchange.number}, step {exchange.step}"
@@ -166,13 +196,20 @@ class ExchangeAdmin(SessionPartAdmin):
 
     @admin.display(ordering="outcome")
     def end(self, exchange: Exchange) -> str:
-        return self.failed_with(exchange) if exchange.error else exchange.outcome
+        return ending_of(exchange)
 
     @admin.display(description="error")
     def failed_with(self, exchange: Exchange) -> str:
-        return (
-            " ".join(str(exchange.error[key]) for key in ("kind", "code") if exchange.error.get(key)) or "–"
-        )
+        return error_of(exchange)
+
+
+def ending_of(exchange: Exchange) -> str:
+    return error_of(exchange) if exchange.error else exchange.outcome
+
+
+def error_of(exchange: Exchange) -> str:
+    """Its kind and code, never its words: they may quote the request."""
+    return " ".join(str(exchange.error[key]) for key in ("kind", "code") if exchange.error.get(key)) or "–"
 
 
 @admin.register(RawChunk)

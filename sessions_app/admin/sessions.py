@@ -9,6 +9,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest
 
 from sessions_app.admin.base import RecordAdmin, SessionPartAdmin, percent, short
+from sessions_app.admin.content_access import ContentLinks, ReadingPage
 from sessions_app.models import (
     Exchange,
     ExchangeAttempt,
@@ -42,7 +43,7 @@ def count_parts(sessions: Iterable[Session]) -> dict[str, int]:
 
 
 @admin.register(Session)
-class SessionAdmin(RecordAdmin):
+class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
     list_display = (
         "label",
         "owner",
@@ -82,6 +83,9 @@ class SessionAdmin(RecordAdmin):
             output_sum=_total(exchanges, Sum("output_tokens")),
             failed_with=Subquery(failed.annotate(word=KeyTextTransform("kind", "error")).values("word")[:1]),
         )
+
+    def content_path(self, row: Session) -> str:
+        return row.get_absolute_url()
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions: dict[str, Any] = super().get_actions(request)
@@ -130,7 +134,7 @@ class SessionAdmin(RecordAdmin):
 
 
 @admin.register(Turn)
-class TurnAdmin(SessionPartAdmin):
+class TurnAdmin(ContentLinks, SessionPartAdmin):
     list_display = ("label", "kind", "in_session", "size", "cut", "exchange", "created_at")
     list_filter = ("kind", "cut", "created_at")
     ordering = ("-pk",)
@@ -162,6 +166,9 @@ class TurnAdmin(SessionPartAdmin):
             .select_related("session", "exchange", "content")
             .defer("text", *bodies)
         )
+
+    def content_path(self, row: Turn) -> str:
+        return f"{row.session.get_absolute_url()}?leaf={row.public}"
 
     @admin.display(ordering="depth", description="turn")
     def label(self, turn: Turn) -> str:

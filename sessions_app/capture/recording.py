@@ -55,6 +55,8 @@ class Recording:
         """A person without room for it has the request listed as missed."""
         if CapturedRequest.objects.filter(public=begun.key).exists():
             return
+        if begun.uses_server_key:
+            CaptureAddress.objects.log_server_key(begun.address, begun.owner)
         try:
             check_storage(begun.owner, begun.size)
         except OverLimit:

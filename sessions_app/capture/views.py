@@ -18,7 +18,9 @@ from sessions_app.capture.listing import ListedRequest, listed, state_of
 from sessions_app.capture.paths import MOUNT
 from sessions_app.capture.regrouping import MOST
 from sessions_app.errors import NotRegrouped
+from sessions_app.log_codes import LoggedAction
 from sessions_app.models import CaptureAddress, CapturedRequest, Session
+from sessions_app.models.audit_entry import record
 from sessions_app.models.capture_address import LIVING
 from sessions_app.models.captured_request import RETENTION
 from sessions_app.wording import capture as wording
@@ -67,7 +69,8 @@ def change_address(request: AuthenticatedRequest, address: UUID, change: str) ->
     row = get_object_or_404(CaptureAddress.objects.of(request.user), public=address)
     rows = CaptureAddress.objects.filter(pk=row.pk)
     if change == "revoke":
-        rows.revoke()
+        if rows.revoke():
+            record(LoggedAction.CAPTURE_TOKEN_REVOKED, request.user, row)
     elif change in CHANGES:
         rows.update(**CHANGES[change])
     else:

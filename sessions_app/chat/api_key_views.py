@@ -19,6 +19,8 @@ from sessions_app.context.outbound import provider_transport
 from sessions_app.gemini.key_check import KeyCheck, check_key
 from sessions_app.hosts import GOOGLE, host_of
 from sessions_app.key_codes import KeyOrigin
+from sessions_app.log_codes import LoggedAction
+from sessions_app.models.audit_entry import record
 from sessions_app.wording.api_key import KEPT, ORIGINS, PLACES, REMOVED, SEVERAL_PROCESSES
 
 
@@ -63,6 +65,7 @@ def remove_key(request: HttpRequest) -> HttpResponse:
     if not (request.user.is_staff and keys.is_settable):
         raise PermissionDenied
     keys.remove()
+    record(LoggedAction.KEY_REMOVED, request.user)
     messages.success(request, REMOVED)
     return redirect("key")
 
@@ -74,6 +77,7 @@ def _test_and_keep(request: HttpRequest) -> HttpResponse:
     given = form.cleaned_data["key"] if is_valid else ""
     base_url = settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
     check = async_to_sync(check_key)(given, base_url=base_url, transport=provider_transport(base_url))
+    record(LoggedAction.KEY_TESTED, request.user, host=host_of(base_url), works=is_valid and check.works)
     if not (is_valid and check.works):
         return _page(request, check)
     keys.keep(given, KeyOrigin(form.cleaned_data["place"] or KeyOrigin.PROCESS))

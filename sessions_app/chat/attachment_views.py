@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_POST
 
+from sessions_app.accounts.reading import readable_session
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.chat.history_views import conflict_response
 from sessions_app.chat.text_files import keep_text
@@ -104,7 +105,7 @@ def attachment_bytes(request: AuthenticatedRequest, public: UUID, attachment: UU
 @require_GET
 def turn_media(request: AuthenticatedRequest, public: UUID, turn: UUID, part: int) -> HttpResponse:
     """The bytes of an attached or generated file in a turn."""
-    session = own_chat(request, public)
+    session = readable_session(request, public)
     row = get_object_or_404(session.turns.select_related("content"), public=turn)
     found = dict(media_in(row.wire)).get(part)
     if found is None:

@@ -17,11 +17,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from sessions_app.accounts.requests import AuthenticatedRequest
-from sessions_app.accounts.signals import data_exported
 from sessions_app.chat.person_export import export_person
 from sessions_app.database import database_sync_to_async
 from sessions_app.fairness import Rate
+from sessions_app.log_codes import LoggedAction
 from sessions_app.models import Attachment, Session
+from sessions_app.models.audit_entry import record
 from sessions_app.runs.person_erasure import erase_person
 
 FRESH = timedelta(minutes=10)
@@ -94,7 +95,7 @@ def page(request: HttpRequest, form: ErasureForm, status: int = 200) -> HttpResp
 @require_POST
 def export_own_data(request: AuthenticatedRequest) -> StreamingHttpResponse:
     """Everything that the person has, as a file that is made while it is sent."""
-    data_exported.send(sender=None, person=request.user.pk, by=request.user.pk)
+    record(LoggedAction.EXPORTED, request.user, request.user, form="zip")
     name = f"pipeweb-{timezone.now():%Y-%m-%d}.zip"
     return StreamingHttpResponse(
         in_steps(export_person(request.user)),

@@ -10,6 +10,8 @@ from django.views.decorators.http import require_GET
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_session
 from sessions_app.chat import transfer
+from sessions_app.log_codes import LoggedAction
+from sessions_app.models.audit_entry import record
 
 
 @login_required
@@ -17,6 +19,7 @@ from sessions_app.chat import transfer
 def export(request: AuthenticatedRequest, public: UUID, form: Literal["json", "markdown"]) -> HttpResponse:
     """JSON has the complete tree, Markdown the branch in view."""
     found = own_session(request, public, "head", "procedure", "assistant")
+    record(LoggedAction.EXPORTED, request.user, found, form=form)
     name = slugify(found.shown_title)[:60] or "session"
     if form == "json":
         return _file(transfer.export_session(found), "application/json", f"{name}.json")

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
+from sessions_app.accounts.reading import readable_session
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat, own_session
 from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
 from sessions_app.chat.assistant_views import usable_assistant
@@ -139,13 +140,14 @@ def _create_quickly(request: AuthenticatedRequest, session: Session) -> HttpResp
 @require_GET
 def session(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The chat; with `leaf=<turn>` the branch of that turn, with `before=<turn>` a fragment of older runs."""
-    found = own_session(request, public, "head")
+    found = readable_session(request, public, "head")
     if "before" in request.GET:
         return _earlier(request, found)
     at = _turn(found, request.GET["leaf"]) if "leaf" in request.GET else None
-    if found.is_captured:
-        page = CapturedPage.of(found, at)
-        return render(request, "chat/captured.html", {"page": page, "session": found})
+    if found.is_read_only:
+        template = "captured" if found.grant is None else "foreign"
+        context = {"page": CapturedPage.of(found, at), "session": found}
+        return render(request, f"chat/{template}.html", context)
     return render(request, "chat/session.html", {"page": ChatPage.of(found, at), "session": found})
 
 
@@ -234,7 +236,7 @@ DEFERRED = ("manifest", "stages", "notes", "usage", "ledger")
 @require_GET
 def answer_cost(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
     """The cost of an answer in plain words, and of each of its requests, as a fragment."""
-    found = own_session(request, public)
+    found = readable_session(request, public)
     row = get_object_or_404(Run.objects.select_related("trigger"), session=found, public=run)
     exchanges = view_run(found, row).exchanges if row.is_resumed else list(row.exchanges.defer(*DEFERRED))
     context = {

@@ -36,6 +36,8 @@
     ├── NotImportable          a file that is no exported session, or a damaged one: a code with figures
     ├── NotShareable           a conversation that cannot be shared as it is: a code with figures
     ├── DocumentRefused        a document or web page that does not become text: a code with figures
+    ├── LogIsKept              a row of the audit log is to be changed or deleted
+    ├── NotOpened              staff may not read this content, or gave no reason: a code with figures
     ├── ReportUnreadable       a file that is no report of `manage.py conform`
     ├── BodyRefused            the body of a request is not read: a code (`wording.uploads`)
     ├── RelayRefused           a request of another program is not relayed: a code (`wording.capture`)
@@ -76,8 +78,10 @@ from sessions_app.errors.requests import (
     DocumentRefused,
     HarRefused,
     HistoryInvalid,
+    LogIsKept,
     NotImportable,
     NotKept,
+    NotOpened,
     NotRegrouped,
     NotShareable,
     PriceUsed,
@@ -120,9 +124,11 @@ __all__ = [
     "HistoryGone",
     "HistoryInvalid",
     "LimitReached",
+    "LogIsKept",
     "NoAnswer",
     "NotImportable",
     "NotKept",
+    "NotOpened",
     "NotRegrouped",
     "NotShareable",
     "OverLimit",

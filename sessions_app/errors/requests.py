@@ -2,6 +2,7 @@
 
 from sessions_app import error_codes as codes
 from sessions_app.errors.base import CodedError, PipewebError, RequestRefused
+from sessions_app.log_codes import RefusedReading
 
 
 class PromptError(RequestRefused):
@@ -47,6 +48,15 @@ class PriceUsed(PipewebError):
 
 class NotImportable(CodedError[codes.ImportProblem]):
     """Its sentence is in `wording.imports`."""
+
+
+class LogIsKept(PipewebError):
+    def __init__(self, message: str) -> None:
+        super().__init__(message, hint="Rows of the audit log are neither changed nor deleted.")
+
+
+class NotOpened(CodedError[RefusedReading]):
+    """Its sentence is in `wording.audit_log`."""
 
 
 class HarRefused(CodedError[codes.HarProblem]):

@@ -1,4 +1,4 @@
-"""Which exchange another one is compared with: any of the same owner."""
+"""Which exchange another one is compared with: any of the same owner, for others of the same session."""
 
 import re
 from dataclasses import dataclass
@@ -52,6 +52,9 @@ def _named(exchange: Exchange, wanted: str, previous: int) -> Comparison:
     if address is None:
         return Comparison(own.filter(number=previous).first(), ComparisonProblem.NOT_READ, wanted)
     sessions = Session.objects.of(exchange.session.owner).filter(public=address["session"])
+    if exchange.session.grant is not None:
+        # A grant is for one session.
+        sessions = sessions.filter(pk=exchange.session_id)
     found = Exchange.objects.filter(session__in=sessions, number=int(address["number"]))
     other = found.select_related("session").first()
     return Comparison(other, None if other else ComparisonProblem.NOT_FOUND, wanted)

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
+from sessions_app.accounts.reading import readable_session
 from sessions_app.inspector.stages import refused_runs
 from sessions_app.models import Exchange, Run, Session
 
@@ -14,14 +15,17 @@ T = TypeVar("T")
 
 
 def session_or_404(request: HttpRequest, public: UUID) -> Session:
-    return get_object_or_404(Session.objects.of(request.user), public=public)
+    """Also for a member of staff who may read it now."""
+    return readable_session(request, public)
 
 
 def exchange_or_404(request: HttpRequest, public: UUID, number: int) -> Exchange:
-    own = Session.objects.of(request.user).filter(public=public)
+    session = readable_session(request, public)
     related = ("session", "run", "previous", "resend_of", "continues")
-    rows = Exchange.objects.filter(session__in=own).select_related(*related)
-    return get_object_or_404(rows, number=number)
+    rows = Exchange.objects.filter(session=session).select_related(*related)
+    found = get_object_or_404(rows, number=number)
+    found.session.grant = session.grant
+    return found
 
 
 def kept_exchange_or_404(request: HttpRequest, public: UUID, number: int) -> Exchange:
@@ -34,7 +38,10 @@ def kept_exchange_or_404(request: HttpRequest, public: UUID, number: int) -> Exc
 
 def run_or_404(request: HttpRequest, public: UUID, run: UUID) -> Run:
     """A refused run."""
-    return get_object_or_404(refused_runs(session_or_404(request, public)), public=run)
+    session = session_or_404(request, public)
+    found = get_object_or_404(refused_runs(session), public=run)
+    found.session.grant = session.grant
+    return found
 
 
 def nth_or_404(things: Sequence[T], index: int) -> T:

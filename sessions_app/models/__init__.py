@@ -2,12 +2,14 @@
 
 from sessions_app.models.assistant import Assistant
 from sessions_app.models.attachment import Attachment
+from sessions_app.models.audit_entry import AuditEntry
 from sessions_app.models.blob_slice import BlobSlice
 from sessions_app.models.booking import Booking
 from sessions_app.models.cache import CacheEntry
 from sessions_app.models.cache_event import CacheEvent
 from sessions_app.models.capture_address import CaptureAddress
 from sessions_app.models.captured_request import CapturedRequest, CapturedSession
+from sessions_app.models.content_grant import ContentGrant
 from sessions_app.models.database_probe import DatabaseProbe
 from sessions_app.models.exchange import Dialect, Exchange
 from sessions_app.models.exchange_attempt import ExchangeAttempt
@@ -53,6 +55,7 @@ __all__ = [
     "Artifact",
     "Assistant",
     "Attachment",
+    "AuditEntry",
     "Blob",
     "BlobSlice",
     "Booking",
@@ -62,6 +65,7 @@ __all__ = [
     "CaptureAddress",
     "CapturedRequest",
     "CapturedSession",
+    "ContentGrant",
     "DatabaseProbe",
     "Dialect",
     "Exchange",

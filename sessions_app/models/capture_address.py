@@ -11,6 +11,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from sessions_app.log_codes import LoggedAction
+from sessions_app.models.audit_entry import AuditEntry, record
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
@@ -60,6 +63,14 @@ class CaptureAddressQuerySet(models.QuerySet["CaptureAddress"]):
         }
         key = OF_FILE + capture_digest(f"{owner_id}:{digest}")[:60]
         return self.get_or_create(token_hash=key, defaults=facts)
+
+    def log_server_key(self, pk: int, owner_id: int) -> None:
+        """Logs the first recorded call of a day that an address made with the installation's key."""
+        today = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+        address = self.only("public", "owner_id").get(pk=pk)
+        known = AuditEntry.objects.about(owner_id).filter(action=LoggedAction.CAPTURE_KEY_USED, at__gte=today)
+        if not known.filter(key=str(address.public)).exists():
+            record(LoggedAction.CAPTURE_KEY_USED, on=address)
 
     def count_missed(self, pk: int, requests: int) -> None:
         """So many requests were relayed and could not be recorded."""
@@ -126,6 +137,7 @@ class CaptureAddress(models.Model):
             uses_server_key=uses_server_key,
             expires_at=None if lifetime is None else timezone.now() + lifetime,
         )
+        record(LoggedAction.CAPTURE_TOKEN_MADE, on=row, uses_server_key=uses_server_key)
         return row, token
 
     @property

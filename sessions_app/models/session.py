@@ -13,7 +13,9 @@ from django.db.models.functions import Now
 from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 
+from sessions_app.log_codes import LoggedAction
 from sessions_app.markup import plain
+from sessions_app.models.audit_entry import record
 from sessions_app.models.cache import CacheEntry
 from sessions_app.models.capture_address import OF_FILE
 from sessions_app.models.library import Persona
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
     from sessions_app.models.assistant import Assistant
+    from sessions_app.models.content_grant import ContentGrant
 
 LIST_ACTIONS: dict[str, dict[str, Any]] = {
     "pin": {"pinned_at": Now()},
@@ -160,6 +163,9 @@ class Session(Persona):
 
     objects = SessionQuerySet.as_manager()
 
+    grant: "ContentGrant | None" = None
+    """By which somebody else reads this instance (`accounts.reading`)."""
+
     class Meta:
         ordering = ["-updated_at", "-pk"]
         # The list page reads one owner's sessions newest first.
@@ -198,6 +204,10 @@ class Session(Persona):
     def is_captured(self) -> bool:
         """Whether other programs asked: then nobody writes in it."""
         return self.origin == Origin.CAPTURED
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.is_captured or self.grant is not None
 
     def choose_model(self, model: str, thinking_level: str) -> None:
         """For the runs that begin from now on; a run that goes on keeps its own."""
@@ -267,6 +277,7 @@ class Session(Persona):
         """Deletes every row of the session in a constant number of statements."""
         from sessions_app.models.session_erasure import erase_session
 
+        record(LoggedAction.ERASED, on=self)
         erase_session(self)
 
 

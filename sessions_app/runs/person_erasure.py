@@ -10,9 +10,10 @@ from django.contrib.sessions.models import Session as StoredSession
 from django.db import connection, transaction
 from django.db.models import Q
 
-from sessions_app.accounts.signals import person_erased
 from sessions_app.fulltext import forget_deleted
-from sessions_app.models import Blob, CacheEntry, CapturedRequest, Session
+from sessions_app.log_codes import LoggedAction
+from sessions_app.models import AuditEntry, Blob, CacheEntry, CapturedRequest, Session
+from sessions_app.models.audit_entry import record
 from sessions_app.prompt.caching import EntryReason
 
 log = structlog.get_logger("pipeweb.accounts")
@@ -35,12 +36,13 @@ def erase_person(person: User, *, by: int | None) -> None:
     with transaction.atomic():
         _forget_caches(pk)
         _forget_name(name)
+        record(LoggedAction.ERASED, on=person)
         person.delete()
+        AuditEntry.objects.empty_of(pk)
         # What a deleted row left unreferenced.
         Blob.objects.delete_unreferenced(pk)
     forget_deleted(connection)
     log.info("person_erased", person=pk, by=by)
-    person_erased.send(sender=None, person=pk, by=by)
 
 
 def _sign_out(pk: int) -> None:

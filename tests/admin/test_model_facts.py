@@ -64,5 +64,5 @@ def test_the_page_costs_the_same_however_many_rows(
 ) -> None:
     for number in range(20):
         ModelFacts.objects.create(model=f"tuned-{number}")
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         shown(root)

@@ -24,6 +24,7 @@ from tests.conftest import ROOT
 from tests.server import Server
 
 PLAIN = {
+    "accounts/readings.html": "/account/readings/",
     "capture/page.html": "/capture/",
     "chat/assistant.html": "/assistants/new/",
     "chat/assistants.html": "/assistants/",
@@ -47,6 +48,7 @@ OF_A_STATE = {
     "capture/regroup.html",
     "capture/request.html",
     "chat/captured.html",
+    "chat/foreign.html",
     "inspector/refused.html",
     "registration/link.html",
     "registration/sign_in.html",

@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from sessions_app.accounts.signals import data_exported, person_erased
 from sessions_app.chat import person_views
 from sessions_app.chat.person_export import export_person
-from sessions_app.models import Booking, Exchange, Session
+from sessions_app.log_codes import LoggedAction
+from sessions_app.models import AuditEntry, Booking, Exchange, Session
 from tests.accounts.private_rows import SECRET, PrivateRows
 from tests.factories import make_history, make_session
 
@@ -80,34 +80,24 @@ def test_the_export_is_made_while_it_is_sent(alice: User) -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_a_person_downloads_the_export(alice: User) -> None:
-    heard: list[int] = []
-
-    def hear(person: int, **_: object) -> None:
-        heard.append(person)
-
     client = AsyncClient()
     await client.aforce_login(alice)
-    data_exported.connect(hear)
     answer = await client.post(reverse("export-own-data"))
     assert answer.streaming and answer["Content-Type"] == "application/zip"
     assert "account.json" in opened([piece async for piece in answer]).namelist()  # type: ignore[attr-defined]
-    assert heard == [alice.pk]
+    logged = AuditEntry.objects.filter(action=LoggedAction.EXPORTED, actor_key=alice.pk)
+    assert await logged.acount() == 1
 
 
 def test_an_account_goes_with_name_and_password(seasoned: Client, alice: User) -> None:
     make_history(make_session(alice), 1)
-    heard: list[int] = []
-
-    def hear(person: int, **_: object) -> None:
-        heard.append(person)
-
-    person_erased.connect(hear)
     pk = alice.pk
     answer = seasoned.post(DELETE, {"name": "alice", "password": "wonderland"})
     assert answer.status_code == 302 and not User.objects.filter(pk=pk).exists()
     assert not Exchange.objects.exists() and not Booking.objects.exclude(owner=None).exists()
     assert seasoned.get(reverse("sessions")).status_code == 302
-    assert heard == [pk]
+    logged = AuditEntry.objects.get(action=LoggedAction.ERASED)
+    assert logged.person_key == pk and "alice" not in logged.actor
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,15 @@ Each function runs on the opened database of `test_migrations` and raises Assert
 
 from collections.abc import Callable
 
+import pytest
 from django.contrib.auth.models import Permission, User
+from django.db import IntegrityError, connection, transaction
 
+from sessions_app.log_codes import LoggedAction
 from sessions_app.models import (
     Allowance,
     Assistant,
+    AuditEntry,
     Blob,
     BlobSlice,
     Booking,
@@ -18,6 +22,7 @@ from sessions_app.models import (
     CacheRefusal,
     CaptureAddress,
     CapturedRequest,
+    ContentGrant,
     DatabaseProbe,
     Exchange,
     ExchangeAttempt,
@@ -42,6 +47,7 @@ from sessions_app.models import (
     ToolCall,
     Turn,
 )
+from sessions_app.models.audit_entry import record
 from sessions_app.models.price import SeededPrice
 from sessions_app.models.source import digest
 from sessions_app.prompt.cache_life import CacheEventKind
@@ -244,6 +250,19 @@ def no_file_waits_for_its_removal() -> None:
     assert not ProviderFileRemoval.objects.exists()
 
 
+def the_log_is_append_only() -> None:
+    entry = record(LoggedAction.EXPORTED)
+    assert AuditEntry.objects.filter(pk=entry.pk).exists()
+    for change in ("UPDATE sessions_app_auditentry SET actor = 'x'", "DELETE FROM sessions_app_auditentry"):
+        with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(change)
+
+
+def nobody_may_read_what_others_wrote() -> None:
+    assert User.objects.exists() and not ContentGrant.objects.exists()
+    assert not Permission.objects.filter(codename="read_content", user__isnull=False).exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -278,6 +297,8 @@ CASES: dict[str, Callable[[], None]] = {
     "0059_provider_file_removal": no_file_waits_for_its_removal,
     "0058_retention": nothing_was_purged_and_no_rule_is_set,
     "0052_captured_keys": an_address_passes_the_programs_key_on,
+    "0054_audit_log": the_log_is_append_only,
+    "0055_content_grants": nobody_may_read_what_others_wrote,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

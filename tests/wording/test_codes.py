@@ -25,6 +25,7 @@ from sessions_app.error_codes import (
 from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoAnswer, PipewebError
 from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
 from sessions_app.key_codes import KeyOrigin
+from sessions_app.log_codes import LoggedAction, RefusedReading
 from sessions_app.models import Notification
 from sessions_app.models.session_settings import GROUP_TITLES
 from sessions_app.prompt.billing import BilledAs, ItemChange
@@ -47,6 +48,7 @@ from sessions_app.runs.run_end import UNKNOWN
 from sessions_app.values import ValueProblem
 from sessions_app.wording import (
     api_key,
+    audit_log,
     capture,
     comparisons,
     costs,
@@ -111,6 +113,8 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "comparisons": (ComparisonProblem, comparisons.PROBLEMS),
     "origins of a key": (KeyOrigin, api_key.ORIGINS),
     "rules of retention": (RetentionRule, retention.REASONS),
+    "what the audit log tells of": (LoggedAction, audit_log.TITLES),
+    "refusals to show content": (RefusedReading, audit_log.REFUSED),
     "what differs": (StateSubject, comparisons.SUBJECTS),
 }
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from sessions_app.error_codes import CaptureFault
 from sessions_app.inspector.tabs import TABS
 from sessions_app.models import (
+    AuditEntry,
     CacheEntry,
     CaptureAddress,
     CapturedRequest,
@@ -69,6 +70,7 @@ def addresses(session: Session, example: Example) -> Iterator[str]:
 
 def admin_addresses() -> Iterator[str]:
     newest = {"exchange": Exchange.objects.latest("pk"), "cacheentry": CacheEntry.objects.latest("pk")}
+    yield reverse("admin:sessions_app_auditentry_change", args=[AuditEntry.objects.earliest("pk").pk])
     for model, row in newest.items():
         yield reverse(f"admin:sessions_app_{model}_changelist")
         yield reverse(f"admin:sessions_app_{model}_change", args=[row.pk])

@@ -1,0 +1,58 @@
+"""The audit log: who did what, read-only."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from sessions_app.admin.base import ChoiceFilter, ModelAdmin, RecordAdmin
+from sessions_app.log_codes import LoggedAction
+from sessions_app.models import AuditEntry
+from sessions_app.wording import audit_log
+
+
+class ActionFilter(ChoiceFilter):
+    title = "action"
+    parameter_name = "action"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        return [(code.value, audit_log.title(code)) for code in LoggedAction]
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(RecordAdmin):
+    """Reasons that staff typed to read content stand here; nothing that a session holds does."""
+
+    list_display = ("at", "who", "what", "kind", "key", "person_key", "details")
+    list_filter = (ActionFilter, "at")
+    ordering = ("-pk",)
+    date_hierarchy = "at"
+    search_fields = ("=actor", "=key", "=person_key")
+    search_help_text = "Name of who did it, id of what it was done to, or key of the person concerned"
+    fields = (
+        ("at", "what"),
+        ("who", "actor_key", "address"),
+        ("kind", "key", "person_key"),
+        "details",
+        "emptied_at",
+    )
+    readonly_fields = ("who", "what", "details")
+
+    @admin.display(description="who")
+    def who(self, entry: AuditEntry) -> str:
+        return audit_log.actor(entry.actor, entry.actor_key, entry.action)
+
+    @admin.display(description="what")
+    def what(self, entry: AuditEntry) -> str:
+        return audit_log.title(entry.action)
+
+    @admin.display(description="old → new, reason")
+    def details(self, entry: AuditEntry) -> str:
+        return audit_log.details(entry.figures) or "–"
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return bool(request.user.has_perm("sessions_app.view_auditentry"))
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        return {}
