@@ -6,6 +6,7 @@ Session titles are content too, since they are made from messages.
 from django.contrib import admin
 
 from sessions_app.admin import (
+    allowances,
     caches,
     limits,
     model_facts,
@@ -18,6 +19,7 @@ from sessions_app.admin import (
 )
 
 __all__ = [
+    "allowances",
     "caches",
     "limits",
     "model_facts",

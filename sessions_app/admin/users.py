@@ -1,4 +1,4 @@
-"""Users and groups, allowances and spending. Deleting a user erases their sessions and blobs first."""
+"""Users and groups, and spending. Deleting a user erases their sessions and blobs first."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -10,11 +10,13 @@ from django.db import transaction
 from django.db.models import DecimalField, F, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
 
+from sessions_app.admin.allowances import AllowanceInline, budgets_table
 from sessions_app.admin.base import FilteredAdmin, RecordAdmin, percent, short
-from sessions_app.admin.limits import LimitsInline, limits_table
+from sessions_app.admin.limits import LimitsInline, StackedInline, limits_table
 from sessions_app.admin.sessions import Deleted, count_parts
-from sessions_app.models import Allowance, Blob, Booking, CapturedRequest, Session, Spending
+from sessions_app.models import Blob, Booking, CapturedRequest, Session, Spending
 from sessions_app.prompt.pricing import MoneySource, dollars
 from sessions_app.wording import costs
 
@@ -37,10 +39,10 @@ class ErasingUserAdmin(FilteredAdmin, BaseUserAdmin):
 
     @admin.display(description="used, and allowed")
     def limits_now(self, person: User) -> str:
-        return limits_table(person)
+        return format_html("{}{}", limits_table(person), budgets_table(person))
 
-    def get_inlines(self, request: HttpRequest, obj: User | None) -> tuple[type[LimitsInline], ...]:
-        return (LimitsInline,) if obj else ()
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> tuple[type[StackedInline], ...]:
+        return (LimitsInline, AllowanceInline) if obj else ()
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Deleted:
         """Counts instead of a list, as for sessions."""
@@ -60,7 +62,7 @@ class ErasingUserAdmin(FilteredAdmin, BaseUserAdmin):
 
 @admin.register(Group)
 class PermissionGroupAdmin(FilteredAdmin, GroupAdmin):
-    inlines = (LimitsInline,)
+    inlines = (LimitsInline, AllowanceInline)
 
 
 @transaction.atomic
@@ -71,14 +73,6 @@ def erase_user(person: User) -> None:
     CapturedRequest.objects.of(person).erase()
     Blob.objects.delete_unreferenced(person.pk)
     person.delete()
-
-
-@admin.register(Allowance)
-class AllowanceAdmin(FilteredAdmin):
-    list_display = ("owner", "usd_per_day", "usd_per_month", "warn_percent", "counts_emulator")
-    autocomplete_fields = ("owner",)
-    search_fields = ("owner__username",)
-    search_help_text = "Owner"
 
 
 @admin.register(Spending)

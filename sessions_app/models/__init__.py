@@ -1,5 +1,6 @@
 """The models; query sets and methods hold every change of rows."""
 
+from sessions_app.models.allowance import Allowance, Reservation
 from sessions_app.models.assistant import Assistant
 from sessions_app.models.attachment import Attachment
 from sessions_app.models.blob_slice import BlobSlice
@@ -40,7 +41,7 @@ from sessions_app.models.session_settings import SessionSettings
 from sessions_app.models.shared_link import SharedFile, SharedLink
 from sessions_app.models.sign_in_link import SignInLink
 from sessions_app.models.source import Blob, SentItem, Source
-from sessions_app.models.spending import Allowance, Spending
+from sessions_app.models.spending import Spending
 from sessions_app.models.tool_call import ToolCall
 from sessions_app.models.turn import Turn
 
@@ -83,6 +84,7 @@ __all__ = [
     "RawChunk",
     "Reading",
     "Reference",
+    "Reservation",
     "Run",
     "RunLog",
     "SeededLifecycle",

@@ -4,9 +4,10 @@ import hashlib
 import uuid
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models, transaction
+from django.db.models import Q
 from django.urls import reverse
 
 from sessions_app.models.run import describe
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 
 class ExchangeQuerySet(models.QuerySet["Exchange"]):
+    def holding_money(self) -> Self:
+        """Those whose reservation counts: open ones of a run that is not over."""
+        return self.filter(ended_at=None, reserved_usd__gt=0, run__status__in=["queued", "running"])
+
     @transaction.atomic(savepoint=False)
     def begin(self, run: "Run", step: int, payload: Payload, **facts: Any) -> "Exchange":
         """Creates the row before the call, so that it exists after a crash.
@@ -150,6 +155,12 @@ class Exchange(models.Model):
     usd = models.DecimalField(
         max_digits=14, decimal_places=8, null=True, help_text="What it cost; null: the price is unknown."
     )
+    reserved_usd = models.DecimalField(
+        max_digits=14,
+        decimal_places=8,
+        null=True,
+        help_text="The most that it may cost: budgets count it while the exchange is open. Null: no budget.",
+    )
     notes = models.JSONField(default=list, blank=True, help_text="Repairs and findings, as shown.")
     usage = models.JSONField(
         default=dict, blank=True, help_text="usageMetadata of the last chunk, as received."
@@ -176,6 +187,7 @@ class Exchange(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["session", "number"], name="exchange_number_in_session")
         ]
+        indexes = [models.Index(fields=["session"], name="exchange_open", condition=Q(ended_at=None))]
 
     def __str__(self) -> str:
         return f"exchange {self.number}"

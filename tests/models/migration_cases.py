@@ -4,6 +4,7 @@ Each function runs on the opened database of `test_migrations` and raises Assert
 """
 
 from collections.abc import Callable
+from decimal import Decimal
 
 from django.contrib.auth.models import Permission, User
 
@@ -30,6 +31,7 @@ from sessions_app.models import (
     Preferences,
     Price,
     RawChunk,
+    Reservation,
     Run,
     RunLog,
     SeededLifecycle,
@@ -228,6 +230,15 @@ def an_address_passes_the_programs_key_on() -> None:
     row.delete()
 
 
+def allowances_are_of_people_and_nothing_is_reserved() -> None:
+    assert not Allowance.objects.exclude(owner__isnull=False, group=None, everybody=None).exists()
+    assert not Exchange.objects.exclude(reserved_usd=None).exists()
+    assert not Reservation.objects.exists()
+    small = Allowance.objects.create(is_ceiling=True, usd_per_day=Decimal("0.00000001"))
+    assert Allowance.objects.get(is_ceiling=True).usd_per_day == Decimal("0.00000001")
+    small.delete()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -259,6 +270,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
     "0052_captured_keys": an_address_passes_the_programs_key_on,
+    "0056_budgets": allowances_are_of_people_and_nothing_is_reserved,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }
