@@ -1,9 +1,12 @@
 """Runs, exchanges and raw chunks: states, times, counts, sizes and verdicts, never content."""
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Length
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import URLPattern, path
 from django.utils.translation import ngettext
 
 from sessions_app.admin.base import (
@@ -13,9 +16,11 @@ from sessions_app.admin.base import (
     SessionPartAdmin,
     milliseconds,
     percent,
+    record,
     short,
 )
 from sessions_app.models import Exchange, RawChunk, Run
+from sessions_app.models.origin import Origin
 from sessions_app.models.run import RunQuerySet
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.runs.processes import PROCESS_DIED
@@ -61,6 +66,24 @@ class RunAdmin(SessionPartAdmin):
         return rows.defer("session__title", "session__background").annotate(
             first=Subquery(numbers.order_by("number")[:1]), last=Subquery(numbers.order_by("-number")[:1])
         )
+
+    def get_urls(self) -> list[URLPattern]:
+        stop = path("<int:pk>/stop/", self.admin_site.admin_view(self.stop), name="stop-run")
+        return [stop, *super().get_urls()]
+
+    def stop(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Asks the process of a chat's run to stop it; what arrived is kept. From the overview."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not self.has_interrupt_permission(request):
+            raise PermissionDenied
+        runs = Run.objects.active().filter(pk=pk, session__origin=Origin.CHAT)
+        if runs.update(stop_requested=True):
+            record(request, Run.objects.filter(pk=pk).defer("stages", "error"), "Asked to stop.")
+            self.message_user(request, "The run is being stopped.", messages.SUCCESS)
+        else:
+            self.message_user(request, "That run has ended.", messages.INFO)
+        return redirect("admin:index")
 
     def has_interrupt_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("sessions_app.change_run")

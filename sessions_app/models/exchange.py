@@ -187,7 +187,10 @@ class Exchange(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["session", "number"], name="exchange_number_in_session")
         ]
-        indexes = [models.Index(fields=["session"], name="exchange_open", condition=Q(ended_at=None))]
+        indexes = [
+            models.Index(fields=["session"], name="exchange_open", condition=Q(ended_at=None)),
+            models.Index(fields=["started_at"], name="exchange_by_time"),
+        ]
 
     def __str__(self) -> str:
         return f"exchange {self.number}"

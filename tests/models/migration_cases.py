@@ -7,6 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from django.contrib.auth.models import Permission, User
+from django.db import connection
 
 from sessions_app.models import (
     Allowance,
@@ -239,6 +240,16 @@ def allowances_are_of_people_and_nothing_is_reserved() -> None:
     small.delete()
 
 
+def rows_can_be_found_by_their_time() -> None:
+    with connection.cursor() as cursor:
+        for model, name in (
+            (Exchange, "exchange_by_time"),
+            (Run, "run_by_time"),
+            (Booking, "booking_by_day"),
+        ):
+            assert name in connection.introspection.get_constraints(cursor, model._meta.db_table)
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -271,6 +282,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
     "0052_captured_keys": an_address_passes_the_programs_key_on,
     "0056_budgets": allowances_are_of_people_and_nothing_is_reserved,
+    "0057_times": rows_can_be_found_by_their_time,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }
