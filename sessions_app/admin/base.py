@@ -8,6 +8,9 @@ from django.contrib import admin
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import Model
 from django.http import HttpRequest
+from django.urls import URLPattern, path
+
+from sessions_app.admin.lists import BoundedPaginator, CsvMixin
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -51,13 +54,20 @@ def _parameter_of(listed: Any) -> str:
     return name if isinstance(name, str) else str(name.parameter_name)
 
 
-class RecordAdmin(FilteredAdmin):
+class RecordAdmin(CsvMixin, FilteredAdmin):
     """Read-only pages."""
+
+    paginator = BoundedPaginator
+    change_list_template = "admin/record_list.html"
 
     list_per_page = 50
     show_full_result_count = False
     view_on_site = False
     search_help_text = "Owner, session id or model"
+
+    def get_urls(self) -> list[URLPattern]:
+        name = f"{self.model._meta.model_name}-csv"
+        return [path("csv/", self.admin_site.admin_view(self.csv), name=name), *super().get_urls()]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -21,10 +21,12 @@ from django.db.models import Count, Min, Q, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import TruncHour
 from django.http import HttpRequest
+from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 
 from sessions_app.admin.charts import BarChart
 from sessions_app.health.middleware import facts_of, version
+from sessions_app.health.probe import HealthProbe
 from sessions_app.models import (
     Booking,
     CacheEntry,
@@ -211,15 +213,28 @@ def versions() -> list[tuple[str, str]]:
     ]
 
 
+def health_of(probe: HealthProbe | None) -> list[tuple[str, str]]:
+    """What the probe of this process said last, with the sizes of disk and database."""
+    facts, disk, size = facts_of(probe), shutil.disk_usage(settings.PIPEWEB_DATA), database_size()
+    rows = {
+        "Status": f"{facts['status']}, seen {facts['age']} s ago" if "age" in facts else facts["status"],
+        "Database": filesizeformat(size) if size else "in memory",
+        "Disk": f"{filesizeformat(disk.free)} free of {filesizeformat(disk.total)}",
+    }
+    for name in ("database", "disk", "redis", "heartbeat"):
+        if name in facts:
+            title = name.capitalize()
+            rows[title] = f"{facts[name]}, {rows[title]}" if title in rows else facts[name]
+    return list(rows.items())
+
+
 def overview(request: HttpRequest) -> dict[str, Any]:
     """What the person may see of it."""
     now, may = timezone.now(), request.user.has_perm
     today = now.date()
     probe = getattr(request, "scope", {}).get("probe")
     shown: dict[str, Any] = {
-        "health": facts_of(probe),
-        "disk": shutil.disk_usage(settings.PIPEWEB_DATA),
-        "database": database_size(),
+        "health": health_of(probe),
         "queue": queue(),
         "versions": versions(),
         "ending": models_that_end(today),

@@ -19,10 +19,12 @@ from sessions_app.admin.base import (
     record,
     short,
 )
+from sessions_app.admin.lists import ErrorFilter, OwnerFilter
 from sessions_app.models import Exchange, RawChunk, Run
 from sessions_app.models.origin import Origin
 from sessions_app.models.run import RunQuerySet
 from sessions_app.prompt.outcomes import Outcome
+from sessions_app.prompt.pricing import dollars
 from sessions_app.runs.processes import PROCESS_DIED
 from sessions_app.runs.run_end import end_run
 from sessions_app.wording import verdicts
@@ -46,7 +48,7 @@ class RunAdmin(SessionPartAdmin):
         "started_at",
         "ended_at",
     )
-    list_filter = ("status", OutcomeFilter, "started_at")
+    list_filter = ("status", OutcomeFilter, ErrorFilter, OwnerFilter, "started_at")
     ordering = ("-pk",)
     date_hierarchy = "started_at"
     search_fields = ("public", "session__public", "session__owner__username", "session__model")
@@ -137,11 +139,12 @@ class ExchangeAdmin(SessionPartAdmin):
         "verdict_title",
         "prompt_tokens",
         "cached",
+        "cost",
         "total",
         "end",
         "started_at",
     )
-    list_filter = (VerdictFilter, OutcomeFilter, "started_at")
+    list_filter = (VerdictFilter, OutcomeFilter, ErrorFilter, OwnerFilter, "started_at")
     ordering = ("-pk",)
     date_hierarchy = "started_at"
     search_fields = ("session__public", "session__owner__username", "model", "served_model", "response_id")
@@ -174,6 +177,10 @@ class ExchangeAdmin(SessionPartAdmin):
     @admin.display
     def cached(self, exchange: Exchange) -> str:
         return percent(exchange.cached_tokens, exchange.prompt_tokens)
+
+    @admin.display(ordering="usd")
+    def cost(self, exchange: Exchange) -> str:
+        return "–" if exchange.usd is None else dollars(exchange.usd)
 
     @admin.display
     def build(self, exchange: Exchange) -> str:

@@ -9,6 +9,8 @@ from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest
 
 from sessions_app.admin.base import RecordAdmin, SessionPartAdmin, percent, short
+from sessions_app.admin.lists import OwnOwnerFilter
+from sessions_app.context.model_lookup import model_names
 from sessions_app.models import (
     Exchange,
     ExchangeAttempt,
@@ -20,6 +22,7 @@ from sessions_app.models import (
     Source,
     Turn,
 )
+from sessions_app.wording import costs
 
 Deleted = tuple[list[Any], dict[str, int], set[str], list[str]]
 """What ModelAdmin.get_deleted_objects returns: rows, counts by model, missing permissions, protected rows."""
@@ -41,6 +44,20 @@ def count_parts(sessions: Iterable[Session]) -> dict[str, int]:
     return {name: rows(sessions).count() for name, rows in PARTS.items()}
 
 
+class ModelFilter(admin.SimpleListFilter):
+    """By the models that are known here, since the distinct ones of a column are a scan."""
+
+    title = "model"
+    parameter_name = "model"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, name) for name in model_names()]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        chosen = self.value()
+        return queryset.filter(model=chosen) if chosen else queryset
+
+
 @admin.register(Session)
 class SessionAdmin(RecordAdmin):
     list_display = (
@@ -51,10 +68,18 @@ class SessionAdmin(RecordAdmin):
         "requests",
         "tokens",
         "cached",
+        "cost",
         "last_error",
         "updated_at",
     )
-    list_filter = ("updated_at", ("deleted_at", admin.EmptyFieldListFilter))
+    list_filter = (
+        OwnOwnerFilter,
+        ModelFilter,
+        "origin",
+        "updated_at",
+        ("archived_at", admin.EmptyFieldListFilter),
+        ("deleted_at", admin.EmptyFieldListFilter),
+    )
     list_select_related = ("owner",)
     date_hierarchy = "created_at"
     search_fields = ("public", "owner__username", "model")
@@ -62,11 +87,11 @@ class SessionAdmin(RecordAdmin):
         ("public", "owner"),
         "model",
         ("turns", "requests"),
-        ("tokens", "cached"),
+        ("tokens", "cached", "cost"),
         "last_error",
         ("created_at", "updated_at", "deleted_at"),
     )
-    readonly_fields = ("turns", "requests", "tokens", "cached", "last_error")
+    readonly_fields = ("turns", "requests", "tokens", "cached", "cost", "last_error")
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("sessions_app.delete_session")
@@ -109,6 +134,10 @@ class SessionAdmin(RecordAdmin):
     @admin.display
     def cached(self, session: Any) -> str:
         return percent(session.cached_sum, session.prompt_sum)
+
+    @admin.display(ordering="spent_usd")
+    def cost(self, session: Session) -> str:
+        return costs.amount(session.spent_usd - session.emulated_usd, session.emulated_usd)
 
     @admin.display
     def last_error(self, session: Any) -> str:

@@ -19,6 +19,7 @@ from sessions_app.chat.spending_chart import MonthByCause
 from sessions_app.models import Booking, Session, Spending
 from sessions_app.prompt.pricing import Budget, MoneySource
 from sessions_app.runs.budgets import Spender
+from sessions_app.spreadsheets import escape_formulas
 from sessions_app.wording import costs
 
 SESSION_LIMIT = 10
@@ -172,8 +173,3 @@ def spending_csv(request: HttpRequest) -> HttpResponse:
     writer.writerow(CSV_COLUMNS)
     writer.writerows(escape_formulas(row) for row in rows.values_list(*CSV_COLUMNS))
     return response
-
-
-def escape_formulas(row: Iterable[object]) -> list[object]:
-    """Names come from a provider; a spreadsheet must not evaluate them as formulas."""
-    return [f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" else cell for cell in row]

@@ -5,6 +5,7 @@ from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from sessions_app.admin import overview
 from sessions_app.admin.charts import HEIGHT, BarChart
+from sessions_app.health.probe import HealthProbe, ProbeReport
 from sessions_app.models import (
     Booking,
     CacheEntry,
@@ -162,6 +164,15 @@ def test_the_size_of_the_database_is_that_of_its_files(db: None, tmp_path: Path,
     Path(f"{file}-wal").write_bytes(b"x" * 500)
     monkeypatch.setitem(connection.settings_dict, "NAME", str(file))
     assert overview.database_size() == 3_500
+
+
+def test_the_health_is_what_the_probe_said_last(db: None) -> None:
+    assert dict(overview.health_of(None))["Status"] == "starting"
+    probe = HealthProbe(poll_age=lambda: 1.0, heartbeat_age=lambda: 2.0)
+    probe.report = ProbeReport("ok", "full", "", monotonic())
+    told = dict(overview.health_of(probe))
+    assert told["Status"].startswith("down") and told["Disk"].startswith("full, ")
+    assert told["Database"].startswith("ok, ") and told["Heartbeat"] == "ok" and "Redis" not in told
 
 
 def test_it_opens_without_any_row_and_shows_no_text_of_a_person(root: Client, alice: User) -> None:
