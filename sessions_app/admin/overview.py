@@ -6,7 +6,8 @@ that it is of; none shows a text of a person.
 
 import platform
 import shutil
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -17,7 +18,7 @@ from typing import Any
 import django
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models import Count, Min, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import TruncHour
 from django.http import HttpRequest
@@ -46,11 +47,16 @@ RECENT = timedelta(hours=24)
 SAMPLE = 10_000
 """Of the newest answers of that time, from which the percentiles are taken."""
 
+NOTHING = Decimal(0)
+
 SHOWN = 20
 """Rows of one card."""
 
 AHEAD = timedelta(days=60)
 """In which a model ends that is named."""
+
+
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,41 +122,44 @@ TITLES: dict[str, Callable[[Any], str]] = {
 """By column of bookings, how its values are shown."""
 
 
-def spent_by(key: str, today: date) -> list[SpentBy]:
-    """The largest sums of the month by a column of bookings."""
+def booked_this_month(today: date) -> list[Row]:
+    """The sums of the month until today by person, model, cause, day and source: one query for all cards."""
     month = Booking.objects.filter(day__gte=today.replace(day=1), day__lte=today).order_by()
-    is_emulated, is_today = Q(source=MoneySource.EMULATOR), Q(day=today)
-    sums = month.values(key).annotate(
-        paid=Sum("usd", filter=~is_emulated),
-        emulated=Sum("usd", filter=is_emulated),
-        paid_today=Sum("usd", filter=~is_emulated & is_today),
-        emulated_today=Sum("usd", filter=is_emulated & is_today),
-    )
-    # Nulls have no one place on all databases.
-    ordered = sorted(sums, key=lambda row: (-(row["paid"] or 0), -(row["emulated"] or 0), str(row[key])))
+    return list(month.values(*TITLES, "day", "source").annotate(total=Sum("usd")))
+
+
+def spent_by(key: str, rows: Sequence[Row], today: date) -> list[SpentBy]:
+    """The largest sums of the month by a column of bookings."""
+    groups: dict[Any, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row[key]].append(row)
+    largest = sorted(groups.items(), key=lambda group: (-sum(paid_of(group[1])), str(group[0])))
     return [
         SpentBy(
-            TITLES[key](row[key]),
-            _amount(row["paid_today"], row["emulated_today"]),
-            _amount(row["paid"], row["emulated"]),
+            TITLES[key](value),
+            amount_of([row for row in own if row["day"] == today]),
+            amount_of(own),
         )
-        for row in ordered[:SHOWN]
+        for value, own in largest[:SHOWN]
     ]
 
 
-def _amount(paid: Decimal | None, emulated: Decimal | None) -> str:
-    return costs.amount(paid or Decimal(0), emulated or Decimal(0))
+def paid_of(rows: Sequence[Row], *, emulated: bool = False) -> list[Decimal]:
+    """Amounts that are known."""
+    own = (row["total"] for row in rows if (row["source"] == MoneySource.EMULATOR) == emulated)
+    return [Decimal(0), *(amount for amount in own if amount is not None)]
 
 
-def spent_by_day(today: date) -> BarChart:
+def amount_of(rows: Sequence[Row]) -> str:
+    return costs.amount(sum(paid_of(rows)) + NOTHING, sum(paid_of(rows, emulated=True)) + NOTHING)
+
+
+def spent_by_day(rows: Sequence[Row], today: date) -> BarChart:
     """What was paid on each day of the month until today."""
-    first = today.replace(day=1)
-    month = Booking.objects.filter(day__gte=first, day__lte=today).exclude(source=MoneySource.EMULATOR)
-    sums = dict(month.order_by().values_list("day").annotate(Sum("usd")))
-    days = [first + timedelta(days=n) for n in range(today.day)]
-    values = [float(sums.get(day) or 0) for day in days]
-    told = [costs.amount(sums.get(day) or Decimal(0), Decimal(0)) for day in days]
-    return BarChart.of("Paid by day", [f"{day:%d %b}" for day in days], values, told)
+    days = [today.replace(day=n) for n in range(1, today.day + 1)]
+    sums = [sum(paid_of([row for row in rows if row["day"] == day])) + NOTHING for day in days]
+    told = [costs.amount(usd, NOTHING) for usd in sums]
+    return BarChart.of("Paid by day", [f"{day:%d %b}" for day in days], list(map(float, sums)), told)
 
 
 def asked_by_hour(now: datetime) -> BarChart:
@@ -172,14 +181,10 @@ class CacheStorage:
     month: str
 
 
-def cache_storage(today: date) -> CacheStorage:
+def cache_storage(rows: Sequence[Row]) -> CacheStorage:
     kept = CacheEntry.objects.at_provider().aggregate(caches=Count("pk"), tokens=Sum("tokens"))
-    month = Booking.objects.filter(
-        day__gte=today.replace(day=1), day__lte=today, cause=SpendingCause.CACHE_KEPT
-    )
-    is_emulated = Q(source=MoneySource.EMULATOR)
-    cost = month.aggregate(paid=Sum("usd", filter=~is_emulated), emulated=Sum("usd", filter=is_emulated))
-    return CacheStorage(kept["caches"], kept["tokens"] or 0, _amount(cost["paid"], cost["emulated"]))
+    paid = amount_of([row for row in rows if row["cause"] == SpendingCause.CACHE_KEPT])
+    return CacheStorage(kept["caches"], kept["tokens"] or 0, paid)
 
 
 def database_size() -> int | None:
@@ -247,10 +252,8 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     if may("sessions_app.view_exchange"):
         shown |= {"waits": recent_waits(now), "refusals": recent_refusals(now), "asked": asked_by_hour(now)}
     if may("sessions_app.view_booking"):
-        shown["spent"] = (
-            ("person", spent_by("owner__username", today)),
-            ("model", spent_by("model", today)),
-            ("cause", spent_by("cause", today)),
-        )
-        shown |= {"by_day": spent_by_day(today), "caches": cache_storage(today)}
+        booked = booked_this_month(today)
+        titles = {"owner__username": "person", "model": "model", "cause": "cause"}
+        shown["spent"] = [(title, spent_by(key, booked, today)) for key, title in titles.items()]
+        shown |= {"by_day": spent_by_day(booked, today), "caches": cache_storage(booked)}
     return shown

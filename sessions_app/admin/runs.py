@@ -19,8 +19,9 @@ from sessions_app.admin.base import (
     record,
     short,
 )
+from sessions_app.admin.confirmed import confirmed_action
 from sessions_app.admin.lists import ErrorFilter, OwnerFilter
-from sessions_app.models import Exchange, RawChunk, Run
+from sessions_app.models import Exchange, RawChunk, Run, Session
 from sessions_app.models.origin import Origin
 from sessions_app.models.run import RunQuerySet
 from sessions_app.prompt.outcomes import Outcome
@@ -34,6 +35,12 @@ class OutcomeFilter(ChoiceFilter):
     title = "outcome"
     parameter_name = "outcome"
     values = tuple(Outcome)
+
+
+def stop_runs(runs: QuerySet[Run]) -> int:
+    """Asks the processes of active runs of chats to stop them."""
+    chats = Session.objects.filter(origin=Origin.CHAT)
+    return runs.filter(status__in=Run.ACTIVE, session__in=chats).update(stop_requested=True)
 
 
 @admin.register(Run)
@@ -50,7 +57,6 @@ class RunAdmin(SessionPartAdmin):
     )
     list_filter = ("status", OutcomeFilter, ErrorFilter, OwnerFilter, "started_at")
     ordering = ("-pk",)
-    date_hierarchy = "started_at"
     search_fields = ("public", "session__public", "session__owner__username", "session__model")
     fields = (
         ("public", "client_id"),
@@ -60,7 +66,17 @@ class RunAdmin(SessionPartAdmin):
         ("started_at", "heartbeat_at", "ended_at"),
     )
     readonly_fields = ("owner", "failed_with", "code")
-    actions = ("interrupt",)
+    actions = (
+        "interrupt",
+        confirmed_action(
+            "stop_runs",
+            "Stop selected runs",
+            "What has arrived of their answers is kept. Runs of other programs, and those that have ended, "
+            "stay as they are.",
+            stop_runs,
+            "interrupt",
+        ),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         numbers = Exchange.objects.filter(run=OuterRef("pk")).values("number")
@@ -79,8 +95,7 @@ class RunAdmin(SessionPartAdmin):
             return HttpResponseNotAllowed(["POST"])
         if not self.has_interrupt_permission(request):
             raise PermissionDenied
-        runs = Run.objects.active().filter(pk=pk, session__origin=Origin.CHAT)
-        if runs.update(stop_requested=True):
+        if stop_runs(Run.objects.filter(pk=pk)):
             record(request, Run.objects.filter(pk=pk).defer("stages", "error"), "Asked to stop.")
             self.message_user(request, "The run is being stopped.", messages.SUCCESS)
         else:
@@ -146,7 +161,6 @@ class ExchangeAdmin(SessionPartAdmin):
     )
     list_filter = (VerdictFilter, OutcomeFilter, ErrorFilter, OwnerFilter, "started_at")
     ordering = ("-pk",)
-    date_hierarchy = "started_at"
     search_fields = ("session__public", "session__owner__username", "model", "served_model", "response_id")
     fields = (
         ("public", "number", "step"),

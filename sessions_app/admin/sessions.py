@@ -9,6 +9,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest
 
 from sessions_app.admin.base import RecordAdmin, SessionPartAdmin, percent, short
+from sessions_app.admin.confirmed import confirmed_action
 from sessions_app.admin.lists import OwnOwnerFilter
 from sessions_app.context.model_lookup import model_names
 from sessions_app.models import (
@@ -22,6 +23,8 @@ from sessions_app.models import (
     Source,
     Turn,
 )
+from sessions_app.models.origin import Origin
+from sessions_app.models.session import LIST_ACTIONS
 from sessions_app.wording import costs
 
 Deleted = tuple[list[Any], dict[str, int], set[str], list[str]]
@@ -42,6 +45,16 @@ PARTS: dict[str, Callable[[Iterable[Session]], QuerySet[Any]]] = {
 def count_parts(sessions: Iterable[Session]) -> dict[str, int]:
     """The number of rows deleted with these sessions, without loading them."""
     return {name: rows(sessions).count() for name, rows in PARTS.items()}
+
+
+def archive(sessions: QuerySet[Session]) -> int:
+    """Chats that are neither archived nor in the trash nor temporary."""
+    listed = sessions.filter(origin=Origin.CHAT, temporary=False, archived_at=None, deleted_at=None)
+    return listed.update(**LIST_ACTIONS["archive"])
+
+
+def restore(sessions: QuerySet[Session]) -> int:
+    return sessions.exclude(deleted_at=None).update(**LIST_ACTIONS["restore"])
 
 
 class ModelFilter(admin.SimpleListFilter):
@@ -80,8 +93,9 @@ class SessionAdmin(RecordAdmin):
         ("archived_at", admin.EmptyFieldListFilter),
         ("deleted_at", admin.EmptyFieldListFilter),
     )
+    # By another column every session's figures would be computed first.
+    ordering = ("-pk",)
     list_select_related = ("owner",)
-    date_hierarchy = "created_at"
     search_fields = ("public", "owner__username", "model")
     fields = (
         ("public", "owner"),
@@ -92,6 +106,27 @@ class SessionAdmin(RecordAdmin):
         ("created_at", "updated_at", "deleted_at"),
     )
     readonly_fields = ("turns", "requests", "tokens", "cached", "cost", "last_error")
+
+    actions = (
+        confirmed_action(
+            "archive",
+            "Archive selected sessions",
+            "They leave the lists of their owners, who find them in the archive. Programs' sessions, "
+            "temporary ones and those in the trash stay as they are.",
+            archive,
+            "move",
+        ),
+        confirmed_action(
+            "restore",
+            "Restore selected sessions from the trash",
+            "Their owners have them again, and their shared links open. Others stay as they are.",
+            restore,
+            "move",
+        ),
+    )
+
+    def has_move_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("sessions_app.change_session")
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("sessions_app.delete_session")
@@ -163,7 +198,6 @@ class TurnAdmin(SessionPartAdmin):
     list_display = ("label", "kind", "in_session", "size", "cut", "exchange", "created_at")
     list_filter = ("kind", "cut", "created_at")
     ordering = ("-pk",)
-    date_hierarchy = "created_at"
     search_fields = ("public", "session__public", "session__owner__username")
     search_help_text = "Owner, turn id or session id"
     fields = (

@@ -132,7 +132,6 @@ class BookingAdmin(RecordAdmin):
     list_display = ("day", "owner", "in_session", "cause", "source", "model", "cost")
     list_filter = ("day", "cause", "source", "model")
     list_select_related = ("owner", "session")
-    date_hierarchy = "day"
     search_fields = ("owner__username", "session__public", "model")
     empty_value_display = "erased"
 

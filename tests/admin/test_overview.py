@@ -108,7 +108,10 @@ def test_spending_is_the_sum_of_the_bookings(alice: User, bob: User, key: str) -
     book(bob, None)
     book(bob, "7", source=MoneySource.EMULATOR.value)
     book(bob, "40", days_ago=today.day)
-    told = {row.name: (row.today, row.month) for row in overview.spent_by(key, today)}
+    told = {
+        row.name: (row.today, row.month)
+        for row in overview.spent_by(key, overview.booked_this_month(today), today)
+    }
     month = [one for one in Booking.objects.select_related("owner") if one.day >= today.replace(day=1)]
     for name in {name_of(one, key) for one in month}:
         own = [one for one in month if name_of(one, key) == name and one.usd is not None]
@@ -123,7 +126,7 @@ def test_the_chart_of_the_month_has_a_bar_for_each_day(alice: User) -> None:
     book(alice, "0.25")
     book(alice, "0.5")
     book(alice, "9", source=MoneySource.EMULATOR.value)
-    chart = overview.spent_by_day(today)
+    chart = overview.spent_by_day(overview.booked_this_month(today), today)
     assert len(chart.bars) == today.day and chart.bars[-1].told == dollars(Decimal("0.75"))
     assert chart.bars[-1].height == f"{HEIGHT:.1f}"
     assert BarChart.of("t", ["a"], [0], ["0"]).top == ""
@@ -145,7 +148,9 @@ def test_caches_queue_and_ending_models_are_counted(alice: User) -> None:
         CacheEntry.objects.create(fingerprint=f"{number:064}", **fields)
     book(alice, "0.5", cause=SpendingCause.CACHE_KEPT.value)
     book(alice, "4")
-    assert overview.cache_storage(today) == overview.CacheStorage(2, 2_000, dollars(Decimal("0.5")))
+    assert overview.cache_storage(overview.booked_this_month(today)) == overview.CacheStorage(
+        2, 2_000, dollars(Decimal("0.5"))
+    )
     QueuedMessage.objects.create(session=make_session(alice), client_id=uuid.uuid4(), text=SECRET)
     assert overview.queue()["messages"] == 1
     ModelLifecycle.objects.all().delete()

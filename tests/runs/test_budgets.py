@@ -152,6 +152,10 @@ def test_processes_that_ask_at_the_same_moment_reserve_no_more_than_there_is(
     assert sum(known) - max(known) < most * 2 <= sum(known)
 
 
+LIMIT = Decimal("0.18")
+"""Less than one request of these reserves, more than its answer costs."""
+
+
 class Dear(Provider):
     """Each answer takes a while and costs $0.15 at the price of `make_price`."""
 
@@ -175,7 +179,7 @@ class Dear(Provider):
 def dear(transactional_db: None, alice: User, monkeypatch: pytest.MonkeyPatch) -> Dear:
     monkeypatch.setattr(budgets, "HELD_SECONDS", 0.05)
     make_price(MODEL)
-    Allowance.objects.create(owner=alice, usd_per_day=Decimal("0.2"))
+    Allowance.objects.create(owner=alice, usd_per_day=LIMIT)
     return Dear()
 
 
@@ -195,7 +199,7 @@ async def test_runs_beside_each_other_pass_a_budget_by_one_answer_in_total(dear:
             await send(runners[place % 2], session, "Hello")
         for runner in runners:
             await runner.drain()
-    await sync_to_async(assert_one_answer_too_many)(Decimal("0.2"))
+    await sync_to_async(assert_one_answer_too_many)(LIMIT)
     ended = [run.error.get("kind", run.status) async for run in Run.objects.all()]
     assert sorted(ended) == ["BudgetSpent"] * 4 + ["completed"] * 2
 
@@ -217,7 +221,7 @@ async def test_without_reservations_the_same_runs_would_pass_it_by_several(
             await send(runners[0], session, "Hello")
         await runners[0].drain()
     with pytest.raises(AssertionError):
-        await sync_to_async(assert_one_answer_too_many)(Decimal("0.2"))
+        await sync_to_async(assert_one_answer_too_many)(LIMIT)
 
 
 async def test_a_draft_reserves_and_is_refused_beside_an_answer(dear: Dear, alice: User) -> None:
@@ -231,7 +235,7 @@ async def test_a_draft_reserves_and_is_refused_beside_an_answer(dear: Dear, alic
         dear.may_end.set()
         await runner.drain()
         await draft_summary(runner.gateway, sessions[1], [], SHORTEN)
-    await sync_to_async(assert_one_answer_too_many)(Decimal("0.2"))
+    await sync_to_async(assert_one_answer_too_many)(LIMIT)
 
 
 @pytest.mark.django_db
