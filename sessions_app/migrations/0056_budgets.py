@@ -69,7 +69,7 @@ class Migration(migrations.Migration):
             name="reserved_usd",
             field=models.DecimalField(
                 decimal_places=8,
-                help_text="The most that it may cost: budgets count it while the exchange is open. Null: no budget.",
+                help_text="Budgets count it while it is open. Null: none.",
                 max_digits=14,
                 null=True,
             ),

@@ -10,7 +10,8 @@ from sessions_app.models.cache_event import CacheEvent
 from sessions_app.models.capture_address import CaptureAddress
 from sessions_app.models.captured_request import CapturedRequest, CapturedSession
 from sessions_app.models.database_probe import DatabaseProbe
-from sessions_app.models.exchange import Dialect, Exchange
+from sessions_app.models.dialect import Dialect
+from sessions_app.models.exchange import Exchange
 from sessions_app.models.exchange_attempt import ExchangeAttempt
 from sessions_app.models.folder import Folder
 from sessions_app.models.history_chunk import HistoryChunk

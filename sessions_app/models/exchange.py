@@ -4,12 +4,13 @@ import hashlib
 import uuid
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
 from django.db.models import Q
 from django.urls import reverse
 
+from sessions_app.models.dialect import Dialect
 from sessions_app.models.run import describe
 from sessions_app.models.source import (
     Manifest,
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
 
 
 class ExchangeQuerySet(models.QuerySet["Exchange"]):
-    def holding_money(self) -> Self:
-        """Those whose reservation counts: open ones of a run that is not over."""
-        return self.filter(ended_at=None, reserved_usd__gt=0, run__status__in=["queued", "running"])
-
     @transaction.atomic(savepoint=False)
     def begin(self, run: "Run", step: int, payload: Payload, **facts: Any) -> "Exchange":
         """Creates the row before the call, so that it exists after a crash.
@@ -61,13 +58,6 @@ class ExchangeQuerySet(models.QuerySet["Exchange"]):
             layer_tokens=layer_tokens(payload.items),
             **facts,
         )
-
-
-class Dialect(models.TextChoices):
-    """The format in which a request is sent; it is always prepared in Gemini's."""
-
-    GEMINI = "gemini", "Gemini"
-    OPENAI = "openai", "OpenAI-compatible"
 
 
 class Exchange(models.Model):
@@ -156,10 +146,7 @@ class Exchange(models.Model):
         max_digits=14, decimal_places=8, null=True, help_text="What it cost; null: the price is unknown."
     )
     reserved_usd = models.DecimalField(
-        max_digits=14,
-        decimal_places=8,
-        null=True,
-        help_text="The most that it may cost: budgets count it while the exchange is open. Null: no budget.",
+        max_digits=14, decimal_places=8, null=True, help_text="Budgets count it while it is open. Null: none."
     )
     notes = models.JSONField(default=list, blank=True, help_text="Repairs and findings, as shown.")
     usage = models.JSONField(

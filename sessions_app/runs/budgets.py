@@ -23,7 +23,7 @@ from sessions_app.context.model_lookup import facts_of, price_now
 from sessions_app.context.personal_limits import lock_person
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import BudgetHeld, BudgetSpent
-from sessions_app.models import Allowance, Exchange, Reservation, Session, SessionSettings, Spending
+from sessions_app.models import Allowance, Exchange, Reservation, Run, Session, SessionSettings, Spending
 from sessions_app.prompt import pricing
 from sessions_app.prompt.parts import holds_media
 from sessions_app.prompt.payload import Payload
@@ -166,10 +166,15 @@ def most_of_request(
     return pricing.most_of(prompt, answers * facts.output_limit, price.rates(prompt))
 
 
+def holding_money() -> QuerySet[Exchange]:
+    """The exchanges whose reservation counts: open ones of a run that is not over."""
+    return Exchange.objects.filter(ended_at=None, reserved_usd__gt=0, run__status__in=Run.ACTIVE)
+
+
 def _sums_of(spender: Spender) -> dict[str, Decimal]:
     """The sums that the budgets need, by name: one query."""
     today = timezone.now().date()
-    exchanges, reservations = Exchange.objects.holding_money(), Reservation.objects.held()
+    exchanges, reservations = holding_money(), Reservation.objects.held()
     wanted: dict[str, Any] = {}
     for name, amounts, of_owner in (
         ("own", spender.rules.own, {"owner_id": spender.owner_id}),

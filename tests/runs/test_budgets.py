@@ -29,7 +29,7 @@ from sessions_app.models import Allowance, Booking, Exchange, Reservation, Run, 
 from sessions_app.panels import TOOLBOX
 from sessions_app.prompt.pricing import BudgetScope, MoneySource
 from sessions_app.runs import budgets
-from sessions_app.runs.budgets import Spender, most_of_request, reserve
+from sessions_app.runs.budgets import Spender, holding_money, most_of_request, reserve
 from sessions_app.runs.request import Endpoint, prepare
 from sessions_app.runs.run_poller import erase_left_behind
 from sessions_app.runs.runner import Runner
@@ -208,7 +208,7 @@ def assert_one_answer_too_many(limit: Decimal) -> None:
     """The oracle: the bookings themselves, none of the sums that are kept."""
     paid = [usd or Decimal(0) for usd in Booking.objects.values_list("usd", flat=True)]
     assert limit <= sum(paid) < limit + max(paid)
-    assert not Exchange.objects.holding_money().exists() and not Reservation.objects.exists()
+    assert not holding_money().exists() and not Reservation.objects.exists()
 
 
 async def test_without_reservations_the_same_runs_would_pass_it_by_several(
@@ -252,7 +252,7 @@ def test_what_a_dead_process_had_reserved_is_free_when_its_run_ends(alice: User,
     lock = ProcessLock(tmp_path)
     end_abandoned_runs(lock)
     lock.release()
-    assert not Exchange.objects.holding_money().exists()
+    assert not holding_money().exists()
     prepare(started(make_session(alice)), 1, PAID, TOOLBOX)
 
 
@@ -274,11 +274,11 @@ def test_a_reservation_beside_the_chats_ends_by_itself(alice: User) -> None:
 def test_an_exchange_that_is_over_holds_nothing_and_the_audit_tells_one_whose_run_is(alice: User) -> None:
     session = make_session(alice)
     exchange = make_exchange(make_run(session), reserved_usd=1)
-    assert exchange.ended_at and not Exchange.objects.holding_money().exists()
+    assert exchange.ended_at and not holding_money().exists()
     Exchange.objects.filter(pk=exchange.pk).update(ended_at=None)
-    assert Exchange.objects.holding_money().exists() and not lingering(session)
+    assert holding_money().exists() and not lingering(session)
     Run.objects.update(status=Run.Status.FAILED)
-    assert not Exchange.objects.holding_money().exists() and lingering(session)
+    assert not holding_money().exists() and lingering(session)
 
 
 def lingering(session: Session) -> bool:
