@@ -30,8 +30,9 @@ class RefusalCode(StrEnum):
     PANEL_KEY_RESERVED = "panel_key_reserved"
     # violations: a list of {rule, **figures of the rule}.
     HISTORY_INVALID = "history_invalid"
-    # scope, usd_spent, usd_limit, anew.
+    # Those of prompt.pricing.Budget.
     BUDGET_SPENT = "budget_spent"
+    BUDGET_HELD = "budget_held"
     # spent, limit.
     MAX_ROUNDS = "max_rounds"
     MAX_TOKENS = "max_tokens"
@@ -149,6 +150,8 @@ class CaptureFault(StrEnum):
     NO_SERVER_KEY = "no_server_key"
     NO_ALLOWANCE = "no_allowance"
     OVER_BUDGET = "over_budget"
+    BUDGET_HELD = "budget_held"
+    NOT_BOOKED = "not_booked"
     BUDGET_UNCHECKED = "budget_unchecked"
     NOT_WITH_SERVER_KEY = "not_with_server_key"
     # limit (bytes).

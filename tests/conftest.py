@@ -20,6 +20,7 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 
 from sessions_app import append_only
+from sessions_app.context.allowances import clear_rules
 from sessions_app.context.model_lookup import clear_caches
 from sessions_app.context.personal_limits import clear_limits
 from sessions_app.rendering.renderer import renderer
@@ -173,6 +174,7 @@ def fresh_prices() -> None:
     """What a process remembers of prices and limits is of rows that the test before took away."""
     clear_caches()
     clear_limits()
+    clear_rules()
 
 
 @pytest.fixture(autouse=True)

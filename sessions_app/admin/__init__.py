@@ -6,6 +6,7 @@ Session titles are content too, since they are made from messages.
 from django.contrib import admin
 
 from sessions_app.admin import (
+    allowances,
     audit_log,
     caches,
     limits,
@@ -20,6 +21,7 @@ from sessions_app.admin import (
 )
 
 __all__ = [
+    "allowances",
     "audit_log",
     "caches",
     "limits",

@@ -1,13 +1,17 @@
 """Base classes of the admin."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
 
+from sessions_app.admin.lists import BoundedPaginator, CsvMixin
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models.audit_entry import record
 
@@ -68,19 +72,36 @@ class FilteredAdmin(ModelAdmin):
         )
 
 
+def add_history(request: HttpRequest, rows: Iterable[Model], done: str) -> None:
+    """Adds what staff did to Django's history of each row; the audit log has the action."""
+    LogEntry.objects.log_actions(
+        user_id=request.user.pk or 0,
+        queryset=list(rows),
+        action_flag=CHANGE,
+        change_message=done,
+    )
+
+
 def _parameter_of(listed: Any) -> str:
     """The field of an entry of `list_filter`, or the parameter of a filter class."""
     name = listed[0] if isinstance(listed, tuple) else listed
     return name if isinstance(name, str) else str(name.parameter_name)
 
 
-class RecordAdmin(FilteredAdmin):
+class RecordAdmin(CsvMixin, FilteredAdmin):
     """Read-only pages."""
+
+    paginator = BoundedPaginator
+    change_list_template = "admin/record_list.html"
 
     list_per_page = 50
     show_full_result_count = False
     view_on_site = False
     search_help_text = "Owner, session id or model"
+
+    def get_urls(self) -> list[URLPattern]:
+        name = f"{self.model._meta.model_name}-csv"
+        return [path("csv/", self.admin_site.admin_view(self.csv), name=name), *super().get_urls()]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,10 +1,12 @@
 """Runs, exchanges and raw chunks: states, times, counts, sizes and verdicts, never content."""
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Length
-from django.http import HttpRequest
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import ngettext
@@ -14,14 +16,21 @@ from sessions_app.admin.base import (
     ModelAdmin,
     RecordAdmin,
     SessionPartAdmin,
+    add_history,
     milliseconds,
     percent,
     short,
 )
+from sessions_app.admin.confirmed import confirmed_action
 from sessions_app.admin.content_access import ContentLinks
-from sessions_app.models import Exchange, RawChunk, Run
+from sessions_app.admin.lists import ErrorFilter, OwnerFilter
+from sessions_app.log_codes import LoggedAction
+from sessions_app.models import Exchange, RawChunk, Run, Session
+from sessions_app.models.audit_entry import record
+from sessions_app.models.origin import Origin
 from sessions_app.models.run import RunQuerySet
 from sessions_app.prompt.outcomes import Outcome
+from sessions_app.prompt.pricing import dollars
 from sessions_app.runs.processes import PROCESS_DIED
 from sessions_app.runs.run_end import end_run
 from sessions_app.wording import verdicts
@@ -36,6 +45,12 @@ class OutcomeFilter(ChoiceFilter):
     values = tuple(Outcome)
 
 
+def stop_runs(runs: QuerySet[Run]) -> int:
+    """Asks the processes of active runs of chats to stop them."""
+    chats = Session.objects.filter(origin=Origin.CHAT)
+    return runs.filter(status__in=Run.ACTIVE, session__in=chats).update(stop_requested=True)
+
+
 @admin.register(Run)
 class RunAdmin(ContentLinks, SessionPartAdmin):
     list_display = (
@@ -48,9 +63,8 @@ class RunAdmin(ContentLinks, SessionPartAdmin):
         "started_at",
         "ended_at",
     )
-    list_filter = ("status", OutcomeFilter, "started_at")
+    list_filter = ("status", OutcomeFilter, ErrorFilter, OwnerFilter, "started_at")
     ordering = ("-pk",)
-    date_hierarchy = "started_at"
     search_fields = ("public", "session__public", "session__owner__username", "session__model")
     fields = (
         ("public", "client_id"),
@@ -61,7 +75,17 @@ class RunAdmin(ContentLinks, SessionPartAdmin):
         ("started_at", "heartbeat_at", "ended_at"),
     )
     readonly_fields = ("owner", "failed_with", "code", "exchange_links")
-    actions = ("interrupt",)
+    actions = (
+        "interrupt",
+        confirmed_action(
+            "stop_runs",
+            "Stop selected runs",
+            "What has arrived of their answers is kept. Runs of other programs, and those that have ended, "
+            "stay as they are.",
+            stop_runs,
+            "interrupt",
+        ),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         numbers = Exchange.objects.filter(run=OuterRef("pk")).values("number")
@@ -69,6 +93,24 @@ class RunAdmin(ContentLinks, SessionPartAdmin):
         return rows.defer("session__title", "session__background").annotate(
             first=Subquery(numbers.order_by("number")[:1]), last=Subquery(numbers.order_by("-number")[:1])
         )
+
+    def get_urls(self) -> list[URLPattern]:
+        stop = path("<int:pk>/stop/", self.admin_site.admin_view(self.stop), name="stop-run")
+        return [stop, *super().get_urls()]
+
+    def stop(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Asks the process of a chat's run to stop it; what arrived is kept. From the overview."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if not self.has_interrupt_permission(request):
+            raise PermissionDenied
+        if stop_runs(Run.objects.filter(pk=pk)):
+            add_history(request, Run.objects.filter(pk=pk).defer("stages", "error"), "Asked to stop.")
+            record(LoggedAction.ADMIN_ACTION, request.user, Run, name="stop_run", count=1)
+            self.message_user(request, "The run is being stopped.", messages.SUCCESS)
+        else:
+            self.message_user(request, "That run has ended.", messages.INFO)
+        return redirect("admin:index")
 
     def has_interrupt_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("sessions_app.change_run")
@@ -141,13 +183,13 @@ class ExchangeAdmin(ContentLinks, SessionPartAdmin):
         "verdict_title",
         "prompt_tokens",
         "cached",
+        "cost",
         "total",
         "end",
         "started_at",
     )
-    list_filter = (VerdictFilter, OutcomeFilter, "started_at")
+    list_filter = (VerdictFilter, OutcomeFilter, ErrorFilter, OwnerFilter, "started_at")
     ordering = ("-pk",)
-    date_hierarchy = "started_at"
     search_fields = ("session__public", "session__owner__username", "model", "served_model", "response_id")
     fields = (
         ("public", "number", "step"),
@@ -181,6 +223,10 @@ class ExchangeAdmin(ContentLinks, SessionPartAdmin):
     @admin.display
     def cached(self, exchange: Exchange) -> str:
         return percent(exchange.cached_tokens, exchange.prompt_tokens)
+
+    @admin.display(ordering="usd")
+    def cost(self, exchange: Exchange) -> str:
+        return "–" if exchange.usd is None else dollars(exchange.usd)
 
     @admin.display
     def build(self, exchange: Exchange) -> str:

@@ -9,7 +9,10 @@ from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest
 
 from sessions_app.admin.base import RecordAdmin, SessionPartAdmin, percent, short
+from sessions_app.admin.confirmed import confirmed_action
 from sessions_app.admin.content_access import ContentLinks, ReadingPage
+from sessions_app.admin.lists import OwnOwnerFilter
+from sessions_app.context.model_lookup import model_names
 from sessions_app.models import (
     Exchange,
     ExchangeAttempt,
@@ -21,6 +24,9 @@ from sessions_app.models import (
     Source,
     Turn,
 )
+from sessions_app.models.origin import Origin
+from sessions_app.models.session import LIST_ACTIONS
+from sessions_app.wording import costs
 
 Deleted = tuple[list[Any], dict[str, int], set[str], list[str]]
 """What ModelAdmin.get_deleted_objects returns: rows, counts by model, missing permissions, protected rows."""
@@ -42,6 +48,30 @@ def count_parts(sessions: Iterable[Session]) -> dict[str, int]:
     return {name: rows(sessions).count() for name, rows in PARTS.items()}
 
 
+def archive(sessions: QuerySet[Session]) -> int:
+    """Chats that are neither archived nor in the trash nor temporary."""
+    listed = sessions.filter(origin=Origin.CHAT, temporary=False, archived_at=None, deleted_at=None)
+    return listed.update(**LIST_ACTIONS["archive"])
+
+
+def restore(sessions: QuerySet[Session]) -> int:
+    return sessions.exclude(deleted_at=None).update(**LIST_ACTIONS["restore"])
+
+
+class ModelFilter(admin.SimpleListFilter):
+    """By the models that are known here, since the distinct ones of a column are a scan."""
+
+    title = "model"
+    parameter_name = "model"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, name) for name in model_names()]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        chosen = self.value()
+        return queryset.filter(model=chosen) if chosen else queryset
+
+
 @admin.register(Session)
 class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
     list_display = (
@@ -52,22 +82,52 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
         "requests",
         "tokens",
         "cached",
+        "cost",
         "last_error",
         "updated_at",
     )
-    list_filter = ("updated_at", ("deleted_at", admin.EmptyFieldListFilter))
+    list_filter = (
+        OwnOwnerFilter,
+        ModelFilter,
+        "origin",
+        "updated_at",
+        ("archived_at", admin.EmptyFieldListFilter),
+        ("deleted_at", admin.EmptyFieldListFilter),
+    )
+    # By another column every session's figures would be computed first.
+    ordering = ("-pk",)
     list_select_related = ("owner",)
-    date_hierarchy = "created_at"
     search_fields = ("public", "owner__username", "model")
     fields = (
         ("public", "owner"),
         "model",
         ("turns", "requests"),
-        ("tokens", "cached"),
+        ("tokens", "cached", "cost"),
         "last_error",
         ("created_at", "updated_at", "deleted_at"),
     )
-    readonly_fields = ("turns", "requests", "tokens", "cached", "last_error")
+    readonly_fields = ("turns", "requests", "tokens", "cached", "cost", "last_error")
+
+    actions = (
+        confirmed_action(
+            "archive",
+            "Archive selected sessions",
+            "They leave the lists of their owners, who find them in the archive. Programs' sessions, "
+            "temporary ones and those in the trash stay as they are.",
+            archive,
+            "move",
+        ),
+        confirmed_action(
+            "restore",
+            "Restore selected sessions from the trash",
+            "Their owners have them again, and their shared links open. Others stay as they are.",
+            restore,
+            "move",
+        ),
+    )
+
+    def has_move_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("sessions_app.change_session")
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("sessions_app.delete_session")
@@ -114,6 +174,10 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
     def cached(self, session: Any) -> str:
         return percent(session.cached_sum, session.prompt_sum)
 
+    @admin.display(ordering="spent_usd")
+    def cost(self, session: Session) -> str:
+        return costs.amount(session.spent_usd - session.emulated_usd, session.emulated_usd)
+
     @admin.display
     def last_error(self, session: Any) -> str:
         return session.failed_with or "–"
@@ -138,7 +202,6 @@ class TurnAdmin(ContentLinks, SessionPartAdmin):
     list_display = ("label", "kind", "in_session", "size", "cut", "exchange", "created_at")
     list_filter = ("kind", "cut", "created_at")
     ordering = ("-pk",)
-    date_hierarchy = "created_at"
     search_fields = ("public", "session__public", "session__owner__username")
     search_help_text = "Owner, turn id or session id"
     fields = (

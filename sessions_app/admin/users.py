@@ -1,4 +1,4 @@
-"""Users and groups, allowances and spending. Deleting a user erases their sessions and blobs first."""
+"""Users and groups, and spending. Deleting a user erases their sessions and blobs first."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -10,11 +10,13 @@ from django.contrib.auth.models import Group, User
 from django.db.models import DecimalField, F, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
 
+from sessions_app.admin.allowances import AllowanceInline, budgets_table
 from sessions_app.admin.base import FilteredAdmin, RecordAdmin, percent, short
-from sessions_app.admin.limits import LimitsInline, limits_table
+from sessions_app.admin.limits import LimitsInline, StackedInline, limits_table
 from sessions_app.admin.sessions import Deleted, count_parts
-from sessions_app.models import Allowance, Booking, Session, Spending
+from sessions_app.models import Booking, Session, Spending
 from sessions_app.prompt.pricing import MoneySource, dollars
 from sessions_app.runs.person_erasure import NOBODY, erase_person
 from sessions_app.wording import costs
@@ -38,10 +40,10 @@ class ErasingUserAdmin(FilteredAdmin, BaseUserAdmin):
 
     @admin.display(description="used, and allowed")
     def limits_now(self, person: User) -> str:
-        return limits_table(person)
+        return format_html("{}{}", limits_table(person), budgets_table(person))
 
-    def get_inlines(self, request: HttpRequest, obj: User | None) -> tuple[type[LimitsInline], ...]:
-        return (LimitsInline,) if obj else ()
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> tuple[type[StackedInline], ...]:
+        return (LimitsInline, AllowanceInline) if obj else ()
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Deleted:
         """Counts instead of a list, as for sessions."""
@@ -68,15 +70,7 @@ class ErasingUserAdmin(FilteredAdmin, BaseUserAdmin):
 
 @admin.register(Group)
 class PermissionGroupAdmin(FilteredAdmin, GroupAdmin):
-    inlines = (LimitsInline,)
-
-
-@admin.register(Allowance)
-class AllowanceAdmin(FilteredAdmin):
-    list_display = ("owner", "usd_per_day", "usd_per_month", "warn_percent", "counts_emulator")
-    autocomplete_fields = ("owner",)
-    search_fields = ("owner__username",)
-    search_help_text = "Owner"
+    inlines = (LimitsInline, AllowanceInline)
 
 
 @admin.register(Spending)
@@ -136,7 +130,6 @@ class BookingAdmin(RecordAdmin):
     list_display = ("day", "owner", "in_session", "cause", "source", "model", "cost")
     list_filter = ("day", "cause", "source", "model")
     list_select_related = ("owner", "session")
-    date_hierarchy = "day"
     search_fields = ("owner__username", "session__public", "model")
     empty_value_display = "erased"
 

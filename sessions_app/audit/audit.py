@@ -13,6 +13,7 @@ from sessions_app.audit.compared import compared_findings
 from sessions_app.audit.differences import Difference, Figure, Finding
 from sessions_app.audit.losses import loss_findings
 from sessions_app.audit.minimums import minimum_findings
+from sessions_app.audit.reservations import reservation_findings
 from sessions_app.audit.rows import Row, SessionRows, StoredItem
 from sessions_app.audit.verdicts import verdict_findings
 
@@ -55,6 +56,7 @@ def findings(rows: SessionRows, caches: CacheRows, exchange: Row) -> Iterator[Fi
     yield from loss_findings(rows, exchange)
     yield from verdict_findings(caches, exchange)
     yield from named_findings(caches, exchange)
+    yield from reservation_findings(rows, exchange)
 
 
 def request_findings(exchange: Row, items: list[StoredItem], body: bytes) -> Iterator[Finding]:

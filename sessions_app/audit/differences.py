@@ -31,6 +31,7 @@ class Figure(StrEnum):
     LOST_USD = "lost_usd"
     NAMED_EVENTS = "named_events"
     CACHE_LIFE = "cache_life"
+    RESERVED_USD = "reserved_usd"
 
 
 Finding = tuple[Figure, Any, Any]
@@ -58,6 +59,7 @@ class MoneyFigure(StrEnum):
     SESSION_SAVINGS = "session_savings"
     DAY_SUMS = "day_sums"
     DAY_CAUSES = "day_causes"
+    RESERVATIONS = "reservations"
     MONTH_SUMS = "month_sums"
     ALL_SESSIONS = "all_sessions"
 

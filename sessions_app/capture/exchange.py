@@ -28,7 +28,7 @@ PACKETS = 20_000
 @dataclass(slots=True)
 class Call:
     """A request that may be relayed. `began` is perf_counter() when it came; `server_key` takes the place of
-    the program's, where there is one.
+    the program's, where there is one; `reservation` is of what the request may cost with it.
     """
 
     scope: Any
@@ -38,6 +38,7 @@ class Call:
     incoming: IncomingRequest
     began: float
     server_key: str = ""
+    reservation: int | None = None
 
     def ended(self, fault: CaptureFault, status: int | None = None) -> Ended:
         """What is recorded of one that ended here."""
@@ -52,6 +53,7 @@ class Call:
             request_size=self.incoming.size,
             fault=fault,
             total_ms=self.ms(),
+            reservation=self.reservation,
         )
 
     def ms(self) -> float:

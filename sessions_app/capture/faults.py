@@ -27,6 +27,8 @@ _STATUSES: dict[CaptureFault, tuple[int, str]] = {
     CaptureFault.NO_SERVER_KEY: (401, "UNAUTHENTICATED"),
     CaptureFault.NO_ALLOWANCE: (403, "PERMISSION_DENIED"),
     CaptureFault.OVER_BUDGET: (429, "RESOURCE_EXHAUSTED"),
+    CaptureFault.BUDGET_HELD: (429, "RESOURCE_EXHAUSTED"),
+    CaptureFault.NOT_BOOKED: (503, "UNAVAILABLE"),
     CaptureFault.BUDGET_UNCHECKED: (503, "UNAVAILABLE"),
     CaptureFault.NOT_WITH_SERVER_KEY: (403, "PERMISSION_DENIED"),
     CaptureFault.REQUEST_TOO_LARGE: (413, "INVALID_ARGUMENT"),

@@ -17,7 +17,7 @@ from sessions_app.capture.traits import strings_in, traits_of
 from sessions_app.context.storage import check_storage
 from sessions_app.errors import OverLimit, PipewebError
 from sessions_app.gemini.event_stream import EventSplitter
-from sessions_app.models import Blob, CaptureAddress, CapturedRequest
+from sessions_app.models import Blob, CaptureAddress, CapturedRequest, Reservation
 from sessions_app.models.captured_request import CLIENT_LENGTH, PATH_LENGTH
 from sessions_app.models.columns import storable, storable_json
 from sessions_app.prompt.reply import Reply, fold
@@ -86,6 +86,9 @@ class Recording:
         return place
 
     def _end(self, ended: Ended) -> None:
+        """What was reserved for it is released with what it cost."""
+        if ended.reservation is not None:
+            Reservation.objects.filter(pk=ended.reservation).delete()
         captured = CapturedRequest.objects.filter(public=ended.key).first()
         if captured is None or not captured.is_open:
             return

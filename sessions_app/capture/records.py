@@ -29,7 +29,9 @@ class Begun:
 
 @dataclass(slots=True)
 class Ended:
-    """`packets` are pairs of milliseconds and bytes; `is_cut`: `body` is the beginning of the answer only."""
+    """`packets` are pairs of milliseconds and bytes; `is_cut`: `body` is the beginning of the answer only.
+    `reservation` is the key of the money that was reserved for it.
+    """
 
     key: UUID
     address: int
@@ -47,6 +49,7 @@ class Ended:
     fault: str = ""
     first_ms: float | None = None
     total_ms: float | None = None
+    reservation: int | None = None
 
 
 Record = Begun | Ended

@@ -32,10 +32,11 @@ from sessions_app.capture.incoming import IncomingRequest
 from sessions_app.capture.paths import RelayPath, key_in, relay_path, without_secrets
 from sessions_app.capture.recorder import Recorder
 from sessions_app.capture.records import Begun
-from sessions_app.capture.server_key import ServerKeys
+from sessions_app.capture.server_key import Grant, ServerKeys
 from sessions_app.capture.upstreams import Upstream
 from sessions_app.error_codes import CaptureFault
 from sessions_app.errors import RelayRefused
+from sessions_app.models import CaptureAddress
 
 AT_ONCE, AT_ONCE_OF_ONE = 300, 100
 """Requests of a process, and of one address among them."""
@@ -88,16 +89,20 @@ class Relay:
         call = Call(scope, path, headers, begun, incoming, began)
         try:
             self._check(call, address)
-            if address.uses_server_key:
-                await self._use_server_key(call)
+            grant = await self._use_server_key(call) if address.uses_server_key else None
             if not path.is_upload:
                 begun.body = await incoming.read()
                 begun.size = len(begun.body)
+            if grant is not None and grant.has_budget and path.asks_model:
+                await self._reserve(call, address)
         except RelayRefused as refused:
             if not address.is_paused:
                 self._record_refusal(call, refused)
             raise
         is_recorded = not address.is_paused and self._recorder.begin(begun)
+        if call.reservation is not None and not is_recorded:
+            await self._server_keys.release(call.reservation)
+            raise RelayRefused(CaptureFault.NOT_BOOKED)
         exchange = RelayedExchange(call, self._upstreams[address.upstream], send)
         try:
             with self._place_of(call):
@@ -121,7 +126,16 @@ class Relay:
                 self._spending[owner] -= 1
                 self._spending += Counter()
 
-    async def _use_server_key(self, call: Call) -> None:
+    async def _reserve(self, call: Call, address: KnownAddress) -> None:
+        """What is not recorded is not booked, so nothing is spent by it. Raises RelayRefused."""
+        if address.is_paused:
+            raise RelayRefused(CaptureFault.NOT_BOOKED)
+        is_emulated = address.upstream == CaptureAddress.Upstream.EMULATOR
+        call.reservation = await self._server_keys.reserve(
+            call.begun.owner, call.path.model, call.begun.body or b"", is_emulated=is_emulated
+        )
+
+    async def _use_server_key(self, call: Call) -> Grant:
         """Raises RelayRefused before anything is sent."""
         if not call.path.may_use_server_key(call.scope["method"]):
             raise RelayRefused(CaptureFault.NOT_WITH_SERVER_KEY)
@@ -130,6 +144,7 @@ class Relay:
             raise RelayRefused(CaptureFault.TOO_MANY)
         call.server_key, call.begun.uses_server_key = grant.key, True
         call.begun.key_hash = keyed_hash(grant.key, settings.SECRET_KEY)
+        return grant
 
     def _check(self, call: Call, address: KnownAddress) -> None:
         """Raises RelayRefused."""

@@ -16,7 +16,7 @@ from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.verdict import MEANINGS
 from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE
 from sessions_app.runs.accounting import implicit_minimum
-from sessions_app.runs.limits import budgets_of
+from sessions_app.runs.budgets import Spender
 from sessions_app.wording import costs
 
 Kind = Literal["explicit", "implicit", "none"]
@@ -177,9 +177,11 @@ class CostForecast:
 
     @classmethod
     def of(cls, session: Session) -> Self:
-        """Four queries; one before the first answer, five on a branch without one. `causes` is one more."""
+        """Three queries; none before the first answer, four on a branch without one; budgets and `causes` are
+        one more each.
+        """
         now, last = timezone.now(), newest_exchange(session)
-        budgets = tuple(budgets_of(session, session.options))
+        budgets = tuple(Spender.of(session, session.options).budgets())
         if last is None:
             return cls(session, now, None, budgets, is_cache_pending=False)
         entry = usable_cache(session, last, now)
@@ -189,8 +191,13 @@ class CostForecast:
 
     @property
     def tightest(self) -> Budget | None:
-        """The budget with the least money left."""
-        return min(self.budgets, key=lambda budget: budget.left, default=None)
+        """Of the chat's and the person's, the budget with the least money left."""
+        return min(self.own_budgets, key=lambda budget: budget.left, default=None)
+
+    @property
+    def own_budgets(self) -> list[Budget]:
+        """Without those that all people share, whose sums are nobody's business."""
+        return [budget for budget in self.budgets if not budget.is_shared]
 
     @property
     def pressing(self) -> list[Budget]:

@@ -18,7 +18,8 @@ from django.views.decorators.http import require_GET
 from sessions_app.chat.spending_chart import MonthByCause
 from sessions_app.models import Booking, Session, Spending
 from sessions_app.prompt.pricing import Budget, MoneySource
-from sessions_app.runs.limits import personal_budgets
+from sessions_app.runs.budgets import Spender
+from sessions_app.spreadsheets import escape_formulas
 from sessions_app.wording import costs
 
 SESSION_LIMIT = 10
@@ -81,13 +82,13 @@ class SpendingPage:
         """Four queries."""
         rows = bookings_of(owner_id, month)
         days = (DaySpending(day, tuple(group)) for day, group in groupby(rows, key=lambda row: row.day))
-        budgets = personal_budgets(owner_id) if owner_id is not None else []
+        budgets = Spender.person(owner_id).budgets() if owner_id is not None else []
         booked = Booking.objects.filter(owner_id=owner_id, day__gte=month, day__lt=next_month(month)).by_day()
         is_emulated = MoneySource.EMULATOR
         return cls(
             month,
             tuple(days),
-            tuple(budgets),
+            tuple(budget for budget in budgets if not budget.is_shared),
             tuple(dearest(owner_id)),
             MonthByCause.of(month, [one for one in booked if one[1] is not is_emulated]),
             MonthByCause.of(month, [one for one in booked if one[1] is is_emulated]),
@@ -172,8 +173,3 @@ def spending_csv(request: HttpRequest) -> HttpResponse:
     writer.writerow(CSV_COLUMNS)
     writer.writerows(escape_formulas(row) for row in rows.values_list(*CSV_COLUMNS))
     return response
-
-
-def escape_formulas(row: Iterable[object]) -> list[object]:
-    """Names come from a provider; a spreadsheet must not evaluate them as formulas."""
-    return [f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" else cell for cell in row]

@@ -26,7 +26,8 @@
     │   ├── NoAnswer           the reply of the model is no answer
     │   ├── FilesNotUploaded   files that a request names are not at the provider (any more)
     │   ├── HistoryGone        the session was erased while its history was read; nothing was sent
-    │   ├── BudgetSpent        a session's or a person's budget is used up; nothing was sent
+    │   ├── BudgetSpent        the budget of a session, a person or all people is used up; nothing was sent
+    │   │   └── BudgetHeld     requests under way have reserved its rest
     │   ├── LimitReached       a run reached a limit that protects a person's money
     │   └── OverLimit          a person has reached a limit of theirs; nothing was done
     ├── ToolError              a tool failed in a way the model should read
@@ -94,6 +95,7 @@ from sessions_app.errors.requests import (
     WorkspaceError,
 )
 from sessions_app.errors.runs import (
+    BudgetHeld,
     BudgetSpent,
     FilesNotUploaded,
     HistoryGone,
@@ -113,6 +115,7 @@ __all__ = [
     "BadRequest",
     "BodyRefused",
     "BrokenStream",
+    "BudgetHeld",
     "BudgetSpent",
     "CacheGone",
     "CacheTooSmall",

@@ -46,6 +46,10 @@ class BudgetSpent(RequestRefused, RunError):
     pass
 
 
+class BudgetHeld(BudgetSpent):
+    """Requests under way have reserved the rest of the budget: when they have ended it may go on."""
+
+
 class LimitReached(RequestRefused, RunError):
     """`reason` is the name of the setting. Stored as kind "GuardRail" before 2026-11."""
 

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0053_captured_sessions"),
+        ("sessions_app", "0057_times"),
     ]
 
     operations = [

@@ -1,5 +1,6 @@
 """The models; query sets and methods hold every change of rows."""
 
+from sessions_app.models.allowance import Allowance, Reservation
 from sessions_app.models.assistant import Assistant
 from sessions_app.models.attachment import Attachment
 from sessions_app.models.audit_entry import AuditEntry
@@ -11,7 +12,8 @@ from sessions_app.models.capture_address import CaptureAddress
 from sessions_app.models.captured_request import CapturedRequest, CapturedSession
 from sessions_app.models.content_grant import ContentGrant
 from sessions_app.models.database_probe import DatabaseProbe
-from sessions_app.models.exchange import Dialect, Exchange
+from sessions_app.models.dialect import Dialect
+from sessions_app.models.exchange import Exchange
 from sessions_app.models.exchange_attempt import ExchangeAttempt
 from sessions_app.models.file_change import FileChange
 from sessions_app.models.folder import Folder
@@ -45,7 +47,7 @@ from sessions_app.models.session_settings import SessionSettings
 from sessions_app.models.shared_link import SharedFile, SharedLink
 from sessions_app.models.sign_in_link import SignInLink
 from sessions_app.models.source import Blob, SentItem, Source
-from sessions_app.models.spending import Allowance, Spending
+from sessions_app.models.spending import Spending
 from sessions_app.models.tool_call import ToolCall
 from sessions_app.models.turn import Turn
 
@@ -92,6 +94,7 @@ __all__ = [
     "RawChunk",
     "Reading",
     "Reference",
+    "Reservation",
     "RetentionReport",
     "RetentionRules",
     "Run",

@@ -116,6 +116,7 @@ class Booking(models.Model):
         ordering = ["pk"]
         indexes = [
             models.Index(fields=["owner", "day"], name="booking_of_day"),
+            models.Index(fields=["day"], name="booking_by_day"),
             models.Index(fields=["cache_name"], name="booking_of_cache", condition=~Q(cache_name="")),
         ]
 

@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
+from django.db.models import Q
 from django.urls import reverse
 
+from sessions_app.models.dialect import Dialect
 from sessions_app.models.prepared import insert, update
 from sessions_app.models.run import describe
 from sessions_app.models.source import (
@@ -58,13 +60,6 @@ class ExchangeQuerySet(models.QuerySet["Exchange"]):
             **facts,
         )
         return insert(exchange)
-
-
-class Dialect(models.TextChoices):
-    """The format in which a request is sent; it is always prepared in Gemini's."""
-
-    GEMINI = "gemini", "Gemini"
-    OPENAI = "openai", "OpenAI-compatible"
 
 
 class Exchange(models.Model):
@@ -152,6 +147,9 @@ class Exchange(models.Model):
     usd = models.DecimalField(
         max_digits=14, decimal_places=8, null=True, help_text="What it cost; null: the price is unknown."
     )
+    reserved_usd = models.DecimalField(
+        max_digits=14, decimal_places=8, null=True, help_text="Budgets count it while it is open. Null: none."
+    )
     notes = models.JSONField(default=list, blank=True, help_text="Repairs and findings, as shown.")
     usage = models.JSONField(
         default=dict, blank=True, help_text="usageMetadata of the last chunk, as received."
@@ -178,6 +176,10 @@ class Exchange(models.Model):
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["session", "number"], name="exchange_number_in_session")
+        ]
+        indexes = [
+            models.Index(fields=["session"], name="exchange_open", condition=Q(ended_at=None)),
+            models.Index(fields=["started_at"], name="exchange_by_time"),
         ]
 
     def __str__(self) -> str:

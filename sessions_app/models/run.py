@@ -133,7 +133,10 @@ class Run(models.Model):
                 name="run_one_active_per_session",
             ),
         ]
-        indexes = [models.Index(fields=["status", "heartbeat_at"], name="run_reaper")]
+        indexes = [
+            models.Index(fields=["status", "heartbeat_at"], name="run_reaper"),
+            models.Index(fields=["started_at"], name="run_by_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.status} run of {self.started_at:%d %b %Y %H:%M:%S}"

@@ -1,4 +1,4 @@
-"""Sums of money by person, day and model, and what people may spend."""
+"""Sums of money by person, day and model."""
 
 from datetime import date
 from decimal import Decimal
@@ -106,18 +106,3 @@ def _adding() -> "tuple[models.QuerySet[Spending], dict[str, Any]]":
 
 
 _added = Change(_adding)
-
-
-class Allowance(models.Model):
-    """What a person may spend; an admin sets it."""
-
-    owner = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="allowance")
-    usd_per_day = models.DecimalField(max_digits=10, decimal_places=2, null=True, blank=True)
-    usd_per_month = models.DecimalField(max_digits=10, decimal_places=2, null=True, blank=True)
-    warn_percent = models.PositiveSmallIntegerField(default=80)
-    counts_emulator = models.BooleanField(
-        default=False, help_text="Whether budgets also count what the emulator's answers would have cost."
-    )
-
-    def __str__(self) -> str:
-        return str(self.owner)

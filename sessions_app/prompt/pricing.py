@@ -113,18 +113,29 @@ class BudgetScope(Code):
     SESSION = "session"
     TODAY = "today"
     THIS_MONTH = "this_month"
+    INSTALLATION_TODAY = "installation_today"
+    INSTALLATION_MONTH = "installation_month"
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """One limit in US dollars. `renewed_on` is the day on which it is reset, None for never."""
+    """One limit in US dollars. `renewed_on` is the day on which it is reset, None for never.
+
+    `held` is what requests under way have reserved of it: the most that they may cost.
+    """
 
     scope: BudgetScope
     limit: Decimal
     spent: Decimal
     warn_percent: int
     renewed_on: date | None = None
+    held: Decimal = Decimal(0)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all people share it: its sums are nobody's business."""
+        return self.scope in (BudgetScope.INSTALLATION_TODAY, BudgetScope.INSTALLATION_MONTH)
 
     @property
     def left(self) -> Decimal:
@@ -138,6 +149,13 @@ class Budget:
     @property
     def is_spent(self) -> bool:
         return self.spent >= self.limit
+
+    @property
+    def is_held(self) -> bool:
+        """Whether requests under way may use up the rest. Whoever spends only where nothing is spent or held
+        passes the limit by the cost of the last request alone.
+        """
+        return not self.is_spent and self.spent + self.held >= self.limit
 
     @property
     def is_near(self) -> bool:
@@ -162,6 +180,11 @@ def cost(usage: Usage, rates: Rates) -> Money:
         PriceTerm(TermKind.THOUGHTS, usage.thoughts, rates.output),
     )
     return Money(tuple(term for term in terms if term.tokens))
+
+
+def most_of(prompt: int, output: int, rates: Rates) -> Decimal:
+    """The most that a request costs which reads and writes at most so many tokens."""
+    return cost(Usage(prompt=prompt, output=output), rates).total
 
 
 def creation_cost(tokens: int, rates: Rates) -> Money:

@@ -21,6 +21,7 @@ from sessions_app.prompt.parts import holds_media
 from sessions_app.prompt.reply import Outcome, Reply
 from sessions_app.runs.attachment_parts import upload_files
 from sessions_app.runs.background import isolated
+from sessions_app.runs.budgets import until_free
 from sessions_app.runs.cache_lifecycle import hold_cache, keep_cache
 from sessions_app.runs.cache_rollover import maintain_caches
 from sessions_app.runs.completion import Completion, LastEvent, complete_run
@@ -202,7 +203,8 @@ class Engine:
         earlier = resend_of.exchange if resend_of else None
         if before is not None:
             token = before.reply.continuation_token
-            return await database_sync_to_async(prepare_hop)(before.prepared, token, resend_of=earlier)
+            go_on = partial(prepare_hop, before.prepared, token, resend_of=earlier)
+            return await until_free(database_sync_to_async(go_on), self._place(live), live.show_status)
         build = database_sync_to_async(
             partial(
                 prepare, live.run, step, self._endpoint, self._toolbox, resend_of=earlier, first=live.first
@@ -210,13 +212,12 @@ class Engine:
         )
         begun, live.begun = live.begun, None
         try:
-            async with self._place(live):
-                prepared = await build(begun=begun)
+            first = partial(build, begun=begun)
+            prepared = await until_free(first, self._place(live), live.show_status)
         except FilesNotUploaded as away:
             await upload_files(self.gateway, live.run, away.keys, live.show_status)
             live.show_status("Sending…")
-            async with self._place(live):
-                prepared = await build()
+            prepared = await until_free(build, self._place(live), live.show_status)
         live.first = prepared.first
         if live.holding is None:
             live.holding = hold_cache(self.gateway, prepared)

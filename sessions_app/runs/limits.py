@@ -1,4 +1,4 @@
-"""Budgets of sessions and persons, and the limits of a run.
+"""The limits of a run.
 
 Usage counts from the person's last message: an automatic run shares the limits of the run it continues.
 """
@@ -7,82 +7,20 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import DecimalField, F, Min, OuterRef, Q, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Min, Sum
 from django.utils import timezone
 
 from sessions_app.database import database_sync_to_async
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import LimitReached, OverLimit
-from sessions_app.models import Allowance, Exchange, Notification, Run, Session, SessionSettings, Spending
-from sessions_app.prompt.pricing import Budget, BudgetScope, MoneySource
+from sessions_app.models import Exchange, Notification, Run, SessionSettings
 from sessions_app.wording.refusals import error_texts
-
-SESSION_WARN_PERCENT = 80
-"""Share of a session's budget that triggers a warning; a person's budget has its own value."""
 
 HOP_LIMIT = 32
 """Requests that one answer may take. Sixteen fill the window of the model that continues (gemini-wire §8)."""
-
-AMOUNT_FIELD: "DecimalField[Decimal, Decimal]" = DecimalField(max_digits=16, decimal_places=8)
-
-
-def budgets_of(session: Session, options: SessionSettings, *, has_budget: bool = True) -> list[Budget]:
-    """All budgets that apply to a request of this session: one query, none without `has_budget`.
-
-    The emulator's money counts only where the owner's allowance says so.
-    """
-    allowance = _allowance_of(session.owner_id) if has_budget else None
-    found = _budgets_in(allowance)
-    if options.budget_usd is None:
-        return found
-    limit, spent = Decimal(str(options.budget_usd)), session.spent_usd
-    if allowance is None or not allowance.counts_emulator:
-        spent -= session.emulated_usd
-    return [Budget(BudgetScope.SESSION, limit, spent, SESSION_WARN_PERCENT), *found]
-
-
-def personal_budgets(owner_id: int) -> list[Budget]:
-    """A person's budgets of the UTC day and month: one query."""
-    return _budgets_in(_allowance_of(owner_id))
-
-
-def _allowance_of(owner_id: int) -> Allowance | None:
-    """With what counts since the beginning of the UTC day and month, as `today` and `this_month`."""
-    today = timezone.now().date()
-    rows = Allowance.objects.filter(owner_id=owner_id)
-    return rows.annotate(today=_booked_since(today), this_month=_booked_since(today.replace(day=1))).first()
-
-
-def _budgets_in(allowance: Allowance | None) -> list[Budget]:
-    if allowance is None:
-        return []
-    today = timezone.now().date()
-    tomorrow = today + timedelta(days=1)
-    next_month = (today.replace(day=1) + timedelta(days=32)).replace(day=1)
-    limits = (
-        (BudgetScope.TODAY, allowance.usd_per_day, tomorrow),
-        (BudgetScope.THIS_MONTH, allowance.usd_per_month, next_month),
-    )
-    return [
-        Budget(scope, limit, getattr(allowance, scope), allowance.warn_percent, anew)
-        for scope, limit, anew in limits
-        if limit is not None
-    ]
-
-
-def _booked_since(day: date) -> Coalesce:
-    """The sum of the person's bookings since `day` that budgets count, as an annotation of Allowance."""
-    counts = ~Q(source__in=(MoneySource.EMULATOR, MoneySource.CLIENT)) | Q(
-        source=MoneySource.EMULATOR, owner__allowance__counts_emulator=True
-    )
-    bookings = Spending.objects.filter(counts, owner_id=OuterRef("owner_id"), day__gte=day).order_by()
-    amount = F("usd") + F("cache_usd") + F("storage_usd")
-    total = bookings.values("owner_id").annotate(booked=Sum(amount)).values("booked")
-    return Coalesce(Subquery(total, output_field=AMOUNT_FIELD), Decimal(0), output_field=AMOUNT_FIELD)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from sessions_app.context.storage import count_stored, old_counts
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import RunError
-from sessions_app.models import CapturedRequest, QueuedMessage, Run, RunLog, Session, SharedLink
+from sessions_app.models import CapturedRequest, QueuedMessage, Reservation, Run, RunLog, Session, SharedLink
 from sessions_app.runs.background import detached, isolated, readable, supervised
 from sessions_app.runs.processes import abandoned_runs, end_abandoned_run, sessions_left_waiting
 from sessions_app.runs.retention import carry_out, due_now, report
@@ -215,6 +215,8 @@ def erase_left_behind() -> None:
         SharedLink.objects.expired().revoke()
     with isolated("captured_not_erased"):
         CapturedRequest.objects.expired().erase()
+    with isolated("reservations_not_released"):
+        Reservation.objects.expired().delete()
 
 
 async def count_storage() -> None:

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import structlog
+from django.db import transaction
 from django.utils import timezone
 
 from sessions_app.context.personal_limits import check_draft
 from sessions_app.database import database_sync_to_async
-from sessions_app.error_codes import RefusalCode
-from sessions_app.errors import BudgetSpent, GatewayError, PipewebError, RunError
+from sessions_app.errors import PipewebError, RunError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.markup import plain
-from sessions_app.models import Booking, Run, Session, Turn
+from sessions_app.models import Booking, Reservation, Run, Session, Turn
 from sessions_app.models.columns import storable
 from sessions_app.models.session import TITLE_LENGTH
 from sessions_app.prompt import pricing, wire
@@ -29,7 +29,7 @@ from sessions_app.prompt.payload import with_token
 from sessions_app.prompt.reply import Outcome, Reply, Usage
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, model_text, user_task
-from sessions_app.runs import limits
+from sessions_app.runs import budgets, limits
 from sessions_app.runs.money_source import source_of_session
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.serving import price_of_served, serving_model
@@ -102,15 +102,16 @@ async def _ask(
     progress: ReplyProgress | None = None
     booked = list[tuple[Usage, Decimal | None]]()
     while True:
-        await database_sync_to_async(_check_budget)(session)
+        reserved = await database_sync_to_async(_reserve)(session, gateway.route, body)
         progress = ReplyProgress(gateway.dialect, progress)
+        paying = Paying(session, cause, gateway.route, reserved)
         try:
             reply = await _answer(gateway, session.model, body, progress)
-        except (GatewayError, asyncio.CancelledError):
-            await database_sync_to_async(_book_broken)(session, cause, gateway.route, progress)
+        except BaseException:
+            await database_sync_to_async(paying.book_broken)(progress)
             raise
         response = progress.response(reply)
-        usd = await database_sync_to_async(_book)(session, cause, gateway.route, response)
+        usd = await database_sync_to_async(paying.book)(response)
         booked.append((response.usage, usd))
         if reply.outcome is not Outcome.CONTINUES or len(booked) >= limits.HOP_LIMIT:
             break
@@ -148,40 +149,56 @@ def request_body(material: Sequence[TurnValue], instruction: str) -> bytes:
     return wire.dumps({"contents": contents})
 
 
-def _check_budget(session: Session) -> None:
-    session.refresh_from_db(fields=["spent_usd", "emulated_usd"])
-    spent = next((one for one in limits.budgets_of(session, session.options) if one.is_spent), None)
-    if spent is not None:
-        raise BudgetSpent(RefusalCode.BUDGET_SPENT, **spent.stored())
+def _reserve(session: Session, route: str, body: bytes) -> Reservation | None:
+    """Raises BudgetSpent, BudgetHeld."""
+    usd = budgets.most_of_request(session.model, [body])
+    return budgets.reserve(budgets.Spender.of(session, session.options), route, usd)
 
 
-def _book(session: Session, cause: SpendingCause, route: str, reply: Reply) -> Decimal | None:
-    """Books tokens and cost, also of a failed draft; returns the cost."""
-    today, reported = timezone.now().date(), storable(reply.model_version, 80)
-    price, usage = price_of_served(session.model, reported, today), reply.usage
-    usd = pricing.cost(usage, price.rates(usage.prompt)).total if price else None
-    booking = Booking.of(
-        session,
-        cause,
-        source_of_session(session, route),
-        price,
-        model=serving_model(session.model, reported, today),
-        day=today,
-        usd=usd,
-        prompt_tokens=usage.prompt,
-        cached_tokens=min(usage.cached, usage.prompt),
-        output_tokens=usage.output,
-        thought_tokens=usage.thoughts,
-    )
-    Booking.objects.book(booking)
-    return usd
+@dataclass(frozen=True, slots=True)
+class Paying:
+    """Who pays for a request, and what is reserved for it until it is booked."""
 
+    session: Session
+    cause: SpendingCause
+    route: str
+    reserved: Reservation | None
 
-def _book_broken(session: Session, cause: SpendingCause, route: str, progress: ReplyProgress) -> None:
-    """Books what the provider had counted when an answer broke off or took too long."""
-    heard = progress.folder.reply()
-    if heard.usage.raw:
-        _book(session, cause, route, heard)
+    @transaction.atomic
+    def book(self, reply: Reply) -> Decimal | None:
+        """Books tokens and cost, also of a failed draft; returns the cost."""
+        session, usage = self.session, reply.usage
+        today, reported = timezone.now().date(), storable(reply.model_version, 80)
+        price = price_of_served(session.model, reported, today)
+        usd = pricing.cost(usage, price.rates(usage.prompt)).total if price else None
+        booking = Booking.of(
+            session,
+            self.cause,
+            source_of_session(session, self.route),
+            price,
+            model=serving_model(session.model, reported, today),
+            day=today,
+            usd=usd,
+            prompt_tokens=usage.prompt,
+            cached_tokens=min(usage.cached, usage.prompt),
+            output_tokens=usage.output,
+            thought_tokens=usage.thoughts,
+        )
+        Booking.objects.book(booking)
+        self._release()
+        return usd
+
+    def book_broken(self, progress: ReplyProgress) -> None:
+        """Books what the provider had counted when an answer broke off or took too long."""
+        heard = progress.folder.reply()
+        if heard.usage.raw:
+            self.book(heard)
+        else:
+            self._release()
+
+    def _release(self) -> None:
+        if self.reserved is not None:
+            Reservation.objects.filter(pk=self.reserved.pk).delete()
 
 
 TITLE_INSTRUCTION = (

@@ -38,6 +38,14 @@ FAULTS: dict[str, str] = {
         "The budget of the address's owner is spent. Nothing was sent. The page /spending/ tells when it "
         "begins anew."
     ),
+    CaptureFault.BUDGET_HELD: (
+        "Answers under way may use up the budget of the address's owner, or of the installation. Nothing was "
+        "sent. Ask again when they have ended."
+    ),
+    CaptureFault.NOT_BOOKED: (
+        "This address uses the key of Pipeweb, and what the request costs could not be booked: recording is "
+        "paused, or there is no room for more records. Nothing was sent."
+    ),
     CaptureFault.BUDGET_UNCHECKED: (
         "Whether the budget allows this request could not be checked, because the database does not answer. "
         "Nothing was sent."

@@ -85,16 +85,29 @@ BUDGETS = {
     BudgetScope.SESSION: "the budget of this chat",
     BudgetScope.TODAY: "your budget for today",
     BudgetScope.THIS_MONTH: "your budget for this month",
+    BudgetScope.INSTALLATION_TODAY: "the budget of this installation for today",
+    BudgetScope.INSTALLATION_MONTH: "the budget of this installation for this month",
     BudgetScope.UNKNOWN: "a budget",
 }
 
 STATES = {
     "near": "{percent} % of {name} is spent ({left} left).",
     "spent": "{Name} is spent: {spent} of {limit}.",
+    "held": "Answers under way may use up {name} ({left} left).",
 }
+
+WAITS = "{state} This one goes on when they have ended."
+
+SHARED_STATES = {
+    "near": "{percent} % of {name} is spent.",
+    "spent": "{Name} is spent.",
+    "held": "Answers under way may use up {name}.",
+}
+"""Of a budget that all people share: no sums."""
 
 REMEDIES = {
     "renewed": "It begins anew on {day.day} {day:%B} at 00:00 UTC. An administrator can raise it.",
+    "held": "Ask again when they have ended.",
     "lasting": "It does not begin anew: raise it in the chat's settings, or go on in a new chat.",
 }
 
@@ -152,8 +165,9 @@ def budget_name(budget: Budget) -> str:
 
 
 def budget_state(budget: Budget) -> str:
-    """That a budget is spent, or how much of it."""
-    return STATES["spent" if budget.is_spent else "near"].format(
+    """That a budget is spent or held, or how much of it is spent."""
+    case = "spent" if budget.is_spent else "held" if budget.is_held else "near"
+    return (SHARED_STATES if budget.is_shared else STATES)[case].format(
         percent=budget.percent,
         name=BUDGETS[budget.scope],
         Name=budget_name(budget),
@@ -167,8 +181,15 @@ def budget_states(budgets: Iterable[Budget]) -> str:
     return " ".join(map(budget_state, budgets))
 
 
+def waits(budget: Budget | None) -> str:
+    """Why a request is not sent yet."""
+    return WAITS.format(state=budget_state(budget) if budget else "").strip()
+
+
 def budget_remedy(budget: Budget) -> str:
-    """When it begins anew, and who can change it."""
+    """When it begins anew, and who can change it; of one that is held, what it waits for."""
+    if budget.is_held:
+        return REMEDIES["held"]
     if budget.renewed_on is None:
         return REMEDIES["lasting"]
     return REMEDIES["renewed"].format(day=budget.renewed_on)

@@ -35,6 +35,7 @@ SENTENCES: dict[str, str] = {
     RefusalCode.PANEL_KEY_RESERVED: "Nothing in the context can be called {key}: that key is the clock.",
     RefusalCode.HISTORY_INVALID: "Nothing was sent: the history breaks {rules}.",
     RefusalCode.BUDGET_SPENT: "{state}",
+    RefusalCode.BUDGET_HELD: "{state}",
     RefusalCode.MAX_ROUNDS: "A guard rail ended this: {spent} rounds of tools of at most {limit}.",
     RefusalCode.MAX_TOKENS: "A guard rail ended this: {spent:,} tokens of at most {limit:,}.",
     RefusalCode.MAX_USD: "A guard rail ended this: ${spent:.4f} of at most ${limit:.2f}.",
@@ -75,6 +76,7 @@ HINTS: dict[str, str] = {
         "{breaches} Repair the history, or let this chat repair it by itself (settings)."
     ),
     RefusalCode.BUDGET_SPENT: "Nothing was sent. {remedy}",
+    RefusalCode.BUDGET_HELD: "Nothing was sent. {remedy}",
     RefusalCode.MAX_ROUNDS: LIMIT_HINT,
     RefusalCode.MAX_TOKENS: LIMIT_HINT,
     RefusalCode.MAX_USD: LIMIT_HINT,
@@ -184,7 +186,7 @@ def breach(figures: Mapping[str, str]) -> str:
 
 
 def _derived(reason: str, figures: Mapping[str, Any]) -> dict[str, str]:
-    if reason == RefusalCode.BUDGET_SPENT:
+    if reason in (RefusalCode.BUDGET_SPENT, RefusalCode.BUDGET_HELD):
         budget = Budget.restored(figures)
         return {"state": costs.budget_state(budget), "remedy": costs.budget_remedy(budget)} if budget else {}
     if reason in ROOM:

@@ -175,7 +175,7 @@ def test_a_session_shows_its_figures(root: Client, alice: User) -> None:
     Exchange.objects.filter(number=2).update(error={"kind": "QuotaExceeded"})
     row = re.sub(r"<[^>]+>", " ", root.get(list_of("session")).content.decode())
     assert re.search(
-        rf"{str(session.public)[:8]}\s+alice\s+{MODEL}\s+4\s+2\s+2,600\s+85 %\s+QuotaExceeded", row
+        rf"{str(session.public)[:8]}\s+alice\s+{MODEL}\s+4\s+2\s+2,600\s+85 %\s+\$0.00\s+QuotaExceeded", row
     )
 
 

@@ -1,10 +1,13 @@
 """Limits are set on the page of a group, of a person, or for everybody."""
 
+from decimal import Decimal
+
 import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.urls import reverse
 
+from sessions_app.context.allowances import rules_of
 from sessions_app.context.personal_limits import LIMIT_NAMES, EffectiveLimits, limits_of
 from sessions_app.models import PersonalLimits
 from tests.factories import make_run, make_session
@@ -38,8 +41,26 @@ def test_a_group_has_its_limits_on_its_page(root: Client, alice: User) -> None:
     group = Group.objects.create(name="guests")
     alice.groups.add(group)
     place = reverse("admin:auth_group_change", args=[group.pk])
-    assert root.post(place, {"name": "guests", **inline(sends_per_minute="3")}).status_code == 302
+    said = inline(sends_per_minute="3") | allowance(usd_per_day="0.00000001")
+    assert root.post(place, {"name": "guests", **said}).status_code == 302
     assert limits_of(alice.pk).sends_per_minute == 3
+    assert rules_of(alice.pk).own.day == Decimal("0.00000001")
+
+
+def allowance(**values: str) -> dict[str, str]:
+    """The fields of the inline form of the allowance."""
+    counts = {"allowance-TOTAL_FORMS": "1", "allowance-INITIAL_FORMS": "0"}
+    return counts | {f"allowance-0-{name}": value for name, value in {"warn_percent": "80", **values}.items()}
+
+
+def test_the_ceiling_is_set_once_in_the_admin(root: Client, alice: User) -> None:
+    add = reverse("admin:sessions_app_allowance_add")
+    said = {"is_ceiling": "on", "usd_per_month": "0.005", "warn_percent": "80"}
+    assert root.post(add, said).status_code == 302
+    assert rules_of(alice.pk).ceiling.month == Decimal("0.005")
+    assert "ceiling is set already" in root.post(add, said).content.decode()
+    assert root.post(add, {"usd_per_month": "-1", "warn_percent": "80"}).status_code == 200
+    assert "the installation" in root.get(reverse("admin:sessions_app_allowance_changelist")).content.decode()
 
 
 def test_the_page_of_a_person_says_what_is_used_and_allowed(root: Client, alice: User) -> None:

@@ -24,6 +24,7 @@ FILTERED = {
     "memory": {"importance"},
     "prompttext": {"kind", "layer"},
     "run": {"status", "outcome"},
+    "session": {"model", "origin"},
     "spending": {"model", "source"},
     "turn": {"kind"},
 }

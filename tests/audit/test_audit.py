@@ -29,6 +29,7 @@ BROKEN: dict[Figure, dict[str, Any]] = {
     Figure.LOST_TOKENS: {"lost_tokens": 999_999},
     Figure.LOST_USD: {"lost_usd": Decimal("0.5")},
     Figure.VERDICT: {"verdict": "our_drop"},
+    Figure.RESERVED_USD: {"reserved_usd": Decimal("0.00000001")},
 }
 """By figure a change of one exchange that only this figure contradicts, and perhaps the loss of the next."""
 

@@ -151,7 +151,8 @@ def test_titles_and_summaries_are_priced_by_what_they_were_counted(
 ) -> None:
     usage = {"promptTokenCount": 7_000, "candidatesTokenCount": 9, "totalTokenCount": 7_009}
     route = session.exchanges.values_list("route", flat=True)[0]
-    side_requests._book(session, cause, route, fold([text_chunk("A title", usage=usage)]))
+    counted = fold([text_chunk("A title", usage=usage)])
+    side_requests.Paying(session, cause, route, None).book(counted)
     assert audited(session) == []
     rebooked(cause.value, usd=CENT)(session)
     assert figures(session) == {F_.BOOKED_USD}

@@ -7,17 +7,20 @@ from typing import Any
 
 import httpx2
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.utils import timezone
 
 from sessions_app.capture import server_key
 from sessions_app.capture.headers import keyed_hash
+from sessions_app.capture.recording import Recording
 from sessions_app.capture.server_key import Grant, read_grant
 from sessions_app.error_codes import CaptureFault
-from sessions_app.models import Allowance, PersonalLimits, Spending
+from sessions_app.models import Allowance, PersonalLimits, Reservation, Spending
 from sessions_app.prompt.pricing import MoneySource
 from tests.capture.relaying import ADDRESS, GENERATE, Bench, answering
+from tests.prices import make_price
 
 WITH_KEY = replace(ADDRESS, uses_server_key=True)
 GRANT = Grant("server-key", 8)
@@ -165,6 +168,59 @@ async def test_what_programs_ask_for_goes_out_with_it(method: str, path: str) ->
     bench = bench_with()
     assert (await bench.ask(path, method=method)).status == 200
     assert bench.provider.requests[0].headers["x-goog-api-key"] == "server-key"
+
+
+@pytest.fixture
+def budget(transactional_db: None, alice: User) -> Allowance:
+    make_price("gemini-3-flash-preview")
+    return Allowance.objects.create(owner=alice, usd_per_day=Decimal("0.1"))
+
+
+async def test_calls_beside_each_other_reserve_what_they_may_cost(budget: Allowance, alice: User) -> None:
+    hold, has_begun = asyncio.Event(), asyncio.Event()
+
+    async def play(request: httpx2.Request) -> httpx2.Response:
+        has_begun.set()
+        await hold.wait()
+        return httpx2.Response(200)
+
+    of_alice = replace(WITH_KEY, owner=alice.pk)
+    bench = Bench(play, of_alice, lambda owner: Grant("server-key", 8, has_budget=True))
+    first = asyncio.ensure_future(bench.ask())
+    await has_begun.wait()
+    assert (await bench.ask()).headers["x-pipeweb"] == "budget_held"
+    hold.set()
+    assert (await first).status == 200
+    ended = bench.recorded()[1][-1]
+    assert ended.reservation and await Reservation.objects.filter(pk=ended.reservation).aexists()
+    await sync_to_async(Recording())([ended])
+    assert not await Reservation.objects.aexists()
+    await bench.relay.close()
+
+
+async def test_what_would_not_be_booked_is_not_spent(budget: Allowance, alice: User) -> None:
+    grant = Grant("server-key", 8, has_budget=True)
+    paused = replace(WITH_KEY, owner=alice.pk, is_paused=True)
+    bench = Bench(answering(b"x"), paused, lambda owner: grant)
+    assert (await bench.ask()).headers["x-pipeweb"] == "not_booked"
+    full = Bench(answering(b"x"), replace(WITH_KEY, owner=alice.pk), lambda owner: grant)
+    full.recorder.begin = lambda begun: False  # type: ignore[method-assign]
+    assert (await full.ask()).headers["x-pipeweb"] == "not_booked"
+    assert not full.provider.requests and not await Reservation.objects.aexists()
+    for one in (bench, full):
+        await one.relay.close()
+
+
+@pytest.mark.parametrize("body", [b'{"cachedContent":"c"}', b'{"generationConfig":{"candidateCount":8}}'])
+def test_what_a_call_may_read_or_write_beyond_its_body_is_reserved(
+    budget: Allowance, alice: User, body: bytes
+) -> None:
+    kept = []
+    for one in (b"{" + b" " * len(body) + b"}", body):
+        server_key.reserve_call(alice.pk, "gemini-3-flash-preview", one, server_key.PAID_ROUTE)
+        kept.append(Reservation.objects.get().usd)
+        Reservation.objects.all().delete()
+    assert kept[1] > 2 * kept[0]
 
 
 @pytest.mark.django_db

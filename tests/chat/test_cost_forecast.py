@@ -205,9 +205,9 @@ def test_the_news_bring_the_line_and_the_sum_in_the_header(session: Session, cli
     assert 'id="outlook"' in page and 'hx-swap-oob="true"' in page and "Next, nothing cached:" in page
 
 
-def test_an_outlook_costs_four_statements(session: Session, django_assert_num_queries: Any) -> None:
+def test_an_outlook_costs_three_statements(session: Session, django_assert_num_queries: Any) -> None:
     factories.make_history(session, 5)
     found = Session.objects.select_related("head").get(pk=session.pk)
     CostForecast.of(found)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(3):
         CostForecast.of(found)

@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.chat.answer_cost import AnswerCost
-from sessions_app.chat.spending import escape_formulas
 from sessions_app.models import Allowance, Booking, Exchange, Session, Spending
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import Money, MoneySource, Rates, cost
 from sessions_app.prompt.reply import Usage
+from sessions_app.spreadsheets import escape_formulas
 from tests.factories import make_session
 
 RATES = Rates(Decimal("0.50"), Decimal("0.05"), Decimal(3))

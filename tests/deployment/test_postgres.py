@@ -23,6 +23,7 @@ FOLDERS = (
     *("panels", "inspector/test_views.py", "runs/test_engine.py", "runs/test_cache_lifecycle.py"),
     *(
         "runs/test_processes.py",
+        "runs/test_budgets.py",
         "runs/test_cache_rollover.py",
         "runs/test_cache_processes.py",
         "runs/test_run_poller.py",

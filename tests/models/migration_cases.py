@@ -4,6 +4,7 @@ Each function runs on the opened database of `test_migrations` and raises Assert
 """
 
 from collections.abc import Callable
+from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -37,6 +38,7 @@ from sessions_app.models import (
     Price,
     ProviderFileRemoval,
     RawChunk,
+    Reservation,
     RetentionRules,
     Run,
     RunLog,
@@ -263,6 +265,25 @@ def nobody_may_read_what_others_wrote() -> None:
     assert not Permission.objects.filter(codename="read_content", user__isnull=False).exists()
 
 
+def allowances_are_of_people_and_nothing_is_reserved() -> None:
+    assert not Allowance.objects.exclude(owner__isnull=False, group=None, everybody=None).exists()
+    assert not Exchange.objects.exclude(reserved_usd=None).exists()
+    assert not Reservation.objects.exists()
+    small = Allowance.objects.create(is_ceiling=True, usd_per_day=Decimal("0.00000001"))
+    assert Allowance.objects.get(is_ceiling=True).usd_per_day == Decimal("0.00000001")
+    small.delete()
+
+
+def rows_can_be_found_by_their_time() -> None:
+    with connection.cursor() as cursor:
+        for model, name in (
+            (Exchange, "exchange_by_time"),
+            (Run, "run_by_time"),
+            (Booking, "booking_by_day"),
+        ):
+            assert name in connection.introspection.get_constraints(cursor, model._meta.db_table)
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -293,12 +314,14 @@ CASES: dict[str, Callable[[], None]] = {
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
-    "0062_file_changes": no_old_session_has_changed_a_file,
+    "0060_file_changes": no_old_session_has_changed_a_file,
     "0059_provider_file_removal": no_file_waits_for_its_removal,
     "0058_retention": nothing_was_purged_and_no_rule_is_set,
     "0052_captured_keys": an_address_passes_the_programs_key_on,
     "0054_audit_log": the_log_is_append_only,
     "0055_content_grants": nobody_may_read_what_others_wrote,
+    "0056_budgets": allowances_are_of_people_and_nothing_is_reserved,
+    "0057_times": rows_can_be_found_by_their_time,
     "0029_bookings": every_amount_is_a_booking_whose_source_is_unknown,
     "0030_book_the_past": sums_of_sessions_and_days_are_those_of_their_bookings,
 }

@@ -152,7 +152,7 @@ class Play:
 
     def side_request(self) -> None:
         cause = self.chance.choice([SpendingCause.TITLE, SpendingCause.SUMMARY])
-        side_requests._book(self.session(), cause, "route-a", reply())
+        side_requests.Paying(self.session(), cause, "route-a", None).book(reply())
 
     def make_cache(self) -> None:
         name = f"cachedContents/{len(self.caches)}"

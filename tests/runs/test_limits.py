@@ -12,6 +12,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessions_app.context.allowances import rules_of
 from sessions_app.errors import LimitReached
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import (
@@ -26,7 +27,8 @@ from sessions_app.models import (
 )
 from sessions_app.prompt.pricing import Budget, BudgetScope, MoneySource
 from sessions_app.prompt.turns import TurnKind
-from sessions_app.runs.limits import RunUsage, budgets_of, personal_budgets, reached_limit, usage_of
+from sessions_app.runs.budgets import Spender
+from sessions_app.runs.limits import RunUsage, reached_limit, usage_of
 from sessions_app.runs.runner import Runner
 from tests.factories import make_exchange, make_run, make_session
 from tests.prices import make_price
@@ -56,7 +58,7 @@ def test_a_budget_of_nothing_is_spent() -> None:
 
 
 def test_without_limits_there_is_no_budget(alice: User) -> None:
-    assert budgets_of(make_session(alice), SessionSettings()) == []
+    assert Spender.of(make_session(alice), SessionSettings()).budgets() == []
 
 
 def test_a_day_and_a_month_are_counted_apart(alice: User, bob: User) -> None:
@@ -64,7 +66,7 @@ def test_a_day_and_a_month_are_counted_apart(alice: User, bob: User) -> None:
     book(alice, "0.25")
     book(bob, "40")
     book(alice, "30", days_ago=40)
-    today, month = personal_budgets(alice.pk)
+    today, month = Spender.person(alice.pk).budgets()
     assert (today.spent, month.spent) == (Decimal("0.25"), Decimal("0.25"))
     assert (today.scope, month.scope) == (BudgetScope.TODAY, BudgetScope.THIS_MONTH)
     now = timezone.now().date()
@@ -76,7 +78,7 @@ def test_caches_count_too(alice: User) -> None:
     Allowance.objects.create(owner=alice, usd_per_day=1)
     day = timezone.now().date()
     Spending.objects.create(owner=alice, day=day, model="m", cache_usd=1, storage_usd=2)
-    assert personal_budgets(alice.pk)[0].spent == 3
+    assert Spender.person(alice.pk).budgets()[0].spent == 3
 
 
 @pytest.mark.parametrize("counts", [False, True])
@@ -86,14 +88,14 @@ def test_the_emulators_money_counts_only_when_asked(alice: User, counts: bool) -
     day = timezone.now().date()
     Spending.objects.create(owner=alice, day=day, model="m", usd=4, source=MoneySource.EMULATOR)
     session = make_session(alice, spent_usd=5, emulated_usd=4)
-    own, today = budgets_of(session, SessionSettings(budget_usd=9))
+    own, today = Spender.of(session, SessionSettings(budget_usd=9)).budgets()
     wanted = ["5", "4.25"] if counts else ["1", "0.25"]
     assert [own.spent, today.spent] == [Decimal(usd) for usd in wanted]
 
 
 def test_without_an_allowance_the_emulators_money_is_no_budgets(alice: User) -> None:
     session = make_session(alice, spent_usd=5, emulated_usd=4)
-    assert [one.spent for one in budgets_of(session, SessionSettings(budget_usd=9))] == [1]
+    assert [one.spent for one in Spender.of(session, SessionSettings(budget_usd=9)).budgets()] == [1]
 
 
 def test_all_budgets_of_a_request_are_one_statement(
@@ -101,8 +103,9 @@ def test_all_budgets_of_a_request_are_one_statement(
 ) -> None:
     Allowance.objects.create(owner=alice, usd_per_day=1, usd_per_month=50)
     session = make_session(alice)
+    assert rules_of(alice.pk)
     with django_assert_num_queries(1):  # type: ignore[operator]
-        assert len(budgets_of(session, SessionSettings(budget_usd=2))) == 3
+        assert len(Spender.of(session, SessionSettings(budget_usd=2)).budgets()) == 3
 
 
 async def limit(session: Session, usd: float) -> None:

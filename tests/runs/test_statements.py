@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from sessions_app.context.allowances import rules_of
 from sessions_app.models import Allowance, CacheEntry, Exchange, Notification, Run, Session, ToolCall, Turn
 from sessions_app.models.branches import head_of
 from sessions_app.panels import TOOLBOX
@@ -79,7 +80,9 @@ def test_a_named_cache_costs_no_more(session: Session) -> None:
 def test_an_open_notification_and_a_budget_cost_what_they_need(session: Session, alice: User) -> None:
     Notification.objects.add(session.pk, Notification.Kind.CUSTOM, "Something happened.")
     Allowance.objects.create(owner=alice, usd_per_day=10)
-    assert statements_of(started(session, "A third")) <= 17  # the panel that shows it is new
+    assert rules_of(alice.pk)
+    # The panel that shows it is new; the lock of the person, and the sums once more with it.
+    assert statements_of(started(session, "A third")) <= 19
     assert not Notification.objects.open().exists()
 
 

@@ -165,6 +165,8 @@ SUMS = (
 
 BUDGETS = (
     *(Budget(scope, Decimal(10), Decimal("8.5"), 80) for scope in BudgetScope),
+    *(Budget(scope, Decimal(10), Decimal(9), 80, held=Decimal(1)) for scope in BudgetScope),
+    Budget(BudgetScope.INSTALLATION_TODAY, Decimal(10), Decimal(11), 80, date(2026, 11, 23)),
     Budget(BudgetScope.TODAY, Decimal(10), Decimal(11), 80, date(2026, 11, 23)),
 )
 
@@ -272,7 +274,7 @@ def all_sentences() -> Iterator[str]:
     yield from map(costs.equation, SUMS)
     yield from _sentences_of_bookings()
     for budget in BUDGETS:
-        yield from (costs.budget_state(budget), costs.budget_remedy(budget))
+        yield from (costs.budget_state(budget), costs.budget_remedy(budget), costs.waits(budget))
     yield sentences.earlier_version("What was said.")
     for action in sessions.DONE:
         yield from (sessions.done(action, "One", count) for count in (1, 2))

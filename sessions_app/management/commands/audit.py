@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand
 
 from sessions_app.audit.audit import audit_session
 from sessions_app.audit.differences import Difference
+from sessions_app.audit.reservations import audit_reservations
 from sessions_app.audit.session_money import audit_left_caches, audit_money
 from sessions_app.audit.spending import audit_days, audit_month, booked_months
 from sessions_app.management.session_arguments import add_session_arguments, chosen_sessions
@@ -54,6 +55,7 @@ def of_sessions(sessions: Iterable[Session]) -> Iterator[Difference]:
 def of_spending() -> Iterator[Difference]:
     """What belongs to people: the sums of their days, and each month as their page shows it."""
     yield from audit_days()
+    yield from audit_reservations()
     for owner, month in booked_months():
         yield from audit_month(owner, month, shown_month(owner, month))
 

@@ -14,7 +14,7 @@ from sessions_app.context.model_lookup import facts_of, newest_served
 from sessions_app.errors import RequestRefused, RunEnded
 from sessions_app.gemini.model_capabilities import Capabilities
 from sessions_app.gemini.routes import route_to
-from sessions_app.models import Allowance, CacheRefusal, Exchange, Notification, Run, Session, SessionSettings
+from sessions_app.models import CacheRefusal, Exchange, Notification, Run, Session, SessionSettings
 from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.models.run import RUN
 from sessions_app.prompt.remarks import Remark
@@ -22,6 +22,7 @@ from sessions_app.prompt.rollover import PastExchange
 from sessions_app.prompt.stage_records import StageFigures, StageName, StageRecord, StageStatus
 from sessions_app.prompt.strategy import Strategy
 from sessions_app.rendering.renderer import RenderTime
+from sessions_app.runs.budgets import Spender
 from sessions_app.runs.request.endpoint import Endpoint
 from sessions_app.tools import Toolbox
 
@@ -151,9 +152,8 @@ class RequestContext:
     """What is known before the first stage; constant while the request is prepared.
 
     `first` is None in the first request of a run. `served` is the model that answered last on this
-    endpoint. `has_notifications` and `has_budget` are false when there is certainly no open notification or
-    no budget of the person. `is_aside`: the next run asks another model, so nothing is kept for later
-    requests to this one.
+    endpoint. `has_notifications` is false when there is certainly no open notification. `is_aside`: the next
+    run asks another model, so nothing is kept for later requests to this one.
     """
 
     run: Run
@@ -168,7 +168,6 @@ class RequestContext:
     served: str = ""
     recent: RecentExchanges = field(default_factory=RecentExchanges)
     has_notifications: bool = True
-    has_budget: bool = True
     render_time: RenderTime = field(default_factory=RenderTime)
     is_aside: bool = False
 
@@ -206,7 +205,6 @@ class RequestContext:
             served,
             recent,
             session.has_notifications,
-            session.has_budget,
             is_aside=is_aside,
         )
 
@@ -214,6 +212,11 @@ class RequestContext:
     def route(self) -> str:
         """The route of this request's signatures and caches."""
         return route_to(self.endpoint.route, self.capabilities.family)
+
+    @property
+    def spender(self) -> Spender:
+        """Whose budgets apply."""
+        return Spender.of(self.session, self.options)
 
     @property
     def tools(self) -> list[str]:
@@ -303,5 +306,4 @@ def with_request_facts(sessions: Any) -> Any:
     """Annotates what saves a request from asking in vain."""
     return sessions.annotate(
         has_notifications=Exists(Notification.objects.open().filter(session=OuterRef("pk"))),
-        has_budget=Exists(Allowance.objects.filter(owner=OuterRef("owner"))),
     )

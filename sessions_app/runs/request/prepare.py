@@ -3,13 +3,16 @@
 Runs in the database thread, so that a long history does not block the event loop.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from time import perf_counter
 
 from django.db import transaction
 
 from sessions_app.context.model_lookup import model_warnings
-from sessions_app.errors import PromptError, RequestRefused
+from sessions_app.errors import BudgetHeld, PromptError, RequestRefused
 from sessions_app.gemini.model_capabilities import Capabilities
 from sessions_app.models import Exchange, Run, Session, SessionSettings, Turn
 from sessions_app.prompt.caching import CachePlan
@@ -19,6 +22,7 @@ from sessions_app.prompt.payload import GenerationConfig, Payload, assemble
 from sessions_app.prompt.pricing import Budget
 from sessions_app.prompt.remarks import Remark
 from sessions_app.prompt.stage_records import CheckFigures, StageName, StageStatus
+from sessions_app.runs.budgets import most_of_payload
 from sessions_app.runs.request import caching, stages
 from sessions_app.runs.request.caching import ChosenCaching, PlannedCache
 from sessions_app.runs.request.context import (
@@ -110,35 +114,44 @@ def prepare(
     """Runs the stages and records the exchange. `first` is that of the run's first request, for which `begun`
     is the session that its start has read.
 
-    Raises RequestRefused (PromptError, BudgetSpent), with the stage records stored on the run, and
-    FilesNotUploaded when files have to be uploaded first, and RunEnded.
+    Raises RequestRefused (PromptError, BudgetSpent), with the stage records stored on the run, BudgetHeld
+    while answers beside it may use up a budget, FilesNotUploaded when files have to be uploaded first, and
+    RunEnded.
     """
     began = perf_counter()
     context = RequestContext.read(run, step, endpoint, toolbox, resend_of, first=first, begun=begun)
     log = StageLog()
-    try:
+    with _refusals_stored(run, log):
         built = build(context, log)
-    except RequestRefused:
-        Run.objects.filter(pk=run.pk).update(stages=log.stored())
-        raise
-    return PreparedRequest(_record(context, built, log, began), context, built)
+        exchange = _record(context, built, log, began)
+    return PreparedRequest(exchange, context, built)
 
 
 def prepare_hop(before: PreparedRequest, token: str, *, resend_of: Exchange | None = None) -> PreparedRequest:
     """Records the request that goes on with an answer: the one before with the token, and no other byte.
 
-    Of the stages only the budget is asked anew. Raises BudgetSpent, RunEnded.
+    Of the stages only the budget is asked anew. Raises BudgetSpent, BudgetHeld, RunEnded.
     """
     began, sent, log = perf_counter(), before.context, StageLog()
     now = RequestContext.read(sent.run, sent.step, sent.endpoint, sent.toolbox, resend_of)
-    try:
+    with _refusals_stored(sent.run, log):
         near = log.run(StageName.CHECK_BUDGET, stages.check_budget, now)
-    except RequestRefused:
-        Run.objects.filter(pk=sent.run.pk).update(stages=log.stored())
+        built = replace(before.built, payload=before.payload.continued(token), near=near)
+        context = replace(sent, resend_of=resend_of)
+        exchange = _record(context, built, log, began, continues=before.exchange)
+    return PreparedRequest(exchange, context, built)
+
+
+@contextmanager
+def _refusals_stored(run: Run, log: StageLog) -> Iterator[None]:
+    """What was refused keeps its stage records; what waits for money is prepared again."""
+    try:
+        yield
+    except BudgetHeld:
         raise
-    built = replace(before.built, payload=before.payload.continued(token), near=near)
-    context = replace(sent, resend_of=resend_of)
-    return PreparedRequest(_record(context, built, log, began, continues=before.exchange), context, built)
+    except RequestRefused:
+        Run.objects.filter(pk=run.pk).update(stages=log.stored())
+        raise
 
 
 def build(context: RequestContext, log: StageLog) -> BuiltRequest:
@@ -205,6 +218,7 @@ def _record(
     *,
     continues: Exchange | None = None,
 ) -> Exchange:
+    reserved = _reserved(context, built.payload)
     Run.objects.hold(context.run.pk)
     payload, endpoint, plan = built.payload, context.endpoint, built.planned.plan
     strategy = built.caching.strategy.record
@@ -231,7 +245,18 @@ def _record(
         build_ms=(perf_counter() - began) * 1000,
         resend_of=context.resend_of,
         continues=continues,
+        reserved_usd=reserved,
     )
+
+
+def _reserved(context: RequestContext, payload: Payload) -> Decimal | None:
+    """What the exchange reserves; None without a budget that counts it. Raises BudgetSpent, BudgetHeld."""
+    spender = context.spender
+    if not spender.pays_for(context.route):
+        return None
+    spender.lock()
+    spender.check(context.route)
+    return most_of_payload(payload, context.served)
 
 
 def _previous_of(context: RequestContext) -> int | None:

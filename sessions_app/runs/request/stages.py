@@ -16,7 +16,7 @@ from sessions_app.context.session_texts import (
 )
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.error_codes import RefusalCode
-from sessions_app.errors import BudgetSpent, HistoryInvalid
+from sessions_app.errors import HistoryInvalid
 from sessions_app.models import HistoryChunk, Notification, Turn
 from sessions_app.models.turn_statements import ANY_CHUNK
 from sessions_app.panels.base import ReadPanel
@@ -45,7 +45,6 @@ from sessions_app.prompt.stage_records import (
 )
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.runs.attachment_parts import resolve_files
-from sessions_app.runs.limits import budgets_of
 from sessions_app.runs.request.caching import ChosenCaching
 from sessions_app.runs.request.context import RequestContext, StageResult
 
@@ -60,11 +59,8 @@ def build_trigger(context: RequestContext) -> StageResult[None]:
 
 
 def check_budget(context: RequestContext) -> StageResult[tuple[Budget, ...]]:
-    """The budgets that are nearly spent. Raises BudgetSpent."""
-    budgets = budgets_of(context.session, context.options, has_budget=context.has_budget)
-    for budget in budgets:
-        if budget.is_spent:
-            raise BudgetSpent(RefusalCode.BUDGET_SPENT, **budget.stored())
+    """The budgets that are nearly spent. Raises BudgetSpent, BudgetHeld."""
+    budgets = context.spender.check(context.route)
     near = tuple(budget for budget in budgets if budget.is_near)
     figures = (
         BudgetFigures(case="limited", budgets=len(budgets), usd_left=min(one.left for one in budgets))

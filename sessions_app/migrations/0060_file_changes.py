@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0053_captured_sessions"),
+        ("sessions_app", "0059_provider_file_removal"),
     ]
 
     operations = [

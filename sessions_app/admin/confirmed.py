@@ -1,0 +1,55 @@
+"""Actions on chosen rows behind a page that says what will happen, to how many rows."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from sessions_app.admin.base import add_history
+
+SHOWN = 50
+"""Rows that the page names; of the rest it says how many."""
+
+CONFIRMED = "confirmed"
+
+Carry = Callable[[QuerySet[Any]], int]
+"""Does it to these rows; returns how many were changed."""
+
+
+def confirmed_action(
+    name: str, title: str, consequence: str, carry_out: Carry, permission: str
+) -> Callable[..., HttpResponse | None]:
+    """An action of a list. Its page has ids and figures, never a title; what was done is recorded."""
+
+    def act(listing: Any, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        if CONFIRMED not in request.POST:
+            return _page(listing, request, queryset, name=name, title=title, consequence=consequence)
+        keys = list(queryset.values_list("pk", flat=True))
+        rows = queryset.model._default_manager.filter(pk__in=keys)
+        changed = carry_out(rows)
+        add_history(request, rows.only("pk", "public"), title)
+        listing.message_user(request, f"{title}: {changed:,} of {len(keys):,} rows.", messages.SUCCESS)
+        return None
+
+    act.__name__ = name
+    decorated: Callable[..., HttpResponse | None] = admin.action(
+        act, description=title, permissions=[permission]
+    )
+    return decorated
+
+
+def _page(listing: Any, request: HttpRequest, queryset: QuerySet[Any], **said: str) -> HttpResponse:
+    keys = queryset.values_list("pk", "public")
+    chosen = [(pk, str(public)) for pk, public in keys]
+    context = {
+        **listing.admin_site.each_context(request),
+        **said,
+        "opts": listing.model._meta,
+        "chosen": chosen,
+        "named": chosen[:SHOWN],
+        "more": max(0, len(chosen) - SHOWN),
+    }
+    return TemplateResponse(request, "admin/confirm_action.html", context)
