@@ -18,7 +18,7 @@ from sessions_app.models import Attachment, Notification, QueuedMessage, Run, Se
 from sessions_app.models.notification import PREVIEW
 from sessions_app.models.prepared import Parameter, Reading, insert, update
 from sessions_app.runs.limits import notify_limit
-from sessions_app.runs.request.context import with_request_facts
+from sessions_app.runs.request.session_reading import with_request_facts
 from sessions_app.runs.triggers import (
     BUSY,
     responses_to_resume,

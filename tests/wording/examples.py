@@ -11,7 +11,6 @@ from typing import Any
 from sessions_app.capture.placements import Relation
 from sessions_app.error_codes import CaptureFault, RefusalCode, RegroupProblem
 from sessions_app.errors import NoAnswer, NotRegrouped, ProviderDown
-from sessions_app.log_codes import LoggedAction, RefusedReading
 from sessions_app.models import Notification, Run
 from sessions_app.prompt.billing import BilledAs
 from sessions_app.prompt.bookings import CauseSum, SpendingCause
@@ -34,7 +33,6 @@ from sessions_app.wording import (
     activity,
     api_key,
     assistants,
-    audit_log,
     break_lines,
     cache_events,
     cache_plans,
@@ -62,6 +60,7 @@ from sessions_app.wording import (
     values,
     verdicts,
 )
+from tests.wording.audit_log_examples import audit_log_sentences
 from tests.wording.chat_examples import chat_sentences
 
 PLACE = BreakPlace(
@@ -291,7 +290,7 @@ def all_sentences() -> Iterator[str]:
     yield from _sentences_of_runs()
     yield from chat_sentences()
     yield from _sentences_of_capture()
-    yield from _sentences_of_the_audit_log()
+    yield from audit_log_sentences()
     yield from _sentences_of_savings()
     yield from _sentences_of_har_files()
 
@@ -382,16 +381,6 @@ def _sentences_of_capture() -> Iterator[str]:
     yield from (capture.program(one) for one in ("GeminiCLI/0.61 (linux)", ""))
     yield from (capture.missed(number) for number in (1, 2))
     yield capture.too_many_addresses(20)
-
-
-def _sentences_of_the_audit_log() -> Iterator[str]:
-    yield from map(audit_log.title, LoggedAction)
-    yield from (audit_log.refusal(reason, {"shortest": 10}) for reason in RefusedReading)
-    yield from (audit_log.actor("", key, "erased") for key in (None, 3))
-    yield audit_log.actor("", None, LoggedAction.SIGN_IN_FAILED)
-    changes = {"is_staff": [False, True], "groups": [[], ["team"]], "sockets": [None, 3]}
-    for name in audit_log.DETAILS:
-        yield audit_log.details({name: changes if name == "changes" else 3})
 
 
 def _sentences_of_savings() -> Iterator[str]:

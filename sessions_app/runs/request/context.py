@@ -6,17 +6,16 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any, Generic, NamedTuple, ParamSpec, Self, TypeVar
 
-from django.db.models import BigIntegerField, Exists, OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from sessions_app.context.model_lookup import facts_of, newest_served
-from sessions_app.errors import RequestRefused, RunEnded
+from sessions_app.errors import RequestRefused
 from sessions_app.gemini.model_capabilities import Capabilities
 from sessions_app.gemini.routes import route_to
-from sessions_app.models import CacheRefusal, Exchange, Notification, Run, Session, SessionSettings
-from sessions_app.models.prepared import Parameter, Reading
-from sessions_app.models.run import RUN
+from sessions_app.models import CacheRefusal, Exchange, Run, Session, SessionSettings
+from sessions_app.models.prepared import Reading
 from sessions_app.prompt.remarks import Remark
 from sessions_app.prompt.rollover import PastExchange
 from sessions_app.prompt.stage_records import StageFigures, StageName, StageRecord, StageStatus
@@ -24,6 +23,7 @@ from sessions_app.prompt.strategy import Strategy
 from sessions_app.rendering.renderer import RenderTime
 from sessions_app.runs.budgets import Spender
 from sessions_app.runs.request.endpoint import Endpoint
+from sessions_app.runs.request.session_reading import SESSION, session_of
 from sessions_app.tools import Toolbox
 
 Value_co = TypeVar("Value_co", covariant=True)
@@ -110,9 +110,6 @@ def recent_exchanges(session: Session) -> RecentExchanges:
     return RecentExchanges(tuple(RecentExchange(*row) for row in rows))
 
 
-SESSION = Parameter("session", BigIntegerField())
-
-
 def _recent_query() -> QuerySet[Exchange, tuple[Any, ...]]:
     refused = CacheRefusal.objects.filter(
         route=OuterRef("route"), model=OuterRef("model"), refused_until__gt=Now()
@@ -187,7 +184,7 @@ class RequestContext:
 
         One query less with `begun`, the session as the start of the run has just read it.
         """
-        session: Any = begun or _session_of(run)
+        session: Any = begun or session_of(run)
         run.session = session
         is_aside = _keep_choice(session, run)
         recent = recent_exchanges(session)
@@ -273,17 +270,6 @@ class StageLog:
         self.records.append(StageRecord(name=name, status=status, figures=figures, remarks=remarks, ms=ms))
 
 
-def _session_of(run: Run) -> Any:
-    """The annotated session of an active run: what the stages mark in it they mark for that run.
-
-    Raises RunEnded.
-    """
-    session = _sessions.first(session=run.session_id, run=run.pk)
-    if session is None:
-        raise RunEnded
-    return session
-
-
 def _keep_choice(session: Session, run: Run) -> bool:
     """Sets the model and level that the run began with; returns whether the session's model is another."""
     if not run.model:
@@ -292,18 +278,3 @@ def _keep_choice(session: Session, run: Run) -> bool:
     session.model = run.model
     session.settings = {**session.settings, "thinking_level": run.thinking_level}
     return is_aside
-
-
-def _session_query() -> Any:
-    active = Session.objects.filter(pk=SESSION, runs=RUN, runs__status__in=Run.ACTIVE)
-    return with_request_facts(active).select_related("assistant")
-
-
-_sessions: Reading[Any] = Reading(_session_query)
-
-
-def with_request_facts(sessions: Any) -> Any:
-    """Annotates what saves a request from asking in vain."""
-    return sessions.annotate(
-        has_notifications=Exists(Notification.objects.open().filter(session=OuterRef("pk"))),
-    )
