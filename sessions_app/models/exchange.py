@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.db import models, transaction
-from django.db.models import Q
 from django.urls import reverse
 
 from sessions_app.models.dialect import Dialect
@@ -178,7 +177,7 @@ class Exchange(models.Model):
             models.UniqueConstraint(fields=["session", "number"], name="exchange_number_in_session")
         ]
         indexes = [
-            models.Index(fields=["session"], name="exchange_open", condition=Q(ended_at=None)),
+            models.Index(fields=["session"], name="exchange_open", condition=models.Q(ended_at=None)),
             models.Index(fields=["started_at"], name="exchange_by_time"),
         ]
 
@@ -253,16 +252,9 @@ class Exchange(models.Model):
         entries = self.stored_manifest.entries
         sources = Source.objects.select_related("blob").in_bulk({entry.source for entry in entries})
         return [
-            SentItem(
-                position,
-                Layer(entry.layer),
-                sources[entry.source],
-                sources[entry.source].blob.bytes,
-                entry.content,
-                entry.part,
-                entry.lead is None,
-            )
-            for position, entry in enumerate(entries)
+            SentItem(at, Layer(one.layer), source, source.blob.bytes, one.content, one.part, one.lead is None)
+            for at, one in enumerate(entries)
+            for source in (sources[one.source],)
         ]
 
     def request_body(self) -> bytes:

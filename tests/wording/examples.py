@@ -379,8 +379,7 @@ def _sentences_of_capture() -> Iterator[str]:
     yield from (capture.lane(one, 2, count) for one in capture.ROLES for count in (1, 3))
     yield from (capture.regroup_problem(NotRegrouped(one, count=400, limit=300)) for one in RegroupProblem)
     yield from (capture.program(one) for one in ("GeminiCLI/0.61 (linux)", ""))
-    yield from (capture.missed(number) for number in (1, 2))
-    yield capture.too_many_addresses(20)
+    yield from (*map(capture.missed, (1, 2)), capture.too_many_addresses(20))
 
 
 def _sentences_of_savings() -> Iterator[str]:
