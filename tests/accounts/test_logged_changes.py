@@ -54,7 +54,7 @@ def test_limits_are_logged(alice: User) -> None:
     Allowance.objects.create(owner=alice, usd_per_day="1.50")
     assert changes(LoggedAction.LIMIT_CHANGED)[1:] == [
         {"sockets": [3, 0]},
-        {"usd_per_day": [None, "1.5"]},
+        {"owner_id": [None, alice.pk], "usd_per_day": [None, "1.5"]},
     ]
     assert {entry.person_key for entry in entries(LoggedAction.LIMIT_CHANGED)} == {alice.pk}
 
@@ -94,7 +94,8 @@ def test_a_role_that_is_given_in_the_admin_names_who_gave_it(alice: User) -> Non
     client.force_login(root)
     form = client.get(reverse("admin:auth_user_change", args=[alice.pk])).context["adminform"].form
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
-    inline = {"limits-TOTAL_FORMS": 0, "limits-INITIAL_FORMS": 0}
+    inlines = ("limits", "allowance")
+    inline = {f"{one}-{form}_FORMS": 0 for one in inlines for form in ("TOTAL", "INITIAL")}
     joined = {"date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
     place = reverse("admin:auth_user_change", args=[alice.pk])
     answer = client.post(place, sent | inline | joined | {"is_staff": "on"})
