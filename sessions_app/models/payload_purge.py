@@ -39,6 +39,8 @@ def purge_payloads(session_pk: int) -> int:
         rows.Source.objects.filter(session=session_pk),
     ):
         owned._raw_delete(owned.db)
+    # What processes remember of the sources holds no more (`stored_sources`).
+    rows.Session.objects.filter(pk=session_pk).update(payload_purges=F("payload_purges") + 1)
     rows.Blob.objects.delete_unreferenced(session.owner_id)
     return purged
 

@@ -139,6 +139,7 @@ class Session(Persona):
     emulated_usd = models.DecimalField(
         max_digits=16, decimal_places=8, default=0, help_text="The part of it that the emulator counted."
     )
+    payload_purges = models.PositiveIntegerField(default=0, help_text="Remembered source keys hold for one.")
     unpriced = models.PositiveIntegerField(default=0, help_text="Bookings whose price is unknown.")
     prompt_tokens = models.PositiveBigIntegerField(default=0, help_text="Sent so far; those cached included.")
     cached_tokens = models.PositiveBigIntegerField(default=0, help_text="Of them, those from a cache.")

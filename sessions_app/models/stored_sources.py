@@ -21,8 +21,12 @@ FEW = 8
 IDENTITY = ("session", "name", "blob", "role", "kind")
 """What makes two sources of one session the same."""
 
-SourceIdentity = tuple[uuid.UUID, str, str, str, str]
-"""The session's public id, name, sha256, role and kind."""
+SourceIdentity = tuple[uuid.UUID, int, str, str, str, str]
+"""The session's public id, how often its payloads were purged, name, sha256, role and kind.
+
+A purge deletes the sources, in whatever process; the session is read when a run begins, and none is purged
+from then on.
+"""
 
 KEY_SIZE = 500
 """Bytes that a key takes in memory with what it is found by."""
@@ -64,12 +68,12 @@ def _remember(found: "Mapping[SourceIdentity, int]") -> None:
 
 
 def _identity(session: "Session", item: Item) -> SourceIdentity:
-    return (session.public, item.source, item.sha256, item.role, item.kind)
+    return (session.public, session.payload_purges, item.source, item.sha256, item.role, item.kind)
 
 
 def _source_keys(session: "Session", items: Sequence[Item]) -> dict[SourceIdentity, int]:
     found = Source.objects.filter(session=session, blob__sha256__in={item.sha256 for item in items})
     return {
-        (session.public, name, sha256, role, kind): pk
+        (session.public, session.payload_purges, name, sha256, role, kind): pk
         for pk, name, sha256, role, kind in found.values_list("pk", "name", "blob__sha256", "role", "kind")
     }

@@ -284,6 +284,10 @@ def rows_can_be_found_by_their_time() -> None:
             assert name in connection.introspection.get_constraints(cursor, model._meta.db_table)
 
 
+def no_payload_was_purged_before() -> None:
+    assert Session.objects.exists() and not Session.objects.exclude(payload_purges=0).exists()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -314,6 +318,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
+    "0061_payload_purges": no_payload_was_purged_before,
     "0060_file_changes": no_old_session_has_changed_a_file,
     "0059_provider_file_removal": no_file_waits_for_its_removal,
     "0058_retention": nothing_was_purged_and_no_rule_is_set,

@@ -7,14 +7,16 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from sessions_app.models import Session, Source
+from sessions_app.models import Exchange, Session, Source
 from sessions_app.models.origin import Origin
+from sessions_app.models.payload_purge import purge_payloads
 from sessions_app.models.source import digest
 from sessions_app.models.stored_sources import FEW, source_keys, store_sources
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item
-from tests.factories import make_session
+from tests.factories import finish, make_exchange, make_run, make_session
 
 pytestmark = pytest.mark.django_db
 
@@ -100,4 +102,16 @@ def test_what_moving_captured_requests_deletes_is_stored_again(
     Source.objects.filter(session=session, name=items(1)[0].source).delete()
     with django_capture_on_commit_callbacks(execute=True):
         again = store_sources(session, items(3))
+    assert set(again) == set(Source.objects.filter(session=session).values_list("pk", flat=True))
+
+
+def test_what_a_purge_deletes_is_stored_again(
+    session: Session, django_capture_on_commit_callbacks: Committing
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        store_sources(session, items(3))
+    finish(make_exchange(make_run(session)).run)
+    Exchange.objects.update(ended_at=timezone.now())
+    assert purge_payloads(session.pk) == 1
+    again = store_sources(Session.objects.get(pk=session.pk), items(3))
     assert set(again) == set(Source.objects.filter(session=session).values_list("pk", flat=True))
