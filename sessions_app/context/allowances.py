@@ -41,7 +41,7 @@ class SpendingRules:
     @property
     def counts_emulator(self) -> bool:
         """Whether any of its budgets does."""
-        return any(one.counts_emulator for one in (self.own, self.ceiling) if one)
+        return self.own.counts_emulator or self.ceiling.counts_emulator
 
 
 _rules: TimedCache[SpendingRules] = TimedCache(Allowance)

@@ -15,10 +15,11 @@ from tests.conftest import ROOT
 from tests.server import Server, environment, manage
 
 COUNT_EMULATOR = """
-from django.contrib.auth.models import User
 from sessions_app.models import Allowance
-Allowance.objects.create(owner=User.objects.get(), counts_emulator=True)
+Allowance.objects.create(everybody=True, counts_emulator=True)
 """
+"""Before the server starts, which keeps the rules of another process in memory for a while."""
+
 SPENT = re.compile(r"The budget of this chat is spent: \$[\d.]+ of \$[\d.]+")
 
 
@@ -33,9 +34,10 @@ def paid_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         assert provider.stdout
         base = provider.stdout.readline().split()[3].rstrip(";")
         variables = {"GEMINI_API_KEY": "key-of-a-test", "GOOGLE_GEMINI_BASE_URL": base, "NO_PROXY": "*"}
+        for words in (("migrate",), ("shell", "--no-imports", "-c", COUNT_EMULATOR)):
+            done = manage(folder / "data", *words)
+            assert done.returncode == 0, done.stderr
         with Server(folder / "data", **variables) as running:
-            counted = manage(folder / "data", "shell", "--no-imports", "-c", COUNT_EMULATOR)
-            assert counted.returncode == 0, counted.stderr
             yield running
         provider.terminate()
 

@@ -96,7 +96,7 @@ def test_an_account_goes_with_name_and_password(seasoned: Client, alice: User) -
     assert answer.status_code == 302 and not User.objects.filter(pk=pk).exists()
     assert not Exchange.objects.exists() and not Booking.objects.exclude(owner=None).exists()
     assert seasoned.get(reverse("sessions")).status_code == 302
-    logged = AuditEntry.objects.get(action=LoggedAction.ERASED)
+    logged = AuditEntry.objects.get(action=LoggedAction.ERASED, kind="user")
     assert logged.person_key == pk and "alice" not in logged.actor
 
 

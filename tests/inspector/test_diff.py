@@ -169,5 +169,5 @@ def test_the_diff_costs_the_same_however_long(
     client: Client, session: Session, django_assert_max_num_queries: Any
 ) -> None:
     exchanges = make_history(session, 20)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         read(client, exchanges[-1], "diff")

@@ -86,7 +86,7 @@ def test_a_tab_costs_the_same_however_long_the_history(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     exchanges = make_history(session, count)
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         read(client, exchanges[count // 2], tab)
 
 
