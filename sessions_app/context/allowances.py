@@ -44,12 +44,15 @@ class SpendingRules:
         return self.own.counts_emulator or self.ceiling.counts_emulator
 
 
-_rules: TimedCache[SpendingRules] = TimedCache(Allowance)
+REMEMBERED_SECONDS = 2.0
+"""A change of money in another process is late by so much."""
+
+_rules: TimedCache[SpendingRules] = TimedCache(Allowance, REMEMBERED_SECONDS)
 m2m_changed.connect(_rules.clear_on_change, sender=User.groups.through)
 
 
 def rules_of(user_id: int) -> SpendingRules:
-    """Kept in memory for a while (`model_lookup.TTL`)."""
+    """Kept in memory for `REMEMBERED_SECONDS`."""
     return _rules.get(user_id, lambda: merged(Allowance.objects.that_apply_to(user_id)))
 
 

@@ -26,9 +26,10 @@ V = TypeVar("V")
 
 
 class TimedCache(Generic[V]):
-    """Values by key, each kept for `TTL` seconds; cleared when this process saves or deletes a `model`."""
+    """Values by key, each kept for `ttl` seconds; cleared when this process saves or deletes a `model`."""
 
-    def __init__(self, model: type[Model]) -> None:
+    def __init__(self, model: type[Model], ttl: float = TTL) -> None:
+        self._ttl = ttl
         self._values: dict[Hashable, tuple[float, V]] = {}
         for signal in (post_save, post_delete):
             signal.connect(self.clear_on_change, sender=model)
@@ -37,7 +38,7 @@ class TimedCache(Generic[V]):
         """The kept value, or what `read` gives now; None is kept like any value."""
         kept = self._values.get(key)  # once: another thread may clear in between
         if kept is None or kept[0] < monotonic():
-            kept = self._values[key] = (monotonic() + TTL, read())
+            kept = self._values[key] = (monotonic() + self._ttl, read())
         return kept[1]
 
     def find(self, key: Hashable) -> V | None:
@@ -46,7 +47,7 @@ class TimedCache(Generic[V]):
         return None if kept is None or kept[0] < monotonic() else kept[1]
 
     def put(self, key: Hashable, value: V) -> None:
-        self._values[key] = monotonic() + TTL, value
+        self._values[key] = monotonic() + self._ttl, value
 
     def clear(self) -> None:
         self._values.clear()

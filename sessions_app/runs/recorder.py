@@ -14,7 +14,7 @@ from django.utils import timezone
 from sessions_app.errors import CacheGone, GatewayError, PipewebError
 from sessions_app.events import Finished
 from sessions_app.gemini.routes import route_from
-from sessions_app.models import CacheEntry, Exchange, Notification, Run, Turn
+from sessions_app.models import CacheEntry, Exchange, Notification, Run, Session, Turn
 from sessions_app.models.branches import head_of
 from sessions_app.models.cache_event import CausedBy
 from sessions_app.models.prepared import update
@@ -205,6 +205,8 @@ def _close(
     keep: Callable[[Run, PipewebError | None], None],
 ) -> Finished | None:
     run = Run.objects.select_for_update(of=("self",)).select_related("session").filter(pk=run_pk).first()
+    if run is None and Run.objects.filter(pk=run_pk).exists():
+        raise Session.DoesNotExist  # The row is damaged: `run_end` ends it.
     if run is None or not run.is_active:
         return None
     keep(run, error)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from sessions_app.capture.server_key import REMEMBERED_SECONDS
+from sessions_app.context import allowances
 from tests.capture.test_served import ANSWER, GENERATE, address, post, rows
 from tests.capture.upstream_server import UpstreamServer
 from tests.server import Server
@@ -80,7 +81,7 @@ def test_a_spent_budget_stops_a_call_and_the_programs_own_key_goes_on(
             "INSERT INTO sessions_app_allowance (owner_id, usd_per_day, warn_percent, counts_emulator) "
             "SELECT owner_id, 0, 80, 0 FROM sessions_app_captureaddress LIMIT 1"
         )
-    time.sleep(REMEMBERED_SECONDS + 0.5)
+    time.sleep(REMEMBERED_SECONDS + allowances.REMEMBERED_SECONDS + 0.5)
     status, headers, body = post(base + GENERATE, b"{}", X_Goog_Api_Key="of-the-program")
     assert (status, headers["X-Pipeweb"]) == (429, "over_budget") and b"RESOURCE_EXHAUSTED" in body
     assert post(other + GENERATE, b"{}", X_Goog_Api_Key="of-the-program")[0] == 200

@@ -23,6 +23,7 @@ CALLS: dict[str, Callable[[Gateway], Awaitable[object]]] = {
     "extend_cache": lambda gateway: gateway.extend_cache("cachedContents/one", 60),
     "delete_cache": lambda gateway: gateway.delete_cache("cachedContents/one"),
     "upload_file": lambda gateway: gateway.upload_file(b"x", mime="video/mp4", name="clip.mp4"),
+    "delete_file": lambda gateway: gateway.delete_file("https://files.example/v1beta/files/one"),
     "models": lambda gateway: gateway.models(),
 }
 
