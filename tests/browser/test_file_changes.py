@@ -16,6 +16,8 @@ async def test_an_edit_is_shown_below_its_call_and_undone(page: Page) -> None:
     await page.locator("details.activity").last.locator("summary").first.click()
     await card.locator("> summary").click()
     await card.get_by_text("Change of the file").click()
+    # It is read when it comes into view.
+    await card.get_by_role("heading", name="Result").scroll_into_view_if_needed()
     change = card.locator(".file-change")
     await expect(change.locator("del")).to_have_text("-hello there")
     await expect(change.locator("ins")).to_have_text("+good morning there")
