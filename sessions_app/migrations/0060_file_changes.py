@@ -36,7 +36,6 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("edited", "Edited"),
-                            ("written", "Written"),
                             ("moved", "Moved"),
                             ("deleted", "Deleted"),
                         ],
@@ -55,7 +54,7 @@ class Migration(migrations.Migration):
                 (
                     "before",
                     models.ForeignKey(
-                        help_text="Null: there was no file.",
+                        help_text="Null: it was moved.",
                         null=True,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="+",

@@ -30,11 +30,11 @@ class FileChangeQuerySet(models.QuerySet["FileChange"]):
         after: bytes | None = None,
         moved_to: str = "",
     ) -> "FileChange":
-        """Stores a change with the file as it was, None where there was none. Must run in a transaction."""
+        """Stores a change with the file as it was, None for a move. Must run in a transaction."""
         blob = None
         if before is not None:
             blob = next(iter(Blob.objects.store(session.owner_id, [before]).values()))
-        diff = diff_of(before or b"", after or b"") if kind in FileChange.OF_CONTENT else ""
+        diff = "" if before is None else diff_of(before, after or b"")
         return self.create(
             session=session,
             key=key,
@@ -52,11 +52,8 @@ class FileChange(models.Model):
 
     class Kind(models.TextChoices):
         EDITED = "edited"
-        WRITTEN = "written"
         MOVED = "moved"
         DELETED = "deleted"
-
-    OF_CONTENT = (Kind.EDITED, Kind.WRITTEN, Kind.DELETED)
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="file_changes")
     key = models.CharField(max_length=8)
@@ -64,7 +61,7 @@ class FileChange(models.Model):
     path = models.CharField(max_length=PATH_LIMIT)
     moved_to = models.CharField(max_length=PATH_LIMIT, blank=True)
     before = models.ForeignKey(
-        Blob, null=True, on_delete=models.PROTECT, related_name="+", help_text="Null: there was no file."
+        Blob, null=True, on_delete=models.PROTECT, related_name="+", help_text="Null: it was moved."
     )
     after_sha256 = models.CharField(max_length=64, blank=True, help_text="Empty: there is no file.")
     diff = models.TextField(blank=True)

@@ -182,9 +182,7 @@ def _put_back(session: Session, workspace: Workspace, change: FileChange) -> Non
     now = digest(workspace.read_bytes(change.path)) if path.is_file() else ""
     if now != change.after_sha256:
         raise NotKept(f"“{change.path}” was changed since. It stays as it is.")
-    if change.before is None:
-        workspace.remove(change.path)
-        return
+    assert change.before is not None
     body = change.before.bytes
     check_storage(session.owner_id, len(body))
     workspace.write_bytes(change.path, body)
