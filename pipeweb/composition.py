@@ -8,7 +8,7 @@ from django.conf import settings
 
 from sessions_app.chat.turn_files import render_files
 from sessions_app.context.api_key import keys
-from sessions_app.context.outbound import provider_transport
+from sessions_app.context.outbound import provider_outbound, provider_transport
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.hosts import EMULATOR, GOOGLE
@@ -54,19 +54,18 @@ def process_emulator() -> Emulator:
 def build_relay() -> "Relay":
     """For requests of other programs; made with the first of them, since most installations have none."""
     from sessions_app.capture.addresses import AddressBook
-    from sessions_app.capture.network import NetworkClient
+    from sessions_app.capture.network import client_to
     from sessions_app.capture.recorder import Recorder
     from sessions_app.capture.recording import Recording, count_missed
     from sessions_app.capture.relay import Relay
     from sessions_app.capture.server_key import ServerKeys
-    from sessions_app.capture.upstreams import InProcessClient, Upstream
+    from sessions_app.capture.upstreams import TransportClient, Upstream
     from sessions_app.models import CaptureAddress
 
-    emulator = InProcessClient(EmulatorTransport(process_emulator()))
+    emulator = TransportClient(EmulatorTransport(process_emulator()))
+    base_url = settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
     upstreams: dict[str, Upstream] = {
-        CaptureAddress.Upstream.PROVIDER: Upstream(
-            settings.GOOGLE_GEMINI_BASE_URL or GOOGLE, NetworkClient()
-        ),
+        CaptureAddress.Upstream.PROVIDER: Upstream(base_url, client_to(base_url, provider_outbound())),
         CaptureAddress.Upstream.EMULATOR: Upstream(EMULATOR, emulator),
     }
     recorder = Recorder(Recording(), count_missed)

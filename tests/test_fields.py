@@ -32,6 +32,7 @@ TRIMMED = {
     "SessionForm.language": "a name",
     "SessionForm.message_language": "a name",
     "SessionForm.time_zone": "a name",
+    "SignInForm.username": "a name",
     "FilterForm.q": "a search",
     "FilterForm.model": "a name",
     "PromptTextForm.name": "a name",

@@ -7,6 +7,7 @@ urlpatterns = [
     path("sign-in", views.PasswordSignIn.as_view(), name="sign-in"),
     path("sign-in/<str:token>", views.LinkSignIn.as_view(), name="sign-in-link"),
     path("sign-out", LogoutView.as_view(), name="sign-out"),
+    path("admin/login/", views.admin_sign_in, name="admin-sign-in"),
     path("account/readings/", reading.readings, name="readings"),
     path("view/", preferences.set_view_mode, name="set-view"),
 ]

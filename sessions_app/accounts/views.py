@@ -1,16 +1,21 @@
 """Sign-in by password or by a link that can be used once."""
 
+from math import ceil
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import login
-from django.contrib.auth.views import LoginView
+from django.contrib.auth import REDIRECT_FIELD_NAME, login
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView, redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.cache import never_cache
 
+from sessions_app.accounts.forms import SignInForm
 from sessions_app.models import SignInLink
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -18,10 +23,28 @@ MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 class PasswordSignIn(LoginView):
     template_name = "registration/sign_in.html"
+    authentication_form = SignInForm
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**kwargs) | {"local": settings.DEBUG}
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        answer = super().form_invalid(form)
+        if isinstance(form, SignInForm) and form.wait:
+            answer.status_code = 429
+            answer["Retry-After"] = str(ceil(form.wait.total_seconds()))
+        return answer
+
+
+def admin_sign_in(request: HttpRequest) -> HttpResponse:
+    """Stands in place of the admin's own form, which knows no limit.
+
+    Raises PermissionDenied for who is signed in and is no staff.
+    """
+    if request.user.is_authenticated and not request.user.is_staff:
+        raise PermissionDenied
+    return redirect_to_login(request.GET.get(REDIRECT_FIELD_NAME) or reverse("admin:index"))
 
 
 @method_decorator(never_cache, name="dispatch")
