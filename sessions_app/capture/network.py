@@ -1,6 +1,7 @@
 """The client that asks the provider over sockets. Imported when something is relayed for the first time."""
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Self
@@ -9,14 +10,18 @@ import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
-from sessions_app.capture.upstreams import Answer, Asked
+from sessions_app.capture.upstreams import Answer, Asked, TransportClient, UpstreamClient
 from sessions_app.error_codes import CaptureFault
 from sessions_app.errors import RelayRefused
+from sessions_app.gemini.outbound import Outbound
+
+CONNECTING = 10.0
+"""Seconds that a connection may take."""
 
 SILENCE = 600.0
 """Seconds for which the provider may send nothing; an answer may last for as long as it likes."""
 
-TIMEOUT = aiohttp.ClientTimeout(total=None, connect=10.0, sock_read=SILENCE)
+TIMEOUT = aiohttp.ClientTimeout(total=None, connect=CONNECTING, sock_read=SILENCE)
 
 KEEP_ALIVE = 60.0
 """Seconds for which an unused connection is kept."""
@@ -31,12 +36,22 @@ _OF_AIOHTTP = frozenset({"User-Agent", "Accept", "Accept-Encoding", "Content-Typ
 """Headers that it would add."""
 
 
-class NetworkClient:
-    """Made on the event loop; its connections are kept for further requests."""
+def client_to(base: str, outbound: Outbound) -> UpstreamClient:
+    """The client for `base`. As for the gateway, httpx2 goes through a proxy and aiohttp goes directly."""
+    if outbound.proxy_for(base):
+        return TransportClient(outbound.transport(base), {"connect": CONNECTING, "read": SILENCE})
+    return NetworkClient(outbound.trusted())
 
-    def __init__(self) -> None:
+
+class NetworkClient:
+    """Made on the event loop; its connections are kept for further requests.
+
+    `tls` says whom to trust, by default the authorities of the system.
+    """
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE),
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE, ssl=tls or True),
             cookie_jar=aiohttp.DummyCookieJar(),
             skip_auto_headers=_OF_AIOHTTP,
             auto_decompress=False,

@@ -1,6 +1,6 @@
-"""Where relayed requests go, and how: the interface of a client, and the one that calls in this process."""
+"""Where relayed requests go, and how: the interface of a client, and the one over a transport of httpx2."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -33,7 +33,7 @@ class Answer:
 
 
 class UpstreamClient(Protocol):
-    """Sends once: no retries, redirects, cookies or proxies. It adds no header but the Host."""
+    """Sends once: no retries, redirects or cookies. It adds no header but the Host."""
 
     def ask(self, asked: Asked) -> AbstractAsyncContextManager[Answer]:
         """The end of the block closes the request. Raises RelayRefused, also from the pieces."""
@@ -48,26 +48,40 @@ class Upstream(NamedTuple):
     client: UpstreamClient
 
 
-class InProcessClient:
-    """Calls a transport of httpx2 that opens no socket: the emulator of this process."""
+class TransportClient:
+    """Calls the emulator of this process, or the provider through a proxy.
 
-    def __init__(self, transport: "httpx2.AsyncBaseTransport") -> None:
+    `times` are seconds of waiting, by httpx2's names of what is waited for; what is not named has no limit.
+    """
+
+    def __init__(
+        self, transport: "httpx2.AsyncBaseTransport", times: Mapping[str, float] | None = None
+    ) -> None:
         self._transport = transport
+        self._extensions = {"timeout": dict(times or {})}
 
     @asynccontextmanager
     async def ask(self, asked: Asked) -> AsyncIterator[Answer]:
         import httpx2
 
         request = httpx2.Request(
-            asked.method, asked.url, headers=list(asked.headers), content=asked.body or None
+            asked.method,
+            asked.url,
+            headers=list(asked.headers),
+            content=asked.body or None,
+            extensions=self._extensions,
         )
         try:
             response = await self._transport.handle_async_request(request)
+        except httpx2.ReadTimeout as error:
+            raise RelayRefused(CaptureFault.NO_ANSWER) from error
         except httpx2.TransportError as error:
             raise RelayRefused(CaptureFault.NOT_REACHED) from error
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw]
         try:
             yield Answer(response.status_code, headers, aiter(response.stream))  # type: ignore[arg-type]
+        except httpx2.ReadTimeout as error:
+            raise RelayRefused(CaptureFault.NO_ANSWER) from error
         except httpx2.TransportError as error:
             raise RelayRefused(CaptureFault.BROKEN_OFF) from error
         finally:

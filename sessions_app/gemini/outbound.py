@@ -36,7 +36,7 @@ class Outbound:
 
         httpx2's own through a proxy: with aiohttp a connection stayed open there after a refused certificate.
         """
-        context = ssl.create_default_context(cafile=self.ca_bundle) if self.ca_bundle else None
+        context = self.trusted()
         proxy = self.proxy_for(base_url)
         if not proxy:
             return NetworkTransport(context)
@@ -45,6 +45,10 @@ class Outbound:
         return httpx2.AsyncHTTPTransport(
             limits=LIMITS, verify=context or True, proxy=httpx2.Proxy(proxy, ssl_context=towards)
         )
+
+    def trusted(self) -> ssl.SSLContext | None:
+        """None stands for the authorities of the system."""
+        return ssl.create_default_context(cafile=self.ca_bundle) if self.ca_bundle else None
 
     def proxy_for(self, url: str) -> str:
         """Empty where the address is reached directly."""

@@ -12,7 +12,7 @@ from sessions_app.capture.recorder import Recorder
 from sessions_app.capture.records import Begun, Ended, Record
 from sessions_app.capture.relay import Relay
 from sessions_app.capture.server_key import Grant, ServerKeys
-from sessions_app.capture.upstreams import InProcessClient, Upstream
+from sessions_app.capture.upstreams import TransportClient, Upstream
 from sessions_app.error_codes import CaptureFault
 
 TOKEN = "A" * 22
@@ -87,7 +87,7 @@ class Bench:
         self.provider = Provider(play)
         self.records: list[Record] = []
         self.recorder = Recorder(self.records.extend, lambda missed: None)
-        upstreams = {"provider": Upstream(PROVIDER, InProcessClient(self.provider))}
+        upstreams = {"provider": Upstream(PROVIDER, TransportClient(self.provider))}
         self.find: Callable[[str], KnownAddress | None] = lambda token_hash: address
         book = AddressBook(self._find)
         self.relay = Relay(upstreams, book, self.recorder, ServerKeys(grant))
