@@ -1,4 +1,4 @@
-"""Actions that change files of the workspace: edit, move, delete, and undo."""
+"""Actions that change files of the workspace: write, edit, move, delete, and undo."""
 
 from secrets import token_hex
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr
 from sessions_app.context.storage import check_storage
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import NotKept, RowGone, ToolError, WorkspaceError
-from sessions_app.models import FileChange, Notification, Session
+from sessions_app.models import Artifact, FileChange, Notification, Session
 from sessions_app.models.panel_items import PATH_LIMIT
 from sessions_app.models.source import digest
 from sessions_app.panels.base import Action
@@ -24,6 +24,50 @@ class FileChangeAction(Action):
     """An action that leaves a FileChange, whose key its response names."""
 
     _key: str = PrivateAttr(default_factory=lambda: token_hex(4))
+
+
+class WriteArtifact(FileChangeAction):
+    """Writes a text file into the user's workspace as an artifact; an existing file is replaced."""
+
+    tool_title = "Write an artifact"
+    path: Annotated[
+        str, Field(max_length=PATH_LIMIT, description="Path inside the workspace, for example notes/plan.md")
+    ]
+    text: Annotated[str, Field(description="The whole content of the file")]
+
+    def answer(self, context: ToolContext) -> dict[str, Any]:
+        path = self._relative(context.workspace)
+        found = {"written": path, "characters": len(self.text)}
+        return found if self._replaced(context.workspace, path) is None else found | {"change": self._key}
+
+    @transaction.atomic
+    def carry_out(self, session: Session) -> str:
+        workspace = workspace_of(session.owner_id)
+        path = self._relative(workspace)
+        check_storage(session.owner_id, len(self._body))
+        before = self._replaced(workspace, path)
+        if before is not None:
+            kind = FileChange.Kind.EDITED
+            FileChange.objects.record(session, self._key, kind, path, before=before, after=self._body)
+        workspace.write_text(path, self.text)
+        defaults = {"changed_at": timezone.now()}
+        Artifact.objects.update_or_create(session=session, path=path, defaults=defaults)
+        return f"{path} is written."
+
+    @property
+    def _body(self) -> bytes:
+        return self.text.encode(errors="replace")
+
+    def _relative(self, workspace: Workspace) -> str:
+        return workspace.relative(workspace.writable(self.path, self.text))
+
+    def _replaced(self, workspace: Workspace, path: str) -> bytes | None:
+        """The file as it is where it would change; None for a new one. Raises WorkspaceError if it is too
+        large to be kept."""
+        if not workspace.resolve(path).is_file():
+            return None
+        before = workspace.read_bytes(path)
+        return None if before == self._body else before
 
 
 class EditFile(FileChangeAction):
@@ -170,7 +214,7 @@ class UndoChange(Action):
         return f"{change.path} is as it was."
 
 
-CHANGING_TOOLS = frozenset(action.action_name() for action in (EditFile, MoveFile, DeleteFile))
+CHANGING_TOOLS = frozenset(action.action_name() for action in (WriteArtifact, EditFile, MoveFile, DeleteFile))
 
 
 def _put_back(session: Session, workspace: Workspace, change: FileChange) -> None:

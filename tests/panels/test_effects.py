@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import PipewebError, RowGone, ToolError, WorkspaceError
 from sessions_app.models import Memory, PanelState, Reference, Run, Session
-from sessions_app.panels.kinds.artifacts import WriteArtifact
+from sessions_app.panels.file_edits import WriteArtifact
 from sessions_app.panels.kinds.files import CloseFile, FileReferences, NextPage, OpenFile
 from sessions_app.panels.kinds.logs import AddLog
 from sessions_app.panels.kinds.memories import Forget, Memories, MemoryRow, Remember

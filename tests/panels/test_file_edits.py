@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from sessions_app.errors import NotKept, RowGone, ToolError, WorkspaceError
 from sessions_app.models import Artifact, Blob, FileChange, Notification, Reference, Session
 from sessions_app.panels import TOOLBOX
-from sessions_app.panels.file_edits import DeleteFile, EditFile, MoveFile, UndoChange
+from sessions_app.panels.file_edits import DeleteFile, EditFile, MoveFile, UndoChange, WriteArtifact
 from sessions_app.tools import ToolContext
-from sessions_app.workspace import Workspace, hash_of_lines
+from sessions_app.workspace import UPLOAD_LIMIT, Workspace, hash_of_lines
 from tests.factories import make_session
 
 pytestmark = pytest.mark.django_db
@@ -35,6 +35,35 @@ async def test_the_response_names_the_change_that_the_run_stores(context: ToolCo
     assert isinstance(effect, EditFile)
     assert result.response == {"edited": "a.txt", "change": effect._key, "lines_added": 1}
     assert context.workspace.read_text("a.txt") == TEXT
+
+
+async def test_only_a_file_that_is_replaced_has_a_change(context: ToolContext) -> None:
+    written = {"written": "a.txt", "characters": 3}
+    call = {"path": "a.txt", "text": "new"}
+    assert (await TOOLBOX.run("write_artifact", call, context)).response == written
+    context.workspace.write_text("a.txt", TEXT)
+    result = await TOOLBOX.run("write_artifact", call, context)
+    (effect,) = result.effects
+    assert isinstance(effect, WriteArtifact) and result.response == written | {"change": effect._key}
+
+
+def test_a_replaced_file_comes_back_to_the_byte(session: Session, workspace: Workspace) -> None:
+    body = b"\xff\x00\r\n"
+    (workspace.root / "a.txt").write_bytes(body)
+    WriteArtifact(path="a.txt", text="new").carry_out(session)
+    assert workspace.read_text("a.txt") == "new"
+    undo(session)
+    assert workspace.read_bytes("a.txt") == body
+
+
+@pytest.mark.parametrize("there", ["new", None])
+def test_a_file_that_does_not_change_leaves_no_change(
+    session: Session, workspace: Workspace, there: str | None
+) -> None:
+    if there is not None:
+        workspace.write_text("a.txt", there)
+    WriteArtifact(path="a.txt", text="new").carry_out(session)
+    assert not session.file_changes.exists() and session.artifacts.get().path == "a.txt"
 
 
 @pytest.mark.parametrize(
@@ -148,6 +177,7 @@ def test_what_is_open_follows_a_moved_file_and_back(session: Session, workspace:
         ("move_file", {"path": "a.txt", "to": "../b.txt"}),
         ("move_file", {"path": "gone.txt", "to": "c.txt"}),
         ("delete_file", {"path": "gone.txt"}),
+        ("write_artifact", {"path": "large.bin", "text": "x"}),
         ("edit_file", {"path": "picture.png", "old": "a", "new": "b"}),
     ],
 )
@@ -157,6 +187,7 @@ async def test_what_cannot_be_done_changes_nothing(
     context.workspace.write_text("a.txt", TEXT)
     context.workspace.write_text("b.txt", TEXT)
     (context.workspace.root / "picture.png").write_bytes(b"\xff\xfe")
+    (context.workspace.root / "large.bin").write_bytes(bytes(UPLOAD_LIMIT + 1))
     result = await TOOLBOX.run(name, args, context, enabled=[name])
     assert result.failed and result.effects == ()
 

@@ -1,19 +1,16 @@
 """The artifacts panel: workspace files that the model wrote in a session."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 from pydantic import Field
 
-from sessions_app.context.storage import check_storage
-from sessions_app.context.workspaces import workspace_of
 from sessions_app.models import Artifact, Session
 from sessions_app.panels.base import Action, PanelInputs, PanelKind, PanelValue, existing
+from sessions_app.panels.file_edits import WriteArtifact
 from sessions_app.panels.file_pages import ReadFile, read_file
-from sessions_app.panels.kinds.files import FilePath, FileReferences, value_of_files
+from sessions_app.panels.kinds.files import FileReferences, value_of_files
 from sessions_app.panels.rows import Moment, PanelRow
-from sessions_app.tools.tool_context import ToolContext
-from sessions_app.workspace import Workspace
 
 if TYPE_CHECKING:
     from sessions_app.panels.base import ReadPanel
@@ -22,29 +19,6 @@ if TYPE_CHECKING:
 class ArtifactRow(PanelRow):
     path: str
     changed_at: Moment = Field(default_factory=timezone.now)
-
-
-class WriteArtifact(Action):
-    """Writes a text file into the user's workspace as an artifact; an existing file is replaced."""
-
-    tool_title = "Write an artifact"
-    path: FilePath
-    text: Annotated[str, Field(description="The whole content of the file")]
-
-    def answer(self, context: ToolContext) -> dict[str, Any]:
-        return {"written": self._relative(context.workspace), "characters": len(self.text)}
-
-    def carry_out(self, session: Session) -> str:
-        workspace = workspace_of(session.owner_id)
-        path = self._relative(workspace)
-        check_storage(session.owner_id, len(self.text.encode(errors="replace")))
-        workspace.write_text(path, self.text)
-        defaults = {"changed_at": timezone.now()}
-        Artifact.objects.update_or_create(session=session, path=path, defaults=defaults)
-        return f"{path} is written."
-
-    def _relative(self, workspace: Workspace) -> str:
-        return workspace.relative(workspace.writable(self.path, self.text))
 
 
 class RemoveArtifact(Action):

@@ -11,7 +11,7 @@ from sessions_app.models import (
     Session,
 )
 from sessions_app.panels import TOOLBOX
-from sessions_app.panels.kinds.artifacts import WriteArtifact
+from sessions_app.panels.file_edits import WriteArtifact
 from sessions_app.panels.refresh import refresh
 from sessions_app.prompt.panels import Panel
 from sessions_app.tools import ToolContext, ToolResult
@@ -50,7 +50,9 @@ async def call(context: ToolContext, name: str, **args: Any) -> ToolResult:
 
 async def test_an_artifact_is_written_by_the_run(context: ToolContext) -> None:
     result = await call(context, "write_artifact", path="out/./a.md", text="hello")
-    assert result.effects == (WriteArtifact(path="out/./a.md", text="hello"),)
+    (effect,) = result.effects
+    assert isinstance(effect, WriteArtifact)
+    assert effect.model_dump() == {"path": "out/./a.md", "text": "hello"}
     assert result.response["written"] == "out/a.md"
     assert context.workspace.list() == ()
 
