@@ -76,6 +76,9 @@ WORDS = {
     "hint": "Wait a minute.",
     "message": "The disk is full",
 }
+LONG_WORD = "Donaudampfschifffahrtsgesellschaft" * 3
+"""In the message and so in the title of the chat: no page may grow with it."""
+
 PHONE, DESK = 390, 1440
 WIDTHS = (PHONE, 768, DESK)
 EXTENDS = re.compile(r'{% extends "([\w/]+\.html)" %}')
@@ -105,7 +108,7 @@ async def chat(browser: Browser, server: Server, signed_in_cookies: list[Any]) -
     await context.add_cookies(signed_in_cookies)
     page = await context.new_page()
     await open_session(page)
-    await finished(await send(page, "/think weather in Paris and London"))
+    await finished(await send(page, f"/think {LONG_WORD} weather in Paris and London"))
     yield page.url
     await context.close()
 
