@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from sessions_app.errors import OverLimit
 from sessions_app.models import Artifact, Attachment, PersonalLimits, PersonalUsage, Session
-from sessions_app.panels.kinds.artifacts import WriteArtifact
+from sessions_app.panels.file_edits import WriteArtifact
 from sessions_app.wording.refusals import error_texts
 from tests.factories import answered, make_session
 

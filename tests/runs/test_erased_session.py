@@ -1,7 +1,8 @@
 """A session that is erased while its run goes on: the run ends, and nothing is reported as a fault."""
 
+import logging
+
 import pytest
-from structlog.testing import capture_logs
 
 from sessions_app.models import Blob, Run, Session
 from sessions_app.models.turn import content_cache
@@ -10,7 +11,7 @@ from tests.runs.running import send
 
 
 async def test_a_session_that_is_erased_while_its_history_is_read_ends_its_run(
-    session: Session, runner: Runner, monkeypatch: pytest.MonkeyPatch
+    session: Session, runner: Runner, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     await send(runner, session, "One")
     await runner.drain()
@@ -22,10 +23,12 @@ async def test_a_session_that_is_erased_while_its_history_is_read_ends_its_run(
 
     content_cache.clear()
     monkeypatch.setattr(Blob.objects, "in_bulk", erase_first)
-    with capture_logs() as logged:
-        await send(runner, session, "Two")
-        await runner.drain()
-    assert [(line["event"], line.get("kind")) for line in logged if line["log_level"] != "info"] == [
+    caplog.clear()
+    await send(runner, session, "Two")
+    await runner.drain()
+    reported = [record.msg for record in caplog.records if record.levelno > logging.INFO]
+    assert [(line["event"], line["kind"]) for line in reported if isinstance(line, dict)] == [
         ("run_failed", "HistoryGone")
     ]
+    assert len(reported) == 1
     assert not await Run.objects.aexists()
