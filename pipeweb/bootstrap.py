@@ -90,7 +90,9 @@ class VirtualEnvironment:
         run([sys.executable, "-m", "venv", *([] if with_pip else ["--without-pip"]), str(self.folder)])
 
     def install(self, file: Path, uv: str | None) -> None:
-        options = ["--quiet", "--require-hashes", "--requirement", str(file)]
+        # The file names every package, so nothing is resolved again: pip would try the newest release of a
+        # package that is wanted with an extra, and refuse it because only the locked one has a hash.
+        options = ["--quiet", "--no-deps", "--require-hashes", "--requirement", str(file)]
         if uv is not None:
             run([uv, "pip", "install", "--python", str(self.python), "--compile-bytecode", *options])
             return
