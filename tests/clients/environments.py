@@ -90,8 +90,10 @@ GENAI_1 = ClientEnvironment("google_genai_1")
 ADK = ClientEnvironment("google_adk")
 OPENAI = ClientEnvironment("openai")
 ANTHROPIC = ClientEnvironment("anthropic")
+MCP_SERVERS = ClientEnvironment("mcp_servers")
+"""Programs that Pipeweb starts as a client of theirs; the Node one is among the JavaScript packages."""
 JAVASCRIPT = ClientEnvironment("javascript", ("package.json", "package-lock.json"))
-ENVIRONMENTS = (GENAI, GENAI_1, ADK, OPENAI, ANTHROPIC, JAVASCRIPT)
+ENVIRONMENTS = (GENAI, GENAI_1, ADK, OPENAI, ANTHROPIC, MCP_SERVERS, JAVASCRIPT)
 
 
 def missing() -> list[str]:
