@@ -11,8 +11,17 @@ from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 from django.http import HttpRequest
 
+from sessions_app.accounts.sign_ins import SignInWay, way_of
 from sessions_app.log_codes import LoggedAction
-from sessions_app.models import Allowance, ModelLifecycle, PersonalLimits, Price
+from sessions_app.models import (
+    Allowance,
+    McpServer,
+    McpTool,
+    ModelLifecycle,
+    PersonalLimits,
+    Price,
+    SearchPrice,
+)
 from sessions_app.models.audit_entry import record
 
 LIMITS = tuple(
@@ -26,6 +35,7 @@ LOGGED: dict[type[Model], tuple[LoggedAction, tuple[str, ...]]] = {
         LoggedAction.PRICE_CHANGED,
         tuple(field.name for field in Price._meta.concrete_fields if field.name not in ("id", "source")),
     ),
+    SearchPrice: (LoggedAction.PRICE_CHANGED, ("model", "valid_from", "usd", "per")),
     ModelLifecycle: (
         LoggedAction.PRICE_CHANGED,
         ("model", "valid_from", "served_by", "is_retired", "successor"),
@@ -37,6 +47,14 @@ LOGGED: dict[type[Model], tuple[LoggedAction, tuple[str, ...]]] = {
     PersonalLimits: (LoggedAction.LIMIT_CHANGED, ("user_id", "group_id", *LIMITS)),
     User: (LoggedAction.ROLE_CHANGED, ("is_active", "is_staff", "is_superuser")),
     Group: (LoggedAction.ROLE_CHANGED, ("name",)),
+    McpServer: (
+        LoggedAction.SERVER_CHANGED,
+        (
+            *("name", "transport", "command", "arguments", "url", "is_on", "for_everybody", "approval"),
+            *("start_seconds", "list_seconds", "call_seconds", "idle_seconds"),
+        ),
+    ),
+    McpTool: (LoggedAction.SERVER_CHANGED, ("function", "approval")),
 }
 """Model → what a change of these columns is called. No column with content is among them."""
 
@@ -48,6 +66,8 @@ Values = Mapping[str, Any]
 RIGHTS: dict[Any, tuple[Any, Any, str, str]] = {
     User.groups.through: (User, Group, "groups", "user"),
     User.user_permissions.through: (User, Permission, "user_permissions", "user"),
+    McpServer.groups.through: (McpServer, Group, "groups", "mcp_servers"),
+    McpServer.people.through: (McpServer, User, "people", "mcp_servers"),
     Group.permissions.through: (Group, Permission, "permissions", "group"),
 }
 """Table of links → who holds, what they hold, and the look-ups there and back."""
@@ -63,6 +83,7 @@ def connect() -> None:
         post_delete.connect(_deleted, sender=model, dispatch_uid=f"log deleted {name}")
     for through in RIGHTS:
         m2m_changed.connect(_rights_changed, sender=through, dispatch_uid=f"log {through.__name__}")
+    post_save.connect(_password_saved, sender=User, dispatch_uid="log saved password")
     user_logged_in.connect(_signed_in, dispatch_uid="log sign-in")
     user_login_failed.connect(_sign_in_failed, dispatch_uid="log failed sign-in")
     user_logged_out.connect(_signed_out, dispatch_uid="log sign-out")
@@ -97,6 +118,12 @@ def _saved(sender: type[Model], instance: Model, raw: bool = False, **_: Any) ->
     action, names = LOGGED[sender]
     if changes := changes_of(old, _set_values(instance, names, is_whole=bool(old))):
         record(action, on=instance, changes=changes)
+
+
+def _password_saved(sender: type[Model], instance: User, created: bool, raw: bool = False, **_: Any) -> None:
+    """A new password, by whatever page or command; not a stronger hash of the same one at a sign-in."""
+    if getattr(instance, "_password", None) is not None and not (created or raw):
+        record(LoggedAction.PASSWORD_CHANGED, on=instance)
 
 
 def _deleted(sender: type[Model], instance: Model, **_: Any) -> None:
@@ -139,7 +166,8 @@ def _name(right: Model) -> str:
 
 
 def _signed_in(sender: Any, request: HttpRequest | None, user: User, **_: Any) -> None:
-    record(LoggedAction.SIGNED_IN, user, user)
+    way = way_of(request.session) if request is not None else SignInWay.PASSWORD
+    record(LoggedAction.SIGNED_IN, user, user, way=way)
 
 
 def _signed_out(sender: Any, request: HttpRequest | None, user: User | None, **_: Any) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -20,7 +21,10 @@ class ViewModeForm(forms.Form):
 
 def view_mode(request: HttpRequest) -> dict[str, Any]:
     """Context processor; only a template that names it asks the database."""
-    return {"view_mode": SimpleLazyObject(lambda: _mode_of(request).value)}
+    return {
+        "view_mode": SimpleLazyObject(lambda: _mode_of(request).value),
+        "has_security_page": settings.PIPEWEB_ACCOUNTS == "team",
+    }
 
 
 def _mode_of(request: HttpRequest) -> ViewMode:

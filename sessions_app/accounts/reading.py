@@ -1,8 +1,10 @@
 """Who may read a session: its owner, and for a while a member of staff who said why."""
 
+from functools import cache
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
@@ -12,6 +14,7 @@ from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models import AuditEntry, ContentGrant, Session
 from sessions_app.models.audit_entry import record
+from sessions_app.models.prepared import Reading, parameter
 from sessions_app.wording import audit_log
 
 SHOWN = 200
@@ -24,7 +27,7 @@ def readable_session(request: HttpRequest, public: UUID, *related: str) -> Sessi
     What is read by a grant stands in the audit log before it is shown. Nothing is changed by one.
     """
     rows = Session.objects.select_related(*related) if related else Session.objects.all()
-    own = rows.of(request.user).filter(public=public).first()
+    own = _own(related).first(owner=request.user.pk, public=public) if request.user.pk else None
     if own is not None:
         return own
     found = get_object_or_404(rows, public=public, deleted_at=None, is_importing=False)
@@ -34,6 +37,17 @@ def readable_session(request: HttpRequest, public: UUID, *related: str) -> Sessi
     _log_reading(request, found, grant)
     found.grant = grant
     return found
+
+
+@cache
+def _own(related: tuple[str, ...]) -> Reading[Session]:
+    """Sessions of a person by public id; every page of one begins with it."""
+
+    def query() -> QuerySet[Session]:
+        rows = Session.objects.select_related(*related) if related else Session.objects.all()
+        return rows.owned_by(parameter(Session, "owner")).filter(public=parameter(Session, "public"))
+
+    return Reading(query)
 
 
 def _log_reading(request: HttpRequest, session: Session, grant: ContentGrant) -> None:

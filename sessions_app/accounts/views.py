@@ -1,6 +1,5 @@
 """Sign-in by password or by a link that can be used once."""
 
-from math import ceil
 from typing import Any
 
 from django.conf import settings
@@ -16,6 +15,8 @@ from django.views import View
 from django.views.decorators.cache import never_cache
 
 from sessions_app.accounts.forms import SignInForm
+from sessions_app.accounts.sign_ins import BY_LINK
+from sessions_app.accounts.throttle import say_wait
 from sessions_app.models import SignInLink
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -30,11 +31,7 @@ class PasswordSignIn(LoginView):
         return super().get_context_data(**kwargs) | {"local": settings.DEBUG}
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        answer = super().form_invalid(form)
-        if isinstance(form, SignInForm) and form.wait:
-            answer.status_code = 429
-            answer["Retry-After"] = str(ceil(form.wait.total_seconds()))
-        return answer
+        return say_wait(super().form_invalid(form), form)
 
 
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
@@ -60,6 +57,9 @@ class LinkSignIn(View):
         user = SignInLink.redeem(token)
         if user is None:
             return expired_link(request)
+        # Nothing of another person's session goes on; in a team the link stands for a second factor too.
+        request.session.flush()
+        request.session[BY_LINK] = True
         login(request, user, backend=MODEL_BACKEND)
         return redirect(settings.LOGIN_REDIRECT_URL)
 

@@ -12,6 +12,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from sessions_app import append_only
+from sessions_app.chat.person_export import APPS
+from sessions_app.context.mcp_servers import LOGS
 from sessions_app.context.workspaces import workspace_of
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ NOT_A_PERSONS = {
     "AllowedCommand": "an admin's, of the installation",
     "DatabaseProbe": "a heartbeat of the installation",
     "CacheRefusal": "what a model refuses",
+    "McpServer": "an admin's, of the installation",
+    "McpTool": "what a server of the installation listed",
     "ModelFacts": "of the installation",
     "ModelLifecycle": "of the installation",
     "PersonalLimits": "numbers",
@@ -33,7 +37,10 @@ NOT_A_PERSONS = {
     "RetentionReport": "counts",
     "RetentionRules": "of the installation",
     "SeededLifecycle": "of the installation",
+    "SearchPrice": "of the installation",
     "SeededPrice": "of the installation",
+    "SocialApp": "of the installation",
+    "SeededSearchPrice": "of the installation",
 }
 """Models without a row of a person, with the reason."""
 
@@ -74,7 +81,9 @@ class Marker:
 
 
 def models_of_people() -> Iterator[type[models.Model]]:
-    for model in apps.get_app_config("sessions_app").get_models():
+    for model in (
+        model for app in APPS if app in apps.app_configs for model in apps.app_configs[app].get_models()
+    ):
         if model.__name__ not in NOT_A_PERSONS:
             yield model
 
@@ -104,11 +113,15 @@ def filling(field: Field, person: User) -> Any:
         return person
     if field.is_relation:
         return field.related_model._base_manager.first()  # type: ignore[union-attr]
-    if isinstance(field, models.DateTimeField | models.DateField):
-        return timezone.now()
-    if isinstance(field, models.BinaryField):
-        return b""
-    return "" if isinstance(field, models.CharField | models.TextField) else 1
+    fillings = {
+        models.DateField: timezone.now(),
+        models.BinaryField: b"",
+        models.GenericIPAddressField: "192.0.2.1",
+        models.JSONField: {},
+        models.CharField: "",
+        models.TextField: "",
+    }
+    return next((value for kind, value in fillings.items() if isinstance(field, kind)), 1)
 
 
 def mark_rows(person: User, marker: Marker) -> None:
@@ -150,6 +163,10 @@ def mark_files(person: User, marker: Marker) -> None:
     for name in ("plain.txt", "deep/er.bin", ".hidden"):
         (folder / name).write_bytes(marker.word(f"file {name}").encode())
     (folder / f"{marker.word('file name')}.txt").touch()
+    # What the process of an MCP server wrote to stderr for the person.
+    logs = settings.PIPEWEB_DATA / LOGS
+    logs.mkdir(exist_ok=True)
+    (logs / f"{uuid.uuid4()}.{person.pk}.1.log").write_bytes(marker.word("log of a server").encode())
 
 
 def everything_stored() -> Iterator[tuple[str, bytes]]:

@@ -5,6 +5,7 @@ from io import BytesIO
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Model
 from django.utils import timezone
@@ -22,8 +23,10 @@ from sessions_app.models import (
     FileChange,
     Folder,
     HistoryChunk,
+    HistoryDrop,
     ImportJob,
     LogEntry,
+    McpServer,
     Memory,
     Note,
     Notification,
@@ -35,6 +38,7 @@ from sessions_app.models import (
     Session,
     SharedLink,
     Todo,
+    ToolGrant,
     Turn,
 )
 from sessions_app.prompt import wire
@@ -70,6 +74,9 @@ class PrivateRows:
         self.folder = Folder.objects.make(owner.pk, SECRET)
         self._add_history()
         self._add_panels()
+        # Not by `create`, which the audit log would tell of: it is an administrator's.
+        (server,) = McpServer.objects.bulk_create([McpServer(name="notes", title="Notes")])
+        ToolGrant.objects.create(session=self.session, server=server, tool=SECRET)
         self.job = ImportJob.objects.create(owner=owner, name=f"{SECRET}.json")
         self._add_captured()
         self.temporary = make_session(owner, title=SECRET, temporary=True)
@@ -106,9 +113,13 @@ class PrivateRows:
         branch = Turn.objects.branch(session.head_id)
         self.task = branch[2]
         self.chunk = HistoryChunk.objects.freeze(session, None, [one.value for one in branch[:2]], "seed")
+        self.drop = HistoryDrop.objects.create(
+            session=session, key="d0d0d0d0", chunk=self.chunk, name=SECRET, messages=2
+        )
         part = inline_part(SECRET.encode(), "application/pdf", f"{SECRET}.pdf")
         picture = user_task(str(uuid.uuid4()), SECRET, [part])
         self.picture = Turn.append(session, picture, parent=session.head, run=self.task.run)
+        Turn.objects.filter(pk=self.picture.pk).update(citations={"suggestions": f"<b>{SECRET}</b>"})
         self.refused = self._refused_run()
         self.attachment = Attachment.objects.add(
             session, name=f"{SECRET}.pdf", mime="application/pdf", file=BytesIO(SECRET.encode())
@@ -178,19 +189,34 @@ class PrivateRows:
             "chunk": {"number": self.chunk.pk},
             "dismiss-import": {"public": self.job.public},
             "download-artifact": {"number": self.artifact.pk},
+            "end-device": {"device": self.device()},
             "draft-summary": {"what": "shorten"},
             "exchange-program": {"name": "curl"},
             "file-change": {"change": self.file_change.key},
             "file-text": {"number": self.reference.pk},
+            "history-drop": {"drop": self.drop.key},
             "leave": {"public": self.temporary.public},
             "regroup": {"public": self.of_programs.public},
             "media": {"turn": self.picture.public},
             "original-turn": {"turn": self.summary.public},
             "refused-run": {"run": self.refused.public},
             "repair-history": {"run": self.refused.public},
+            "workspace-file": {"path": self.artifact.path},
+            "undo-drop": {"drop": self.drop.key},
             "undo-change": {"change": self.file_change.key},
+            "suggestions": {"turn": self.picture.public},
             "switch-tool": {"name": "write_note"},
         }
+
+    def device(self) -> int:
+        """A browser that the person is signed in with; 0: nobody keeps any (`PIPEWEB_ACCOUNTS`)."""
+        if settings.PIPEWEB_ACCOUNTS != "team":
+            return 0
+        from allauth.usersessions.models import UserSession
+
+        found = {"user": self.owner, "session_key": "of another browser"}
+        row, _ = UserSession.objects.get_or_create(**found, defaults={"ip": "192.0.2.1"})
+        return int(row.pk)
 
     def form(self) -> dict[str, Any]:
         """The fields of all forms and queries, with the rows of the person."""

@@ -21,7 +21,7 @@ from tests.accounts.test_foreign_access import (
 __all__ = ["rows"]
 
 READABLE = {
-    *("session", "account", "media"),
+    *("session", "account", "media", "suggestions", "export-json", "export-markdown"),
     *(
         "exchanges",
         "exchanges-news",
