@@ -3,13 +3,17 @@
 Session titles are content too, since they are made from messages.
 """
 
+from django.conf import settings
 from django.contrib import admin
 
 from sessions_app.admin import (
     allowances,
     audit_log,
     caches,
+    exchanges,
+    exports,
     limits,
+    mcp_servers,
     model_facts,
     panels,
     prompts,
@@ -24,7 +28,10 @@ __all__ = [
     "allowances",
     "audit_log",
     "caches",
+    "exchanges",
+    "exports",
     "limits",
+    "mcp_servers",
     "model_facts",
     "panels",
     "prompts",
@@ -38,3 +45,7 @@ __all__ = [
 admin.site.site_header = "Pipeweb admin"
 admin.site.site_title = "Pipeweb admin"
 admin.site.index_title = "Rows, not content"
+admin.site.add_action(exports.EXPORT)
+
+if settings.PIPEWEB_ACCOUNTS == "team":
+    from sessions_app.admin import team_users  # noqa: F401

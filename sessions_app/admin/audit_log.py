@@ -6,7 +6,8 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from sessions_app.admin.base import ChoiceFilter, ModelAdmin, RecordAdmin
+from sessions_app.admin.base import ModelAdmin, RecordAdmin
+from sessions_app.admin.filters import ChoiceFilter
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models import AuditEntry
 from sessions_app.wording import audit_log
@@ -27,7 +28,6 @@ class AuditEntryAdmin(RecordAdmin):
     list_display = ("at", "who", "what", "kind", "key", "person_key", "details")
     list_filter = (ActionFilter, "at")
     ordering = ("-pk",)
-    date_hierarchy = "at"
     search_fields = ("=actor", "=key", "=person_key")
     search_help_text = "Name of who did it, id of what it was done to, or key of the person concerned"
     fields = (

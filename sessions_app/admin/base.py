@@ -7,13 +7,18 @@ from uuid import UUID
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import CHANGE, LogEntry
-from django.db.models import Model
+from django.contrib.admin.utils import unquote
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
-from sessions_app.admin.lists import BoundedPaginator, CsvMixin
+from sessions_app.admin.bounded_list import COUNTED, BoundedChangeList, BoundedPaginator
+from sessions_app.admin.lists import CsvMixin
+from sessions_app.admin.searching import search
 from sessions_app.log_codes import LoggedAction
+from sessions_app.models import AuditEntry
 from sessions_app.models.audit_entry import record
+from sessions_app.wording import audit_log
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -28,6 +33,10 @@ FILTER_LOOKUPS = frozenset(
 """The lookups of Django's own filters and of its date hierarchy."""
 
 
+LOGGED = 100
+"""Entries of the audit log on the page of a row's history."""
+
+
 class FilteredAdmin(ModelAdmin):
     """Allows look-ups of `list_filter` and `date_hierarchy` only; the base of every admin class here.
 
@@ -35,6 +44,8 @@ class FilteredAdmin(ModelAdmin):
 
     Django allows every look-up on a field of the model, so `?text__startswith=` would disclose content.
     """
+
+    object_history_template = "admin/logged_history.html"
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -44,16 +55,23 @@ class FilteredAdmin(ModelAdmin):
             record(LoggedAction.STAFF_VIEWED, request.user, self.model, filters=sorted(request.GET))
         return response
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **named: Any
     ) -> HttpResponse:
-        response: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
-        if object_id and request.method == "GET" and response.status_code == 200:
-            record(LoggedAction.STAFF_VIEWED, request.user, self.get_object(request, object_id))
+        obj = context.get("original")
+        if obj is not None and request.method == "GET":
+            record(LoggedAction.STAFF_VIEWED, request.user, obj)
+        response: HttpResponse = super().render_change_form(request, context, *args, **named)
+        return response
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """With what the audit log says of the row, for whoever may see that: changes as old and new."""
+        row = self.get_object(request, unquote(object_id))
+        if row is not None and request.user.has_perm("sessions_app.view_auditentry"):
+            extra_context = {**(extra_context or {}), "logged": logged_of(row)}
+        response: HttpResponse = super().history_view(request, object_id, extra_context)
         return response
 
     def response_action(self, request: HttpRequest, queryset: Any, *where: Any, **more: Any) -> Any:
@@ -72,6 +90,20 @@ class FilteredAdmin(ModelAdmin):
         )
 
 
+def logged_of(row: Model) -> list[dict[str, Any]]:
+    """The newest entries of the audit log about a row, as words; without those who only looked."""
+    entries = AuditEntry.objects.on(row).exclude(action=LoggedAction.STAFF_VIEWED)[:LOGGED]
+    return [
+        {
+            "at": one.at,
+            "who": audit_log.actor(one.actor, one.actor_key, one.action),
+            "what": audit_log.title(one.action),
+            "details": audit_log.details(one.figures),
+        }
+        for one in entries
+    ]
+
+
 def add_history(request: HttpRequest, rows: Iterable[Model], done: str) -> None:
     """Adds what staff did to Django's history of each row; the audit log has the action."""
     LogEntry.objects.log_actions(
@@ -80,6 +112,17 @@ def add_history(request: HttpRequest, rows: Iterable[Model], done: str) -> None:
         action_flag=CHANGE,
         change_message=done,
     )
+
+
+def name_column(model: type[Model]) -> str:
+    """What pages of the admin call a row: its public id, a person's name, else its key. Never a title."""
+    is_public = any(field.name == "public" for field in model._meta.concrete_fields)
+    return "public" if is_public else getattr(model, "USERNAME_FIELD", "pk")
+
+
+def names_of(rows: QuerySet[Any]) -> list[tuple[Any, str]]:
+    """(key, name) of each row."""
+    return [(pk, str(name)) for pk, name in rows.values_list("pk", name_column(rows.model))]
 
 
 def _parameter_of(listed: Any) -> str:
@@ -91,6 +134,9 @@ def _parameter_of(listed: Any) -> str:
 class RecordAdmin(CsvMixin, FilteredAdmin):
     """Read-only pages."""
 
+    is_long = False
+    """Whether its table has so many rows that a search must not compare each."""
+
     paginator = BoundedPaginator
     change_list_template = "admin/record_list.html"
 
@@ -98,6 +144,21 @@ class RecordAdmin(CsvMixin, FilteredAdmin):
     show_full_result_count = False
     view_on_site = False
     search_help_text = "Owner, session id or model"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"counted": COUNTED, **(extra_context or {})})
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[BoundedChangeList]:
+        return BoundedChangeList
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if not self.is_long:
+            return super().get_search_results(request, queryset, search_term)
+        return search(queryset, self.get_search_fields(request), search_term), False
 
     def get_urls(self) -> list[URLPattern]:
         name = f"{self.model._meta.model_name}-csv"
@@ -116,22 +177,9 @@ class RecordAdmin(CsvMixin, FilteredAdmin):
 class SessionPartAdmin(RecordAdmin):
     """Rows of a session, with its short id as a column."""
 
-    @admin.display(ordering="session__public", description="session")
+    @admin.display(ordering="session_id", description="session")
     def in_session(self, row: Any) -> str:
         return short(row.session.public)
-
-
-class ChoiceFilter(admin.SimpleListFilter):
-    """A filter over fixed values, since Django's own scans the table for distinct values."""
-
-    values: tuple[str, ...] = ()
-
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
-        return [(value, value.replace("_", " ")) for value in self.values]
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        chosen = self.value()
-        return queryset.filter(**{str(self.parameter_name): chosen}) if chosen else queryset
 
 
 def short(public: UUID) -> str:

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.template.response import TemplateResponse
 
-from sessions_app.admin.base import add_history
+from sessions_app.admin.base import add_history, name_column, names_of
 
 SHOWN = 50
 """Rows that the page names; of the rest it says how many."""
@@ -18,35 +19,40 @@ CONFIRMED = "confirmed"
 Carry = Callable[[QuerySet[Any]], int]
 """Does it to these rows; returns how many were changed."""
 
+Act = Callable[..., HttpResponse | StreamingHttpResponse | None]
 
-def confirmed_action(
-    name: str, title: str, consequence: str, carry_out: Carry, permission: str
-) -> Callable[..., HttpResponse | None]:
+
+def confirmed_action(name: str, title: str, consequence: str, carry_out: Carry, permission: str) -> Act:
     """An action of a list. Its page has ids and figures, never a title; what was done is recorded."""
 
     def act(listing: Any, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
         if CONFIRMED not in request.POST:
-            return _page(listing, request, queryset, name=name, title=title, consequence=consequence)
+            return asking_page(listing, request, queryset, name=name, title=title, consequence=consequence)
         keys = list(queryset.values_list("pk", flat=True))
         rows = queryset.model._default_manager.filter(pk__in=keys)
         changed = carry_out(rows)
-        add_history(request, rows.only("pk", "public"), title)
+        add_history(request, rows.only("pk", name_column(rows.model)), title)
         listing.message_user(request, f"{title}: {changed:,} of {len(keys):,} rows.", messages.SUCCESS)
         return None
 
+    return named_action(act, name, title, permission)
+
+
+def named_action(act: Act, name: str, title: str, permission: str) -> Act:
     act.__name__ = name
-    decorated: Callable[..., HttpResponse | None] = admin.action(
-        act, description=title, permissions=[permission]
-    )
+    decorated: Act = admin.action(act, description=title, permissions=[permission])
     return decorated
 
 
-def _page(listing: Any, request: HttpRequest, queryset: QuerySet[Any], **said: str) -> HttpResponse:
-    keys = queryset.values_list("pk", "public")
-    chosen = [(pk, str(public)) for pk, public in keys]
+def asking_page(
+    listing: Any, request: HttpRequest, queryset: QuerySet[Any], form: forms.Form | None = None, **said: str
+) -> HttpResponse:
+    """Names the chosen rows; `form` is what has to be said beside."""
+    chosen = names_of(queryset)
     context = {
         **listing.admin_site.each_context(request),
         **said,
+        "form": form,
         "opts": listing.model._meta,
         "chosen": chosen,
         "named": chosen[:SHOWN],

@@ -41,21 +41,14 @@ class ContentLinks(ModelAdmin):
         found: Session = row if isinstance(row, Session) else row.session
         return found
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **named: Any
     ) -> HttpResponse:
-        row = self.get_object(request, object_id) if object_id and may_read_content(request.user) else None
-        if row is not None:
-            place = reverse("admin:sessions_app_session_read", args=[self.session_of(row).pk])
-            extra_context = {
-                **(extra_context or {}),
-                "content_link": f"{place}?next={self.content_path(row)}",
-            }
-        response: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
+        obj = context.get("original")
+        if obj is not None and may_read_content(request.user):
+            place = reverse("admin:sessions_app_session_read", args=[self.session_of(obj).pk])
+            context["content_link"] = f"{place}?next={self.content_path(obj)}"
+        response: HttpResponse = super().render_change_form(request, context, *args, **named)
         return response
 
 

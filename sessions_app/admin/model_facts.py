@@ -14,7 +14,7 @@ from sessions_app.admin.base import FilteredAdmin
 from sessions_app.context.model_lookup import facts_of, model_names
 from sessions_app.errors import PriceUsed
 from sessions_app.gemini.model_capabilities import Capabilities, capabilities_of
-from sessions_app.models import ModelFacts, ModelLifecycle, Price
+from sessions_app.models import ModelFacts, ModelLifecycle, Price, SearchPrice
 
 COLUMNS = (
     ("served by", "family"),
@@ -24,6 +24,8 @@ COLUMNS = (
     ("levels", "levels"),
     ("signatures", "signatures_required"),
     ("sampling", "sampling"),
+    ("own tools", "own_tools"),
+    ("mixed", "mixes_tools"),
     ("input", "input_limit"),
     ("output", "output_limit"),
 )
@@ -75,6 +77,7 @@ class ModelFactsAdmin(FilteredAdmin):
         ),
         ("Caches", {"fields": ("has_explicit_caches", ("explicit_minimum", "implicit_minimum"))}),
         ("Thinking", {"fields": (("thinking", "levels"), "signatures_required", "sampling")}),
+        ("Tools of the provider", {"fields": (("own_tools", "mixes_tools"),)}),
         ("Limits", {"fields": (("input_limit", "output_limit"),)}),
     )
     change_list_template = "admin/facts.html"
@@ -136,9 +139,38 @@ class ModelLifecycleAdmin(FilteredAdmin):
     search_help_text = "Model"
 
 
-@admin.register(Price)
-class PriceAdmin(FilteredAdmin):
+class UsedPriceAdmin(FilteredAdmin):
     """A price that something was charged at is only shown: a correction is a new row from its day on."""
+
+    def get_fieldsets(self, request: HttpRequest, obj: Price | SearchPrice | None = None) -> Any:
+        """With the reason where the price cannot be changed."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or not obj.is_used:
+            return fieldsets
+        told = PriceUsed(str(obj))
+        (title, first), *rest = fieldsets
+        return [(title, {**first, "description": escape(f"{told.message} {told.hint}")}), *rest]
+
+    def has_change_permission(self, request: HttpRequest, obj: Price | SearchPrice | None = None) -> bool:
+        return super().has_change_permission(request, obj) and not (obj is not None and obj.is_used)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Price | SearchPrice | None = None) -> bool:
+        return False
+
+
+@admin.register(SearchPrice)
+class SearchPriceAdmin(UsedPriceAdmin):
+    """What the provider charges for a search, beside its tokens."""
+
+    list_display = ("model", "valid_from", "usd", "per", "source")
+    list_filter = ("per", "valid_from")
+    search_fields = ("model",)
+    search_help_text = "Model"
+
+
+@admin.register(Price)
+class PriceAdmin(UsedPriceAdmin):
+    """What the provider charges for tokens."""
 
     list_display = ("model", "valid_from", "input", "cached", "output", "above", "storage", "source")
     list_filter = ("valid_from",)
@@ -152,18 +184,3 @@ class PriceAdmin(FilteredAdmin):
             {"fields": ("above", "input_above", "cached_above", "output_above"), "classes": ("collapse",)},
         ),
     )
-
-    def get_fieldsets(self, request: HttpRequest, obj: Price | None = None) -> Any:
-        """With the reason where the price cannot be changed."""
-        fieldsets = super().get_fieldsets(request, obj)
-        if obj is None or not obj.is_used:
-            return fieldsets
-        told = PriceUsed(str(obj))
-        (title, first), *rest = fieldsets
-        return [(title, {**first, "description": escape(f"{told.message} {told.hint}")}), *rest]
-
-    def has_change_permission(self, request: HttpRequest, obj: Price | None = None) -> bool:
-        return super().has_change_permission(request, obj) and not (obj is not None and obj.is_used)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Price | None = None) -> bool:
-        return False

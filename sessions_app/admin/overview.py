@@ -26,6 +26,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 
 from sessions_app.admin.charts import BarChart
+from sessions_app.context.api_key import keys
 from sessions_app.health.middleware import facts_of, version
 from sessions_app.health.probe import HealthProbe
 from sessions_app.models import (
@@ -41,7 +42,7 @@ from sessions_app.models import (
 from sessions_app.models.origin import Origin
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource
-from sessions_app.wording import costs
+from sessions_app.wording import api_key, costs
 
 RECENT = timedelta(hours=24)
 SAMPLE = 10_000
@@ -99,7 +100,9 @@ def recent_failures(now: datetime) -> list[tuple[str, int]]:
 
 def recent_refusals(now: datetime) -> int:
     """Answers of the provider with status 429: also those that were asked again."""
-    since = Exchange.objects.filter(started_at__gt=now - RECENT).aggregate(first=Min("pk"))["first"]
+    recent = Exchange.objects.filter(started_at__gt=now - RECENT).order_by("started_at")
+    # Not the smallest key, for which a database reads all rows in the order of the keys.
+    since = recent.values_list("pk", flat=True).first()
     if since is None:
         return 0
     return ExchangeAttempt.objects.filter(exchange__gte=since, status=429).count()
@@ -225,6 +228,7 @@ def health_of(probe: HealthProbe | None) -> list[tuple[str, str]]:
         "Status": f"{facts['status']}, seen {facts['age']} s ago" if "age" in facts else facts["status"],
         "Database": filesizeformat(size) if size else "in memory",
         "Disk": f"{filesizeformat(disk.free)} free of {filesizeformat(disk.total)}",
+        "API key": api_key.IN_SHORT[keys.current().origin],
     }
     for name in ("database", "disk", "redis", "heartbeat"):
         if name in facts:

@@ -7,7 +7,8 @@ from django.db.models import QuerySet
 from django.db.models.functions import Length
 from django.http import HttpRequest
 
-from sessions_app.admin.base import ChoiceFilter, FilteredAdmin, RecordAdmin
+from sessions_app.admin.base import FilteredAdmin, RecordAdmin
+from sessions_app.admin.filters import ChoiceFilter
 from sessions_app.models import AllowedCommand, Memory, PanelState, Reading
 
 

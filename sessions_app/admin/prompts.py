@@ -168,6 +168,7 @@ class AssistantAdmin(PreviewAdmin):
         "roles",
         "procedure",
         "tools",
+        ("provider_tools", "answer_schema"),
         "updated_at",
     )
     filter_horizontal = ("roles",)

@@ -1,6 +1,7 @@
 """Sessions and turns: sizes and counts, and erasing a session."""
 
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
@@ -9,14 +10,15 @@ from django.db.models.fields.json import KeyTextTransform
 from django.http import HttpRequest
 
 from sessions_app.admin.base import RecordAdmin, SessionPartAdmin, percent, short
-from sessions_app.admin.confirmed import confirmed_action
 from sessions_app.admin.content_access import ContentLinks, ReadingPage
-from sessions_app.admin.lists import OwnOwnerFilter
-from sessions_app.context.model_lookup import model_names
+from sessions_app.admin.filters import ModelFilter, OwnerFilter, OwnOwnerFilter
+from sessions_app.admin.session_actions import ACTIONS
+from sessions_app.admin.session_filters import LastRunFilter, SessionErrorFilter, SessionVerdictFilter
 from sessions_app.models import (
     Exchange,
     ExchangeAttempt,
     RawChunk,
+    RetentionRules,
     Run,
     RunLog,
     Session,
@@ -24,8 +26,7 @@ from sessions_app.models import (
     Source,
     Turn,
 )
-from sessions_app.models.origin import Origin
-from sessions_app.models.session import LIST_ACTIONS
+from sessions_app.models.content_grant import may_read_content
 from sessions_app.wording import costs
 
 Deleted = tuple[list[Any], dict[str, int], set[str], list[str]]
@@ -48,32 +49,9 @@ def count_parts(sessions: Iterable[Session]) -> dict[str, int]:
     return {name: rows(sessions).count() for name, rows in PARTS.items()}
 
 
-def archive(sessions: QuerySet[Session]) -> int:
-    """Chats that are neither archived nor in the trash nor temporary."""
-    listed = sessions.filter(origin=Origin.CHAT, temporary=False, archived_at=None, deleted_at=None)
-    return listed.update(**LIST_ACTIONS["archive"])
-
-
-def restore(sessions: QuerySet[Session]) -> int:
-    return sessions.exclude(deleted_at=None).update(**LIST_ACTIONS["restore"])
-
-
-class ModelFilter(admin.SimpleListFilter):
-    """By the models that are known here, since the distinct ones of a column are a scan."""
-
-    title = "model"
-    parameter_name = "model"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(name, name) for name in model_names()]
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        chosen = self.value()
-        return queryset.filter(model=chosen) if chosen else queryset
-
-
 @admin.register(Session)
 class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
+    is_long = True
     list_display = (
         "label",
         "owner",
@@ -87,6 +65,9 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
         "updated_at",
     )
     list_filter = (
+        LastRunFilter,
+        SessionErrorFilter,
+        SessionVerdictFilter,
         OwnOwnerFilter,
         ModelFilter,
         "origin",
@@ -104,30 +85,17 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
         ("turns", "requests"),
         ("tokens", "cached", "cost"),
         "last_error",
-        ("created_at", "updated_at", "deleted_at"),
+        ("created_at", "updated_at", "deleted_at", "erased_on"),
     )
-    readonly_fields = ("turns", "requests", "tokens", "cached", "cost", "last_error")
+    readonly_fields = ("erased_on", "turns", "requests", "tokens", "cached", "cost", "last_error")
 
-    actions = (
-        confirmed_action(
-            "archive",
-            "Archive selected sessions",
-            "They leave the lists of their owners, who find them in the archive. Programs' sessions, "
-            "temporary ones and those in the trash stay as they are.",
-            archive,
-            "move",
-        ),
-        confirmed_action(
-            "restore",
-            "Restore selected sessions from the trash",
-            "Their owners have them again, and their shared links open. Others stay as they are.",
-            restore,
-            "move",
-        ),
-    )
+    actions = ACTIONS
 
     def has_move_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("sessions_app.change_session")
+
+    def has_read_content_permission(self, request: HttpRequest) -> bool:
+        return may_read_content(request.user)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return request.user.has_perm("sessions_app.delete_session")
@@ -182,6 +150,13 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
     def last_error(self, session: Any) -> str:
         return session.failed_with or "–"
 
+    @admin.display(description="will be erased")
+    def erased_on(self, session: Session) -> str:
+        """Of what is in the trash, by the rules of today; the round of each hour does it."""
+        if session.deleted_at is None:
+            return "–"
+        return f"{session.deleted_at + timedelta(days=RetentionRules.current().trash_days):%d %b %Y}"
+
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Deleted:
         """Counts instead of a list: collecting the cascades would load all rows of the sessions."""
         sessions = list(objs)
@@ -199,11 +174,12 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
 
 @admin.register(Turn)
 class TurnAdmin(ContentLinks, SessionPartAdmin):
+    is_long = True
     list_display = ("label", "kind", "in_session", "size", "cut", "exchange", "created_at")
-    list_filter = ("kind", "cut", "created_at")
+    list_filter = ("kind", "cut", OwnerFilter, "created_at")
     ordering = ("-pk",)
     search_fields = ("public", "session__public", "session__owner__username")
-    search_help_text = "Owner, turn id or session id"
+    search_help_text = "Owner, or the beginning of the id of a turn or a session"
     fields = (
         ("public", "kind"),
         ("session", "run", "exchange"),

@@ -14,9 +14,11 @@ from django.utils.html import format_html
 
 from sessions_app.admin.allowances import AllowanceInline, budgets_table
 from sessions_app.admin.base import FilteredAdmin, RecordAdmin, percent, short
+from sessions_app.admin.filters import ChoiceFilter, ModelFilter, OwnOwnerFilter
 from sessions_app.admin.limits import LimitsInline, StackedInline, limits_table
 from sessions_app.admin.sessions import Deleted, count_parts
 from sessions_app.models import Booking, Session, Spending
+from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource, dollars
 from sessions_app.runs.person_erasure import NOBODY, erase_person
 from sessions_app.wording import costs
@@ -89,7 +91,7 @@ class SpendingAdmin(RecordAdmin):
         "caches_cost",
         "sum",
     )
-    list_filter = ("day", "model", "source")
+    list_filter = ("day", ModelFilter, "source", OwnOwnerFilter)
     empty_value_display = "erased"
     list_select_related = ("owner",)
     date_hierarchy = "day"
@@ -123,17 +125,27 @@ class SpendingAdmin(RecordAdmin):
         return response
 
 
+class CauseFilter(ChoiceFilter):
+    title = "cause"
+    parameter_name = "cause"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(cause.value, costs.title_of(cause)) for cause in SpendingCause]
+
+
 @admin.register(Booking)
 class BookingAdmin(RecordAdmin):
     """Every amount with its cause; a booking whose session or person was erased stays without it."""
 
+    is_long = True
     list_display = ("day", "owner", "in_session", "cause", "source", "model", "cost")
-    list_filter = ("day", "cause", "source", "model")
+    list_filter = ("day", CauseFilter, "source", ModelFilter, OwnOwnerFilter)
+    ordering = ("-pk",)
     list_select_related = ("owner", "session")
     search_fields = ("owner__username", "session__public", "model")
     empty_value_display = "erased"
 
-    @admin.display(ordering="session__public", description="session")
+    @admin.display(ordering="session_id", description="session")
     def in_session(self, row: Booking) -> str | None:
         return short(row.session.public) if row.session else None
 

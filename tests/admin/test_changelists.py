@@ -1,14 +1,26 @@
 """What the admin's pages show, what they cost, and what they never show."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from sessions_app.models import CacheEntry, Exchange, PromptText, Run, Session, Turn
+from sessions_app.models import (
+    Allowance,
+    CacheEntry,
+    Exchange,
+    PromptText,
+    RetentionRules,
+    Run,
+    Session,
+    Turn,
+)
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.wording.verdicts import LABELS
 from tests.factories import (
@@ -225,3 +237,46 @@ def test_a_run_is_named_by_its_requests(staff: Client, alice: User) -> None:
     assert labels == ["nothing was sent", "exchanges 2–3", "exchange 1", "nothing was sent"]
     detail = staff.get(detail_of("exchange", two.exchanges.earliest("number").pk)).content.decode()
     assert str(two.public) not in detail and "run of" in detail
+
+
+def test_a_history_has_old_and_new_for_whoever_may_see_the_log(root: Client, alice: User) -> None:
+    allowance = Allowance.objects.create(owner=alice, warn_percent=80)
+    fields = {"owner": alice.pk, "usd_per_day": "2", "warn_percent": "75"}
+    root.post(detail_of("allowance", allowance.pk), fields)
+    place = reverse("admin:sessions_app_allowance_history", args=[allowance.pk])
+    page = re.sub(r"<[^>]+>", " ", root.get(place).content.decode())
+    assert "warn percent: 80 → 75" in page and "root" in page
+    person = User.objects.create_user("steward", is_staff=True)
+    person.user_permissions.set(Permission.objects.filter(codename="view_allowance"))
+    assert "80 → 75" not in signed_in(person).get(place).content.decode()
+
+
+def test_what_is_in_the_trash_says_when_it_goes(root: Client, alice: User) -> None:
+    RetentionRules.objects.all().delete()
+    RetentionRules.objects.create(trash_days=5)
+    session = make_session(alice, deleted_at=datetime(2026, 11, 20, tzinfo=UTC))
+    assert "25 Nov 2026" in root.get(detail_of("session", session.pk)).content.decode()
+
+
+def test_the_terms_of_a_price_are_folded_json(root: Client, alice: User) -> None:
+    exchange = make_history(make_session(alice), 1)[0]
+    Exchange.objects.filter(pk=exchange.pk).update(layer_tokens={"<b>static": 7}, usage={"x": MARKER})
+    page = root.get(detail_of("exchange", exchange.pk)).content.decode()
+    assert "<details><summary>JSON" in page and "&lt;b&gt;static&quot;: 7" in page and MARKER not in page
+
+
+@pytest.mark.parametrize("name", ["session", "run", "turn"])
+def test_a_row_is_read_once_to_be_shown_and_logged(root: Client, alice: User, name: str) -> None:
+    make_history(make_session(alice), 1)
+    pk = re.findall(rf"/admin/sessions_app/{name}/(\d+)/change/", root.get(list_of(name)).content.decode())[0]
+    with CaptureQueriesContext(connection) as queries:
+        root.get(detail_of(name, int(pk)))
+    table = f'FROM "sessions_app_{name}"'
+    own = [
+        q["sql"]
+        for q in queries
+        if q["sql"].startswith("SELECT")
+        and f"{table} " in q["sql"]
+        and f'"sessions_app_{name}"."id" = {pk}' in q["sql"]
+    ]
+    assert len(own) == 1

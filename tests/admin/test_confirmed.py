@@ -1,5 +1,6 @@
 """Actions behind a page: nothing happens before it is confirmed, and it shows no text of a person."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,10 +9,10 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.utils import timezone
 
-from sessions_app.models import Run, Session
+from sessions_app.models import RawChunk, Run, Session
 from sessions_app.models.origin import Origin
 from tests.admin.test_changelists import MARKER, list_of
-from tests.factories import finish, make_run, make_session
+from tests.factories import finish, make_exchange, make_history, make_run, make_session
 
 
 def act(client: Client, name: str, action: str, *rows: Any, **said: str) -> str:
@@ -61,7 +62,14 @@ def test_active_runs_of_chats_are_stopped(root: Client, alice: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "action"), [("session", "archive"), ("session", "restore"), ("run", "stop_runs")]
+    ("name", "action"),
+    [
+        ("session", "archive"),
+        ("session", "restore"),
+        ("session", "purge"),
+        ("run", "stop_runs"),
+        ("run", "interrupt"),
+    ],
 )
 def test_who_may_only_view_changes_nothing(alice: User, name: str, action: str) -> None:
     run = make_run(make_session(alice, deleted_at=timezone.now() if action == "restore" else None))
@@ -73,3 +81,18 @@ def test_who_may_only_view_changes_nothing(alice: User, name: str, action: str) 
     before = list(Session.objects.values()), list(Run.objects.values())
     act_twice(client, name, action, row)
     assert (list(Session.objects.values()), list(Run.objects.values())) == before
+
+
+def test_payloads_are_purged_and_totals_stay(root: Client, alice: User) -> None:
+    session, busy = make_session(alice, spent_usd=Decimal("0.25")), make_session(alice)
+    make_history(session, 2)
+    make_exchange(make_run(busy))
+    before = Session.objects.values("spent_usd", "prompt_tokens", "exchange_count").get(pk=session.pk)
+    tokens = list(session.exchanges.values_list("prompt_tokens", "output_tokens"))
+    assert "1 of 2 rows" in act_twice(root, "session", "purge", session, busy)
+    assert not RawChunk.objects.filter(exchange__session=session).exists()
+    assert not session.exchanges.filter(payload_purged_at=None).exists()
+    assert RawChunk.objects.filter(exchange__session=busy).exists()
+    assert Session.objects.values(*before).get(pk=session.pk) == before
+    assert list(session.exchanges.values_list("prompt_tokens", "output_tokens")) == tokens
+    assert session.turns.count() == 4

@@ -22,6 +22,7 @@ from sessions_app.models import (
     Todo,
     Turn,
 )
+from tests.admin.test_confirmed import act_twice
 from tests.factories import make_history, make_run, make_session, play_flight
 
 TURNS = 5_000
@@ -142,8 +143,7 @@ def test_stuck_runs_are_marked_interrupted_and_live_ones_are_left(
 ) -> None:
     stuck, live = make_run(make_session(alice)), make_run(make_session(bob))
     Run.objects.filter(pk=stuck.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=5))
-    page = choose(root, "interrupt", "sessions_app_run", stuck, live)
-    assert "1 stuck run was marked interrupted." in page
+    assert "1 of 2 rows" in act_twice(root, "run", "interrupt", stuck, live)
     stuck.refresh_from_db()
     live.refresh_from_db()
     assert (stuck.status, live.status) == (Run.Status.INTERRUPTED, Run.Status.RUNNING)

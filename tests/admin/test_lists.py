@@ -13,7 +13,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from sessions_app.admin import lists
+from sessions_app.admin import bounded_list, filters
 from sessions_app.admin.base import RecordAdmin
 from sessions_app.models import Exchange, Run, Session
 from tests.admin.test_changelists import MARKER, list_of, marked_session
@@ -55,7 +55,7 @@ def test_errors_are_found_by_their_kind_only(root: Client, alice: User) -> None:
     for kind in ("BadKey", "QuotaExceeded"):
         run = finish(make_run(make_session(alice)))
         Run.objects.filter(pk=run.pk).update(error={"kind": kind, "message": MARKER})
-    assert "BadKey" in lists.error_kinds()
+    assert "BadKey" in filters.error_kinds()
     assert len(rows_of(root, "run", {"failed_with": "BadKey"})) == 2
     assert len(rows_of(root, "run", {"failed_with": MARKER})) == 1
     assert root.get(list_of("run"), {"failed_with__startswith": "B"}).status_code == 400
@@ -78,7 +78,7 @@ def test_a_name_that_is_a_formula_is_no_formula_in_a_csv(root: Client, alice: Us
 @pytest.mark.parametrize("name", ["session", "run", "exchange", "turn"])
 def test_no_list_counts_its_rows(root: Client, alice: User, name: str, monkeypatch: Any) -> None:
     make_history(make_session(alice), 4)
-    monkeypatch.setattr(lists, "COUNTED", 3)
+    monkeypatch.setattr(bounded_list, "COUNTED", 3)
     for _ in range(4):
         make_session(alice)
     with CaptureQueriesContext(connection) as queries:

@@ -16,10 +16,12 @@ from django.urls import reverse
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_django import Settings
 
 from sessions_app.admin import overview
 from sessions_app.admin.charts import HEIGHT, BarChart
 from sessions_app.health.probe import HealthProbe, ProbeReport
+from sessions_app.key_codes import KeyOrigin
 from sessions_app.models import (
     Booking,
     CacheEntry,
@@ -33,6 +35,7 @@ from sessions_app.models import (
 from sessions_app.models.origin import Origin
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource, dollars
+from sessions_app.wording.api_key import IN_SHORT
 from tests.factories import finish, make_exchange, make_history, make_run, make_session
 
 CAUSES = {SpendingCause.ANSWER: "Answers", SpendingCause.CACHE_KEPT: "Keeping caches"}
@@ -178,6 +181,13 @@ def test_the_health_is_what_the_probe_said_last(db: None) -> None:
     told = dict(overview.health_of(probe))
     assert told["Status"].startswith("down") and told["Disk"].startswith("full, ")
     assert told["Database"].startswith("ok, ") and told["Heartbeat"] == "ok" and "Redis" not in told
+
+
+def test_the_health_says_whether_there_is_a_key_and_never_which(db: None, settings: Settings) -> None:
+    assert dict(overview.health_of(None))["API key"] == IN_SHORT[KeyOrigin.NONE]
+    settings.GEMINI_API_KEY = "AIza-of-a-test"
+    told = dict(overview.health_of(None))
+    assert told["API key"] == IN_SHORT[KeyOrigin.ENVIRONMENT] and "AIza" not in str(told)
 
 
 def test_it_opens_without_any_row_and_shows_no_text_of_a_person(root: Client, alice: User) -> None:

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from sessions_app.errors import PipewebError
 from tests.bench import (
+    admin,
     assembly,
     capture,
     captured,
@@ -17,6 +18,7 @@ from tests.bench import (
     inspector,
     markup,
     pages,
+    people,
     relay,
     soak,
     templates,
@@ -33,6 +35,8 @@ MODULES = (
     assembly,
     cost,
     inspector,
+    admin,
+    people,
     pages,
     markup,
     templates,

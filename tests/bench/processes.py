@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -38,10 +39,13 @@ def run_module(name: str, *arguments: str, given: bytes = b"", limit: float, **v
 
 
 @contextmanager
-def empty_database() -> Iterator[str]:
-    """A temporary data folder with a database for PIPEWEB_DATA. Raises PipewebError."""
+def empty_database(**variables: str) -> Iterator[str]:
+    """A temporary folder for PIPEWEB_DATA, with a migrated database there or where `variables` say.
+
+    Raises PipewebError.
+    """
     with temporary_folder() as folder:
-        run_module("database", limit=START_LIMIT, PIPEWEB_DATA=str(folder))
+        run_module("database", given=b"", limit=START_LIMIT, PIPEWEB_DATA=str(folder), **variables)
         yield str(folder)
 
 
@@ -72,15 +76,16 @@ def lift_limits() -> None:
 class Server:
     """A server process for as long as the block lasts, ready when it greets; the pattern's group is the port.
 
+    One that greets nobody is given the port that it was told to listen on, and is ready when it does.
     Its output goes into a file of `folder`: a pipe that nobody reads fills up and stops it.
     """
 
     def __init__(
-        self, name: str, command: Sequence[str], greeting: str, folder: Path, **variables: str
+        self, name: str, command: Sequence[str], greeting: str | int, folder: Path, **variables: str
     ) -> None:
         self._name = name
         self._command = [sys.executable, *command]
-        self._greeting = re.compile(greeting)
+        self._greeting = greeting
         self._output = folder / f"{name}.log"
         self._variables = variables
 
@@ -125,10 +130,17 @@ class Server:
     def _await_greeting(self) -> int:
         deadline = time.monotonic() + START_LIMIT
         while time.monotonic() < deadline and self._process.poll() is None:
-            if match := self._greeting.search(self._printed()):
-                return int(match[1])
+            if port := self._greeted():
+                return port
             time.sleep(0.02)
         raise PipewebError(f"bench: {self._name} did not start: {last_line(self._printed())}")
+
+    def _greeted(self) -> int | None:
+        if isinstance(self._greeting, str):
+            match = re.search(self._greeting, self._printed())
+            return int(match[1]) if match else None
+        with socket.socket() as probe:
+            return None if probe.connect_ex(("127.0.0.1", self._greeting)) else self._greeting
 
     def _printed(self) -> str:
         return self._output.read_text(errors="replace")

@@ -62,7 +62,7 @@ class Options:
         """From the command line; what is not given comes from the defaults, or from `--quick`."""
         quick = cls(sections=QUICK, streams=(20,), paces=PACES[:1], repeats=1)
         base = quick if given.get("quick") else cls()
-        names = ("sections", "streams", "paces", "chunks", "repeats")
+        names = ("sections", "streams", "paces", "chunks", "repeats", "capacity_seconds")
         options = replace(base, **{name: given[name] for name in names if given.get(name)})
         if unknown := set(options.sections) - set(SECTIONS):
             raise PipewebError(
@@ -89,6 +89,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--pace", dest="paces", type=listed(float), help="ms between chunks, comma-separated")
     parser.add_argument("--chunks", type=positive(int), help="chunks of an answer")
     parser.add_argument("--repeats", type=positive(int), help="measurements of which the median is shown")
+    parser.add_argument(
+        "--capacity-seconds",
+        type=positive(int),
+        help=f"of each search for a capacity, by default {CAPACITY_SECONDS:g}",
+    )
     parser.add_argument("--profile", action="store_true", help="show what Pipeweb spends its time on instead")
     parser.add_argument("--peer", metavar="URL", help="another chat server of this machine, in the same run")
     parser.add_argument(
@@ -139,7 +144,8 @@ def measure(options: Options, folder: Path, say: Say, given: Mapping[str, Any]) 
         if "streams" in options.sections:
             report.rows += compare([*clients, *served], options.loads(), options.repeats, say)
         if "capacity" in options.sections:
-            report.capacities = capacities(served, options, say)
+            # What has aims first: the search for what a bare relay takes is the longest.
+            report.capacities = capacities(rotated(served, -1), options, say)
         if "deployment" in options.sections:
             with on_postgres(folder, upstream, say) as deployed:
                 if deployed:

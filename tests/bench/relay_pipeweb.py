@@ -26,15 +26,13 @@ from tests.bench.processes import START_LIMIT, Server, run_module, set_up_django
 from tests.bench.relay_adapters import AnswerFailed
 from tests.bench.relay_client import ServedSystem
 from tests.bench.relay_load import Load
+from tests.deployment.programs import free_port
 
 PRODUCT = "Pipeweb"
 MANAGE = ("manage.py", "up", "--port", "0")
 GREETING = r"http://127\.0\.0\.1:(\d+)(?s:.*)Ctrl-C"
-ANOTHER = (
-    ("-m", "daphne", "-p", "0", "pipeweb.asgi:application"),
-    r"Listening on TCP address 127\.0\.0\.1:(\d+)",
-)
-"""The command and the greeting of a process beside the first."""
+ANOTHER = ("-m", "daphne", "pipeweb.asgi:application", "-p")
+"""The command of a process beside the first; its port follows."""
 
 DATABASE = ("PIPEWEB_DATA", "DATABASE_URL", "REDIS_URL")
 NAME_DATABASE = "Set PIPEWEB_DATA, and DATABASE_URL if it has one, as the server has them."
@@ -110,7 +108,8 @@ def pipeweb(
     with ExitStack() as stack:
         servers = [stack.enter_context(Server("server", command, GREETING, folder, **variables))]
         for number in range(1, processes):
-            another = Server(f"server-{number}", *ANOTHER, folder, **variables)
+            port = free_port()
+            another = Server(f"server-{number}", (*ANOTHER, str(port)), port, folder, **variables)
             servers.append(stack.enter_context(another))
         system = Pipeweb(name, servers, data)
         system.measure(WARM_UP)

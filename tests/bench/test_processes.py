@@ -16,6 +16,7 @@ from tests.bench.processes import (
     resident_bytes,
     run_module,
 )
+from tests.deployment.programs import free_port
 
 
 def python(script: str) -> tuple[str, str]:
@@ -37,6 +38,14 @@ def test_a_child_is_there_when_it_greets_and_gone_after_the_block(tmp_path: Path
         assert child.port == 4711
         assert is_alive(child.pid)
     assert not is_alive(child.pid)
+
+
+def test_a_child_that_greets_nobody_is_there_when_its_port_answers(tmp_path: Path) -> None:
+    port = free_port()
+    script = f"import socket, time; s = socket.create_server(('127.0.0.1', {port})); time.sleep(60)"
+    with Server("server", python(script), port, tmp_path) as child:
+        assert child.port == port
+        assert is_alive(child.pid)
 
 
 def test_a_child_that_ignores_the_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

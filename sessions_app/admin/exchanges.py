@@ -1,0 +1,164 @@
+"""Exchanges and raw chunks: times, counts, sizes and verdicts, never content."""
+
+import json
+
+from django.contrib import admin
+from django.db.models import IntegerField, QuerySet
+from django.db.models.functions import Length
+from django.http import HttpRequest
+from django.utils.html import format_html
+
+from sessions_app.admin.base import (
+    ModelAdmin,
+    RecordAdmin,
+    SessionPartAdmin,
+    milliseconds,
+    percent,
+    short,
+)
+from sessions_app.admin.content_access import ContentLinks
+from sessions_app.admin.filters import ChoiceFilter, ErrorFilter, ModelFilter, OwnerFilter
+from sessions_app.models import Exchange, RawChunk
+from sessions_app.prompt.outcomes import Outcome
+from sessions_app.prompt.pricing import dollars
+from sessions_app.wording import verdicts
+
+
+class OutcomeFilter(ChoiceFilter):
+    title = "outcome"
+    parameter_name = "outcome"
+    values = tuple(Outcome)
+
+
+class VerdictFilter(ChoiceFilter):
+    title = "verdict"
+    parameter_name = "verdict"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        return [(code.value, words) for code, words in verdicts.LABELS.items()]
+
+
+@admin.register(Exchange)
+class ExchangeAdmin(ContentLinks, SessionPartAdmin):
+    is_long = True
+    list_display = (
+        "label",
+        "in_session",
+        "model",
+        "verdict_title",
+        "prompt_tokens",
+        "cached",
+        "cost",
+        "total",
+        "end",
+        "started_at",
+    )
+    list_filter = (ModelFilter, VerdictFilter, OutcomeFilter, ErrorFilter, OwnerFilter, "started_at")
+    ordering = ("-pk",)
+    search_fields = ("public", "session__public", "session__owner__username", "model", "=response_id")
+    search_help_text = "Owner, model, the provider's id of the answer, or the beginning of an id of ours"
+    fields = (
+        ("public", "number", "step"),
+        ("session", "run", "resend_of"),
+        ("model", "served_model", "provider", "base_url", "dialect"),
+        ("cache_action", "cache_name", "verdict_title"),
+        ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens"),
+        ("build", "first_chunk", "total"),
+        ("request_size", "request_sha256", "sent_sha256"),
+        ("outcome", "finish_reason", "failed_with"),
+        "response_id",
+        ("started_at", "ended_at"),
+        "figures",
+    )
+    readonly_fields = ("verdict_title", "failed_with", "build", "first_chunk", "total", "figures")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Exchange]:
+        bodies = ("manifest", "notes", "earlier_wording", "session__title", "session__background")
+        return super().get_queryset(request).select_related("session").defer(*bodies)
+
+    def content_path(self, row: Exchange) -> str:
+        return row.get_absolute_url()
+
+    @admin.display(description="estimated tokens of the layers, and the cost in its terms")
+    def figures(self, exchange: Exchange) -> str:
+        """Folded until it is opened; counts and rates only, where `usage` and `notes` may quote."""
+        stored = {"layer_tokens": exchange.layer_tokens, "money": exchange.money}
+        return format_html(
+            "<details><summary>JSON</summary><pre>{}</pre></details>", json.dumps(stored, indent=2)
+        )
+
+    @admin.display(ordering="number", description="exchange")
+    def label(self, exchange: Exchange) -> str:
+        return f"{exchange.number}, step {exchange.step}"
+
+    @admin.display(description="verdict")
+    def verdict_title(self, exchange: Exchange) -> str:
+        return verdicts.label(exchange.verdict) if exchange.verdict else "–"
+
+    @admin.display
+    def cached(self, exchange: Exchange) -> str:
+        return percent(exchange.cached_tokens, exchange.prompt_tokens)
+
+    @admin.display(ordering="usd")
+    def cost(self, exchange: Exchange) -> str:
+        return "–" if exchange.usd is None else dollars(exchange.usd)
+
+    @admin.display
+    def build(self, exchange: Exchange) -> str:
+        return milliseconds(exchange.build_ms)
+
+    @admin.display(ordering="first_chunk_ms")
+    def first_chunk(self, exchange: Exchange) -> str:
+        return milliseconds(exchange.first_chunk_ms)
+
+    @admin.display(ordering="total_ms")
+    def total(self, exchange: Exchange) -> str:
+        return milliseconds(exchange.total_ms)
+
+    @admin.display(ordering="outcome")
+    def end(self, exchange: Exchange) -> str:
+        return ending_of(exchange)
+
+    @admin.display(description="error")
+    def failed_with(self, exchange: Exchange) -> str:
+        return error_of(exchange)
+
+
+def ending_of(exchange: Exchange) -> str:
+    return error_of(exchange) if exchange.error else exchange.outcome
+
+
+def error_of(exchange: Exchange) -> str:
+    """Its kind and code, never its words: they may quote the request."""
+    return " ".join(str(exchange.error[key]) for key in ("kind", "code") if exchange.error.get(key)) or "–"
+
+
+@admin.register(RawChunk)
+class RawChunkAdmin(RecordAdmin):
+    """Raw responses: arrival times and sizes."""
+
+    is_long = True
+    list_display = ("seq", "exchange", "session", "arrived", "size")
+    ordering = ("-pk",)
+    search_fields = ("exchange__session__public", "exchange__session__owner__username")
+    search_help_text = "Owner, or the beginning of a session's id"
+    fields = (("exchange", "seq"), "session", ("arrived", "size"))
+    readonly_fields = ("session", "arrived", "size")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[RawChunk]:
+        heavy = ("body", "exchange__manifest", "exchange__notes", "exchange__session__background")
+        rows: QuerySet[RawChunk] = super().get_queryset(request)
+        light = rows.select_related("exchange__session").defer(*heavy)
+        return light.annotate(body_size=Length("body", output_field=IntegerField()))
+
+    @admin.display
+    def session(self, chunk: RawChunk) -> str:
+        return short(chunk.exchange.session.public)
+
+    @admin.display(ordering="ms", description="arrived after")
+    def arrived(self, chunk: RawChunk) -> str:
+        return milliseconds(chunk.ms)
+
+    @admin.display(description="bytes")
+    def size(self, chunk: RawChunk) -> int:
+        return int(getattr(chunk, "body_size", 0))
