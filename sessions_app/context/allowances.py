@@ -47,7 +47,7 @@ class SpendingRules:
 REMEMBERED_SECONDS = 2.0
 """A change of money in another process is late by so much."""
 
-_rules: TimedCache[SpendingRules] = TimedCache(Allowance, REMEMBERED_SECONDS)
+_rules: TimedCache[SpendingRules] = TimedCache(Allowance, ttl=REMEMBERED_SECONDS)
 m2m_changed.connect(_rules.clear_on_change, sender=User.groups.through)
 
 

@@ -22,22 +22,28 @@ from sessions_app.prompt.remarks import Remark, RemarkCode
 TTL = 30.0
 """Seconds a value is kept: an edit in another process is late by so much."""
 
+MOST = 10_000
+"""Values that are kept; all are dropped when there would be more."""
+
 V = TypeVar("V")
 
 
 class TimedCache(Generic[V]):
-    """Values by key, each kept for `ttl` seconds; cleared when this process saves or deletes a `model`."""
+    """Values by key, each kept for `ttl` seconds; cleared when this process changes a row of `models`."""
 
-    def __init__(self, model: type[Model], ttl: float = TTL) -> None:
+    def __init__(self, *models: type[Model], ttl: float = TTL) -> None:
         self._ttl = ttl
         self._values: dict[Hashable, tuple[float, V]] = {}
-        for signal in (post_save, post_delete):
-            signal.connect(self.clear_on_change, sender=model)
+        for model in models:
+            for signal in (post_save, post_delete):
+                signal.connect(self.clear_on_change, sender=model)
 
     def get(self, key: Hashable, read: Callable[[], V]) -> V:
         """The kept value, or what `read` gives now; None is kept like any value."""
         kept = self._values.get(key)  # once: another thread may clear in between
         if kept is None or kept[0] < monotonic():
+            if len(self._values) >= MOST:
+                self._values.clear()
             kept = self._values[key] = (monotonic() + self._ttl, read())
         return kept[1]
 
@@ -58,6 +64,7 @@ class TimedCache(Generic[V]):
 
 
 _facts: TimedCache[list[ModelFacts]] = TimedCache(ModelFacts)
+_capabilities: TimedCache[Capabilities] = TimedCache(ModelFacts, ModelLifecycle)
 _lifecycles: TimedCache[Mapping[str, Sequence[LifecycleChange]]] = TimedCache(ModelLifecycle)
 _prices: TimedCache[Price | None] = TimedCache(Price)
 _charged: TimedCache[Price] = TimedCache(Price)
@@ -73,8 +80,13 @@ def facts_of(model: str, served: str = "", day: date | None = None) -> Capabilit
     model the name is routed on `day`, by default today, only rows say: one with a date that is in force, else
     `ModelFacts.served_by`, which has none.
     """
+    at = day or catalogue.today()
+    return _capabilities.get((model, served, at), lambda: _facts_on(model, served, at))
+
+
+def _facts_on(model: str, served: str, day: date) -> Capabilities:
     if not served or base_of(served) == base_of(model):
-        dated = _family_on(model, day or catalogue.today())
+        dated = _family_on(model, day)
         facts = _overridden(capabilities_of(model))
         family = base_of(served) or dated or facts.family
         return replace(facts, family=family)
@@ -223,5 +235,5 @@ def _read_coming(day: date) -> Mapping[str, Price]:
 
 def clear_caches() -> None:
     """Facts and prices are read from the database again."""
-    for kept in (_facts, _lifecycles, _prices, _charged, _coming, _all_prices):
+    for kept in (_facts, _capabilities, _lifecycles, _prices, _charged, _coming, _all_prices):
         kept.clear()

@@ -28,7 +28,7 @@ from sessions_app.models.prepared import Parameter, Reading
 WINDOW = timedelta(minutes=1)
 """The time over which messages are counted."""
 
-WAITING = "waiting"
+WAITING = "queued message"
 """The status of a queued message in `Activity`."""
 
 
@@ -115,7 +115,8 @@ _activity: Reading[tuple[Any, ...]] = Reading(_of_activity)
 
 
 def active_runs(activity: Sequence[Activity]) -> int:
-    return sum(row.status in Run.ACTIVE for row in activity)
+    """A run that waits for a person has no place."""
+    return sum(row.status in Run.WORKING for row in activity)
 
 
 def check_send(user_id: int, activity: Sequence[Activity], client_id: UUID, now: datetime) -> None:

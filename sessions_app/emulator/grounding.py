@@ -18,7 +18,13 @@ from sessions_app.emulator.wire_model import JsonObject
 _REDIRECT = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/"
 _PAGES = ("example.com", "example.org")
 _SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s|$)|$)", re.S)
-_STYLE = ".container{align-items:center;border-radius:8px;display:flex;padding:8px 12px}.chip{margin:0 8px}"
+_STYLE = (
+    ".container{align-items:center;border-radius:8px;display:flex;font-family:sans-serif;padding:8px 12px}"
+    ".carousel{overflow:auto;white-space:nowrap}"
+    ".chip{border:1px solid #dadce0;border-radius:16px;color:#1f1f1f;display:inline-block;font-size:14px;"
+    "margin:0 8px 0 0;padding:4px 12px;text-decoration:none}"
+    "@media (prefers-color-scheme:dark){.chip{border-color:#444746;color:#e3e3e3}}"
+)
 
 
 def grounding_metadata(uses: Sequence[ToolUse], text: str) -> JsonObject:

@@ -27,6 +27,11 @@ EXAMPLES = MappingProxyType(
 _SEARCH = re.compile(
     r"\b(?:search(?: the web| online| google)?(?: for)?|look up|google)\s*:?\s+(.+)", re.I | re.S
 )
+_NEWS = re.compile(
+    r"\b(?:news|headlines|latest|right now|this week|today|tonight|yesterday|use (?:the )?web search)\b", re.I
+)
+"""What a model cannot know by itself: it searches for the text as it was asked."""
+
 _COMPUTE = re.compile(
     r"\b(?:compute|calculate|evaluate|run code for|what is|what's)\s*:?\s*([-+*/%().\d\s]+)", re.I
 )
@@ -56,9 +61,11 @@ def is_unreachable(url: str) -> bool:
 
 
 def _search(text: str) -> ToolUse | None:
-    if not (match := _SEARCH.search(text)):
+    match = _SEARCH.search(text)
+    asked = match[1] if match else text if _NEWS.search(text) else ""
+    query = " ".join(asked.split()).rstrip(".?!")[:_LONGEST_QUERY]
+    if not query:
         return None
-    query = " ".join(match[1].split()).rstrip(".?!")[:_LONGEST_QUERY]
     return ToolUse("google_search", f"**Searching the web**\n\nThe query is “{query}”.", queries=(query,))
 
 
@@ -69,7 +76,7 @@ def _read_pages(text: str) -> ToolUse | None:
 
 
 def _run_code(text: str) -> ToolUse | None:
-    expression = match[1].strip() if (match := _COMPUTE.search(text)) else ""
+    expression = match[1].strip().rstrip(".") if (match := _COMPUTE.search(text)) else ""
     if len(expression) > _LONGEST_EXPRESSION or not re.search(r"\d\s*[-+*/%]", expression):
         return None
     try:

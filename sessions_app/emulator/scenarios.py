@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+import orjson
+
 from sessions_app.emulator.default_answer import describe_request, describe_responses, missing_function
 from sessions_app.emulator.provider_tools import use_provider_tools
 from sessions_app.emulator.scripted_reply import ScenarioContext, ScriptedCall, ScriptedReply
@@ -23,6 +25,7 @@ _FLIGHT = re.compile(r"check (?:the )?flight status for (\w+)(.*)", re.I | re.S)
 _TAXI = re.compile(r"taxi(?: (\d+) hours? before)?", re.I)
 _WEATHER = re.compile(r"(?:weather|cuaca|temperature)\s+(?:in|di)\s+([^.?!\n]+)", re.I)
 _BETWEEN_PLACES = re.compile(r"\s*,\s*(?:and\s+|dan\s+)?|\s+(?:and|dan|&)\s+", re.I)
+_NAMED = re.compile(r"^call[ \t]+([A-Za-z_][\w.-]{0,63})(?:[ \t]+(\{.*\}))?[ \t]*$", re.M)
 _MOST_CALLS = 8
 _REPORTING = ("**Reading the answers**\n\nThe functions have answered; what they said goes into the text.",)
 _EXAMPLES = 3
@@ -60,6 +63,14 @@ def _path_new_old(groups: tuple[str, ...]) -> Values:
     return (groups[0], groups[2], groups[1])
 
 
+def _panel_and_state(groups: tuple[str, ...]) -> Values:
+    return (groups[1], groups[0].lower() == "on")
+
+
+def _number_and_note(groups: tuple[str, ...]) -> Values:
+    return (int(groups[0]), groups[1].strip())
+
+
 def _trimmed(groups: tuple[str, ...]) -> Values:
     return tuple(group.strip() for group in groups)
 
@@ -78,6 +89,22 @@ PHRASES = (
     Phrase("write_artifact", "write notes.md: hello", r"^write\s+(\S+?)\s*:\s*(.+)", _trimmed),
     Phrase("open_file", "open notes.md", r"^open\s+(?:the )?(?:file )?(\S+\.\w+)\W*$", _trimmed),
     Phrase("close_file", "close notes.md", r"^close\s+(?:the )?(?:file )?(\S+\.\w+)\W*$", _trimmed),
+    Phrase(
+        "close_file",
+        "close notes.md and note: it is a greeting",
+        r"^close\s+(?:the )?(?:file )?(\S+\.\w+) and note\s*:\s*(.+)",
+        _trimmed,
+    ),
+    Phrase(
+        "switch_panel", "switch on the panel tree", r"^switch (on|off) the panel (\w+)\W*$", _panel_and_state
+    ),
+    Phrase(
+        "drop_history",
+        "drop part 1 of the history and note: we met",
+        r"^drop part (\d{1,9}) of the history and note\s*:\s*(.+)",
+        _number_and_note,
+    ),
+    Phrase("write_note", "note: the key is under the mat", r"^note\s*:\s*(.+)", _trimmed),
     Phrase("list_files", "list my files", r"^(?:(?:list|show)(?: me)? )?(?:my )?files\W*$"),
     Phrase("search_files", "search my files for hello", r"^search (?:my )?files for\s+(.+)", _trimmed),
     Phrase(
@@ -163,6 +190,26 @@ def spoken_tools(context: ScenarioContext) -> ScriptedReply | None:
     return _call(context, phrase.function, *values) if context.last is None else None
 
 
+def named_calls(context: ScenarioContext) -> ScriptedReply | None:
+    """`call name {"argument": 1}`: any function by its name, one in each line, called together."""
+    found = _NAMED.findall(context.text)
+    if not found or context.last is not None:
+        return None
+    if missing := sorted({name for name, _ in found} - context.functions.keys()):
+        return missing_function(context, missing)
+    calls = tuple(ScriptedCall(name, _object(arguments)) for name, arguments in found[:_MOST_CALLS])
+    return ScriptedReply(calls=calls, thoughts=("**Calling**\n\nAs the message says.",))
+
+
+def _object(text: str) -> dict[str, object]:
+    """What does not read as a JSON object counts as no arguments."""
+    try:
+        value = orjson.loads(text or "{}")
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def tool_report(context: ScenarioContext) -> ScriptedReply | None:
     """After any other call: its responses as text."""
     return ScriptedReply(text=describe_responses(context.last), thoughts=_REPORTING) if context.last else None
@@ -235,5 +282,5 @@ def provider_tools(context: ScenarioContext) -> ScriptedReply | None:
 
 
 SCENARIOS: tuple[Scenario, ...] = (
-    *(summary, provider_tools, flight_and_taxi, weather, spoken_tools, tool_report),
+    *(summary, provider_tools, flight_and_taxi, weather, named_calls, spoken_tools, tool_report),
 )

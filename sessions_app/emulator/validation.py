@@ -35,6 +35,8 @@ _TOOLS_BESIDE_FUNCTIONS = (
     "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with "
     "Function calling."
 )
+# Of 2.5 Flash: symfony/ai#803 (2025-10-22); with a JSON answer csells/dartantic#96 (2026-01-31).
+_TOOLS_EXCLUDE_FUNCTIONS = "Tool use with function calling is unsupported"
 _LEVEL_TYPE = "type.googleapis.com/google.ai.generativelanguage.v1beta.ThinkingConfig.ThinkingLevel"
 _KNOWN_LEVELS = frozenset({"", "THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH"})
 _MOST_CANDIDATES = 8
@@ -133,16 +135,20 @@ def check_sampling(config: GenerationOptions, model: Model) -> None:
 
 def check_functions(request: GenerateRequest, model: Model) -> None:
     """A calling mode needs functions, functions beside the provider's own tools need consent; before
-    Gemini 3, functions and JSON answers exclude each other."""
+    Gemini 3, functions, the provider's tools and JSON answers exclude each other."""
     declared = any(tool.function_declarations for tool in request.tools)
-    if declared and any(tool.provider_tools for tool in request.tools) and not _shows_invocations(request):
+    own = any(tool.provider_tools for tool in request.tools)
+    if declared and own and model.generation < 3:
+        raise invalid(_TOOLS_EXCLUDE_FUNCTIONS, rule=Rule.FUNCTIONS_UNSUPPORTED)
+    if declared and own and not _shows_invocations(request):
         raise invalid(_TOOLS_BESIDE_FUNCTIONS, rule=Rule.FUNCTIONS_UNSUPPORTED)
     if not declared and _governs_functions(request.tool_config):
         message = "Function calling config is set without function_declarations."
         raise invalid(message, rule=Rule.FUNCTIONS_UNSUPPORTED)
     kind = request.generation_config.response_mime_type
-    if declared and kind == "application/json" and model.generation < 3:
-        message = f"Function calling with a response mime type: '{kind}' is unsupported"
+    if (declared or own) and kind == "application/json" and model.generation < 3:
+        what = "Function calling" if declared else "Tool use"
+        message = f"{what} with a response mime type: '{kind}' is unsupported"
         raise invalid(message, rule=Rule.FUNCTIONS_UNSUPPORTED)
 
 

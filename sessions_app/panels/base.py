@@ -95,6 +95,7 @@ class Action(BaseModel):
 
     tool_title: ClassVar[str] = ""
     is_standard_tool: ClassVar[bool] = True
+    reads_gauge: ClassVar[bool] = False
 
     @field_validator("*", mode="before")
     @classmethod
@@ -141,6 +142,7 @@ class Action(BaseModel):
             takes_context=True,
             is_standard=cls.is_standard_tool,
             has_effects=True,
+            reads_gauge=cls.reads_gauge,
         )
 
 
@@ -204,7 +206,7 @@ class PanelKind(RowSource[R]):
         return next((action for action in self.actions if action.action_name() == name), None)
 
     def is_on(self, options: SessionSettings) -> bool:
-        return options.panels.get(self.key, self.default_on)
+        return options.panels.get(self.key, options.panels_of_model.get(self.key, self.default_on))
 
 
 def existing(rows: Any, otherwise: str) -> Any:

@@ -1,22 +1,28 @@
 """Views that upload, open, show and download files of the workspace."""
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
+from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_POST
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
-from sessions_app.context.storage import check_upload
+from sessions_app.context.storage import check_storage, check_upload
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import NotKept, PipewebError, WorkspaceError
 from sessions_app.models import Session
+from sessions_app.panels.archives import check_archive, is_archive, pack, unpack
 from sessions_app.panels.base import Action
 from sessions_app.panels.file_pages import read_file
 from sessions_app.panels.kinds.files import FileReferences, OpenFile
+from sessions_app.panels.kinds.tree import WorkspaceTree
 from sessions_app.panels.views import error_response, panel_response, parse_action
+from sessions_app.tools.workspace_reading import WALKED
 from sessions_app.workspace import UPLOAD_LIMIT
 
 
@@ -30,6 +36,59 @@ def upload(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     except PipewebError as error:
         return error_response(request, FileReferences.key, error)
     return panel_response(request, session, FileReferences.key, message=message)
+
+
+@login_required
+@require_POST
+def fill(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
+    """Puts files into the workspace; a zip archive is unpacked, whole or not at all. Nothing is opened."""
+    session = own_chat(request, public, "assistant")
+    try:
+        written = _fill(session, request.FILES.getlist("file"))
+    except PipewebError as error:
+        return error_response(request, WorkspaceTree.key, error)
+    message = f"{len(written)} file{'' if len(written) == 1 else 's'} put into your workspace."
+    return panel_response(request, session, WorkspaceTree.key, message=message)
+
+
+def _fill(session: Session, files: "Sequence[UploadedFile[Any]]") -> list[str]:
+    """Each archive is checked before anything is written. Raises NotKept, OverLimit, WorkspaceError."""
+    if not files:
+        raise NotKept("Choose a file.")
+    workspace = workspace_of(session.owner_id)
+    entries = {
+        file: check_archive(workspace, file) for file in files if is_archive(file.name or "") and file.file
+    }
+    check_upload(session.owner_id, sum(file.size or 0 for file in files))
+    check_storage(session.owner_id, sum(one.file_size for found in entries.values() for one in found))
+    written: list[str] = []
+    for file in files:
+        if file in entries:
+            written += unpack(workspace, file, entries[file])
+        else:
+            path = workspace.store_upload(file.name or "", file.chunks(), UPLOAD_LIMIT)
+            written.append(workspace.relative(path))
+    return written
+
+
+@login_required
+@require_GET
+def workspace_file(request: AuthenticatedRequest, public: UUID, path: str) -> FileResponse:
+    """One file as an attachment."""
+    return _attachment(own_chat(request, public), path)
+
+
+@login_required
+@require_GET
+def workspace_archive(request: AuthenticatedRequest, public: UUID) -> HttpResponse | FileResponse:
+    """All visible files as one zip archive."""
+    session = own_chat(request, public)
+    workspace = workspace_of(session.owner_id)
+    try:
+        body = pack(workspace, workspace.list(WALKED))
+    except WorkspaceError as error:
+        return HttpResponse(error.message, status=409, content_type="text/plain; charset=utf-8")
+    return FileResponse(body, as_attachment=True, filename="workspace.zip", content_type="application/zip")
 
 
 @login_required
@@ -47,7 +106,10 @@ def text(request: AuthenticatedRequest, public: UUID, kind: str, number: int) ->
 def download(request: AuthenticatedRequest, public: UUID, number: int) -> FileResponse:
     """An artifact as an attachment: the browser must not render what the model wrote."""
     session = own_chat(request, public)
-    path = get_object_or_404(session.artifacts, pk=number).path
+    return _attachment(session, get_object_or_404(session.artifacts, pk=number).path)
+
+
+def _attachment(session: Session, path: str) -> FileResponse:
     try:
         found = workspace_of(session.owner_id).resolve(path)
         body = found.open("rb")

@@ -15,9 +15,16 @@ from sessions_app.panels.refresh import read_panels
 from sessions_app.prompt import wire
 from sessions_app.prompt.tokens import estimate
 from sessions_app.tools import Tool
+from sessions_app.wording.mcp import schema_loss
 
 COSTS: Mapping[str, int] = {tool.name: estimate(wire.dumps(tool.declaration)) for tool in TOOLBOX}
-"""Estimated tokens of each tool's declaration: it is sent with every request."""
+"""Estimated tokens of each built-in tool's declaration: it is sent with every request."""
+
+
+def cost_of(tool: Tool) -> int:
+    """The same for any tool."""
+    known = COSTS.get(tool.name) if tool.remote is None else None
+    return estimate(wire.dumps(tool.declaration)) if known is None else known
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +37,13 @@ class ToolOffer:
 
     @property
     def tokens(self) -> int:
-        return COSTS[self.tool.name]
+        return cost_of(self.tool)
+
+    @property
+    def losses(self) -> list[str]:
+        """What of a server's declaration the model does not get."""
+        remote = self.tool.remote
+        return [schema_loss(code, place) for code, place in remote.losses] if remote else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +65,7 @@ class ToolOffers:
 
     @classmethod
     def of(cls, session: Session) -> Self:
-        tools = available_tools()
+        tools = available_tools(session.owner_id)
         on = tools.enabled(session.chosen_tools)
         limit = allowed_tools(session)
         offers = (ToolOffer(tool, tool.name in on, limit is None or tool.name in limit) for tool in tools)

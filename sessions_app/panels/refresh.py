@@ -19,6 +19,8 @@ from sessions_app.models import PanelState, Reading, Run, Session, SessionSettin
 from sessions_app.panels import KINDS
 from sessions_app.panels.base import DueReading, PanelInputs, PanelKind, ProgramOutput, ReadPanel, SentPanel
 from sessions_app.panels.file_pages import ReadFile
+from sessions_app.panels.gauge_reading import read_gauge
+from sessions_app.panels.house import lock_of
 from sessions_app.panels.rows import Moment, PanelRow, Rows, RowSource, read_rows
 from sessions_app.prompt.panels import Panel, PanelContent, Stamp, content_of, full_content, restamp
 from sessions_app.tools import ToolContext
@@ -92,8 +94,8 @@ def refresh(
     return [one for one in read if one.is_on]
 
 
-def tool_context(run: Run) -> ToolContext:
-    """The rows and the workspace that all parallel calls of a round read. One query."""
+def tool_context(run: Run, *, gauged: bool = False) -> ToolContext:
+    """The rows and the workspace that all parallel calls of a round read. One query, with the gauge three."""
     session = run.session
     rows: Rows = read_rows(session, [kind for kind in KINDS if kind.tools])
     workspace = workspace_of(session.owner_id)
@@ -103,6 +105,8 @@ def tool_context(run: Run) -> ToolContext:
         rows=rows,
         timezone=session.options.time_zone,
         off=frozenset(kind.key for kind in KINDS if not kind.is_on(session.options)),
+        locks={kind.key: lock_of(kind, session.options) for kind in KINDS},
+        gauge=read_gauge(session) if gauged else None,
     )
 
 

@@ -66,11 +66,12 @@ def switch_panel(request: AuthenticatedRequest, public: UUID, key: str) -> HttpR
 def switch_tool(request: AuthenticatedRequest, public: UUID, name: str) -> HttpResponse:
     """Switches a tool on or off, from the next request on."""
     session = own_chat(request, public, "assistant")
-    tool = next((tool for tool in available_tools() if tool.name == name), None)
+    tools = available_tools(session.owner_id)
+    tool = next((tool for tool in tools if tool.name == name), None)
     if tool is None:
         raise Http404
     on = "on" in request.POST
-    session.switch_tool(name, on, available_tools().enabled(allowed_tools(session)))
+    session.switch("tools", name, on, tools.enabled(allowed_tools(session)))
     return panel_response(request, session, OFFERS, message=f"{tool.title} is {'on' if on else 'off'}.")
 
 

@@ -20,6 +20,18 @@ def merge_maps(*maps: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def over_defaults(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """As merge_maps(defaults, values), but an empty text or None does not replace a default (seed 3)."""
+    merged = merge_maps(defaults)
+    for key, value in values.items():
+        before = merged.get(key)
+        if isinstance(value, Mapping):
+            merged[key] = over_defaults(value, before if isinstance(before, Mapping) else {})
+        elif key not in merged or value not in (None, ""):
+            merged[key] = value
+    return merged
+
+
 def expand_dotted(values: Mapping[str, Any]) -> dict[str, Any]:
     """`{"a.b": 1}` becomes `{"a": {"b": 1}}`.
 

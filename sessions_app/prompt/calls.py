@@ -204,3 +204,31 @@ def _set(container: Any, step: str | int, value: Any) -> None:
     if isinstance(step, int):
         container.extend([None] * (step + 1 - len(container)))
     container[step] = value
+
+
+_SUGGESTION_KEYS = ("searchSuggestions", "search_suggestions")
+
+
+def tool_type(part: RawPart) -> str:
+    """Which tool of the provider a part is of."""
+    use = _use(part)
+    return str(use.get("toolType") or use.get("tool_type") or "")
+
+
+def tool_use(part: RawPart) -> dict[str, Any]:
+    """What a tool of the provider was asked, or returned, without the HTML of search suggestions."""
+    found = _use(part).get("args") or _use(part).get("response")
+    told = found if isinstance(found, dict) else {}
+    return {name: value for name, value in told.items() if name not in _SUGGESTION_KEYS}
+
+
+def asked_tool(part: RawPart) -> str:
+    """Which tool of the provider begins in this part, as `tool_type` or CODE_EXECUTION; empty for none."""
+    if any(key in part for key in ("executableCode", "executable_code")):
+        return "CODE_EXECUTION"
+    return tool_type(part) if any(key in part for key in ("toolCall", "tool_call")) else ""
+
+
+def _use(part: RawPart) -> dict[str, Any]:
+    keys = ("toolCall", "tool_call", "toolResponse", "tool_response")
+    return next((part[key] for key in keys if isinstance(part.get(key), dict)), {})

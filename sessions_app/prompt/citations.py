@@ -15,10 +15,10 @@ from sessions_app.prompt import wire
 SOURCES, PLACES, QUERIES = 100, 400, 20
 """What is kept of an answer."""
 
-WORDS, ADDRESS = 300, 4_000
-"""Characters of a title or a query, and of an address."""
+WORDS, ADDRESS, SUGGESTIONS = 300, 4_000, 40_000
+"""Characters of a title or a query, of an address, and of the HTML of the search suggestions."""
 
-_KEYS = ("groundingMetadata", "urlContextMetadata", "citationMetadata")
+_KEYS = frozenset({"groundingMetadata", "urlContextMetadata", "citationMetadata"})
 
 SourceKind = Literal["web", "file", "map", "page", "quoted"]
 
@@ -36,6 +36,8 @@ class CitedSource(CitationsModel):
     licence: Annotated[str, Field(max_length=WORDS)] = ""
     is_read: bool = True
     """False for a page that the provider could not retrieve."""
+    status: Annotated[str, Field(max_length=WORDS)] = ""
+    """Of a page that was retrieved or not: the end of its `urlRetrievalStatus`, in lower case."""
 
 
 class CitedPlace(CitationsModel):
@@ -52,9 +54,11 @@ class Citations(CitationsModel):
     places: Annotated[tuple[CitedPlace, ...], Field(max_length=PLACES)] = ()
     queries: Annotated[tuple[Annotated[str, Field(max_length=WORDS)], ...], Field(max_length=QUERIES)] = ()
     """What the provider searched for."""
+    suggestions: Annotated[str, Field(max_length=SUGGESTIONS)] = ""
+    """HTML that its terms want shown, as it is, beside an answer that rests on a search."""
 
     def __bool__(self) -> bool:
-        return bool(self.sources or self.queries)
+        return bool(self.sources or self.queries or self.suggestions)
 
     def stored(self) -> dict[str, Any]:
         return self.model_dump(mode="json", exclude_defaults=True)
@@ -78,14 +82,23 @@ class CitationFolder:
         self._groundings: list[dict[str, Any]] = [{}]
         self._pages: dict[str, str] = {}
         self._quotes: list[dict[str, Any]] = []
+        self._searched: set[str] = set()
+
+    @property
+    def searches(self) -> int:
+        """Queries that the provider counts: each once, empty ones not (its documentation of prices)."""
+        return len(self._searched)
 
     def begin_hop(self) -> None:
         self._groundings.append({})
 
     def add(self, candidate: Mapping[str, Any]) -> None:
+        if _KEYS.isdisjoint(candidate):
+            return
         # Chunks repeat what is known so far, mostly `{}` before the last one.
         if grounding := _object(candidate, "groundingMetadata"):
             self._groundings[-1] |= grounding
+            self._searched.update(_queries(grounding))
         for page in _objects(_object(candidate, "urlContextMetadata"), "urlMetadata"):
             self._pages[_text(page, "retrievedUrl", ADDRESS)] = _text(page, "urlRetrievalStatus", WORDS)
         quoted = _object(candidate, "citationMetadata")
@@ -99,7 +112,7 @@ class CitationFolder:
         for grounding in self._groundings:
             found.add_grounding(grounding)
         for uri, status in self._pages.items():
-            found.add(CitedSource(kind="page", uri=uri, is_read=status.endswith("SUCCESS")))
+            found.add_page(uri, status.removeprefix("URL_RETRIEVAL_STATUS_").lower())
         for quote in self._quotes:
             found.add_quote(quote)
         return found.citations()
@@ -115,6 +128,7 @@ class _Found:
         self._kept: list[CitedSource] = []
         self._places: dict[int, dict[int, None]] = {}
         self._queries: dict[str, None] = {}
+        self._suggestions = ""
 
     def add(self, source: CitedSource) -> int | None:
         """The place of the source; None where there are too many, or it has neither name nor address."""
@@ -124,16 +138,25 @@ class _Found:
         self._kept.append(source)
         return self._sources.setdefault(key, len(self._kept) - 1)
 
+    def add_page(self, uri: str, status: str) -> None:
+        """A page that was to be retrieved; grounding may have named it before."""
+        page = CitedSource(kind="page", uri=uri, is_read=status == "success", status=status)
+        at = self.add(page)
+        if at is not None and self._kept[at] is not page:
+            known = self._kept[at]
+            self._kept[at] = known.model_copy(update={"is_read": page.is_read, "status": status})
+
     def add_grounding(self, grounding: Mapping[str, Any]) -> None:
         sources = [self.add(_source(chunk)) for chunk in _objects(grounding, "groundingChunks")]
         for support in _objects(grounding, "groundingSupports"):
             segment, indices = _object(support, "segment"), support.get("groundingChunkIndices")
             named = [one for one in indices if _is_place(one, sources)] if isinstance(indices, list) else []
             self._mark(self._end(segment), (sources[one] for one in named))
-        queries = grounding.get("webSearchQueries")
-        for query in queries if isinstance(queries, list) else ():
-            if isinstance(query, str) and query.strip():
-                self._queries[wire.well_formed(query)[:WORDS]] = None
+        for query in _queries(grounding):
+            self._queries[wire.well_formed(query)[:WORDS]] = None
+        entry = _text(_object(grounding, "searchEntryPoint"), "renderedContent", SUGGESTIONS + 1)
+        # Cut HTML would not be what the provider wants shown.
+        self._suggestions = entry if entry and len(entry) <= SUGGESTIONS else self._suggestions
 
     def add_quote(self, quote: Mapping[str, Any]) -> None:
         title, uri = _text(quote, "title", WORDS), _text(quote, "uri", ADDRESS)
@@ -146,6 +169,7 @@ class _Found:
             sources=tuple(self._kept),
             places=tuple(CitedPlace(end=end, sources=tuple(sources)) for end, sources in places),
             queries=tuple(self._queries)[:QUERIES],
+            suggestions=self._suggestions,
         )
 
     def _mark(self, end: int | None, sources: Iterable[int | None]) -> None:
@@ -163,6 +187,13 @@ class _Found:
         if isinstance(words, str) and words and self._text.count(words) == 1:
             return self._text.index(words) + len(words)
         return None
+
+
+def _queries(grounding: Mapping[str, Any]) -> Iterator[str]:
+    queries = grounding.get("webSearchQueries")
+    for query in queries if isinstance(queries, list) else ():
+        if isinstance(query, str) and query.strip():
+            yield query
 
 
 def may_cite(body: bytes) -> bool:

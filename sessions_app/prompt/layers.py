@@ -21,7 +21,7 @@ import jinja2
 
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError
-from sessions_app.prompt import wire
+from sessions_app.prompt import provider_tools, wire
 from sessions_app.prompt.clock import clock_text
 from sessions_app.prompt.content_memory import remembered
 from sessions_app.prompt.panels import Panel, sorted_panels
@@ -161,13 +161,16 @@ class StaticSources:
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """The four layers; `declarations` is the wire JSON of `tools`, empty when there are none."""
+    """The four layers; `declarations` is the wire JSON of `tools`, `tool_config` that of `toolConfig`, each
+    empty where a request has none.
+    """
 
     static: tuple[Segment, ...]
     dynamic: tuple[Segment, ...]
     buffered: tuple[Turn, ...]
     trigger: Turn
     declarations: bytes = b""
+    tool_config: bytes = b""
 
     @property
     def static_text(self) -> str:
@@ -190,9 +193,12 @@ def build_layers(
     turns: Sequence[Turn],
     declarations: Sequence[dict[str, Any]],
     *,
+    own_tools: Sequence[str] = (),
     clock_minutes: int = 1,
 ) -> Layers:
     """Build the layers; `now` is aware and already rounded down to `clock_minutes`.
+
+    `declarations` are those of functions, `own_tools` the names of the provider's tools.
 
     `turns` are those after the last history chunk, oldest first; the last one is the trigger: the
     user's task (case A) or the tool responses (case B). Raises PromptError when it is neither or blank.
@@ -203,7 +209,8 @@ def build_layers(
         dynamic=render_dynamic(panels, now, clock_minutes),
         buffered=buffered,
         trigger=trigger,
-        declarations=wire.dumps([{"functionDeclarations": list(declarations)}]) if declarations else b"",
+        declarations=provider_tools.declarations(declarations, own_tools),
+        tool_config=provider_tools.tool_config(declarations, own_tools),
     )
 
 

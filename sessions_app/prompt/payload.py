@@ -4,7 +4,7 @@ The body is joined from prebuilt bytes; turns are not serialised again. The mani
 `body == b"".join(item.lead + item.wire for sent items) + tail`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -40,6 +40,7 @@ class GenerationConfig:
     include_thoughts: bool = True
     max_output_tokens: int | None = None
     top_p: float | None = None
+    answer_schema: Mapping[str, Any] | None = None
 
     def wire(self) -> bytes:
         """`generationConfig` as JSON, empty when nothing is set.
@@ -57,6 +58,8 @@ class GenerationConfig:
             "temperature": self.temperature,
             "topP": self.top_p,
             "maxOutputTokens": self.max_output_tokens,
+            "responseMimeType": "application/json" if self.answer_schema is not None else None,
+            "responseJsonSchema": self.answer_schema,
             "thinkingConfig": _present(thinking) or None,
         }
         return wire.dumps(_present(config)) if _present(config) else b""
@@ -137,8 +140,8 @@ class Payload:
 def assemble(layers: Layers, config: GenerationConfig, *, model: str, cached_content: str = "") -> Payload:
     """Join the layers into the body of one request.
 
-    On a hit (`cached_content` set) static text and tools are listed but not sent: the provider
-    refuses them beside a cache (gemini-wire §5.3).
+    On a hit (`cached_content` set) static text and tools are listed but not sent, nor is their configuration:
+    the provider refuses them beside a cache (gemini-wire §5.3).
     """
     body = _Body(is_hit=bool(cached_content))
     body.add_tools(layers.declarations)
@@ -146,15 +149,17 @@ def assemble(layers: Layers, config: GenerationConfig, *, model: str, cached_con
     body.add_text(Layer.DYNAMIC, layers.dynamic)
     body.add_turns(Layer.BUFFERED, layers.buffered)
     body.add_turns(Layer.TRIGGER, (layers.trigger,))
-    tail = _tail(config, cached_content)
+    tail = _tail(config, cached_content, layers.tool_config)
     return Payload(model, tuple(body.items), b"".join((*body.pieces, tail)), tail, cached_content)
 
 
 def cacheable(layers: Layers) -> bytes:
-    """What an explicit cache holds, as JSON fields: `contents` (the static text, as user) and `tools`."""
+    """What an explicit cache holds, as JSON fields: `contents` (the static text, as user), `tools` and
+    `toolConfig`.
+    """
     text = b"".join(segment.wire for segment in layers.static)
     tools = b',"tools":' + layers.declarations if layers.declarations else b""
-    return b"{" + _OPEN + text + b'"}]}]' + tools + b"}"
+    return b"{" + _OPEN + text + b'"}]}]' + tools + _tool_config(layers.tool_config) + b"}"
 
 
 def static_tokens(layers: Layers) -> int:
@@ -222,10 +227,16 @@ def _measured(content: bytes) -> tuple[str, int]:
     return sha256(content).hexdigest(), sum(map(estimate_part, raw_parts(content)))
 
 
-def _tail(config: GenerationConfig, cached_content: str) -> bytes:
+def _tail(config: GenerationConfig, cached_content: str, tool_config: bytes) -> bytes:
     generation = config.wire()
-    name = b',"cachedContent":' + wire.dumps(cached_content) if cached_content else b""
-    return b"]" + name + (b',"generationConfig":' + generation if generation else b"") + b"}"
+    before = (
+        b',"cachedContent":' + wire.dumps(cached_content) if cached_content else _tool_config(tool_config)
+    )
+    return b"]" + before + (b',"generationConfig":' + generation if generation else b"") + b"}"
+
+
+def _tool_config(tool_config: bytes) -> bytes:
+    return b',"toolConfig":' + tool_config if tool_config else b""
 
 
 def _present(values: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from sessions_app.catalogue import base_of
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.stored import Code, from_json, to_json
 
-MILLION = Decimal(1_000_000)
+MILLION, THOUSAND = Decimal(1_000_000), Decimal(1_000)
 SMALLEST = Decimal("0.00000001")
 """Stored sums are rounded to this; it holds one token of the cheapest cached input."""
 
@@ -39,6 +39,7 @@ class TermKind(Code):
     OUTPUT = "output"
     THOUGHTS = "thoughts"
     CACHE_MADE = "cache made"
+    SEARCH = "search"
     UNKNOWN = "unknown"
 
 
@@ -55,7 +56,7 @@ class MoneySource(Code):
 
 @dataclass(frozen=True, slots=True)
 class PriceTerm:
-    """One product of the sum: so many tokens of one kind at one rate."""
+    """One product of the sum: so many tokens of one kind, or so many searches, at one rate."""
 
     name: TermKind
     tokens: int
@@ -63,7 +64,18 @@ class PriceTerm:
 
     @property
     def usd(self) -> Decimal:
-        return self.tokens * self.rate / MILLION
+        return self.tokens * self.rate / (THOUSAND if self.name is TermKind.SEARCH else MILLION)
+
+
+@dataclass(frozen=True, slots=True)
+class Searches:
+    """Searches at the provider as they are charged; `rate` is for a thousand, None when unknown."""
+
+    count: int = 0
+    rate: Decimal | None = None
+
+
+NO_SEARCHES = Searches()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +83,20 @@ class Money:
     """What one exchange cost, as the sum of its terms.
 
     `at_least`: the answer was not received to its end, so the provider may have counted more.
-    `estimated`: the provider reported nothing and the tokens are ours.
+    `estimated`: the provider reported nothing and the tokens are ours. `unpriced_searches` are in no term, as
+    their price is unknown.
     """
 
     terms: tuple[PriceTerm, ...]
     at_least: bool = False
     estimated: bool = False
     source: MoneySource = MoneySource.UNKNOWN
+    unpriced_searches: int = 0
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether more may have been spent."""
+        return self.at_least or self.unpriced_searches > 0
 
     @property
     def total(self) -> Decimal:
@@ -85,7 +104,8 @@ class Money:
 
     def stored(self) -> dict[str, Any]:
         """As JSON, with decimals as strings."""
-        return {
+        unpriced = {"unpriced_searches": self.unpriced_searches} if self.unpriced_searches else {}
+        return unpriced | {
             "terms": [
                 {"name": term.name, "tokens": term.tokens, "rate": str(term.rate)} for term in self.terms
             ],
@@ -104,7 +124,13 @@ class Money:
             for term in stored["terms"]
         )
         source = MoneySource(stored.get("source", MoneySource.UNKNOWN))
-        return cls(tuple(terms), bool(stored.get("at_least")), bool(stored.get("estimated")), source)
+        return cls(
+            tuple(terms),
+            bool(stored.get("at_least")),
+            bool(stored.get("estimated")),
+            source,
+            stored.get("unpriced_searches", 0),
+        )
 
 
 class BudgetScope(Code):
@@ -169,7 +195,7 @@ class Budget:
         return from_json(cls, stored)
 
 
-def cost(usage: Usage, rates: Rates) -> Money:
+def cost(usage: Usage, rates: Rates, searches: Searches = NO_SEARCHES) -> Money:
     """The terms of one exchange, without those of zero tokens."""
     cached = min(usage.cached, usage.prompt)
     terms = (
@@ -178,8 +204,11 @@ def cost(usage: Usage, rates: Rates) -> Money:
         PriceTerm(TermKind.TOOL_USE, usage.tool_use, rates.input),
         PriceTerm(TermKind.OUTPUT, usage.output, rates.output),
         PriceTerm(TermKind.THOUGHTS, usage.thoughts, rates.output),
+        PriceTerm(TermKind.SEARCH, searches.count, searches.rate or Decimal(0)),
     )
-    return Money(tuple(term for term in terms if term.tokens))
+    is_unpriced = searches.rate is None
+    kept = tuple(term for term in terms if term.tokens and not (is_unpriced and term.name is TermKind.SEARCH))
+    return Money(kept, unpriced_searches=searches.count if is_unpriced else 0)
 
 
 def most_of(prompt: int, output: int, rates: Rates) -> Decimal:

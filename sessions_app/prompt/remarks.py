@@ -56,6 +56,8 @@ class RemarkCode(StrEnum):
     # A panel: panel, tokens, changed, page, pages, files, problem | panel, since.
     PANEL_READ = "panel_read"
     PANEL_SINCE = "panel_since"
+    # What is left out of a request: what (`prompt.provider_tools`), why, model.
+    LEFT_OUT = "left_out"
     # Others: chunk, tokens | number, kind, text | a budget (`prompt.pricing.Budget`).
     CHUNK_FROZEN = "chunk_frozen"
     NOTIFICATION = "notification"

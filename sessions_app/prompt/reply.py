@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sessions_app.prompt import wire
-from sessions_app.prompt.calls import CallAssembler, FunctionCall, calls_of, with_assembled_calls
+from sessions_app.prompt.calls import CallAssembler, FunctionCall, asked_tool, calls_of, with_assembled_calls
 from sessions_app.prompt.chunks import ChunkReader, Usage, has_counts
 from sessions_app.prompt.citations import NO_CITATIONS, CitationFolder, Citations
 from sessions_app.prompt.outcomes import CONTINUATION, Outcome, outcome_of
@@ -44,6 +44,8 @@ class ChunkView:
     finish_reason: str = ""
     error: dict[str, Any] | None = None
     signatures: tuple[tuple[int, bytes], ...] = ()
+    uses: tuple[str, ...] = ()
+    """Tools of the provider that begin in it (`calls.asked_tool`)."""
 
     @property
     def has_thought(self) -> bool:
@@ -73,6 +75,8 @@ class Reply:
     outcome: Outcome
     error: dict[str, Any] | None = None
     citations: Citations = NO_CITATIONS
+    searches: int = 0
+    """Queries of the provider's search that it counts."""
 
 
 @dataclass(slots=True)
@@ -146,6 +150,7 @@ class Folder:
             error=self._error,
             outcome=self._outcome(parts, calls),
             citations=self._citations.citations(text),
+            searches=self._citations.searches,
             **{key: self._names.get(key, "") for key in _NAMES},
         )
 
@@ -153,29 +158,34 @@ class Folder:
         deltas: list[Delta] = []
         calls: list[FunctionCall] = []
         signatures: list[tuple[int, bytes]] = []
+        uses: list[str] = []
         for position, part in enumerate(parts):
-            self._append(part)
-            calls += self._assembler.add(part)
             deltas += self._delta(part)
+            if self._append(part) and not self._assembler.is_open:
+                continue  # Text alone, as nearly always.
+            calls += self._assembler.add(part)
+            uses += filter(None, [asked_tool(part)])
             if (signature := signature_of(part)) is not None:
                 signatures.append((position, decode_signature(signature)))
         # The next hop may bring the rest of an open call.
         if finish_reason and finish_reason != CONTINUATION:
             self._is_torn = self._assembler.is_open
             calls += self._assembler.close()
-        return ChunkView(tuple(deltas), tuple(calls), finish_reason, None, tuple(signatures))
+        return ChunkView(tuple(deltas), tuple(calls), finish_reason, None, tuple(signatures), tuple(uses))
 
-    def _append(self, part: RawPart) -> None:
+    def _append(self, part: RawPart) -> bool:
+        """Returns whether the part is text and nothing else."""
         text = part.get("text")
         if part.keys() not in _JOINABLE or not isinstance(text, str):
             self._parts.append(part)
-            return
+            return False
         thought = part.get("thought")
         last = self._parts[-1] if self._parts else None
         if isinstance(last, _TextRun) and bool(last.thought) == bool(thought):
             last.pieces.append(text)
         else:
             self._parts.append(_TextRun(thought, [text]))
+        return True
 
     def _delta(self, part: RawPart) -> list[Delta]:
         text = part.get("text")

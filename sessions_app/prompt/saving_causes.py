@@ -166,7 +166,7 @@ class ToolChange:
 def tool_change(before: bytes, now: bytes) -> ToolChange | None:
     """Of the `tools` of two requests, empty for none; None for what cannot be read."""
     try:
-        old, new = dict(_declared(before)), dict(_declared(now))
+        old, new = dict(declared_in(before)), dict(declared_in(now))
     except (ValueError, AttributeError, TypeError):
         return None
     return ToolChange(
@@ -176,7 +176,7 @@ def tool_change(before: bytes, now: bytes) -> ToolChange | None:
     )
 
 
-def _declared(tools: bytes) -> Iterator[tuple[str, bytes]]:
+def declared_in(tools: bytes) -> Iterator[tuple[str, bytes]]:
     """Each function by its name, and each tool of the provider by its key, with what is declared of it."""
     listed: list[dict[str, Any]] = wire.loads(tools) if tools else []
     for one in declarations_of(listed):

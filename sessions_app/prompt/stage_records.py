@@ -22,6 +22,7 @@ class StageName(StrEnum):
     SNAPSHOT_HISTORY = "snapshot_history"
     DETACH_HISTORY = "detach_history"
     VALIDATE_HISTORY = "validate_history"
+    OFFER_TOOLS = "offer_tools"
     REFRESH_PANELS = "refresh_panels"
     PREPARE_ARGUMENTS = "prepare_prompt_arguments"
     RENDER_TEMPLATES = "render_templates"
@@ -81,6 +82,15 @@ class HistoryFigures(StageFigures):
 
 class ValidFigures(HistoryFigures):
     case: Literal["valid", "repaired"] = "valid"
+
+
+class OfferFigures(StageFigures):
+    """Functions that are declared, the provider's tools by name, and what is left out of a wish."""
+
+    functions: int = 0
+    tools: tuple[str, ...] = ()
+    schemas: int = 0
+    left: int = 0
 
 
 class PanelFigures(StageFigures):
@@ -162,6 +172,7 @@ FIGURES: dict[str, type[StageFigures]] = {
     StageName.SNAPSHOT_HISTORY: HistoryFigures,
     StageName.DETACH_HISTORY: HistoryFigures,
     StageName.VALIDATE_HISTORY: ValidFigures,
+    StageName.OFFER_TOOLS: OfferFigures,
     StageName.REFRESH_PANELS: PanelFigures,
     StageName.PREPARE_ARGUMENTS: ArgumentFigures,
     StageName.RENDER_TEMPLATES: TemplateFigures,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from jinja2 import Template
 from jinja2.exceptions import SecurityError
 
-from sessions_app.prompt.argument_maps import expand_dotted, merge_maps
+from sessions_app.prompt.argument_maps import expand_dotted, over_defaults
 from sessions_app.prompt.metering import MAX_LENGTH, METER, Meter
 from sessions_app.prompt.sandbox import environment
 from sessions_app.prompt.syntax import Use, parse_template
@@ -92,15 +92,15 @@ def verbatim(text: str) -> str:
 def render(text: str, values: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Rendered:
     """Render a text; on any error the result is the text itself, with the reason (seed 3).
 
-    `values` take precedence over `defaults`, whose dotted keys are expanded. Bounded in steps only, and
-    raises MemoryError: `rendering` calls it in a process that is bounded in time and memory.
+    `values` that are not empty take precedence over `defaults`, whose dotted keys are expanded. Bounded in
+    steps only, and raises MemoryError: `rendering` calls it in a process that is bounded in time and memory.
     """
     if not is_template(text):
         return Rendered(text)
     program = _compiled(text)
     if isinstance(program, _Invalid):
         return Rendered(text, "fallback", program.reason, program.line)
-    known = merge_maps(expand_dotted(defaults), values) if defaults else dict(values)
+    known = over_defaults(values, expand_dotted(defaults)) if defaults else dict(values)
     meter = Meter()
     token = METER.set(meter)
     try:

@@ -46,6 +46,8 @@ def is_too_complex(body: bytes | bytearray) -> bool:
 
 def well_formed(text: str) -> str:
     """The same text with surrogate pairs joined and each lone surrogate as U+FFFD."""
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:

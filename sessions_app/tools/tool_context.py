@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from sessions_app.prompt.gauge import Gauge
 from sessions_app.workspace import Workspace
 
 
@@ -14,7 +15,8 @@ class ToolContext:
 
     `now` is aware and exact, unlike the rounded clock of the dynamic layer. `timezone` is the person's, as
     an IANA name. `rows` maps the key of each panel with tools to its rows; `off` are the keys of panels that
-    are not sent.
+    are not sent, `locks` says of each whether the model may not switch it and why. `gauge` is None where no
+    call of the round asks for it.
     """
 
     now: datetime
@@ -22,3 +24,5 @@ class ToolContext:
     rows: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     timezone: str = "UTC"
     off: frozenset[str] = frozenset()
+    locks: Mapping[str, str] = field(default_factory=dict)
+    gauge: Gauge | None = None

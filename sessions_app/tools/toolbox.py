@@ -28,11 +28,30 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class RemoteTool:
+    """Where a tool of an MCP server comes from: `row` and `server` are keys of rows, `tool` its name there.
+
+    `asks`: a person is asked before a call. `losses` are what of its declaration was left out.
+    """
+
+    row: int
+    server: int
+    server_title: str
+    tool: str
+    sha256: str
+    asks: bool
+    losses: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """A typed function as the model and the pages see it; `group` is the heading that pages list it under.
 
+    Without `arguments` it gets what the model sent, which is checked where it is run. `timeout` is seconds.
+
     Each tool that is on costs tokens in every request: `is_standard` ones are on by default, the others off.
-    Calls of tools that `has_effects` are run in call order; a function without it returns no effects.
+    Calls of tools that `has_effects` are run in call order; a function without it returns no effects. The
+    context of one that `reads_gauge` has the gauge.
     """
 
     name: str
@@ -41,10 +60,13 @@ class Tool:
     title: str
     description: str
     declaration: dict[str, Any]
-    arguments: type[BaseModel]
+    arguments: type[BaseModel] | None
     takes_context: bool
     is_standard: bool = True
     has_effects: bool = False
+    timeout: float = TIMEOUT
+    remote: RemoteTool | None = None
+    reads_gauge: bool = False
 
 
 def tool(function: Callable[..., Any], group: str, title: str, *, standard: bool = True) -> Tool:
@@ -76,9 +98,16 @@ class Toolbox:
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
+    def with_tools(self, tools: Iterable[Tool]) -> "Toolbox":
+        return Toolbox((*self, *tools))
+
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._tools)
+
+    def remote(self, name: str) -> RemoteTool | None:
+        """Where a tool of an MCP server comes from; None for any other name."""
+        return self._tools[name].remote if name in self._tools else None
 
     @property
     def standard(self) -> tuple[str, ...]:
@@ -91,6 +120,10 @@ class Toolbox:
 
     def has_effects(self, name: str) -> bool:
         return name in self._tools and self._tools[name].has_effects
+
+    def reads_gauge(self, names: Iterable[str]) -> bool:
+        """Whether any of these tools does."""
+        return any(name in self._tools and self._tools[name].reads_gauge for name in names)
 
     def served_by(self, *, emulator: bool) -> "Toolbox":
         """The same tools; where a real provider answers, without the demo ones, whose answers are made up."""
@@ -109,18 +142,20 @@ class Toolbox:
         name: str,
         args: Mapping[str, Any],
         context: ToolContext,
-        timeout: float = TIMEOUT,  # noqa: ASYNC109 (an overrun is an answer here, not an exception)
+        timeout: float | None = None,  # noqa: ASYNC109 (an overrun is an answer here, not an exception)
         *,
         enabled: Collection[str] | None = None,
     ) -> ToolResult:
         """Run one call. Whatever goes wrong becomes a failed result that the model can read.
 
-        `timeout` is in seconds. A tool outside `enabled` does not exist for the caller. Only a
-        cancellation passes through.
+        `timeout` is in seconds, by default the tool's. A tool outside `enabled` does not exist for the
+        caller. Only a cancellation passes through.
         """
         allowed = self.enabled(enabled)
         if name not in allowed:
             return failure(f"There is no tool “{name}”.", f"Tools: {', '.join(allowed) or 'none'}.")
+        if timeout is None:
+            timeout = self._tools[name].timeout
         try:
             async with asyncio.timeout(timeout):
                 return await _call(self._tools[name], args, context)
@@ -134,7 +169,7 @@ class Toolbox:
 
 
 async def _call(tool: Tool, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
-    values = validate(tool.arguments, args)
+    values = dict(args) if tool.arguments is None else validate(tool.arguments, args)
     positional = (context,) if tool.takes_context else ()
     if inspect.iscoroutinefunction(tool.function):
         outcome = await tool.function(*positional, **values)

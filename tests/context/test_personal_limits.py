@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sessions_app.context.personal_limits import (
     LIMIT_NAMES,
+    WAITING,
     EffectiveLimits,
     active_runs,
     activity_of,
@@ -94,7 +95,7 @@ def test_activity_is_of_this_person_and_this_minute(alice: User, bob: User) -> N
         QueuedMessage.objects.create(session=run.session, client_id=uuid.uuid4(), text="Hi")
     found = activity_of(alice.pk, timezone.now())
     assert active_runs(found) == 1
-    assert sorted(row.status for row in found) == ["completed", "running", "waiting", "waiting"]
+    assert sorted(row.status for row in found) == ["completed", WAITING, WAITING, "running"]
 
 
 def test_a_message_too_many_says_when_there_is_room(alice: User) -> None:

@@ -54,6 +54,25 @@ def last(chunks: list[Wire]) -> Wire:
     return found
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("What is in the news today?", "What is in the news today"),
+        ("Which bees are rare right now?", "Which bees are rare right now"),
+        ("What is honey?", ""),
+    ],
+)
+def test_what_a_model_cannot_know_is_searched_for(emulator: Emulator, text: str, query: str) -> None:
+    found = last(stream(emulator, ask(text, SEARCH))).get("groundingMetadata", {})
+    assert found.get("webSearchQueries", []) == ([query] if query else [])
+
+
+def test_a_full_stop_behind_arithmetic_is_no_fraction(emulator: Emulator) -> None:
+    chunks = stream(emulator, ask("Compute 6*7.", CODE))
+    found = [part.get("codeExecutionResult") for chunk in chunks for part in parts(chunk)]
+    assert [one["output"] for one in found if one] == ["42\n"]
+
+
 @pytest.mark.parametrize("asked", [FLASH, OLDER])
 def test_a_search_grounds_the_answer(emulator: Emulator, asked: str) -> None:
     chunks = stream(emulator, ask(MEXICO, SEARCH), asked)

@@ -164,6 +164,17 @@ def test_a_calling_mode_needs_functions(emulator: Emulator) -> None:
     assert not refusal(emulator, ask() | mode)
 
 
+def test_before_gemini_3_the_providers_tools_stand_alone(emulator: Emulator) -> None:
+    search: Wire = {"googleSearch": {}}
+    both = ask() | {"tools": [*TOOLS, search], "toolConfig": {"includeServerSideToolInvocations": True}}
+    assert refusal(emulator, both, OLD) == "Tool use with function calling is unsupported"
+    assert not refusal(emulator, both, FLASH)
+    body = ask(responseMimeType="application/json") | {"tools": [search]}
+    words = "Tool use with a response mime type: 'application/json' is unsupported"
+    assert refusal(emulator, body, OLD) == words
+    assert not refusal(emulator, body, FLASH)
+
+
 def test_before_gemini_3_functions_and_json_exclude_each_other(emulator: Emulator) -> None:
     body = ask(responseMimeType="application/json") | {"tools": TOOLS}
     words = "Function calling with a response mime type: 'application/json' is unsupported"

@@ -1,5 +1,7 @@
 """Files beside a chat: uploaded, taken from the workspace, read, refused, downloaded."""
 
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -8,9 +10,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.models import Session
+from sessions_app.models import PersonalLimits, Session
+from sessions_app.panels.file_edits import DeleteFile
 from sessions_app.workspace import Workspace
 from tests import factories
+from tests.panels.test_archives import archive
 
 LARGE = 5_000_001
 
@@ -118,3 +122,67 @@ def test_files_of_another_session_are_not_found(client: Client, session: Session
         assert client.get(reverse(where[0], args=[session.public, *where[1:]])).status_code == 404
     address = reverse("download-artifact", args=[session.public, artifact.pk])
     assert client.get(address).status_code == 404
+
+
+def fill(client: Client, session: Session, *files: SimpleUploadedFile) -> str:
+    return client.post(reverse("fill", args=[session.public]), {"file": list(files)}).content.decode()
+
+
+def test_files_and_archives_fill_the_workspace_and_open_nothing(
+    client: Client, session: Session, workspace: Workspace
+) -> None:
+    zipped = SimpleUploadedFile("code.zip", archive({"src/a.py": b"a = 1", "b.txt": b"b"}).getvalue())
+    page = fill(client, session, SimpleUploadedFile("c.txt", b"c"), zipped)
+    assert "3 files put into your workspace." in page
+    assert workspace.list() == ("b.txt", "c.txt", "src/a.py") and not session.references.exists()
+
+
+def test_one_bad_archive_leaves_everything_out(
+    client: Client, session: Session, workspace: Workspace
+) -> None:
+    bad = SimpleUploadedFile("bad.zip", archive({"../evil": b"x"}).getvalue())
+    page = fill(client, session, SimpleUploadedFile("c.txt", b"c"), bad)
+    assert "problem-tree" in page and "leads out of the workspace" in page and workspace.list() == ()
+    assert "Choose a file." in fill(client, session)
+
+
+def test_an_archive_counts_with_what_it_unpacks_to(
+    client: Client, session: Session, workspace: Workspace
+) -> None:
+    PersonalLimits.objects.create(everybody=True, storage_mb=1)
+    zipped = SimpleUploadedFile("big.zip", archive({"big": bytes(2_000_000)}).getvalue())
+    assert client.post(reverse("fill", args=[session.public]), {"file": zipped}).status_code == 200
+    assert workspace.list() == ()
+
+
+def test_the_workspace_is_downloaded_whole_and_file_by_file(
+    client: Client, session: Session, workspace: Workspace
+) -> None:
+    workspace.write_text("src/a b.py", "a = 1")
+    one = client.get(reverse("workspace-file", args=[session.public, "src/a b.py"]))
+    assert b"".join(one) == b"a = 1" and "attachment" in one["Content-Disposition"]
+    whole = client.get(reverse("workspace-archive", args=[session.public]))
+    with zipfile.ZipFile(BytesIO(b"".join(whole))) as found:
+        assert found.namelist() == ["src/a b.py"]
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/passwd", "missing", "src"])
+def test_nothing_else_is_downloaded(
+    client: Client, session: Session, workspace: Workspace, path: str
+) -> None:
+    workspace.write_text("src/a.py", "a = 1")
+    answer = client.get(reverse("workspace-file", args=[session.public, path]))
+    assert answer.status_code == 404
+
+
+def test_what_the_model_deleted_is_restored_from_the_drawer(
+    client: Client, session: Session, workspace: Workspace
+) -> None:
+    workspace.write_text("a.txt", "kept")
+    DeleteFile(path="a.txt").carry_out(session)
+    page = client.get(reverse("panel", args=[session.public, "tree"])).content.decode()
+    key = session.file_changes.get().key
+    assert "Deleted by the model (1)" in page and key in page
+    restore = reverse("panel-action", args=[session.public, "tree", "undo_change"])
+    assert "Deleted by the model" not in client.post(restore, {"change": key}).content.decode()
+    assert workspace.read_text("a.txt") == "kept"

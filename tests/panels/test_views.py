@@ -124,7 +124,7 @@ def test_a_page_is_a_number(client: Client, session: Session) -> None:
     assert "problem-tree" in answer.content.decode() and not PanelState.objects.exists()
 
 
-@pytest.mark.parametrize("key", ["tree", "statistics", "tools", "library"])
+@pytest.mark.parametrize("key", ["statistics", "tools", "library"])
 def test_what_comes_about_by_itself_is_readable(
     client: Client, session: Session, workspace: Workspace, key: str
 ) -> None:

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.argument_maps import MAX_DEPTH, depth_of, expand_dotted, is_within, merge_maps
+from sessions_app.prompt.argument_maps import (
+    MAX_DEPTH,
+    depth_of,
+    expand_dotted,
+    is_within,
+    merge_maps,
+    over_defaults,
+)
 from sessions_app.prompt.arguments import MessageArguments, build_arguments
 
 names = st.text("ab", min_size=1, max_size=2)
@@ -69,6 +76,18 @@ def test_the_values_of_the_later_map_win(first: dict[str, Any], second: dict[str
     merged = merge_maps(first, second)
     assert merge_maps(merged, second) == merged
     assert merged.keys() == first.keys() | second.keys()
+
+
+def without_empty(values: dict[str, Any]) -> dict[str, Any]:
+    full = {key: without_empty(value) if isinstance(value, dict) else value for key, value in values.items()}
+    return {key: value for key, value in full.items() if value not in (None, "")}
+
+
+@given(trees, trees)
+def test_only_empty_values_stand_behind_defaults(values: dict[str, Any], defaults: dict[str, Any]) -> None:
+    merged = over_defaults(values, defaults)
+    assert merged.keys() == values.keys() | defaults.keys()
+    assert without_empty(merged) == without_empty(merge_maps(defaults, without_empty(values)))
 
 
 @given(trees)

@@ -11,6 +11,7 @@ from sessions_app.prompt.pricing import (
     SMALLEST,
     Money,
     Rates,
+    Searches,
     TermKind,
     cost,
     creation_cost,
@@ -133,3 +134,21 @@ def test_a_rate_keeps_its_cents() -> None:
         "12.00",
         "10.00",
     ]
+
+
+def test_searches_are_a_term_of_their_own() -> None:
+    rates = Rates(Decimal(1), Decimal("0.1"), Decimal(2))
+    money = cost(Usage(prompt=1_000_000), rates, Searches(3, Decimal(14)))
+    assert (money.terms[-1].name, money.terms[-1].tokens, money.terms[-1].usd) == (
+        TermKind.SEARCH,
+        3,
+        Decimal("0.042"),
+    )
+    assert money.total == Decimal("1.042") and not money.is_bound
+    assert Money.restored(money.stored()) == money
+
+
+def test_searches_without_a_price_make_a_lower_bound() -> None:
+    money = cost(Usage(prompt=1_000_000), Rates(Decimal(1), Decimal(0), Decimal(0)), Searches(3))
+    assert money.total == 1 and money.unpriced_searches == 3 and money.is_bound
+    assert Money.restored(money.stored()) == money

@@ -73,6 +73,14 @@ def test_defaults_stand_behind_the_arguments() -> None:
     )
 
 
+@pytest.mark.parametrize("empty", ["", None])
+def test_an_empty_argument_does_not_beat_a_default(empty: str | None) -> None:
+    said = {"message": {"language": empty, "text": ""}, "tone": empty, "count": 0}
+    defaults = {"message.language": "English", "tone": "calm", "count": 7}
+    template = "{{ message.language }} [{{ message.text }}] {{ tone }} {{ count }}"
+    assert render(template, said, defaults).text == "English [] calm 0"
+
+
 def test_a_default_without_a_value_is_defined() -> None:
     assert render("[{{ tone }}]", {}, {"tone": ""}).undefined == ()
 

@@ -136,7 +136,8 @@ async def test_a_cancellation_passes_through(context: ToolContext) -> None:
 def test_tools_come_in_groups_with_words_for_the_pages() -> None:
     demo = [one.name for one in TOOLBOX if one.group == "demo"]
     assert demo == ["book_taxi", "check_flight", "get_current_temperature"]
-    assert {one.group for one in TOOLBOX} == {"built-in", "demo", "files", "memories", "notes", "todos"}
+    groups = {"built-in", "context", "demo", "files", "memories", "notes", "todos"}
+    assert {one.group for one in TOOLBOX} == groups
     assert all(one.title and one.description for one in TOOLBOX)
 
 

@@ -11,11 +11,12 @@ from pydantic import Field
 
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import ToolError, WorkspaceError
-from sessions_app.models import Notification, Reference, Session, Turn
-from sessions_app.models.panel_items import PATH_LIMIT
+from sessions_app.models import Note, Notification, Reference, Session, Turn
+from sessions_app.models.panel_items import NOTE_LIMIT, PATH_LIMIT
 from sessions_app.panels.base import Action, PanelInputs, PanelKind, PanelValue, existing
 from sessions_app.panels.file_pages import ReadFile, open_file
 from sessions_app.panels.file_pages import read_file as read_page
+from sessions_app.panels.house import check_note, cost_of, note_sources
 from sessions_app.panels.rows import Moment, PanelRow, Rows
 from sessions_app.tools.tool_context import ToolContext
 from sessions_app.tools.toolbox import tool
@@ -89,9 +90,11 @@ class FileAction(Action):
 
 
 class CloseFile(FileAction):
-    """Closes an open file."""
+    """Closes an open file; keeps what you learned from it as a note."""
 
     tool_title = "Close a file"
+    reads_gauge = True
+    note: Annotated[str, Field(description="What you learned from it", max_length=NOTE_LIMIT)] = ""
 
     def answer(self, context: ToolContext) -> dict[str, Any]:
         paths = [file.path for file in FileReferences.of(context)]
@@ -99,10 +102,15 @@ class CloseFile(FileAction):
             names = ", ".join(paths[:FILES_IN_HINT])
             hint = f"Open files: {names}." if names else "No file is open."
             raise ToolError(f"“{self.path}” is not open.", hint=hint)
-        return {"closed": self.path}
+        check_note(context, self.note)
+        gone, changed = {f"panel:{FileReferences.key}/{self.path}"}, note_sources(self.note)
+        return {"closed": self.path} | cost_of(context.gauge, gone, changed)
 
+    @transaction.atomic
     def carry_out(self, session: Session) -> str:
         self.stored(session).switch(on=False)
+        if self.note.strip():
+            Note.objects.add_to(session, self.note, self.path)
         return f"{self.path} is off."
 
 

@@ -55,7 +55,7 @@ class SwitchSkill(Action):
         if self.skill not in skills:
             raise RowGone("The library does not have this skill any more.")
         name = skills[self.skill]
-        session.switch_skill(name, self.on, skills.values())
+        session.switch("skills", name, self.on, skills.values())
         return f"“{name}” is {'on' if self.on else 'off'}."
 
 

@@ -3,8 +3,10 @@
 from django.db.models import Count, Q, Sum
 
 from sessions_app.models import Booking, HistoryChunk, Session
-from sessions_app.models.booking import exact
+from sessions_app.models.booking import LACKS_PRICE, exact
 from sessions_app.panels.base import PanelInputs, PanelKind, PanelValue
+from sessions_app.panels.gauge_reading import read_gauge
+from sessions_app.panels.house import DropHistory, SwitchPanel
 from sessions_app.panels.rows import PanelRow
 from sessions_app.prompt.pricing import MoneySource
 
@@ -13,11 +15,17 @@ class Statistics(PanelKind[PanelRow]):
     position = 50
     key = "statistics"
     title = "Statistics"
-    description = "Tokens of all answers, and what the session cost so far with titles, summaries and caches."
+    description = (
+        "Tokens of all answers and of each part of the last request, and what the session cost so far with"
+        " titles, summaries and caches."
+    )
     template = "value"
 
     def value(self, inputs: PanelInputs) -> PanelValue:
-        """Requests and tokens so far, with what the whole session cost; empty before the first answer."""
+        """Requests and tokens so far, with what the whole session cost, and the gauge of the last request.
+
+        Empty before the first answer.
+        """
         figures = inputs.session.exchanges.exclude(ended_at=None).aggregate(
             requests=Count("pk"),
             prompt_tokens=Sum("prompt_tokens"),
@@ -28,7 +36,9 @@ class Statistics(PanelKind[PanelRow]):
         if not figures["requests"]:
             return PanelValue({})
         known = {name: value for name, value in figures.items() if value is not None}
-        return PanelValue(known | money_of(inputs.session))
+        gauge = read_gauge(inputs.session)
+        told = {"last_request": gauge.as_sent()} if gauge.items else {}
+        return PanelValue(known | money_of(inputs.session) | told)
 
 
 def money_of(session: Session) -> dict[str, str | int]:
@@ -39,7 +49,7 @@ def money_of(session: Session) -> dict[str, str | int]:
     sums = Booking.objects.filter(session=session).aggregate(
         paid=Sum("usd", filter=~is_emulated),
         emulated=Sum("usd", filter=is_emulated),
-        unpriced=Count("pk", filter=Q(usd=None)),
+        unpriced=Count("pk", filter=LACKS_PRICE),
     )
     known = {"usd": sums["paid"], "usd_emulated": sums["emulated"]}
     told: dict[str, str | int] = {name: f"{exact(usd):.6f}" for name, usd in known.items() if usd}
@@ -52,6 +62,8 @@ class ToolSwitches(PanelKind[PanelRow]):
     title = "Tools"
     description = "Which tools are on and off; the model knows those that are on."
     template = "value"
+    actions = (SwitchPanel,)
+    tool_group = "context"
 
     def value(self, inputs: PanelInputs) -> PanelValue:
         on = [name for name, is_on in inputs.tools.items() if is_on]
@@ -65,6 +77,8 @@ class HistoryChunks(PanelKind[PanelRow]):
     title = "History"
     description = "Names the parts of the history that were put away."
     template = "value"
+    actions = (DropHistory,)
+    tool_group = "context"
 
     def value(self, inputs: PanelInputs) -> PanelValue:
         chunks = HistoryChunk.objects.on_branch(inputs.session.head_id)

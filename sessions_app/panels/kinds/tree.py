@@ -3,12 +3,21 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from sessions_app.context.workspaces import workspace_of
+from sessions_app.models import FileChange, Session
 from sessions_app.panels.base import PanelInputs, PanelKind, PanelValue
 from sessions_app.panels.file_edits import DeleteFile, EditFile, MoveFile, UndoChange
 from sessions_app.panels.rows import PanelRow
 from sessions_app.tools.workspace_reading import READING
 from sessions_app.workspace import Workspace
+
+if TYPE_CHECKING:
+    from sessions_app.panels.base import ReadPanel
+
+LISTED = 200
+"""Files, and deleted ones, that the page lists."""
 
 DEPTH = 6
 ENTRIES = 500
@@ -22,13 +31,23 @@ class WorkspaceTree(PanelKind[PanelRow]):
     title = "Workspace"
     description = "Names and sizes of all your files. Without files nothing is sent."
     default_on = True
-    template = "value"
     actions = (EditFile, MoveFile, DeleteFile, UndoChange)
     tool_group = "files"
     reading_tools = READING
 
     def value(self, inputs: PanelInputs) -> PanelValue:
         return PanelValue(tree_of(inputs.workspace))
+
+    def template_context(self, session: Session, read: "ReadPanel") -> dict[str, Any]:
+        """`files` are the first of the workspace with their bytes; `trash` is what tools deleted here."""
+        workspace = workspace_of(session.owner_id)
+        paths = workspace.list(LISTED + 1)
+        deleted = session.file_changes.filter(kind=FileChange.Kind.DELETED, undone_at=None)
+        return {
+            "files": [(path, workspace.size_of(path)) for path in paths[:LISTED]],
+            "has_more": len(paths) > LISTED,
+            "trash": deleted.order_by("-pk")[:LISTED],
+        }
 
 
 def tree_of(workspace: Workspace, depth: int = DEPTH, entries: int = ENTRIES) -> str:

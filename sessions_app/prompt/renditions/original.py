@@ -6,9 +6,11 @@ from functools import cached_property
 from typing import Any, Self
 
 from sessions_app.prompt import wire
+from sessions_app.prompt.dialects.messages import declarations_of
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.panels import CLOCK_KEY
 from sessions_app.prompt.payload import TOOLS_SOURCE, Payload
+from sessions_app.prompt.provider_tools import Wish, has_answer_schema, own_tools, tool_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +121,14 @@ def inline_body(original: Original) -> bytes:
 
 def _uncached_tail(original: Original) -> bytes:
     named = original.end.get("cachedContent")
-    cached = b',"cachedContent":' + wire.dumps(named) if named else b""
-    return original.tail.replace(cached, b"", 1)
+    if not named:
+        return original.tail
+    said = tool_config(declarations_of(original.tools), own_tools(original.tools))
+    inline = b',"toolConfig":' + said if said else b""
+    return original.tail.replace(b',"cachedContent":' + wire.dumps(named), inline, 1)
+
+
+def not_expressed(original: Original) -> tuple[str, ...]:
+    """What of the request the formats of other providers do not say: names of ProviderTool, and a Wish."""
+    schema = (Wish.SCHEMA.value,) if has_answer_schema(original.config) else ()
+    return (*own_tools(original.tools), *schema)

@@ -23,7 +23,12 @@ def test_the_tools_panel_says_which_are_on_and_off(session: Session, workspace: 
 def test_statistics_are_the_sums_of_the_session(session: Session, workspace: Workspace) -> None:
     make_history(session, 2)
     make_history(make_session(session.owner), 1)
-    assert value(session, workspace, "statistics") == {
+    told = value(session, workspace, "statistics")
+    assert isinstance(told, dict)
+    gauge = told.pop("last_request")
+    assert gauge["layer_tokens"].keys() == {"static", "dynamic", "buffered", "trigger"}
+    assert (gauge["cached_percent"], gauge["window_left"]) == (85, 1_048_576 - 1_204)
+    assert told == {
         "requests": 2,
         "prompt_tokens": 2408,
         "cached_tokens": 2048,

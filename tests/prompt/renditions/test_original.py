@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import pytest
 
+from sessions_app.prompt import provider_tools
 from sessions_app.prompt.clock import clock_text
 from sessions_app.prompt.layers import Layer, StaticSources
 from sessions_app.prompt.panels import Panel
 from sessions_app.prompt.payload import GenerationConfig, assemble
-from sessions_app.prompt.renditions.original import Original, OriginalEntry, inline_body
+from sessions_app.prompt.renditions.original import Original, OriginalEntry, inline_body, not_expressed
 from sessions_app.prompt.wire import escaped
 from tests.prompt.examples import HOSTILE, NOW, TOOL_LOOP, layers
 from tests.prompt.renditions.examples import FLIGHT, original
@@ -59,3 +62,16 @@ def test_as_if_inline_is_what_would_have_been_sent_on_a_miss(
     built = layers(*TOOL_LOOP, declarations=declarations)
     sent = assemble(built, config, model="m", cached_content=name)
     assert inline_body(Original.of(sent)) == assemble(built, config, model="m").body
+
+
+def test_a_request_with_tools_of_the_provider_is_the_same_without_its_cache() -> None:
+    plain, functions, own = layers(*TOOL_LOOP), [FLIGHT], ["google_search"]
+    built = replace(
+        plain,
+        declarations=provider_tools.declarations(functions, own),
+        tool_config=provider_tools.tool_config(functions, own),
+    )
+    config = GenerationConfig(answer_schema={"type": "object"})
+    named = Original.of(assemble(built, config, model="m", cached_content="cachedContents/a"))
+    assert inline_body(named) == assemble(built, config, model="m").body
+    assert not_expressed(named) == ("google_search", "schema")

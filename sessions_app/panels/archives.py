@@ -1,0 +1,119 @@
+"""Zip archives of a workspace: packed for a download, and unpacked without trusting a word of them."""
+
+import stat
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from tempfile import TemporaryFile
+from typing import IO
+
+from sessions_app.errors import WorkspaceError
+from sessions_app.workspace import UPLOAD_LIMIT, Workspace
+
+ENTRIES = 2_000
+"""Files of one archive."""
+
+UNPACKED = 100_000_000
+"""Bytes of all its files, counted while they are read: what an archive declares may be a lie."""
+
+CHUNK = 65_536
+
+NAME_BYTES = 255
+"""Of one part of a path, as file systems allow."""
+
+PACKED = 500_000_000
+"""Bytes of the files that go into one download."""
+
+
+def is_archive(name: str) -> bool:
+    return name.lower().endswith(".zip")
+
+
+def check_archive(workspace: Workspace, body: IO[bytes]) -> list[zipfile.ZipInfo]:
+    """The files of an archive, none of which has been read.
+
+    Raises WorkspaceError, with the name, for an archive that holds anything else or too much, or a file that
+    would leave the workspace or replace another.
+    """
+    try:
+        with zipfile.ZipFile(body) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, OSError) as error:
+        raise WorkspaceError("This is no zip archive that can be read.") from error
+    files = [entry for entry in entries if not entry.is_dir()]
+    if len(entries) > ENTRIES:
+        raise WorkspaceError(f"The archive has more than {ENTRIES:,} files.")
+    if sum(entry.file_size for entry in files) > UNPACKED:
+        raise WorkspaceError(f"The archive unpacks to more than {UNPACKED:,} bytes.")
+    names = set[str]()
+    for entry in files:
+        _check_entry(workspace, entry, names)
+    if clash := names & {str(folder) for name in names for folder in PurePosixPath(name).parents}:
+        raise WorkspaceError(f"“{min(clash)}” is a file and a folder in the archive.")
+    return files
+
+
+def unpack(workspace: Workspace, body: IO[bytes], entries: Sequence[zipfile.ZipInfo]) -> list[str]:
+    """Writes the files that `check_archive` found: all of them, or none. Raises WorkspaceError."""
+    written: list[str] = []
+    left = UNPACKED
+    try:
+        with zipfile.ZipFile(body) as archive:
+            for entry in entries:
+                data = b"".join(_read(archive, entry, min(UPLOAD_LIMIT, left)))
+                left -= len(data)
+                written.append(workspace.relative(workspace.create(entry.filename, data)))
+    except BaseException as error:
+        for path in written:
+            workspace.remove(path)
+        if isinstance(error, zipfile.BadZipFile | NotImplementedError | EOFError | ValueError | RuntimeError):
+            raise WorkspaceError(
+                "The archive is damaged, or packed in a way that is not known here."
+            ) from error
+        raise
+    return written
+
+
+def pack(workspace: Workspace, paths: Sequence[str]) -> IO[bytes]:
+    """A zip archive of these files. Raises WorkspaceError where they are too large together."""
+    if sum(workspace.size_of(path) for path in paths) > PACKED:
+        raise WorkspaceError(f"The files have more than {PACKED:,} bytes. Download them one by one.")
+    body = TemporaryFile()  # noqa: SIM115 (who sends it closes it)
+    with zipfile.ZipFile(body, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in paths:
+            archive.write(workspace.resolve(path), path)
+    body.seek(0)
+    return body
+
+
+def _check_entry(workspace: Workspace, entry: zipfile.ZipInfo, names: set[str]) -> None:
+    name = entry.filename
+    # What the archive says, before zipfile cuts it at a NUL.
+    if "\\" in entry.orig_filename or "\0" in entry.orig_filename:
+        raise WorkspaceError(f"“{name}” is a name that no file of the workspace may have.")
+    path = workspace.writable(name, "")
+    parts = name.split("/")
+    if any(not part.strip(" .") or len(part.encode()) > NAME_BYTES for part in parts) or ":" in parts[0]:
+        raise WorkspaceError(f"“{name}” is a name that no file of the workspace may have.")
+    if any(part.startswith(".") for part in parts):
+        raise WorkspaceError(f"“{name}” is hidden; hidden files are not taken.", hint="Pack it without them.")
+    if entry.flag_bits & 0x1:
+        raise WorkspaceError(f"“{name}” is encrypted.")
+    if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
+        raise WorkspaceError(f"“{name}” is a link or no regular file.")
+    if entry.file_size > UPLOAD_LIMIT:
+        raise WorkspaceError(f"“{name}” is larger than {UPLOAD_LIMIT:,} bytes.")
+    if name in names or path.exists():
+        raise WorkspaceError(f"There is a file “{name}” already.", hint="Rename one of them.")
+    names.add(name)
+
+
+def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> Iterator[bytes]:
+    """The bytes of a file. Raises WorkspaceError beyond `limit`, whatever size it declared."""
+    read = 0
+    with archive.open(entry) as file:
+        while data := file.read(CHUNK):
+            read += len(data)
+            if read > limit:
+                raise WorkspaceError(f"“{entry.filename}” is larger than it says.")
+            yield data
