@@ -18,6 +18,14 @@ class Answer:
     model: str = ""
     response_id: str = ""
     has_parts: bool = False
+    queries: set[str] = field(default_factory=set)
+    """What the provider searched for, without empty ones."""
+    kept_searches: int | None = None
+    """Of an answer whose chunks are gone."""
+
+    @property
+    def searches(self) -> int:
+        return len(self.queries) if self.kept_searches is None else self.kept_searches
 
     def count(self, name: str) -> int:
         value = self.usage.get(name)
@@ -39,6 +47,7 @@ def answer_of(chunks: Iterable[bytes]) -> Answer:
         for candidate in _first(chunk):
             answer.finish_reason = _text(candidate, "finishReason") or answer.finish_reason
             content = candidate.get("content")
+            answer.queries |= _queries(candidate)
             answer.has_parts |= bool(isinstance(content, dict) and content.get("parts"))
     return answer
 
@@ -59,6 +68,14 @@ def _first(chunk: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if isinstance(one, dict) and not one.get("index"):
             yield one
             return
+
+
+def _queries(candidate: dict[str, Any]) -> set[str]:
+    grounding = candidate.get("groundingMetadata")
+    listed = grounding.get("webSearchQueries") if isinstance(grounding, dict) else None
+    return (
+        {one for one in listed if isinstance(one, str) and one.strip()} if isinstance(listed, list) else set()
+    )
 
 
 def _text(value: dict[str, Any], name: str) -> str:

@@ -92,12 +92,19 @@ def money_findings(exchange: Row, answer: Answer, prices: dict[int, Row]) -> Ite
     prompt, cached = answer.count("promptTokenCount"), answer.count("cachedContentTokenCount")
     output = answer.count("candidatesTokenCount") + answer.count("thoughtsTokenCount")
     tool_use = answer.count("toolUsePromptTokenCount")
-    yield Figure.COST, exchange["usd"], money.cost(price, prompt, cached, tool_use, output)
+    terms = {term["name"]: term for term in exchange["money"].get("terms", [])}
+    # How many are charged, and at which price, is for the booking (`audit.bookings`).
+    search = terms.get("search", {"tokens": 0, "rate": "0"})
+    searched = Decimal(search["rate"]) * search["tokens"] / 1_000
+    yield Figure.COST, exchange["usd"], money.cost(price, prompt, cached, tool_use, output, searched=searched)
 
 
 def term_findings(exchange: Row) -> Iterator[Finding]:
     """The cost as the sum of its stored terms."""
     terms = exchange["money"].get("terms", [])
     if terms:
-        total = sum(Decimal(term["rate"]) * term["tokens"] for term in terms) / 1_000_000
+        total = sum(
+            Decimal(term["rate"]) * term["tokens"] / (1_000 if term["name"] == "search" else 1_000_000)
+            for term in terms
+        )
         yield Figure.COST, exchange["usd"], total.quantize(money.CENTS)

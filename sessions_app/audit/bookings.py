@@ -31,13 +31,22 @@ class Counts(NamedTuple):
     output: int = 0
     thoughts: int = 0
 
-    def cost(self, price: Row) -> Decimal:
-        return money.cost(price, self.prompt, self.cached, self.tool_use, self.output + self.thoughts)
+    def cost(self, price: Row, searched: Decimal = NO_MONEY) -> Decimal:
+        tokens = (self.prompt, self.cached, self.tool_use, self.output + self.thoughts)
+        return money.cost(price, *tokens, searched=searched)
 
     @property
     def booked(self) -> tuple[int, int, int, int]:
         """As the columns of a booking have them."""
         return (self.prompt, min(self.cached, self.prompt), self.output, self.thoughts)
+
+
+class Searched(NamedTuple):
+    """The price row that searches have to name, how many there were and are charged, and their dollars."""
+
+    price: int | None = None
+    counts: tuple[int, int] = (0, 0)
+    usd: Decimal = NO_MONEY
 
 
 # No slots here: the cached properties need the instance dictionary.
@@ -129,17 +138,28 @@ def _answer_findings(
     yield MoneyFigure.BOOKED_MODEL, booking["model"], tables.serving(exchange["model"], reported, day)[:80]
     due = tables.due(booking, tables.valid(exchange["model"], reported, day))
     yield MoneyFigure.BOOKED_PRICE, booking["price_id"], due
-    yield from _amount_findings(rows, exchange, booking, counts, tables.prices.get(due or 0))
+    searched = searched_by(tables, exchange, booking, answer)
+    yield MoneyFigure.SEARCH_PRICE, booking["search_price_id"], searched.price
+    yield MoneyFigure.SEARCHES, (exchange["searches"] or 0, booking["searches"]), searched.counts
+    yield from _amount_findings(booking, counts, tables.prices.get(due or 0), searched.usd)
 
 
-def _amount_findings(
-    rows: BookingRows, exchange: Row, booking: Row, counts: Counts, price: Row | None
-) -> Iterator[Finding]:
+def searched_by(tables: PriceRows, exchange: Row, booking: Row, answer: Answer) -> Searched:
+    """What the searches of an answer cost; an earlier version did not count them."""
+    if exchange["searches"] is None or exchange["dialect"] != "gemini" or not answer.searches:
+        return Searched()
+    found = tables.search(exchange["model"], answer.model, exchange["started_at"].date())
+    due = tables.search_due(booking, found)
+    count, usd = money.charged(tables.search_prices.get(due or 0), answer.searches)
+    return Searched(due, (answer.searches, count), usd)
+
+
+def _amount_findings(booking: Row, counts: Counts, price: Row | None, searched: Decimal) -> Iterator[Finding]:
     stored = tokens_of(booking)
     # Without a price no terms are kept, so of an answer that broke off only a bound is known.
     is_bound = price is None and all(has >= least for has, least in zip(stored, counts.booked, strict=True))
     yield MoneyFigure.BOOKED_TOKENS, stored, stored if is_bound else counts.booked
-    yield MoneyFigure.BOOKED_USD, booking["usd"], counts.cost(price) if price else None
+    yield MoneyFigure.BOOKED_USD, booking["usd"], counts.cost(price, searched) if price else None
 
 
 def tokens_of(booking: Row) -> tuple[int, int, int, int]:

@@ -49,6 +49,8 @@ class MoneyFigure(StrEnum):
     BOOKED_PRICE = "booked_price"
     BOOKED_TOKENS = "booked_tokens"
     BOOKED_USD = "booked_usd"
+    SEARCHES = "searches"
+    SEARCH_PRICE = "search_price"
     STORED_SECONDS = "stored_seconds"
     GIVEN_BACK_SECONDS = "given_back_seconds"
     LEDGER_ITEMS = "ledger_items"

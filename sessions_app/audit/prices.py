@@ -9,7 +9,7 @@ from functools import cached_property
 from django.db.models import Min
 
 from sessions_app.audit.rows import Row
-from sessions_app.models import Booking, ModelFacts, ModelLifecycle, Price
+from sessions_app.models import Booking, ModelFacts, ModelLifecycle, Price, SearchPrice
 
 REVISION = re.compile(r"(?<=.)-(\d{3}|preview-\d\d-\d{2,4})$")
 
@@ -27,6 +27,16 @@ class PriceRows:
     @cached_property
     def prices(self) -> Mapping[int, Row]:
         return {row["id"]: row for row in Price.objects.values()}
+
+    @cached_property
+    def search_prices(self) -> Mapping[int, Row]:
+        return {row["id"]: row for row in SearchPrice.objects.values()}
+
+    @cached_property
+    def first_search(self) -> Mapping[int, int]:
+        """The first booking at each price of a search."""
+        used = Booking.objects.order_by().exclude(search_price=None).values_list("search_price")
+        return dict(used.annotate(Min("pk")))
 
     @cached_property
     def first_used(self) -> Mapping[int, int]:
@@ -68,6 +78,29 @@ class PriceRows:
             if rows:
                 return max(rows, key=lambda row: row["valid_from"])
         return None
+
+    def search(self, model: str, reported: str, day: date) -> Row | None:
+        """The price row of a search that day, by the tables as they are now."""
+        served = reported or self.family(model, day)
+        for name in (served.rpartition("/")[2], base_name(served), self.family(served, day)):
+            rows = [
+                row
+                for row in self.search_prices.values()
+                if row["model"] == name and row["valid_from"] <= day
+            ]
+            if rows:
+                return max(rows, key=lambda row: row["valid_from"])
+        return None
+
+    def search_due(self, booking: Row, valid: Row | None) -> int | None:
+        """As `due`: a row that may have been entered after the booking changes nothing in it."""
+        key: int | None = valid["id"] if valid else None
+        booked: int | None = booking["search_price_id"]
+        if key is None or key == booked or self.first_search.get(key, booking["id"]) < booking["id"]:
+            return key
+        charged = self.search_prices.get(booked or 0)
+        is_kin = valid is None or charged is None or charged["model"] == valid["model"]
+        return booked if key > (booked or 0) and is_kin else key
 
     def _of(self, name: str, day: date) -> list[Row]:
         return [row for row in self.prices.values() if row["model"] == name and row["valid_from"] <= day]

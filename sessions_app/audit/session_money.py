@@ -4,7 +4,15 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from sessions_app.audit.answers import Answer, answer_of
-from sessions_app.audit.bookings import BookingRows, Finding, counts_of, exchange_findings, side_findings
+from sessions_app.audit.bookings import (
+    NO_MONEY,
+    BookingRows,
+    Finding,
+    counts_of,
+    exchange_findings,
+    searched_by,
+    side_findings,
+)
 from sessions_app.audit.cache_bookings import CacheBookings, cache_findings, caches_of
 from sessions_app.audit.compared import compared_with
 from sessions_app.audit.differences import Difference
@@ -53,7 +61,8 @@ def _exchange_money(
         price = booked.tables.prices.get(own[0]["price_id"] or 0) if own else None
         counts = counts_of(exchange, answer)
         tokens = {key: source["tokens"] for key, source in rows.sources.items()}
-        paid = counts.cost(price) if price else None
+        searched = searched_by(booked.tables, exchange, own[0], answer).usd if own else NO_MONEY
+        paid = counts.cost(price, searched) if price else None
         before = compared_with(rows, exchange)
         yield from ledger_findings(exchange, before, ledger, tokens=tokens, counts=counts, paid=paid)
 
@@ -65,7 +74,12 @@ def _received(rows: SessionRows, exchange: Row) -> Answer:
 def _kept(booked: BookingRows, exchange: Row) -> Answer:
     """What the row still says of an answer whose chunks were purged; whether one came, its booking tells."""
     is_booked = exchange["id"] in booked.by_exchange
-    return Answer(usage=exchange["usage"], model=exchange["served_model"], has_parts=is_booked)
+    return Answer(
+        usage=exchange["usage"],
+        model=exchange["served_model"],
+        has_parts=is_booked,
+        kept_searches=exchange["searches"] or 0,
+    )
 
 
 def _differences(public: str, number: int, found: Iterator[Finding] | tuple[()]) -> Iterator[Difference]:

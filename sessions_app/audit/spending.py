@@ -30,7 +30,7 @@ def by_cause(rows: Iterable[Row]) -> set[CauseMoney]:
     for row in rows:
         groups[row["cause"]].append(row)
     return {
-        CauseMoney(cause, money_of(own), len(own), sum(row["usd"] is None for row in own))
+        CauseMoney(cause, money_of(own), len(own), sum(map(lacks_price, own)))
         for cause, own in groups.items()
     }
 
@@ -43,7 +43,7 @@ def session_findings(rows: BookingRows, exchanges: Iterable[Row], shown: ShownSe
     sums = [
         money_of(own),
         money_of(row for row in own if row["source"] == "emulator"),
-        sum(row["usd"] is None for row in own),
+        sum(map(lacks_price, own)),
         sum(row["prompt_tokens"] for row in asked),
         sum(row["cached_tokens"] for row in asked),
     ]
@@ -92,6 +92,12 @@ def audit_days() -> Iterator[Difference]:
     yield from _all_sessions(kept.values())
 
 
+def lacks_price(booking: Row) -> bool:
+    """Whether more was spent than it says."""
+    has_unpriced_searches = booking["searches"] > 0 and booking["search_price_id"] is None
+    return booking["usd"] is None or has_unpriced_searches
+
+
 def _day_of(row: Row) -> Day:
     return row["owner_id"], row["day"], row["model"], row["source"]
 
@@ -103,7 +109,7 @@ def _sums(rows: list[Row]) -> dict[str, Decimal]:
     return {
         **{name: Decimal(count) for name, count in counts.items()},
         "exchanges": Decimal(len(asked)),
-        "unpriced": Decimal(sum(row["usd"] is None for row in rows)),
+        "unpriced": Decimal(sum(map(lacks_price, rows))),
         "usd": money_of(asked),
         "caches": Decimal(len(made)),
         "cache_usd": money_of(made),

@@ -18,8 +18,10 @@ from sessions_app.models.exchange_attempt import ExchangeAttempt
 from sessions_app.models.file_change import FileChange
 from sessions_app.models.folder import Folder
 from sessions_app.models.history_chunk import HistoryChunk
+from sessions_app.models.history_drop import HistoryDrop
 from sessions_app.models.import_job import ImportJob
 from sessions_app.models.library import PromptText
+from sessions_app.models.mcp_server import McpServer, McpTool, ToolGrant
 from sessions_app.models.model_facts import CacheRefusal, ModelFacts
 from sessions_app.models.model_lifecycle import ModelLifecycle, SeededLifecycle
 from sessions_app.models.notification import Notification
@@ -42,6 +44,7 @@ from sessions_app.models.provider_file import ProviderFileRemoval
 from sessions_app.models.raw_chunk import RawChunk
 from sessions_app.models.retention import RetentionReport, RetentionRules
 from sessions_app.models.run import QueuedMessage, Run, RunLog
+from sessions_app.models.search_price import SearchPrice, SeededSearchPrice
 from sessions_app.models.session import Session
 from sessions_app.models.session_settings import SessionSettings
 from sessions_app.models.shared_link import SharedFile, SharedLink
@@ -75,8 +78,11 @@ __all__ = [
     "FileChange",
     "Folder",
     "HistoryChunk",
+    "HistoryDrop",
     "ImportJob",
     "LogEntry",
+    "McpServer",
+    "McpTool",
     "Memory",
     "ModelFacts",
     "ModelLifecycle",
@@ -99,8 +105,10 @@ __all__ = [
     "RetentionRules",
     "Run",
     "RunLog",
+    "SearchPrice",
     "SeededLifecycle",
     "SeededPrice",
+    "SeededSearchPrice",
     "SentItem",
     "Session",
     "SessionSettings",
@@ -111,6 +119,7 @@ __all__ = [
     "Spending",
     "Todo",
     "ToolCall",
+    "ToolGrant",
     "Turn",
     "ViewMode",
 ]

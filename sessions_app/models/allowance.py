@@ -11,6 +11,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from sessions_app.models.prepared import Reading, parameter
+
 HELD_FOR = timedelta(minutes=20)
 """After which a reservation counts no more, as its process died. A provider may be silent for ten minutes."""
 
@@ -18,8 +20,7 @@ HELD_FOR = timedelta(minutes=20)
 class AllowanceQuerySet(models.QuerySet["Allowance"]):
     def that_apply_to(self, user_id: int) -> "list[Allowance]":
         """Those of the person, of their groups, of everybody and of the installation: one query."""
-        of_person = Q(owner_id=user_id) | Q(group__user=user_id)
-        return list(self.filter(of_person | Q(everybody=True) | Q(is_ceiling=True)))
+        return _applying.all(owner=user_id)
 
     def lock_ceiling(self) -> None:
         """Inside a transaction: whoever else reserves money of the installation waits for its end."""
@@ -106,6 +107,15 @@ class Allowance(models.Model):
         self.is_ceiling = self.is_ceiling or None
         nobody = self.owner_id is None and self.group_id is None and not self.is_ceiling
         self.everybody = True if nobody else None
+
+
+def _of_person() -> "models.QuerySet[Allowance, Allowance]":
+    owner = parameter(Allowance, "owner")
+    of_person = Q(owner=owner) | Q(group__user=owner)
+    return Allowance.objects.filter(of_person | Q(everybody=True) | Q(is_ceiling=True))
+
+
+_applying: Reading[Allowance] = Reading(_of_person)
 
 
 class ReservationQuerySet(models.QuerySet["Reservation"]):

@@ -78,6 +78,12 @@ class Assistant(Persona):
     )
     description = models.TextField(blank=True, help_text="Prompts know it as assistant.description.")
     tools = models.JSONField(null=True, blank=True, help_text="Names of its tools; null means all.")
+    provider_tools = models.JSONField(
+        default=list, blank=True, help_text="Names of the provider's own tools."
+    )
+    answer_schema = models.TextField(
+        blank=True, help_text="JSON schema of its answers; empty: they are text."
+    )
     updated_at = models.DateTimeField(auto_now=True)
 
     objects = AssistantQuerySet.as_manager()
@@ -113,6 +119,8 @@ class Assistant(Persona):
             "thinking_level": self.thinking_level,
             "language": self.language,
             "tools": self.tools,
+            "provider_tools": self.provider_tools,
+            "answer_schema": self.answer_schema,
         }
 
     def copy_roles(self, session: "Session") -> None:
@@ -134,6 +142,6 @@ class Assistant(Persona):
 
 COPIED = (
     *("icon", "instructions", "model", "thinking_level", "starters", "language", "description", "tools"),
-    "procedure",
+    *("procedure", "provider_tools", "answer_schema"),
 )
 """What a duplicate has of the original, beside its roles."""

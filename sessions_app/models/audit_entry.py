@@ -42,9 +42,16 @@ class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
     def about(self, person_key: int) -> Self:
         return self.filter(person_key=person_key)
 
+    def on(self, row: Model) -> Self:
+        """What was done to this row, the newest first."""
+        return self.filter(kind=row._meta.model_name or "", key=_key_of(row)[:64]).order_by("-pk")
+
     def readings_of(self, person_key: int) -> Self:
         """What others did with the content of the person's sessions."""
-        actions = (LoggedAction.CONTENT_OPENED, LoggedAction.CONTENT_READ, LoggedAction.CONTENT_CLOSED)
+        actions = (
+            *(LoggedAction.CONTENT_OPENED, LoggedAction.CONTENT_READ, LoggedAction.CONTENT_CLOSED),
+            LoggedAction.EXPORTED,
+        )
         return self.about(person_key).filter(action__in=actions).exclude(actor_key=person_key)
 
     def empty_of(self, person_key: int) -> None:

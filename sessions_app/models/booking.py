@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 NO_MONEY = Decimal(0)
 
+LACKS_PRICE = Q(usd=None) | Q(searches__gt=0, search_price=None)
+"""`Booking.lacks_price` of rows."""
+
 
 class BookingQuerySet(models.QuerySet["Booking"]):
     @transaction.atomic(savepoint=False)
@@ -69,7 +72,7 @@ class BookingQuerySet(models.QuerySet["Booking"]):
         """(value of each key, CauseSum), in the order of the keys and of `SpendingCause`."""
         sums = self.order_by().values(*keys, "cause")
         found = sums.annotate(
-            total=Sum("usd"), bookings=Count("pk"), unpriced=Count("pk", filter=Q(usd=None))
+            total=Sum("usd"), bookings=Count("pk"), unpriced=Count("pk", filter=LACKS_PRICE)
         )
         causes = list(SpendingCause)
         rows = [
@@ -94,6 +97,7 @@ class Booking(models.Model):
     session = models.ForeignKey("Session", null=True, on_delete=models.SET_NULL, related_name="bookings")
     exchange = models.ForeignKey("Exchange", null=True, on_delete=models.SET_NULL, related_name="+")
     price = models.ForeignKey("Price", null=True, on_delete=models.PROTECT, related_name="+")
+    search_price = models.ForeignKey("SearchPrice", null=True, on_delete=models.PROTECT, related_name="+")
     day = models.DateField()
     model = models.CharField(max_length=MODEL_LENGTH)
     cause = models.CharField(max_length=12, help_text="What it paid for (prompt.bookings.SpendingCause).")
@@ -105,6 +109,7 @@ class Booking(models.Model):
     cached_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
     thought_tokens = models.PositiveBigIntegerField(default=0)
+    searches = models.PositiveIntegerField(default=0, help_text="At the provider, as they are charged.")
     cache_name = models.CharField(max_length=120, blank=True, help_text="The cache that was made or kept.")
     stored_seconds = models.FloatField(
         default=0, help_text="Storage of the cache, paid ahead; negative: it ended so much earlier."
@@ -149,6 +154,11 @@ class Booking(models.Model):
         )
 
     @property
+    def lacks_price(self) -> bool:
+        """Whether more was spent than `usd` says: nothing of it is priced, or its searches are not."""
+        return self.usd is None or bool(self.searches and self.search_price_id is None)
+
+    @property
     def is_emulated(self) -> bool:
         return self.source == MoneySource.EMULATOR
 
@@ -191,7 +201,7 @@ def _session_amounts(own: Sequence[Booking], sign: int = 1) -> dict[str, int | D
     return {
         "spent_usd": sign * sum_of(own),
         "emulated_usd": sign * sum_of(one for one in own if one.is_emulated),
-        "unpriced": sign * sum(one.usd is None for one in own),
+        "unpriced": sign * sum(one.lacks_price for one in own),
         "prompt_tokens": sign * sum(one.prompt_tokens for one in asked),
         "cached_tokens": sign * sum(one.cached_tokens for one in asked),
     }
@@ -221,7 +231,7 @@ def _day_amounts(own: Sequence[Booking]) -> dict[str, int | Decimal]:
     made = [one for one in own if one.cause == SpendingCause.CACHE_MADE]
     return {
         "exchanges": len(asked),
-        "unpriced": sum(one.usd is None for one in own),
+        "unpriced": sum(one.lacks_price for one in own),
         "prompt_tokens": sum(one.prompt_tokens for one in asked),
         "cached_tokens": sum(one.cached_tokens for one in asked),
         "output_tokens": sum(one.output_tokens for one in asked),

@@ -117,7 +117,8 @@ def filled_content(session: Session, turn: Turn, value: prompt_turns.Turn) -> Tu
     """Sets the content of an unsaved turn and returns it."""
     blobs = Blob.objects.store(session.owner_id, [value.wire])
     turn.kind, turn.content_id = value.kind.value, blobs[digest(value.wire)]
-    turn.text, turn.citations = text_of(value.wire).replace("\0", ""), {}
+    turn.text = text_of(value.wire).replace("\0", "")
+    turn.citations = turn.fit = {}
     return turn
 
 

@@ -10,7 +10,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 CACHE_SIZE = 64_000_000
-"""Bytes of all values of one cache."""
+"""Bytes of all values of one cache, where it is given no limit."""
 
 
 class ByteCache(Generic[Key, Value]):
@@ -19,7 +19,9 @@ class ByteCache(Generic[Key, Value]):
     A primary key alone does not: SQLite gives that of a row that was rolled back to another one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = 0) -> None:
+        """`limit` in bytes; 0 stands for CACHE_SIZE."""
+        self._limit = limit or CACHE_SIZE
         self._values: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._size = 0
         self._lock = Lock()
@@ -42,13 +44,13 @@ class ByteCache(Generic[Key, Value]):
 
     def put(self, key: Key, value: Value, size: int) -> None:
         """A value that would take an eighth of the cache is not kept."""
-        if size > CACHE_SIZE // 8:
+        if size > self._limit // 8:
             return
         with self._lock:
             if key not in self._values:
                 self._values[key] = value, size
                 self._size += size
-            while self._size > CACHE_SIZE:
+            while self._size > self._limit:
                 self._size -= self._values.popitem(last=False)[1][1]
 
     def clear(self) -> None:

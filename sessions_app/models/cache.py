@@ -12,6 +12,7 @@ from django.utils.crypto import salted_hmac
 from sessions_app.models.cache_event import NOBODY, CausedBy
 from sessions_app.models.cache_queries import AT_PROVIDER, CacheEntryQuerySet, EntryState
 from sessions_app.models.model_facts import CacheRefusal
+from sessions_app.models.prepared import Reading, parameter
 from sessions_app.prompt import caching
 from sessions_app.prompt.caching import CacheFacts, EntryReason
 
@@ -123,7 +124,7 @@ class CacheEntry(models.Model):
         `held` names the caches that the run has used; it may use them until it ends.
         """
         now = timezone.now()
-        entry = cls.objects.filter(fingerprint=fingerprint).first()
+        entry = _by_fingerprint.first(fingerprint=fingerprint)
         if entry is not None and entry._is_usable(held):
             facts = CacheFacts(minimum, entry.name, entry.expires_at, entry=entry.pk)
             if facts.is_live(now):
@@ -155,3 +156,8 @@ class CacheEntry(models.Model):
         """Whether a run is creating it now."""
         lease = self.leased_until
         return self.state == self.State.PENDING and lease is not None and lease > now
+
+
+_by_fingerprint: Reading[CacheEntry] = Reading(
+    lambda: CacheEntry.objects.filter(fingerprint=parameter(CacheEntry, "fingerprint"))
+)

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from sessions_app.models.cache_event import NOBODY, CacheEvent, CausedBy
 from sessions_app.models.columns import storable
+from sessions_app.models.prepared import Change, Parameter, insert
 from sessions_app.models.run import Run
 from sessions_app.prompt import caching
 from sessions_app.prompt.cache_life import CacheEventKind
@@ -233,14 +234,16 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
 
     def note_use(self, entry_pk: int, exchange: "Exchange") -> None:
         """Counts a request that was answered from the cache: two statements."""
-        self.filter(pk=entry_pk).update(hits=F("hits") + 1, used_at=timezone.now())
-        CacheEvent.objects.create(
-            entry_id=entry_pk,
-            kind=CacheEventKind.NAMED,
-            at=exchange.started_at,
-            name=exchange.cache_name,
-            exchange_id=exchange.pk,
-            session_id=exchange.session_id,
+        _counted.run(entry=entry_pk, now=timezone.now())
+        insert(
+            CacheEvent(
+                entry_id=entry_pk,
+                kind=CacheEventKind.NAMED,
+                at=exchange.started_at,
+                name=exchange.cache_name,
+                exchange_id=exchange.pk,
+                session_id=exchange.session_id,
+            )
         )
 
     @transaction.atomic
@@ -253,6 +256,16 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         CacheEvent.objects.add(
             [CacheEvent.of(entry, CacheEventKind.EXTENDED, **longer) for entry in extended], by
         )
+
+
+def _counting() -> "tuple[models.QuerySet[Any, Any], dict[str, Any]]":
+    from sessions_app.models.cache import CacheEntry
+
+    changes = {"hits": F("hits") + 1, "used_at": Parameter("now", models.DateTimeField())}
+    return CacheEntry.objects.filter(pk=Parameter("entry", models.BigIntegerField())), changes
+
+
+_counted = Change(_counting)
 
 
 def _events(entry: "CacheEntry", kind: CacheEventKind, changes: dict[str, Any]) -> list[CacheEvent]:

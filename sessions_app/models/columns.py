@@ -3,7 +3,21 @@
 from math import isfinite
 from typing import Any
 
+from django.db.models import CharField, Func
+
 from sessions_app.prompt.wire import well_formed
+
+
+class ErrorKind(Func):
+    """The kind of an error in a JSON column, in the one form that an index of it is made of and found by."""
+
+    output_field = CharField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        return self.as_sql(compiler, connection, template="JSON_EXTRACT(%(expressions)s, '$.kind')", **extra)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        return self.as_sql(compiler, connection, template="(%(expressions)s ->> 'kind')", **extra)
 
 
 def storable(text: str, length: int | None = None) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import models, transaction
 from django.urls import reverse
 
+from sessions_app.models.columns import ErrorKind
 from sessions_app.models.dialect import Dialect
 from sessions_app.models.prepared import insert, update
 from sessions_app.models.run import describe
@@ -82,6 +83,9 @@ class Exchange(models.Model):
         help_text="The exchange whose answer this one goes on with, by its continuation token.",
     )
     model = models.CharField(max_length=80)
+    searches = models.PositiveIntegerField(
+        null=True, help_text="Searches of the provider that the answer took; null: an earlier version."
+    )
     served_model = models.CharField(
         max_length=80, blank=True, help_text="modelVersion of the answer; may differ."
     )
@@ -179,6 +183,12 @@ class Exchange(models.Model):
         indexes = [
             models.Index(fields=["session"], name="exchange_open", condition=models.Q(ended_at=None)),
             models.Index(fields=["started_at"], name="exchange_by_time"),
+            # The filters of the admin's list: a row is long, so a scan reads hundreds of megabytes.
+            models.Index(fields=["model", "id"], name="exchange_by_model"),
+            models.Index(fields=["verdict", "id"], name="exchange_by_verdict"),
+            models.Index(fields=["outcome", "id"], name="exchange_by_outcome"),
+            models.Index(fields=["response_id"], name="exchange_by_response"),
+            models.Index(ErrorKind("error"), "id", name="exchange_by_error"),
         ]
 
     def __str__(self) -> str:

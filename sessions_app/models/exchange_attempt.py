@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db import models
 
+from sessions_app.models.prepared import insert_all
 from sessions_app.models.source import Blob, digest
 
 
@@ -25,7 +26,8 @@ class ExchangeAttemptQuerySet(models.QuerySet["ExchangeAttempt"]):
             keys = Blob.objects.store(owner_id, (row.body for row in owned))
             for row in owned:
                 row.attempt.body_id = keys[digest(row.body)]
-        self.bulk_create([row.attempt for row in rows], ignore_conflicts=True)
+        attempts = [row.attempt for row in rows]
+        insert_all(attempts, unique=("exchange", "number"), updated=("number",))
 
     def duration(self) -> float | None:
         """Milliseconds of these attempts together; None where none is stored."""

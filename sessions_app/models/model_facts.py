@@ -7,12 +7,17 @@ from django.db import models
 from django.utils import timezone
 
 from sessions_app.models.columns import storable
+from sessions_app.models.prepared import Reading, parameter
 from sessions_app.prompt.caching import pause_after
 
 DEFAULT_EXPLICIT_MINIMUM = 4_096
 """Tokens of the smallest explicit cache where an admin set only `has_explicit_caches`."""
 
-OVERRIDES = ("implicit_minimum", "thinking", "signatures_required", "sampling", "input_limit", "output_limit")
+OVERRIDES = (
+    *("implicit_minimum", "thinking", "signatures_required", "sampling", "input_limit", "output_limit"),
+    "mixes_tools",
+)
+LISTS = ("levels", "own_tools")
 
 
 class ModelFacts(models.Model):
@@ -35,6 +40,12 @@ class ModelFacts(models.Model):
     levels = models.JSONField(null=True, blank=True, help_text='["LOW", "HIGH"]')
     signatures_required = models.BooleanField(null=True, blank=True)
     sampling = models.BooleanField(null=True, blank=True)
+    own_tools = models.JSONField(
+        null=True, blank=True, help_text='["google_search", "url_context", "code_execution"]'
+    )
+    mixes_tools = models.BooleanField(
+        null=True, blank=True, help_text="Takes them beside functions, and either beside a JSON schema."
+    )
     input_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens.")
     output_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Tokens.")
     note = models.CharField(max_length=300, blank=True)
@@ -51,7 +62,8 @@ class ModelFacts(models.Model):
     def overrides(self) -> dict[str, Any]:
         """The fields that are set, by their names in `Capabilities`, without those of explicit caches."""
         overrides = {name: getattr(self, name) for name in OVERRIDES if getattr(self, name) not in (None, "")}
-        return overrides if self.levels is None else overrides | {"levels": tuple(self.levels)}
+        lists = {name: getattr(self, name) for name in LISTS}
+        return overrides | {name: tuple(value) for name, value in lists.items() if value is not None}
 
     def explicit_minimum_over(self, known: int | None) -> int | None:
         """Tokens of the smallest explicit cache, None for none; `known` is the value without this row."""
@@ -63,7 +75,7 @@ class ModelFacts(models.Model):
 
 class CacheRefusalQuerySet(models.QuerySet["CacheRefusal"]):
     def of(self, route: str, model: str) -> "CacheRefusal | None":
-        return self.filter(route=route, model=model).first()
+        return _of_route.first(route=route, model=model)
 
     def set_minimum(
         self, route: str, model: str, minimum: int, said: str, *, estimated: int = 0, counted: int = 0
@@ -123,3 +135,10 @@ class CacheRefusal(models.Model):
     def refusal(self, now: datetime) -> str:
         """The provider's message, until caches may be tried again; else empty."""
         return self.said if self.refused_until is not None and self.refused_until > now else ""
+
+
+_of_route: Reading[CacheRefusal] = Reading(
+    lambda: CacheRefusal.objects.filter(
+        route=parameter(CacheRefusal, "route"), model=parameter(CacheRefusal, "model")
+    )
+)

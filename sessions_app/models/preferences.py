@@ -3,6 +3,8 @@
 from django.conf import settings
 from django.db import models
 
+from sessions_app.models.prepared import Reading, parameter
+
 
 class ViewMode(models.TextChoices):
     """How much the pages show of what was sent and what it cost."""
@@ -14,8 +16,8 @@ class ViewMode(models.TextChoices):
 class PreferencesQuerySet(models.QuerySet["Preferences"]):
     def view_mode_of(self, user_id: int) -> ViewMode:
         """The default for a person who has not chosen. One query."""
-        kept = self.filter(user_id=user_id).values_list("view_mode", flat=True).first()
-        return ViewMode(kept) if kept in ViewMode.values else ViewMode.SIMPLE
+        kept = _kept_mode.first(user=user_id)
+        return ViewMode(kept[0]) if kept and kept[0] in ViewMode.values else ViewMode.SIMPLE
 
     def set_view_mode(self, user_id: int, mode: ViewMode) -> None:
         self.update_or_create(user_id=user_id, defaults={"view_mode": mode})
@@ -36,3 +38,10 @@ class Preferences(models.Model):
 
     def __str__(self) -> str:
         return f"preferences of {self.user}"
+
+
+def _mode_query() -> models.QuerySet[Preferences, tuple[str]]:
+    return Preferences.objects.filter(user=parameter(Preferences, "user")).values_list("view_mode")
+
+
+_kept_mode: Reading[tuple[str]] = Reading(_mode_query)

@@ -9,7 +9,20 @@ from functools import cache, cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.db import DatabaseError, connections, transaction
-from django.db.models import Model, QuerySet, Value
+from django.db.models import (
+    BigIntegerField,
+    BooleanField,
+    CharField,
+    Field,
+    FloatField,
+    ForeignKey,
+    Model,
+    PositiveIntegerField,
+    PositiveSmallIntegerField,
+    QuerySet,
+    TextField,
+    Value,
+)
 from django.db.models.constants import OnConflict
 from django.db.models.query import ValuesListIterable, get_related_populators
 from django.db.models.signals import post_save, pre_save
@@ -17,6 +30,19 @@ from django.db.models.sql import InsertQuery, UpdateQuery
 
 Row = TypeVar("Row", bound=Model)
 Found = TypeVar("Found")
+
+
+TAKEN_AS_THEY_ARE: "dict[type[Field[Any, Any]], type]" = {
+    BigIntegerField: int,
+    BooleanField: bool,
+    CharField: str,
+    FloatField: float,
+    ForeignKey: int,
+    PositiveIntegerField: int,
+    PositiveSmallIntegerField: int,
+    TextField: str,
+}
+"""Fields, and the type of which every database takes values, and None, without a conversion."""
 
 
 class Parameter(Value):
@@ -169,9 +195,7 @@ def insert_all(
     for row in rows if signals else ():
         pre_save.send(model, instance=row, raw=False, using=alias, update_fields=None)
     sql, fields = _insertion(model, alias, len(rows), unique, updated)
-    params = [
-        field.get_db_prep_save(field.pre_save(row, add=True), connection) for row in rows for field in fields
-    ]
+    params = [_stored(field, row, connection, add=True) for row in rows for field in fields]
     with transaction.mark_for_rollback_on_error(alias), connection.cursor() as cursor:
         cursor.execute(sql, params)
         keys = cursor.fetchall()
@@ -187,12 +211,22 @@ def update(row: Model, *names: str) -> None:
     connection, sent = connections[alias], frozenset(names)
     pre_save.send(model, instance=row, raw=False, using=alias, update_fields=sent)
     sql, fields = _update(model, alias, names)
-    params = [field.get_db_prep_save(field.pre_save(row, add=False), connection) for field in fields]
+    params = [_stored(field, row, connection, add=False) for field in fields]
     with transaction.mark_for_rollback_on_error(alias), connection.cursor() as cursor:
         cursor.execute(sql, [*params, row.pk])
         if not cursor.rowcount:
             raise DatabaseError("Save with update_fields did not affect any rows.")
     post_save.send(model, instance=row, created=False, update_fields=sent, raw=False, using=alias)
+
+
+def _stored(field: Any, row: Model, connection: Any, *, add: bool) -> Any:
+    """A value as the database takes it; Django's way to it is needed only where that is another one."""
+    taken = TAKEN_AS_THEY_ARE.get(type(field))
+    if taken is not None:
+        value = getattr(row, field.attname)
+        if value is None or type(value) is taken:
+            return value
+    return field.get_db_prep_save(field.pre_save(row, add=add), connection)
 
 
 @cache

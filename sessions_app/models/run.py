@@ -1,17 +1,17 @@
 """Runs, their logs of events, and messages that wait for a run to end."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from django.db import models
+from django.db import connections, models
 from django.db.models import Q
 from django.utils import timezone
 
 from sessions_app.errors import GatewayError, NoAnswer, PipewebError, RequestRefused, RunEnded
-from sessions_app.models.columns import storable_json
+from sessions_app.models.columns import ErrorKind, storable_json
 from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.prompt.turns import TurnKind
 
@@ -36,7 +36,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Active runs without a heartbeat; a damaged time may lie in the future."""
         now = timezone.now()
         stale = Q(heartbeat_at__lt=now - LEASE) | Q(heartbeat_at__gt=now + LARGEST_SKEW)
-        return self.active().filter(stale)
+        return self.filter(stale, status__in=Run.WORKING)
 
     def hold(self, pk: int) -> None:
         """Keeps an active run from being ended until the end of the transaction: one query.
@@ -63,12 +63,17 @@ class Run(models.Model):
     class Status(models.TextChoices):
         QUEUED = "queued"
         RUNNING = "running"
+        WAITING = "waiting"
         COMPLETED = "completed"
         STOPPED = "stopped"
         FAILED = "failed"
         INTERRUPTED = "interrupted"
 
-    ACTIVE = (Status.QUEUED, Status.RUNNING)
+    WORKING = (Status.QUEUED, Status.RUNNING)
+    """It has a process, and counts as one of the runs at once of its person."""
+
+    ACTIVE = (*WORKING, Status.WAITING)
+    """One that waits for a person has no process, no lease and no place: its session has it all the same."""
 
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="runs")
@@ -117,6 +122,11 @@ class Run(models.Model):
         db_index=True,
         help_text="When a person sent its message; empty: none did.",
     )
+    parked = models.JSONField(
+        default=dict, blank=True, help_text="What it goes on with after an answer (runs.parking.Parked)."
+    )
+    waiting_since = models.DateTimeField(null=True, blank=True)
+    waited_seconds = models.FloatField(default=0, help_text="For a person: no limit counts them.")
     heartbeat_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -129,13 +139,14 @@ class Run(models.Model):
             # The database, not a check before the insert, keeps two tabs from running one session twice.
             models.UniqueConstraint(
                 fields=["session"],
-                condition=Q(status__in=["queued", "running"]),
+                condition=Q(status__in=["queued", "running", "waiting"]),
                 name="run_one_active_per_session",
             ),
         ]
         indexes = [
             models.Index(fields=["status", "heartbeat_at"], name="run_reaper"),
             models.Index(fields=["started_at"], name="run_by_time"),
+            models.Index(ErrorKind("error"), "id", name="run_by_error"),
         ]
 
     def __str__(self) -> str:
@@ -185,6 +196,18 @@ class RunLogQuerySet(models.QuerySet["RunLog"]):
     def after(self, run_pk: int, seq: int) -> Self:
         """Rows with events later than `seq`, in order."""
         return self.filter(run_id=run_pk, seq_to__gt=seq).order_by("seq_from")
+
+    def append(self, logs: "Iterable[RunLog]") -> None:
+        """Inserts the rows; existing ones are kept. Plain SQL, as for raw chunks."""
+        rows = [(log.run_id, log.seq_from, log.seq_to, bytes(log.body)) for log in logs]
+        with connections[self.db].cursor() as cursor:
+            cursor.executemany(APPEND_LOG, rows)
+
+
+APPEND_LOG = (
+    "INSERT INTO sessions_app_runlog (run_id, seq_from, seq_to, body) "
+    "VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
+)
 
 
 class RunLog(models.Model):

@@ -20,7 +20,7 @@ from sessions_app.models.cache import CacheEntry
 from sessions_app.models.capture_address import OF_FILE
 from sessions_app.models.library import Persona
 from sessions_app.models.origin import Origin
-from sessions_app.models.prepared import update
+from sessions_app.models.prepared import Parameter, update
 from sessions_app.models.run import Run
 from sessions_app.models.session_settings import SessionSettings
 from sessions_app.prompt.caching import EntryReason
@@ -55,7 +55,10 @@ TITLE_LENGTH = 120
 class SessionQuerySet(models.QuerySet["Session"]):
     def of(self, user: "User | AnonymousUser") -> Self:
         """The user's sessions; every look-up for a person starts here."""
-        return self.filter(owner_id=user.pk, deleted_at=None, is_importing=False)
+        return self.owned_by(user.pk)
+
+    def owned_by(self, owner: "int | Parameter | None") -> Self:
+        return self.filter(owner=owner, deleted_at=None, is_importing=False)
 
     def chats(self) -> Self:
         """Those that a person writes in."""
@@ -93,12 +96,18 @@ class SessionQuerySet(models.QuerySet["Session"]):
 
 
 NOBODY = uuid.UUID(int=0)
+UNTITLED = "Untitled chat"
 
 
 @cache
 def _address_under(prefix: str) -> str:
     """The address of the session NOBODY; `prefix` is where the application is mounted."""
     return reverse("session", args=[NOBODY])
+
+
+def session_address(public: uuid.UUID) -> str:
+    """A page names a hundred of them: the route is asked once."""
+    return _address_under(get_script_prefix()).replace(str(NOBODY), str(public))
 
 
 class Session(Persona):
@@ -176,8 +185,7 @@ class Session(Persona):
         return str(self.public)
 
     def get_absolute_url(self) -> str:
-        # A page names a hundred of them: the route is asked once.
-        return _address_under(get_script_prefix()).replace(str(NOBODY), str(self.public))
+        return session_address(self.public)
 
     @property
     def options(self) -> SessionSettings:
@@ -199,7 +207,7 @@ class Session(Persona):
 
     @property
     def shown_title(self) -> str:
-        return self.title or "Untitled chat"
+        return self.title or UNTITLED
 
     @property
     def is_captured(self) -> bool:
@@ -217,24 +225,20 @@ class Session(Persona):
             self.model, self.settings = model, row.settings | {"thinking_level": thinking_level}
             type(self).objects.filter(pk=self.pk).update(model=self.model, settings=self.settings)
 
-    def switch_panel(self, key: str, on: bool) -> None:
-        self._change_settings(lambda options: options.panels | {key: on}, "panels")
+    def switch_panel(self, key: str, on: bool, setting: str = "panels") -> None:
+        self._change_settings(lambda options: getattr(options, setting) | {key: on}, setting)
 
-    def switch_tool(self, name: str, on: bool, standard: Collection[str]) -> None:
-        """Enables or disables a tool; `standard` are those enabled by default."""
-        self._choose("tools", name, on, standard)
+    def switch(self, setting: str, name: str, on: bool, standard: Collection[str] | None = None) -> None:
+        """Adds a name to a setting, or takes it out.
 
-    def switch_skill(self, name: str, on: bool, library: Collection[str]) -> None:
-        """Shows or hides a skill; all of `library` are shown by default."""
-        self._choose("skills", name, on, library)
+        Where there are `standard` ones, null stands for them, so that later ones apply.
+        """
 
-    def _choose(self, setting: str, name: str, on: bool, standard: Collection[str]) -> None:
         def change(options: SessionSettings) -> list[str] | None:
             kept = getattr(options, setting)
-            chosen = {*(standard if kept is None else kept)} - {name}
+            chosen = {*((standard or ()) if kept is None else kept)} - {name}
             chosen |= {name} if on else set()
-            # None, so that later defaults apply.
-            return None if chosen == set(standard) else sorted(chosen)
+            return None if standard is not None and chosen == set(standard) else sorted(chosen)
 
         self._change_settings(change, setting)
 

@@ -24,6 +24,7 @@ def erase_session(session: "rows.Session") -> None:
             rows.RawChunk.objects.filter(exchange__session=session),
             rows.ExchangeAttempt.objects.filter(exchange__session=session),
             rows.FileChange.objects.filter(session=session),
+            rows.HistoryDrop.objects.filter(session=session),
             rows.HistoryChunk.objects.filter(session=session),
             rows.ToolCall.objects.filter(turn__session=session),
             rows.Turn.objects.filter(session=session),

@@ -11,6 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sessions_app.prompt.answer_schema import LONGEST
+
 Group = Literal["assistant", "model", "tools", "limits", "advanced"]
 
 GROUP_TITLES: dict[Group, str] = {
@@ -27,8 +29,8 @@ GROUP_TITLES: dict[Group, str] = {
 class FormField:
     """Metadata of a setting that the form of a session shows.
 
-    `choices` are the labels of the values of a Literal, `max_length` is in characters, `step` is the step of
-    a number's spin buttons.
+    `choices` are the labels of the values of a Literal, or of the members of a list; `max_length` is in
+    characters, `step` is the step of a number's spin buttons. A text of several `lines` has a larger field.
     """
 
     group: Group
@@ -36,6 +38,7 @@ class FormField:
     placeholder: str = ""
     max_length: int | None = None
     step: str = "any"
+    lines: int = 1
 
 
 IntLimit = Annotated[int | None, FormField("limits", placeholder="No limit", step="1")]
@@ -112,6 +115,44 @@ class SessionSettings(BaseModel):
     )
     """Names of the enabled tools; None means the standard ones."""
 
+    provider_tools: Annotated[
+        list[Literal["google_search", "url_context", "code_execution"]],
+        FormField(
+            "tools",
+            choices={
+                "google_search": "Search the web",
+                "url_context": "Read links",
+                "code_execution": "Run code",
+            },
+        ),
+    ] = Field(
+        default_factory=list,
+        title="Gemini's own tools",
+        description="They run at Google. A search has a price of its own; links and code cost their tokens.",
+    )
+    answer_schema: Annotated[
+        str, FormField("tools", placeholder='{"type": "object", …}', max_length=LONGEST, lines=6)
+    ] = Field(
+        default="",
+        title="Answer as JSON",
+        description="A JSON schema: each answer is JSON that fits it. Empty: answers are text.",
+    )
+
+    model_panels: Annotated[
+        Literal["quiet", "all", "none"],
+        FormField(
+            "tools",
+            choices={
+                "quiet": "Those that run no program",
+                "all": "All of them",
+                "none": "None",
+            },
+        ),
+    ] = Field(
+        default="quiet",
+        title="What the model may switch by itself",
+        description="With its tool for that, and never one that you switched on or off.",
+    )
     history_policy: Annotated[
         Literal["repair", "strict"],
         FormField(
@@ -190,6 +231,8 @@ class SessionSettings(BaseModel):
     # Set elsewhere than in the form.
     panels: dict[str, bool] = Field(default_factory=dict)
     """Panels that a person switched on or off; what is not named keeps its kind's default."""
+    panels_of_model: dict[str, bool] = Field(default_factory=dict)
+    """Panels that the model switched on or off; `panels` wins."""
     skills: list[str] | None = None
     """Names of the skills whose text the model sees; None means all that the library has."""
     dynamic_texts: list[str] = Field(default_factory=list)

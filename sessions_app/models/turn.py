@@ -1,20 +1,19 @@
 """One entry of a session's history, a node of a tree that only grows."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connections, models
 
-from sessions_app.error_codes import RefusalCode
-from sessions_app.errors import HistoryGone
-from sessions_app.models.byte_cache import ByteCache
 from sessions_app.models.columns import storable
 from sessions_app.models.prepared import insert
 from sessions_app.models.source import Blob
 from sessions_app.models.turn_statements import ANY_CHUNK, BRANCH, BUFFERED, EXCHANGE, MESSAGE, MESSAGES
+from sessions_app.models.turn_values import content_cache, values_of
 from sessions_app.prompt import turns as prompt_turns
+from sessions_app.prompt.answer_schema import Fit
 from sessions_app.prompt.citations import Citations
 from sessions_app.prompt.parts import PartView, parts_of, text_of
 
@@ -28,12 +27,6 @@ ELSEWHERE = 0
 
 BATCH = 500
 """Turns that one statement names."""
-
-content_cache: ByteCache[str, bytes] = ByteCache()
-"""Contents of turns by sha256: those of a conversation travel with each of its requests."""
-
-value_cache: ByteCache[tuple[Any, ...], prompt_turns.Turn] = ByteCache()
-"""Turns by the columns that they are made of (`BUFFERED`), the last of which names the content."""
 
 
 class Buffered(NamedTuple):
@@ -84,7 +77,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
             cursor.execute(BUFFERED, [head_id, newest])
             rows = cursor.fetchall()
         chunk = rows[0][-1] if rows else None
-        return Buffered(_values([row for row in rows if row[-1] is None]), chunk)
+        return Buffered(values_of([row for row in rows if row[-1] is None]), chunk)
 
     def mark_refused(self, session_pk: int, keys: Sequence[str], exchange: int) -> bool:
         """Marks these turns of the session, and copies of them anywhere, as refused in `exchange`.
@@ -102,48 +95,12 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         return marked > 0
 
 
-def _values(rows: Sequence[tuple[Any, ...]]) -> tuple[prompt_turns.Turn, ...]:
-    """The turns of rows of `BUFFERED`; those of an earlier request are the same objects."""
-    columns = [row[:-2] for row in rows]
-    found = value_cache.find_all(columns)
-    missing = [place for place, value in enumerate(found) if value is None]
-    wires = _wires({columns[place][-1]: rows[place][-2] for place in missing})
-    for place in missing:
-        wire = wires[columns[place][-1]]
-        found[place] = value = _value(columns[place], wire)
-        value_cache.put(columns[place], value, len(wire))
-    return tuple(value for value in found if value is not None)
-
-
-def _wires(blobs: Mapping[str, int]) -> dict[str, bytes]:
-    """The contents by sha256, from memory where they are there; `blobs` are the keys of their blobs.
-
-    Raises HistoryGone.
-    """
-    found = {sha256: content_cache.find(sha256) for sha256 in blobs}
-    missing = [blobs[sha256] for sha256, wire in found.items() if wire is None]
-    for blob in Blob.objects.in_bulk(missing).values() if missing else ():
-        found[blob.sha256] = wire = blob.bytes
-        content_cache.put(blob.sha256, wire, len(wire))
-    wires = {sha256: wire for sha256, wire in found.items() if wire is not None}
-    if len(wires) < len(blobs):
-        raise HistoryGone(RefusalCode.CHAT_ERASED)
-    return wires
-
-
-def _value(columns: tuple[Any, ...], wire: bytes) -> prompt_turns.Turn:
-    public, kind, route, refused_in, _ = columns
-    # SQLite keeps a uuid as hex without dashes.
-    key = str(uuid.UUID(str(public)))
-    return prompt_turns.Turn(key, prompt_turns.TurnKind(kind), wire, route, refused_in)
-
-
 SEARCHED = 200_000
 """Characters of a turn that a search finds. Indexing megabytes would hold the write lock for seconds."""
 
 MARKS = (
     *("kind", "route", "refused_in", "edited", "summary", "covers", "language", "cut", "closing"),
-    "citations",
+    *("citations", "fit"),
 )
 """Fields that copies and exports of a turn keep beside its content."""
 
@@ -203,6 +160,11 @@ class Turn(models.Model):
     citations = models.JSONField(
         default=dict, blank=True, help_text="What the answer rests on (prompt.citations.Citations)."
     )
+    fit = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Whether a JSON answer fits its schema (prompt.answer_schema.Fit); empty without one.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = TurnQuerySet.as_manager()
@@ -226,6 +188,7 @@ class Turn(models.Model):
         closing: bool = False,
         language: str = "",
         citations: Citations | None = None,
+        fit: Fit | None = None,
         advances: bool = True,
     ) -> "Turn":
         """Adds a turn below `parent`; the session's head moves to it, unless not `advances`."""
@@ -247,6 +210,7 @@ class Turn(models.Model):
                 closing=closing,
                 language=language,
                 citations=citations.stored() if citations else {},
+                fit=fit.stored() if fit else {},
             )
         )
         turn.value = value
@@ -291,6 +255,11 @@ class Turn(models.Model):
     @property
     def cited(self) -> Citations:
         return Citations.restored(self.citations)
+
+    @property
+    def schema_fit(self) -> Fit | None:
+        """None for an answer without a schema."""
+        return Fit.restored(self.fit)
 
     @property
     def parts(self) -> tuple[PartView, ...]:

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from sessions_app.gemini.model_capabilities import Capabilities
-from sessions_app.models import Booking, Exchange, Price, Run, Turn
+from sessions_app.models import Booking, Exchange, Price, Run, SearchPrice, Turn
 from sessions_app.prompt import pricing
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.prefix_diff import CacheLoss, cache_loss
-from sessions_app.prompt.pricing import Money
+from sessions_app.prompt.pricing import NO_SEARCHES, Money, Searches
 from sessions_app.prompt.reply import Reply, Usage
 from sessions_app.prompt.stage_records import (
     AccountFigures,
@@ -26,7 +26,7 @@ from sessions_app.prompt.tokens import estimate
 from sessions_app.prompt.verdict import Comparison, Verdict
 from sessions_app.runs.comparison import compare_with_previous, previous_of
 from sessions_app.runs.money_source import source_of
-from sessions_app.runs.serving import price_of_served, serving_model
+from sessions_app.runs.serving import price_of_served, search_price_of_served, serving_model
 
 
 def account_for(
@@ -49,9 +49,10 @@ def account_for(
     rates = price.rates(usage.prompt) if price else None
     comparison = compare_with_previous(exchange, items)
     if has_reply:
-        money = pricing.cost(usage, rates) if rates else None
+        searched = _searches_of(exchange, reply)
+        money = pricing.cost(usage, rates, searched.charged) if rates else None
         bound = replace(money, at_least=is_cut, estimated=is_estimated) if money else None
-        book_cost(exchange, price, usage, bound, head)
+        book_cost(exchange, price, usage, bound, head, searched=searched)
     elif head is not None:
         exchange.run.session.advance(head)
     return comparison
@@ -62,8 +63,34 @@ def price_of(exchange: Exchange) -> Price | None:
     return price_of_served(exchange.model, exchange.served_model, exchange.started_at.date())
 
 
+class Searched(NamedTuple):
+    """The searches of an answer, and the price of its day."""
+
+    charged: Searches = NO_SEARCHES
+    price: SearchPrice | None = None
+
+
+NOT_SEARCHED = Searched()
+
+
+def _searches_of(exchange: Exchange, reply: Reply) -> Searched:
+    """A query only for an answer that took searches."""
+    if not reply.searches:
+        return Searched()
+    price = search_price_of_served(exchange.model, exchange.served_model, exchange.started_at.date())
+    if price is None:
+        return Searched(Searches(reply.searches))
+    return Searched(Searches(price.counted(reply.searches), price.usd), price)
+
+
 def book_cost(
-    exchange: Exchange, price: Price | None, usage: Usage, money: Money | None, head: Turn | None = None
+    exchange: Exchange,
+    price: Price | None,
+    usage: Usage,
+    money: Money | None,
+    head: Turn | None = None,
+    *,
+    searched: Searched = NOT_SEARCHED,
 ) -> None:
     """Sets the cost and books it: three statements, five for the first of a day, one more in a retry.
 
@@ -87,6 +114,8 @@ def book_cost(
         cached_tokens=min(usage.cached, usage.prompt),
         output_tokens=usage.output,
         thought_tokens=usage.thoughts,
+        searches=searched.charged.count,
+        search_price=searched.price,
     )
     Booking.objects.book(booking, head=head)
 

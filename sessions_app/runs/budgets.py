@@ -29,7 +29,7 @@ from sessions_app.prompt.parts import holds_media
 from sessions_app.prompt.payload import Payload
 from sessions_app.prompt.pricing import Budget, BudgetScope, MoneySource
 from sessions_app.runs.money_source import source_of_route
-from sessions_app.runs.serving import serving_model
+from sessions_app.runs.serving import search_price_of_served, serving_model
 from sessions_app.wording import costs
 
 HELD_SECONDS = 1.0
@@ -38,6 +38,12 @@ HELD_SECONDS = 1.0
 Prepared = TypeVar("Prepared")
 
 AMOUNT_FIELD: "DecimalField[Decimal, Decimal]" = DecimalField(max_digits=16, decimal_places=8)
+
+
+RESERVED_SEARCHES = 20
+"""Of one answer; recorded ones took six at most, and the provider documents no bound."""
+
+_SEARCH_KEYS = (b'"googleSearch":', b'"google_search":')
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +169,16 @@ def most_of_request(
     size = sum(map(len, bodies))
     is_bounded = not reads_more and not any(map(holds_media, bodies))
     prompt = min(size, facts.input_limit) if is_bounded else facts.input_limit
-    return pricing.most_of(prompt, answers * facts.output_limit, price.rates(prompt))
+    tokens = pricing.most_of(prompt, answers * facts.output_limit, price.rates(prompt))
+    return tokens + answers * _most_of_searches(model, served, today, bodies)
+
+
+def _most_of_searches(model: str, served: str, day: date, bodies: Sequence[bytes]) -> Decimal:
+    """A query of the database only for a request that lets the model search."""
+    if not any(search in body for body in bodies for search in _SEARCH_KEYS):
+        return Decimal(0)
+    price = search_price_of_served(model, served, day)
+    return price.counted(RESERVED_SEARCHES) * price.usd / 1_000 if price else Decimal(0)
 
 
 def holding_money() -> QuerySet[Exchange]:

@@ -59,7 +59,7 @@ def book_creation(
 
     `source` says who pays where the route does not tell; what follows for this cache is of the same source.
     """
-    price = _price_of(cache)
+    price = price_of_cache(cache)
     made = pricing.creation_cost(cache.tokens, price.rates(cache.tokens)).total if price else None
     payer = Payer(session, owner_id)
     bookings = [_booking(cache, payer, SpendingCause.CACHE_MADE, price, made)]
@@ -77,7 +77,7 @@ def book_extension(
     if gained < timedelta():
         book_early_end(cache, owner_id, -gained)
     elif gained:
-        Booking.objects.book(_storage(cache, Payer(session, owner_id), _price_of(cache), gained))
+        Booking.objects.book(_storage(cache, Payer(session, owner_id), price_of_cache(cache), gained))
 
 
 def book_early_end(cache: KeptCache, owner_id: int | None, left: timedelta) -> None:
@@ -114,7 +114,7 @@ def session_that_made(entry: CacheEntry) -> Session | None:
     return newest.session if newest else None
 
 
-def _price_of(cache: KeptCache) -> Price | None:
+def price_of_cache(cache: KeptCache) -> Price | None:
     return price_of_served(cache.model, cache.serving_model, cache.at.date())
 
 
@@ -159,7 +159,7 @@ def _refund(paid: Booking, given: StorageBooking, at: datetime) -> Booking:
 
 
 def _unlinked_refund(cache: KeptCache, owner_id: int | None, seconds: float) -> Booking:
-    booking = _storage(cache, Payer(None, owner_id), _price_of(cache), timedelta(seconds=seconds))
+    booking = _storage(cache, Payer(None, owner_id), price_of_cache(cache), timedelta(seconds=seconds))
     booking.usd = -booking.usd if booking.usd is not None else None
     booking.stored_seconds = -seconds
     return booking

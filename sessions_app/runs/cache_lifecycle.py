@@ -8,13 +8,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 from django.db import transaction
 from django.utils import timezone
 
 from sessions_app.database import database_sync_to_async
-from sessions_app.errors import CacheGone, GatewayError
+from sessions_app.errors import BudgetSpent, CacheGone, GatewayError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.provider_resources import CacheCreated
 from sessions_app.models import CacheEntry, CacheRefusal, Session
@@ -26,6 +27,7 @@ from sessions_app.prompt.payload import cacheable, static_tokens
 from sessions_app.runs.background import isolated
 from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_extension, record_end
 from sessions_app.runs.cache_refusals import record_refusal
+from sessions_app.runs.cache_reservations import reserve_creation, reserve_extension, reserving
 from sessions_app.runs.request import PreparedRequest
 
 log = structlog.get_logger("pipeweb.runs")
@@ -104,11 +106,22 @@ async def carry_out_plan(gateway: Gateway, prepared: PreparedRequest) -> None:
 async def create_cache(
     gateway: Gateway, request: CacheRequest, switch: "Callable[[CacheRequest], None] | None" = None
 ) -> bool:
-    """Creates a cache unless another run does; returns whether it did.
+    """Creates a cache unless another run does, or a budget is spent or held; returns whether it did.
 
     The pending row is written before the call, with the display name, so that the janitor can adopt the
     cache after a crash. `switch`, by default `use_cache`, runs in the transaction that names the cache.
     """
+    asked = (request.session, request.model, request.route, request.layers, request.lifetime)
+    take = partial(reserve_creation, *asked)
+    try:
+        async with reserving(take):
+            return await _create(gateway, request, switch or use_cache)
+    except BudgetSpent as refused:
+        log.info("cache_not_paid", kind=type(refused).__name__)
+        return False
+
+
+async def _create(gateway: Gateway, request: CacheRequest, switch: Callable[[CacheRequest], None]) -> bool:
     claim = database_sync_to_async(CacheEntry.objects.claim)
     owner, by = request.session.owner_id, request.by
     if not await claim(request.fingerprint, model=request.model, route=request.route, owner_id=owner, by=by):
@@ -126,7 +139,7 @@ async def create_cache(
             error, request.fingerprint, request.route, request.model, static_tokens(request.layers), by=by
         )
         return False
-    if await database_sync_to_async(_record_created)(request, created, switch or use_cache):
+    if await database_sync_to_async(_record_created)(request, created, switch):
         return True
     if not await delete_cache(gateway, created.name):
         await database_sync_to_async(_book_left_over)(request, created)
@@ -143,8 +156,19 @@ async def extend_cache(
 ) -> bool:
     """Sets the expiry to `lifetime` from now; returns whether that succeeded.
 
-    `session` is the one whose run asked for it; None for an admin.
+    `session` is the one whose run asked for it; None for an admin. Nothing is asked for without money.
     """
+    try:
+        async with reserving(partial(reserve_extension, name, gateway.route, lifetime, session)):
+            return await _extend(gateway, name, lifetime, session, by)
+    except BudgetSpent as refused:
+        log.info("cache_not_paid", kind=type(refused).__name__)
+        return False
+
+
+async def _extend(
+    gateway: Gateway, name: str, lifetime: timedelta, session: Session | None, by: CausedBy
+) -> bool:
     try:
         extended = await gateway.extend_cache(name, round(lifetime.total_seconds()))
     except CacheGone as error:

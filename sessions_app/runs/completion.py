@@ -14,6 +14,7 @@ from sessions_app.models.prepared import Change, insert, parameter, update
 from sessions_app.models.run import RUN
 from sessions_app.prompt.reply import Outcome
 from sessions_app.runs.continuation import Following, plan_following
+from sessions_app.runs.history_drops import carry_out_drops
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ def complete_run(run: Run, outcome: Outcome, last: LastEvent, exchange: Exchange
     waiting = QueuedMessage.objects.filter(session_id=run.session_id).count()
     completion = note_completion(run, outcome, last, exchange, waiting)
     update(exchange, "stages")
+    carry_out_drops(run)
     return completion
 
 

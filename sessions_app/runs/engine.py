@@ -19,6 +19,7 @@ from sessions_app.metrics import FIRST_CHUNK
 from sessions_app.panels.refresh import refresh_programs
 from sessions_app.prompt.parts import holds_media
 from sessions_app.prompt.reply import Outcome, Reply
+from sessions_app.runs.asks import tools_of_run
 from sessions_app.runs.attachment_parts import upload_files
 from sessions_app.runs.background import isolated
 from sessions_app.runs.budgets import until_free
@@ -87,7 +88,8 @@ class Engine:
         """Returns the final answer, which `complete` stores with the end of the run.
 
         A resumed run first runs the calls that the earlier one left, as those of step 0. Raises GatewayError,
-        PromptError or LimitReached. Cancelling closes the upstream connection at once.
+        PromptError or LimitReached; RunWaits where a person has to be asked. Cancelling closes the upstream
+        connection at once.
         """
         try:
             return await self._run_steps(live)
@@ -111,16 +113,19 @@ class Engine:
 
     async def _run_steps(self, live: LiveRun) -> Hop:
         step, pace = 1, Rate(ROUND_BURST, ROUNDS_PER_SECOND)
-        if live.run.is_resumed:
+        toolbox = live.toolbox = await tools_of_run(live, self._toolbox)
+        if live.parked is not None or live.run.is_resumed:
+            left = live.parked.step if live.parked else 0
             async with time_limit(live.run):
-                await run_calls(live, 0, self._toolbox)
+                await run_calls(live, left, toolbox)
+            step = left + 1
         while True:
             async with time_limit(live.run):
                 hop = await self._answer(live, step)
                 if hop.reply.outcome is not Outcome.CALLS:
                     return hop
                 await database_sync_to_async(check_limits)(live.run, step)
-                await run_calls(live, step, self._toolbox)
+                await run_calls(live, step, toolbox)
                 await asyncio.sleep(pace.take())
             step += 1
 
@@ -205,10 +210,9 @@ class Engine:
             token = before.reply.continuation_token
             go_on = partial(prepare_hop, before.prepared, token, resend_of=earlier)
             return await until_free(database_sync_to_async(go_on), self._place(live), live.show_status)
+        toolbox = live.toolbox or self._toolbox
         build = database_sync_to_async(
-            partial(
-                prepare, live.run, step, self._endpoint, self._toolbox, resend_of=earlier, first=live.first
-            )
+            partial(prepare, live.run, step, self._endpoint, toolbox, resend_of=earlier, first=live.first)
         )
         begun, live.begun = live.begun, None
         try:

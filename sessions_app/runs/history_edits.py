@@ -6,6 +6,7 @@ Later turns are copied below the change with their contents and signatures (desi
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import takewhile
 from uuid import UUID
 
@@ -29,8 +30,9 @@ from sessions_app.prompt.repair import repair
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, compressed_history, model_text
 
-BUSY = SessionBusy("This chat is answering.", hint="Wait for the answer or stop it, then try again.")
-MESSAGE_GONE = RunError("This message is not there any more.", hint="Reload the page.")
+# Made anew each time: an exception that is raised again keeps the frames of every time before.
+BUSY = partial(SessionBusy, "This chat is answering.", hint="Wait for the answer or stop it, then try again.")
+MESSAGE_GONE = partial(RunError, "This message is not there any more.", hint="Reload the page.")
 
 
 @contextmanager
@@ -39,7 +41,7 @@ def locked_session(session_pk: int) -> Iterator[Session]:
     with transaction.atomic():
         session = Session.objects.select_for_update(of=("self",)).get(pk=session_pk, deleted_at=None)
         if Run.objects.active_in(session.pk) is not None:
-            raise BUSY
+            raise BUSY()
         yield session
 
 
@@ -82,20 +84,24 @@ def turn_of(session: Session, public: UUID) -> Turn:
     """Raises RunError."""
     turn = Turn.objects.filter(session=session, public=public).select_related("parent", "run").first()
     if turn is None:
-        raise MESSAGE_GONE
+        raise MESSAGE_GONE()
     return turn
 
 
 SUMMARY_LIMIT = 100_000
 """Characters of a summary."""
 
-SUMMARY_EMPTY = RunError("A summary cannot be empty.", hint="Write something, or delete the turn instead.")
-SUMMARY_TOO_LONG = RunError("This summary is too long.", hint=f"Keep it below {SUMMARY_LIMIT:,} characters.")
-NOTHING_TO_SHORTEN = RunError("This message has no answer to shorten.", hint="Reload the page.")
-SPLITS_EXCHANGE = RunError(
-    "A summary stands for whole questions with their answers.", hint="Reload the page."
+SUMMARY_EMPTY = partial(
+    RunError, "A summary cannot be empty.", hint="Write something, or delete the turn instead."
 )
-NOTHING_TO_REPAIR = RunError("This history needs no repair.", hint="Ask again as it is.")
+SUMMARY_TOO_LONG = partial(
+    RunError, "This summary is too long.", hint=f"Keep it below {SUMMARY_LIMIT:,} characters."
+)
+NOTHING_TO_SHORTEN = partial(RunError, "This message has no answer to shorten.", hint="Reload the page.")
+SPLITS_EXCHANGE = partial(
+    RunError, "A summary stands for whole questions with their answers.", hint="Reload the page."
+)
+NOTHING_TO_REPAIR = partial(RunError, "This history needs no repair.", hint="Ask again as it is.")
 
 
 def delete_turns(session_pk: int, publics: Collection[UUID]) -> Session:
@@ -104,7 +110,7 @@ def delete_turns(session_pk: int, publics: Collection[UUID]) -> Session:
         branch = branch_of(session)
         chosen = {index for index, turn in enumerate(branch) if turn.public in publics}
         if not chosen:
-            raise MESSAGE_GONE
+            raise MESSAGE_GONE()
         removed = _with_whole_rounds(branch, chosen)
         first = min(removed)
         later = [turn for index, turn in enumerate(branch) if index > first and index not in removed]
@@ -119,7 +125,7 @@ def shorten(session_pk: int, task: UUID, text: str) -> Session:
         start = _index_of(branch, task) + 1
         end = start + len(turns_answering(branch, task))
         if start == end:
-            raise NOTHING_TO_SHORTEN
+            raise NOTHING_TO_SHORTEN()
         last = branch[end - 1]
         summary = substitute(
             session,
@@ -143,7 +149,7 @@ def compress(session_pk: int, first: UUID, last: UUID, text: str) -> Session:
         start, end = _index_of(branch, first), _index_of(branch, last) + 1
         splits_round = end < len(branch) and not _is_message(branch[end])
         if start >= end or splits_round or not _is_message(branch[start]):
-            raise SPLITS_EXCHANGE
+            raise SPLITS_EXCHANGE()
         covers = _covered(branch[start:end])
         summary = substitute(session, compressed_history("", _checked_summary(text)), covers=covers)
         copy_branch_below(
@@ -159,7 +165,7 @@ def repair_history(session_pk: int) -> Session:
         values = [turn.value for turn in branch]
         repaired, repairs = repair(values)
         if not repairs:
-            raise NOTHING_TO_REPAIR
+            raise NOTHING_TO_REPAIR()
         pairs = zip(values, repaired, strict=False)
         kept = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         rows = {str(turn.public): turn for turn in branch}
@@ -216,7 +222,7 @@ def _covered(turns: Sequence[Turn]) -> int:
 def _index_of(branch: Sequence[Turn], public: UUID) -> int:
     found = next((index for index, turn in enumerate(branch) if turn.public == public), None)
     if found is None:
-        raise MESSAGE_GONE
+        raise MESSAGE_GONE()
     return found
 
 
@@ -226,7 +232,7 @@ def _is_message(turn: Turn) -> bool:
 
 def _checked_summary(text: str) -> str:
     if not text.strip():
-        raise SUMMARY_EMPTY
+        raise SUMMARY_EMPTY()
     if len(text) > SUMMARY_LIMIT:
-        raise SUMMARY_TOO_LONG
+        raise SUMMARY_TOO_LONG()
     return text.strip()

@@ -1,6 +1,7 @@
 """The limits of a run.
 
-Usage counts from the person's last message: an automatic run shares the limits of the run it continues.
+Usage counts from the person's last message: an automatic run shares the limits of the run it continues. The
+time for which a run waits for a person (`parking`) does not count.
 """
 
 import asyncio
@@ -84,7 +85,9 @@ def _seconds_left(run: Run) -> float | None:
     limit = run.session.options.max_seconds
     if limit is None:
         return None
-    spent = usage_of(run).seconds if run.continuations else _seconds_since(run.started_at)
+    spent = (
+        usage_of(run).seconds if run.continuations else _seconds_since(run.started_at) - run.waited_seconds
+    )
     return max(0.0, limit - spent)
 
 
@@ -101,6 +104,9 @@ def usage_of(run: Run, *, rounds: int = 0) -> RunUsage:
     """Usage of the run and of the runs that it continues."""
     earlier = Run.objects.filter(session_id=run.session_id, pk__lte=run.pk).order_by("-pk")
     chain = earlier.values("pk")[: run.continuations + 1]
+    waited = run.waited_seconds
+    if run.continuations:
+        waited = Run.objects.filter(pk__in=chain).aggregate(sum=Sum("waited_seconds"))["sum"] or 0
     sums = Exchange.objects.filter(run__in=chain).aggregate(
         prompt=Sum("prompt_tokens"),
         output=Sum("output_tokens"),
@@ -112,7 +118,7 @@ def usage_of(run: Run, *, rounds: int = 0) -> RunUsage:
         rounds=rounds,
         tokens=sum(sums[name] or 0 for name in ("prompt", "output", "thoughts")),
         usd=sums["paid"] or Decimal(0),
-        seconds=_seconds_since(sums["began"] or run.started_at),
+        seconds=max(0.0, _seconds_since(sums["began"] or run.started_at) - waited),
     )
 
 

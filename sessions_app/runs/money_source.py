@@ -4,10 +4,15 @@ The emulator in this process has an endpoint of its own. One behind a base URL n
 each response.
 """
 
+from typing import Any
+
+from django.db.models import QuerySet
+
 from sessions_app.gemini.http_evidence import EMULATOR_HEADER
 from sessions_app.gemini.routes import endpoint_of, route_of
 from sessions_app.hosts import EMULATOR, is_google
-from sessions_app.models import Booking, Exchange, Session
+from sessions_app.models import Booking, Exchange, ExchangeAttempt, Session
+from sessions_app.models.prepared import Reading, parameter
 from sessions_app.prompt.pricing import MoneySource
 
 EMULATOR_ENDPOINT = route_of(EMULATOR, "emulator")
@@ -45,6 +50,15 @@ def _names_emulator(exchange: Exchange) -> bool:
     """Whether the last response says so; Google's are not read for it."""
     if not exchange.base_url or is_google(exchange.base_url):
         return False
-    answered = exchange.attempts.filter(status__isnull=False).order_by("-number")
-    last = answered.values_list("response_headers", flat=True)[:1]
-    return any(name == EMULATOR_HEADER for headers in last for name, _ in headers)
+    last = _last_headers.all(exchange=exchange.pk)
+    return any(name == EMULATOR_HEADER for (headers,) in last for name, _ in headers)
+
+
+def _of_last_response() -> "QuerySet[Any, Any]":
+    answered = ExchangeAttempt.objects.filter(
+        exchange=parameter(ExchangeAttempt, "exchange"), status__isnull=False
+    )
+    return answered.order_by("-number").values_list("response_headers")[:1]
+
+
+_last_headers: Reading[tuple[list[tuple[str, str]]]] = Reading(_of_last_response)

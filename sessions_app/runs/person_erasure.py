@@ -4,12 +4,13 @@ import json
 
 import structlog
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
-from django.contrib.sessions.models import Session as StoredSession
 from django.db import connection, transaction
 from django.db.models import Q
 
+from sessions_app.accounts.sign_ins import end_sign_ins
+from sessions_app.accounts.team_rows import delete_team_rows
+from sessions_app.context.mcp_servers import forget_person as forget_server_logs
 from sessions_app.fulltext import forget_deleted
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models import AuditEntry, Blob, CacheEntry, CapturedRequest, Session
@@ -29,7 +30,7 @@ def erase_person(person: User, *, by: int | None) -> None:
     """
     pk, name = person.pk, person.get_username()
     User.objects.filter(pk=pk).update(is_active=False)
-    _sign_out(pk)
+    end_sign_ins(pk)
     for session in Session.objects.filter(owner=pk).order_by("pk"):
         session.erase()
     CapturedRequest.objects.of(person).erase()
@@ -37,19 +38,14 @@ def erase_person(person: User, *, by: int | None) -> None:
         _forget_caches(pk)
         _forget_name(name)
         record(LoggedAction.ERASED, on=person)
+        delete_team_rows(connection, pk)
         person.delete()
         AuditEntry.objects.empty_of(pk)
         # What a deleted row left unreferenced.
         Blob.objects.delete_unreferenced(pk)
     forget_deleted(connection)
+    forget_server_logs(pk)
     log.info("person_erased", person=pk, by=by)
-
-
-def _sign_out(pk: int) -> None:
-    """Deletes the sign-ins of the person, which no column names."""
-    for stored in StoredSession.objects.iterator():
-        if stored.get_decoded().get(SESSION_KEY) == str(pk):
-            stored.delete()
 
 
 def _forget_caches(pk: int) -> None:

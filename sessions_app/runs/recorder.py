@@ -19,9 +19,11 @@ from sessions_app.models.branches import head_of
 from sessions_app.models.cache_event import CausedBy
 from sessions_app.models.prepared import update
 from sessions_app.models.run import describe
+from sessions_app.prompt.answer_schema import Fit
 from sessions_app.prompt.caching import EntryReason, VerdictCode
 from sessions_app.prompt.parts import content, parts_of
-from sessions_app.prompt.reply import Folder, Outcome, Reply
+from sessions_app.prompt.provider_tools import KEPT_OF_CUT, whole_uses
+from sessions_app.prompt.reply import Outcome, Reply
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.prompt.verdict import Verdict, VerdictReason
@@ -31,7 +33,8 @@ from sessions_app.runs.accounting import account_for, append_stages, implicit_mi
 from sessions_app.runs.cache_bookings import record_end
 from sessions_app.runs.completion import Completion, LastEvent, log_end, mark_completed, note_completion
 from sessions_app.runs.continuation import counts_usage
-from sessions_app.runs.reply_facts import set_reply_facts
+from sessions_app.runs.history_drops import carry_out_drops
+from sessions_app.runs.reply_facts import fit_of_reply, fold_hops, set_reply_facts
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.reply_setting import read_setting
 from sessions_app.runs.request import PreparedRequest
@@ -46,6 +49,7 @@ REPLY_FIELDS = [
     "cached_tokens",
     "output_tokens",
     "thought_tokens",
+    "searches",
     "served_model",
     "response_id",
     "finish_reason",
@@ -98,7 +102,7 @@ def record_reply(
         exchange.stages = [*stages]
         set_reply_facts(exchange, response, progress, total_ms)
         setting = read_setting(exchange)
-        turn = _turn_of(exchange, reply, setting.head)
+        turn = _turn_of(exchange, reply, setting.head, fit_of_reply(prepared.context.sent_schema, reply))
         _set_account(prepared, response, turn)
         append_stages(exchange, began)
         if last is None:
@@ -108,13 +112,15 @@ def record_reply(
             update(exchange, *REPLY_FIELDS)
         completion = note_completion(run, reply.outcome, last, exchange, setting.waiting)
         update(exchange, *REPLY_FIELDS)
+        if setting.has_drops:
+            carry_out_drops(run)
         return RecordedReply(turn, completion)
     except BaseException:
         exchange.stages = stages
         raise
 
 
-def _turn_of(exchange: Exchange, reply: Reply, head: Turn | None) -> Turn | None:
+def _turn_of(exchange: Exchange, reply: Reply, head: Turn | None, fit: Fit | None) -> Turn | None:
     """Adds the turn of an answer below the head, which it does not become yet."""
     if reply.wire is None or reply.outcome is Outcome.CONTINUES:
         return None
@@ -122,7 +128,7 @@ def _turn_of(exchange: Exchange, reply: Reply, head: Turn | None) -> Turn | None
         return _add_turn(exchange, reply, TurnKind.FUNCTION_CALLING, head)
     if reply.outcome.is_answer:
         is_cut = reply.outcome is not Outcome.COMPLETE
-        return _add_turn(exchange, reply, TurnKind.MODEL_RESPONSE, head, cut=is_cut)
+        return _add_turn(exchange, reply, TurnKind.MODEL_RESPONSE, head, cut=is_cut, fit=fit)
     return _add_partial_turn(exchange, reply, head)
 
 
@@ -140,7 +146,13 @@ def _set_account(prepared: PreparedRequest, reply: Reply, turn: Turn | None) -> 
 
 
 def _add_turn(
-    exchange: Exchange, reply: Reply, kind: TurnKind, head: Turn | None, *, cut: bool = False
+    exchange: Exchange,
+    reply: Reply,
+    kind: TurnKind,
+    head: Turn | None,
+    *,
+    cut: bool = False,
+    fit: Fit | None = None,
 ) -> Turn:
     value = TurnValue(key=str(uuid.uuid4()), kind=kind, wire=reply.wire or b"", route=_route_of(exchange))
     run = exchange.run
@@ -152,6 +164,7 @@ def _add_turn(
         exchange=exchange,
         cut=cut,
         citations=reply.citations,
+        fit=fit,
         advances=False,
     )
 
@@ -271,23 +284,12 @@ def _keep_arrived(run: Run) -> None:
         turn.session.advance(turn)
 
 
-def fold_hops(last: Exchange) -> Reply:
-    """The answer that an exchange ends or would have gone on with, from the stored chunks of its hops."""
-    hops = [last]
-    while (before := hops[-1].continues) is not None:
-        hops.append(before)
-    folder = Folder(last.dialect)
-    for hop in reversed(hops):
-        folder.begin_hop()
-        for body in hop.chunks.values_list("body", flat=True):
-            folder.add(bytes(body))
-    return folder.reply()
-
-
 def _add_partial_turn(exchange: Exchange, reply: Reply, head: Turn | None) -> Turn | None:
-    """Keeps text, thoughts and unknown parts without calls, which would stay unanswered."""
+    """Keeps text, thoughts, what the provider's tools did and unknown parts, without calls, which would stay
+    unanswered.
+    """
     if not reply.text or reply.wire is None:
         return None
-    parts = [part.raw for part in parts_of(reply.wire) if part.kind in ("text", "thought", "other")]
+    parts = [part.raw for part in whole_uses(parts_of(reply.wire)) if part.kind in KEPT_OF_CUT]
     kept = replace(reply, wire=dumps(content("model", parts)))
     return _add_turn(exchange, kept, TurnKind.MODEL_RESPONSE, head, cut=True)

@@ -14,6 +14,7 @@ from sessions_app.database import database_sync_to_async
 from sessions_app.errors import RunError
 from sessions_app.models import CapturedRequest, QueuedMessage, Reservation, Run, RunLog, Session, SharedLink
 from sessions_app.runs.background import detached, isolated, readable, supervised
+from sessions_app.runs.parking import Waiting, read_waiting
 from sessions_app.runs.processes import abandoned_runs, end_abandoned_run, sessions_left_waiting
 from sessions_app.runs.retention import carry_out, due_now, report
 from sessions_app.runs.run_streams import RemoteRun
@@ -59,6 +60,7 @@ class Changes:
     head_version: dict[int, int] = field(default_factory=dict)
     abandoned_runs: list[int] = field(default_factory=list)
     to_continue: list[int] = field(default_factory=list)
+    waiting: Waiting = field(default_factory=Waiting)
 
 
 class RunPoller:
@@ -107,6 +109,7 @@ class RunPoller:
             self._reaper = detached(self._end_abandoned(changes.abandoned_runs))
         for session_pk in changes.to_continue:
             await self._continue(session_pk)
+        await self._runner.waiting.settle(changes.waiting)
 
     def _show(self, snapshot: Snapshot, changes: Changes) -> None:
         """Passes on to the streams of this process what others wrote."""
@@ -202,6 +205,8 @@ class RunPoller:
             self._beat_at = monotonic()
         with isolated("reap_failed"):
             changes.abandoned_runs = abandoned_runs(self._runner.process_lock)
+        with isolated("asks_not_read"):
+            changes.waiting = read_waiting()
         with isolated("waiting_not_read"):
             changes.to_continue += sessions_left_waiting()
 

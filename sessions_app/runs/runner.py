@@ -1,29 +1,33 @@
 """Starts, stops and follows the runs of this process, as tasks independent of sockets."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from uuid import UUID
 
 import structlog
 
 from sessions_app.database import database_sync_to_async
-from sessions_app.errors import NoAnswer, PipewebError
+from sessions_app.errors import NoAnswer, PipewebError, RunWaits
 from sessions_app.events import CARRY_ON, Finished, Started
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.metrics import ACTIVE_RUNS, RUNS_ENDED, count_error
-from sessions_app.models import Notification, QueuedMessage, Run
+from sessions_app.models import Run
 from sessions_app.models.columns import storable
+from sessions_app.panels.mcp_tools import close_connections
 from sessions_app.runs import processes
 from sessions_app.runs.background import detached, isolated
 from sessions_app.runs.continuation import Following, continue_session, start_following
 from sessions_app.runs.engine import Engine, Hop
+from sessions_app.runs.parking import Parked
 from sessions_app.runs.processes import Notifier, ProcessLock
 from sessions_app.runs.run_end import End, end_run, failure_of, store_end
 from sessions_app.runs.run_streams import LiveRun
-from sessions_app.runs.session_streams import SessionStreams, StreamEvent
-from sessions_app.runs.side_requests import improve_title, wants_title
+from sessions_app.runs.session_streams import SessionStreams
 from sessions_app.runs.start import start_edit, start_next, start_resume, start_retry, start_send
+from sessions_app.runs.titles import Titles
+from sessions_app.runs.triggers import withdraw
+from sessions_app.runs.waiting import WaitingRuns
 from sessions_app.runs.writer import Writer
 
 log = structlog.get_logger("pipeweb.runs")
@@ -42,6 +46,7 @@ class Runner:
     ) -> None:
         """`renew_engine` is asked before each run; runs that have begun keep their engine."""
         self.streams = SessionStreams(process_lock.key)
+        self.follow = self.streams.follow
         self.live_runs: dict[int, LiveRun] = {}
         self.notifier = notifier
         self.process_lock = process_lock
@@ -52,7 +57,8 @@ class Runner:
         # The loop holds only weak references to tasks.
         self._supervisors: dict[int, asyncio.Task[None]] = {}
         self._engine_runs: dict[int, asyncio.Task[Hop]] = {}
-        self._titles: set[asyncio.Task[None]] = set()
+        self._titles = Titles(self.streams.get)
+        self.waiting = WaitingRuns(self)
         self._is_shut_down = False
 
     @property
@@ -104,7 +110,7 @@ class Runner:
 
     async def withdraw(self, session_pk: int, client_id: UUID) -> None:
         """Removes a queued message; no effect when its run has started."""
-        await database_sync_to_async(_withdraw)(session_pk, client_id)
+        await database_sync_to_async(withdraw)(session_pk, client_id)
         await self._publish_queue(session_pk)
 
     async def stop(self, session_pk: int, public: UUID) -> None:
@@ -113,6 +119,8 @@ class Runner:
             if live.public == public and live.run.session_id == session_pk:
                 self.cancel(live)
                 return
+        if await self.waiting.stop(session_pk, public):
+            return
         runs = Run.objects.active().filter(session_id=session_pk, public=public)
         if await database_sync_to_async(runs.update)(stop_requested=True):
             self.notifier.notify([session_pk])
@@ -123,15 +131,9 @@ class Runner:
         if engine_run is not None:
             engine_run.cancel()
 
-    def follow(
-        self, session_pk: int, public: UUID | None, after: int, head_version: int = 0
-    ) -> AsyncGenerator[StreamEvent, None]:
-        """See `SessionStreams.follow`."""
-        return self.streams.follow(session_pk, public, after, head_version)
-
     async def drain(self) -> None:
         """Waits until all runs and their continuations have ended."""
-        while tasks := [*self._supervisors.values(), *self._titles]:
+        while tasks := [*self._supervisors.values(), *self._titles.tasks]:
             await asyncio.gather(*tasks, return_exceptions=True)
         await self._drain_engines()
 
@@ -143,10 +145,9 @@ class Runner:
         for engine_run in self._engine_runs.values():
             engine_run.cancel()
         await asyncio.gather(*self._supervisors.values(), return_exceptions=True)
-        for title in self._titles:
-            title.cancel()
-        await asyncio.gather(*self._titles, return_exceptions=True)
+        await self._titles.cancel()
         await self._drain_engines()
+        await close_connections()
         await self._writer.close()
         self.process_lock.release()
 
@@ -189,9 +190,24 @@ class Runner:
             files=files,
             **position,
         )
-        live = self.live_runs[run.pk] = LiveRun(run, started, stream.broadcast, self._writer.add_event)
+        live = LiveRun(run, started, stream.broadcast, self._writer.add_event)
         live.begun = run.session
         stream.add_run(live)
+        self._run(live, engine)
+
+    def go_on(self, run: Run, wires: Sequence[str]) -> None:
+        """Goes on with a run that waited, whose events so far are `wires`."""
+        stream = self.streams.open(run.session_id)
+        live = LiveRun(run, None, stream.broadcast, self._writer.add_event, wires=wires)
+        live.parked = Parked.model_validate(run.parked)
+        live.first = live.parked.first_request
+        stream.continue_run(live)
+        live.show_status("Going on…")
+        self._run(live, self._current_engine())
+
+    def _run(self, live: LiveRun, engine: Engine) -> None:
+        run = live.run
+        self.live_runs[run.pk] = live
         names = {"run": str(run.public), "session": str(run.session)}
         engine_run = self._engine_runs[run.pk] = detached(engine.run_to_end(live), **names)
         self._supervisors[run.pk] = detached(self._supervise(live, engine_run, engine), **names)
@@ -212,6 +228,8 @@ class Runner:
         ACTIVE_RUNS.inc()
         try:
             await self._complete(live, await engine_run, engine)
+        except RunWaits as waits:
+            await self.waiting.park(live, waits)
         except asyncio.CancelledError:
             stopped = Run.Status.STOPPED if live.stopping else Run.Status.INTERRUPTED
             await self._close(live, stopped, None if live.stopping else processes.PROCESS_DIED)
@@ -235,23 +253,13 @@ class Runner:
             named = {"finish_reason": storable(reply.finish_reason, 40)} if reply.finish_reason else {}
             await self._close(live, Run.Status.FAILED, NoAnswer(outcome.value, **named), outcome.value)
             return
-        finished, following = await self._store_end(live, partial(engine.complete, live, last))
-        self._publish_end(live, finished)
+        finished, following = await self.store_end(live, partial(engine.complete, live, last))
+        self.publish_end(live, finished)
         self._engine_runs.pop(run.pk, None)
         if self._is_shut_down:
             return
         await self._continue(run, following)
-        if wants_title(run):
-            # Nothing waits for a title, least of all a shutdown.
-            title = detached(self._update_title(run, engine.gateway), run=str(live.public))
-            self._titles.add(title)
-            title.add_done_callback(self._titles.discard)
-
-    async def _update_title(self, run: Run, gateway: Gateway) -> None:
-        with isolated("title_failed", run=str(run.public)):
-            title = await improve_title(gateway, run)
-            if title and (stream := self.streams.get(run.session_id)) is not None:
-                stream.set_title(title)
+        self._titles.improve(run, engine.gateway)
 
     async def _close(
         self, live: LiveRun, status: Run.Status, error: PipewebError | None, outcome: str = ""
@@ -259,18 +267,18 @@ class Runner:
         finished: Finished | None = Finished(run=live.public, seq=live.last + 1, status=status.value)
         # Where even this fails the run's lease expires, and the heartbeat of a process ends it.
         with isolated("end_failed", run=str(live.public)):
-            finished = await self._store_end(
+            finished = await self.store_end(
                 live,
                 partial(database_sync_to_async(end_run), live.run.pk, status, error=error, outcome=outcome),
             )
-        self._publish_end(live, finished)
+        self.publish_end(live, finished)
         if finished is not None:
             with isolated("continue_failed", run=str(live.public)):
                 await database_sync_to_async(continue_session)(
                     live.run, status, outcome, self.process_lock.key
                 )
 
-    async def _store_end(self, live: LiveRun, end: Callable[[], Awaitable[End]]) -> End:
+    async def store_end(self, live: LiveRun, end: Callable[[], Awaitable[End]]) -> End:
         return await store_end(live, self._writer, end, gives_up=lambda: self._is_shut_down)
 
     async def _continue(self, ended: Run, following: Following | None) -> None:
@@ -281,7 +289,7 @@ class Runner:
         if following is not None or (stream is not None and stream.queue):
             await self._publish_queue(ended.session_id)
 
-    def _publish_end(self, live: LiveRun, finished: Finished | None) -> None:
+    def publish_end(self, live: LiveRun, finished: Finished | None) -> None:
         """`finished` is None when the run has ended already, here or by another process as interrupted."""
         if finished is not None:
             RUNS_ENDED.labels(status=finished.status).inc()
@@ -293,8 +301,3 @@ class Runner:
     async def _publish_queue(self, session_pk: int) -> None:
         await self.streams.read_queue(session_pk)
         self.notifier.notify([session_pk])
-
-
-def _withdraw(session_pk: int, client_id: UUID) -> None:
-    QueuedMessage.objects.filter(session_id=session_pk, client_id=client_id).delete()
-    Notification.objects.filter(session_id=session_pk, source=str(client_id)).delete()

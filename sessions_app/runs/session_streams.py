@@ -1,7 +1,9 @@
 """The streams of the sessions that are followed or answered in this process."""
 
-from collections.abc import AsyncGenerator, Iterable
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
+from functools import partial
 from uuid import UUID
 
 from sessions_app.database import database_sync_to_async
@@ -11,6 +13,9 @@ from sessions_app.runs.run_streams import Broadcast, RemoteRun, RunStream, Strea
 
 StreamEvent = tuple[RunStream | None, int, str]
 """The run of the event (None for events of the session), its `seq`, and the event as JSON."""
+
+Sink = Callable[[Sequence[StreamEvent]], int]
+"""Sends events without waiting, where they are made; returns how many of the first ones it sent."""
 
 
 class SessionStream:
@@ -42,6 +47,21 @@ class SessionStream:
         self.newest_run = max(self.newest_run, feed.run.pk)
         self.broadcast.wake_all()
 
+    def continue_run(self, now: RunStream) -> None:
+        """A run that waited goes on here: in the place of what its viewers follow."""
+        if self.feed is not None and self.feed.public == now.public:
+            self.replace(self.feed, now)
+        else:
+            self.add_run(now)
+
+    def replace(self, earlier: RunStream, now: RunStream) -> None:
+        """Puts the stream of the same run in the place of another, for every viewer."""
+        earlier.replaced_by = now
+        if self.end is earlier:
+            self.end = now
+        self.newest_run = max(self.newest_run, now.run.pk)
+        self.broadcast.wake_all()
+
     def set_queue(self, waiting: Iterable[QueuedMessage]) -> None:
         queue = [(str(message.client_id), message.text, message.files) for message in waiting]
         if queue != self.queue:
@@ -59,35 +79,22 @@ class SessionStream:
         self.broadcast.wake_all()
 
     async def watch(
-        self, feed: RunStream | None, after: int, head_version: int = 0
+        self, feed: RunStream | None, after: int, head_version: int = 0, sink: Sink | None = None
     ) -> AsyncGenerator[StreamEvent, None]:
-        """Events for one viewer, who has those of `feed` up to `after`; endless."""
-        version, title = 0, self.title
-        node: StreamNode = feed or self.end
-        while True:
-            if head_version < self.head_version:
-                head_version = self.head_version
-                yield None, 0, Moved(head_version=head_version).wire()
-                continue
-            if title != self.title:
-                title = self.title
-                yield None, 0, Titled(title=title).wire()
-                continue
-            if version != self.queue_version:
-                version = self.queue_version
-                yield None, 0, self._queue_wire()
-                continue
-            if isinstance(node, RunStream) and after < node.last:
-                after += 1
-                yield node, after, node.wires[after]
-                continue
-            following = self._next_run(node)
-            if following is not None:
-                node, after = following, -1
-                continue
-            await self.broadcast.wait()
+        """Events for one viewer, who has those of `feed` up to `after`; endless.
 
-    def _next_run(self, node: StreamNode) -> RunStream | None:
+        New ones are offered to the `sink` first; those that it sends are not yielded.
+        """
+        viewer = Viewer(self, feed, after, head_version)
+        while True:
+            if (event := viewer.take()) is not None:
+                yield event
+            elif sink is None:
+                await self.broadcast.wait()
+            else:
+                await self.broadcast.wait(partial(viewer.pour_into, sink))
+
+    def next_run(self, node: StreamNode) -> RunStream | None:
         """The next run once this one is over; none is skipped."""
         if not isinstance(node, RunStream):
             return node.next
@@ -96,9 +103,56 @@ class SessionStream:
         newest = self.feed
         return node.next or (newest if newest is not None and newest.run.pk > node.run.pk else None)
 
-    def _queue_wire(self) -> str:
+    def queue_wire(self) -> str:
         messages = [Queued(client_id=UUID(key), text=text, files=files) for key, text, files in self.queue]
         return Queue(messages=messages).wire()
+
+
+class Viewer:
+    """What one viewer of a session has been given."""
+
+    def __init__(self, stream: SessionStream, feed: RunStream | None, after: int, head_version: int) -> None:
+        self._stream = stream
+        self._node: StreamNode = feed or stream.end
+        self._after = after
+        self._head_version, self._queue_version, self._title = head_version, 0, stream.title
+        self._unsent: deque[StreamEvent] = deque()
+
+    def take(self) -> StreamEvent | None:
+        """The next event, if there is one."""
+        return self._unsent.popleft() if self._unsent else self._of_session() or self._of_run()
+
+    def pour_into(self, sink: Sink) -> bool:
+        """Offers all that there is; whether the sink sent it. The rest is taken in its order."""
+        events = [*iter(self.take, None)]
+        self._unsent.extend(events[sink(events) :] if events else ())
+        return not self._unsent
+
+    def _of_session(self) -> StreamEvent | None:
+        stream = self._stream
+        if self._head_version < stream.head_version:
+            self._head_version = stream.head_version
+            return None, 0, Moved(head_version=self._head_version).wire()
+        if self._title != stream.title:
+            self._title = stream.title
+            return None, 0, Titled(title=self._title).wire()
+        if self._queue_version != stream.queue_version:
+            self._queue_version = stream.queue_version
+            return None, 0, stream.queue_wire()
+        return None
+
+    def _of_run(self) -> StreamEvent | None:
+        while isinstance(self._node, RunStream) and self._node.replaced_by is not None:
+            self._node = self._node.replaced_by
+        node = self._node
+        while not (isinstance(node, RunStream) and self._after < node.last):
+            following = self._stream.next_run(node)
+            if following is None:
+                return None
+            node = self._node = following
+            self._after = -1
+        self._after += 1
+        return node, self._after, node.wires[self._after]
 
 
 class SessionStreams(dict[int, SessionStream]):
@@ -112,9 +166,14 @@ class SessionStreams(dict[int, SessionStream]):
         return self.setdefault(session_pk, SessionStream())
 
     async def follow(
-        self, session_pk: int, public: UUID | None, after: int, head_version: int = 0
+        self,
+        session_pk: int,
+        public: UUID | None,
+        after: int,
+        head_version: int = 0,
+        sink: Sink | None = None,
     ) -> AsyncGenerator[StreamEvent, None]:
-        """Events of the session's runs for one viewer; endless.
+        """Events of the session's runs for one viewer; endless. Those that `sink` sends are not yielded.
 
         The page has the events of run `public` up to `after`; without a run it gets what begins from now on.
         `head_version` is the count it has (`events.Hello`).
@@ -125,7 +184,7 @@ class SessionStreams(dict[int, SessionStream]):
             await self._load(session_pk, stream)
             feed = await self._run_stream(session_pk, stream, public) if public else stream.feed
             start = resume_position(feed, after) if public else end_position(feed)
-            async with aclosing(stream.watch(feed, start, head_version)) as events:
+            async with aclosing(stream.watch(feed, start, head_version, sink)) as events:
                 async for sent in events:
                     yield sent
         finally:

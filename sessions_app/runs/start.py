@@ -31,6 +31,9 @@ from sessions_app.runs.triggers import (
 QUEUE_LIMIT = 20
 """Queued messages of one session."""
 
+TRIES = 5
+"""How often a message is begun that finds its session busy, and then free again."""
+
 
 def start_send(
     session_pk: int,
@@ -64,7 +67,8 @@ def _send(
     queued_at: datetime | None = None,
 ) -> Run | None:
     """`files` is the number of attachments claimed for the message."""
-    while True:
+    conflict: SessionBusy | None = None
+    for _ in range(TRIES):
         try:
             with _new_run(session_pk, client_id, process, language=language, sent_at=queued_at) as (
                 run,
@@ -72,7 +76,8 @@ def _send(
             ):
                 run.trigger = task_of_message(run, text, files, waits=waits)
             return run
-        except SessionBusy:
+        except SessionBusy as busy:
+            conflict = busy
             if _is_known(session_pk, client_id):
                 return None
             _queue(session_pk, client_id, text, files)
@@ -83,6 +88,8 @@ def _send(
         # The active run may have ended before the message was queued.
         if Run.objects.active_in(session_pk) is not None:
             return None
+    # No run was active: the rows conflict in another way, which trying again does not mend.
+    raise RunError("This message could not be begun.", hint="Send it again.") from conflict
 
 
 def start_retry(
@@ -220,7 +227,7 @@ def _new_run(
             yield insert(run), waits
             update(run, "trigger", "continuations")
     except IntegrityError as error:
-        raise BUSY from error
+        raise BUSY() from error
 
 
 def _lock_session(session_pk: int) -> Any:
@@ -251,7 +258,7 @@ def _check_limits(session: Session, client_id: UUID, now: datetime, *, is_send: 
     """Whether the message waits in the queue. Raises SessionBusy, OverLimit."""
     activity = activity_of(session.owner_id, now)
     if any(row.session == session.pk and row.status in Run.ACTIVE for row in activity):
-        raise BUSY
+        raise BUSY()
     if is_send:
         check_send(session.owner_id, activity, client_id, now)
     check_runs(session.owner_id, active_runs(activity))

@@ -21,8 +21,12 @@ from sessions_app.panels.refresh import tool_context
 from sessions_app.prompt.calls import CallResponse, FunctionCall, calls_in
 from sessions_app.prompt.repair import NO_RESULT
 from sessions_app.prompt.turns import TurnKind, closing_turn, tool_response
+from sessions_app.runs.approvals import Decisions
+from sessions_app.runs.asks import settle
 from sessions_app.runs.run_streams import LiveRun
 from sessions_app.tools import Effect, Toolbox, ToolContext, ToolResult
+from sessions_app.tools.results import failure
+from sessions_app.wording.mcp import refused_call
 from sessions_app.wording.refusals import error_texts
 
 NOT_RUN = {
@@ -149,6 +153,7 @@ class RoundRunner:
     tool_round: ToolRound
     context: ToolContext
     enabled: Sequence[str]
+    decisions: Decisions
 
     async def run(self, calls: Iterable[FunctionCall]) -> None:
         """The calls run together, but those with effects one after another, in call order.
@@ -177,6 +182,10 @@ class RoundRunner:
             await self._run_call(call)
 
     async def _run_call(self, call: FunctionCall) -> None:
+        decision = self.decisions.get(call.index)
+        if decision is not None and (refused := refused_call(decision)):
+            await self._refuse(call, *refused)
+            return
         began = perf_counter()
         begin = database_sync_to_async(ToolCall.objects.begin)
         await begin(self.live.run.pk, self.tool_round.calling.pk, call.index)
@@ -186,14 +195,25 @@ class RoundRunner:
         failed = result.failed or response != result.response
         self.live.show_result(self.step, call, response, failed=failed, ms=ms)
 
+    async def _refuse(self, call: FunctionCall, error: str, hint: str) -> None:
+        """It never begins: nothing is unknown of it."""
+        result = failure(error, hint)
+        response = await database_sync_to_async(self.tool_round.finish)(call, result)
+        self.live.show_result(self.step, call, response, failed=True, ms=0)
+
 
 async def run_calls(live: LiveRun, step: int, toolbox: Toolbox) -> None:
-    """Runs the open calls of the round at the head and stores the responses of the round as one turn."""
+    """Runs the open calls of the round at the head and stores the responses of the round as one turn.
+
+    Raises RunWaits, before any of them has begun, where a person has to be asked.
+    """
     tool_round, calls = await database_sync_to_async(_open_calls)(live.run)
     if tool_round is None:
         return
-    context, enabled = await database_sync_to_async(_tool_state)(live.run, toolbox)
-    await RoundRunner(live, step, toolbox, tool_round, context, enabled).run(calls)
+    gauged = toolbox.reads_gauge(call.name for call in calls)
+    context, enabled = await database_sync_to_async(_tool_state)(live.run, toolbox, gauged)
+    decisions = await settle(live, step, toolbox, tool_round.calling.pk, calls=calls, enabled=enabled)
+    await RoundRunner(live, step, toolbox, tool_round, context, enabled, decisions).run(calls)
     await database_sync_to_async(tool_round.store)()
 
 
@@ -202,8 +222,8 @@ def _open_calls(run: Run) -> tuple[ToolRound | None, Sequence[FunctionCall]]:
     return tool_round, tool_round.open_calls() if tool_round else ()
 
 
-def _tool_state(run: Run, toolbox: Toolbox) -> tuple[ToolContext, list[str]]:
-    return tool_context(run), toolbox.enabled(run.session.chosen_tools)
+def _tool_state(run: Run, toolbox: Toolbox, gauged: bool) -> tuple[ToolContext, list[str]]:
+    return tool_context(run, gauged=gauged), toolbox.enabled(run.session.chosen_tools)
 
 
 def apply_effects(run: Run, effects: Sequence[Effect]) -> None:

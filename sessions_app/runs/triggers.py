@@ -1,18 +1,24 @@
 """The turn that a new run answers: a message, or the tool responses that it goes on from."""
 
 import uuid
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from sessions_app.context.session_texts import expand_command
 from sessions_app.errors import RunError, SessionBusy
-from sessions_app.models import Attachment, QueuedMessage, Run, ToolCall, Turn
+from sessions_app.models import Attachment, Notification, QueuedMessage, Run, ToolCall, Turn
 from sessions_app.prompt.parts import file_of, raw_parts
 from sessions_app.prompt.turns import TurnKind, user_task
 from sessions_app.runs.attachment_parts import claim_attachments, parts_of
 from sessions_app.runs.tool_rounds import close_branch
 
-BUSY = SessionBusy("This chat is already answering.", hint="Wait for the answer or stop it, then try again.")
+BUSY = partial(
+    SessionBusy,
+    "This chat is already answering.",
+    hint="Wait for the answer or stop it, then try again.",
+)
+"""Makes a new one: an exception that is raised again keeps the frames of every time before."""
 
 
 def task_of_message(run: Run, text: str, files: int, *, waits: bool) -> Turn:
@@ -40,7 +46,7 @@ def _add_user_turn(run: Run, text: str, parent: Turn | None, files: list[dict[st
 def task_of_continuation(run: Run, earlier: Run, text: str) -> Turn:
     head = run.session.head
     if head is None or head.run_id != earlier.pk:
-        raise BUSY
+        raise BUSY()
     return Turn.append(run.session, user_task(str(uuid.uuid4()), text), parent=head, run=run)
 
 
@@ -78,3 +84,9 @@ def task_of_edit(run: Run, earlier: UUID, text: str) -> Turn:
         raise RunError("This message is not there any more.", hint="Reload the page.")
     files = [part for part in raw_parts(replaced.wire) if file_of(part) is not None]
     return _add_user_turn(run, text, close_branch(run, replaced.parent), files)
+
+
+def withdraw(session_pk: int, client_id: UUID) -> None:
+    """Removes a queued message."""
+    QueuedMessage.objects.filter(session_id=session_pk, client_id=client_id).delete()
+    Notification.objects.filter(session_id=session_pk, source=str(client_id)).delete()

@@ -124,10 +124,10 @@ class Writer:
 
 def logs_of(events: Iterable[EventRow]) -> list[RunLog]:
     """One row for each run that has events among these."""
-    runs: dict[Run, tuple[int, list[str]]] = {}
+    runs: dict[int, tuple[Run, int, list[str]]] = {}
     for run, seq, wire in events:
-        runs.setdefault(run, (seq, []))[1].append(wire)
-    return [RunLog.of(run, seq, wires) for run, (seq, wires) in runs.items()]
+        runs.setdefault(run.pk, (run, seq, []))[2].append(wire)
+    return [RunLog.of(*row) for row in runs.values()]
 
 
 def commit(
@@ -160,7 +160,7 @@ def _insert(chunks: Sequence[ChunkRow], events: Sequence[EventRow], attempts: Se
     logs = logs_of(events)
     with transaction.atomic():
         RawChunk.objects.append(chunks)
-        RunLog.objects.bulk_create(logs, ignore_conflicts=True)
+        RunLog.objects.append(logs)
         if attempts:
             ExchangeAttempt.objects.append(attempts)
 

@@ -29,7 +29,9 @@ from sessions_app.models import (
     ExchangeAttempt,
     FileChange,
     Folder,
+    HistoryDrop,
     ImportJob,
+    McpServer,
     ModelFacts,
     ModelLifecycle,
     PersonalLimits,
@@ -42,6 +44,7 @@ from sessions_app.models import (
     RetentionRules,
     Run,
     RunLog,
+    SearchPrice,
     SeededLifecycle,
     Session,
     SharedLink,
@@ -239,8 +242,19 @@ def an_address_passes_the_programs_key_on() -> None:
     row.delete()
 
 
+def no_old_run_has_waited_for_a_person() -> None:
+    """And no call was asked about: what had begun or not stays so."""
+    assert Run.objects.exists() and not McpServer.objects.exists()
+    assert not Run.objects.exclude(parked={}, waited_seconds=0, waiting_since=None).exists()
+    assert not ToolCall.objects.exclude(decision="", asked_at=None, expires_at=None).exists()
+
+
 def no_old_session_has_changed_a_file() -> None:
     assert Session.objects.exists() and not FileChange.objects.exists()
+
+
+def no_old_session_has_let_messages_go() -> None:
+    assert Session.objects.exists() and not HistoryDrop.objects.exists()
 
 
 def nothing_was_purged_and_no_rule_is_set() -> None:
@@ -288,6 +302,32 @@ def no_payload_was_purged_before() -> None:
     assert Session.objects.exists() and not Session.objects.exclude(payload_purges=0).exists()
 
 
+def no_assistant_brings_tools_of_the_provider() -> None:
+    assert not Assistant.objects.exclude(provider_tools=[], answer_schema="").exists()
+
+
+def searches_have_prices_and_no_old_exchange_was_counted() -> None:
+    priced = set(SearchPrice.objects.values_list("model", "per"))
+    assert ("gemini-3.8-flash", "query") in priced and ("gemini-2.5-flash", "prompt") in priced
+    assert Exchange.objects.exists() and not Exchange.objects.exclude(searches=None).exists()
+    assert not Booking.objects.exclude(searches=0, search_price=None).exists()
+
+
+def no_fact_says_what_tools_a_model_takes() -> None:
+    assert not ModelFacts.objects.exclude(own_tools=None, mixes_tools=None).exists()
+
+
+def no_old_answer_was_asked_for_as_json() -> None:
+    assert Turn.objects.exists() and all(turn.schema_fit is None for turn in Turn.objects.all())
+
+
+def lists_of_the_admin_are_found_by_an_index() -> None:
+    names = {"model", "verdict", "outcome", "response", "error"}
+    with connection.cursor() as cursor:
+        found = connection.introspection.get_constraints(cursor, Exchange._meta.db_table)
+    assert {f"exchange_by_{name}" for name in names} <= found.keys()
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -318,8 +358,15 @@ CASES: dict[str, Callable[[], None]] = {
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
+    "0111_mcp_servers": no_old_run_has_waited_for_a_person,
+    "0107_assistant_tools": no_assistant_brings_tools_of_the_provider,
+    "0108_search_prices": searches_have_prices_and_no_old_exchange_was_counted,
+    "0110_facts_of_tools": no_fact_says_what_tools_a_model_takes,
+    "0109_answer_fit": no_old_answer_was_asked_for_as_json,
+    "0085_indexes_of_admin_lists": lists_of_the_admin_are_found_by_an_index,
     "0061_payload_purges": no_payload_was_purged_before,
     "0060_file_changes": no_old_session_has_changed_a_file,
+    "0095_history_drops": no_old_session_has_let_messages_go,
     "0059_provider_file_removal": no_file_waits_for_its_removal,
     "0058_retention": nothing_was_purged_and_no_rule_is_set,
     "0052_captured_keys": an_address_passes_the_programs_key_on,

@@ -36,6 +36,7 @@ from sessions_app.management.commands.audit import of_spending
 from sessions_app.management.shown_money import shown_session
 from sessions_app.models import (
     Exchange,
+    McpServer,
     PersonalLimits,
     ProviderFileRemoval,
     RetentionReport,
@@ -215,7 +216,7 @@ def test_every_tab_of_every_exchange_opens() -> None:
 @pytest.mark.usefixtures("opened")
 def test_every_list_and_form_of_the_admin_opens() -> None:
     addresses = []
-    for empty in (PersonalLimits(), RetentionRules(), RetentionReport(), ProviderFileRemoval()):
+    for empty in (PersonalLimits(), RetentionRules(), RetentionReport(), ProviderFileRemoval(), McpServer()):
         empty.save()
     session = Session.objects.all()[0]
     SharedLink.objects.make(session, snapshot=b"{}", has_details=False, files=(), expires_at=None)

@@ -93,15 +93,15 @@ def test_a_switch_leaves_the_other_settings_alone(session: Session) -> None:
 
 def test_a_tool_is_put_on_offer_and_taken_away(session: Session) -> None:
     stale = Session.objects.get(pk=session.pk)
-    session.switch_tool("calculate", False, ["calculate", "add_todo"])
+    session.switch("tools", "calculate", False, ["calculate", "add_todo"])
     assert session.options.tools == ["add_todo"]
-    stale.switch_tool("add_log", True, ["calculate", "add_todo"])
+    stale.switch("tools", "add_log", True, ["calculate", "add_todo"])
     assert stale.options.tools == ["add_log", "add_todo"]
 
 
 def test_a_choice_of_what_is_standard_is_no_choice(session: Session) -> None:
     for on in (False, True):
-        session.switch_tool("calculate", on, ["calculate", "add_todo"])
+        session.switch("tools", "calculate", on, ["calculate", "add_todo"])
     assert session.options.tools is None
 
 

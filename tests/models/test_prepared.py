@@ -6,14 +6,24 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
-from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import BigIntegerField, Count, F, QuerySet
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db.models import BigIntegerField, Count, F, ForeignKey, IntegerField, QuerySet
 from django.db.models.signals import post_save, pre_save
 from django.db.models.sql.compiler import SQLCompiler, SQLInsertCompiler, SQLUpdateCompiler
 
 from sessions_app.models import Blob, Exchange, Run, Session, Turn
-from sessions_app.models.prepared import Change, Parameter, Reading, insert, insert_all, parameter, update
+from sessions_app.models.prepared import (
+    TAKEN_AS_THEY_ARE,
+    Change,
+    Parameter,
+    Reading,
+    insert,
+    insert_all,
+    parameter,
+    update,
+)
 from sessions_app.prompt.turns import user_task
 from tests.factories import make_session
 
@@ -55,6 +65,23 @@ def test_an_inserted_row_reads_back_with_every_column(session: Session) -> None:
     run = insert(a_run(session))
     assert columns_of(Run.objects.get(pk=run.pk)) == columns_of(run)
     assert not run._state.adding
+
+
+@pytest.mark.parametrize("kind", TAKEN_AS_THEY_ARE)
+def test_values_that_are_taken_as_they_are_need_no_conversion(kind: Any) -> None:
+    values: dict[type, list[Any]] = {int: [0, 7], bool: [True, False], str: ["", "é"], float: [0.0, 1.5]}
+    fields = [field for model in apps.get_models() for field in model._meta.concrete_fields]
+    seen = [field for field in fields if type(field) is kind and not names_rows_by_text(field)]
+    assert seen
+    for field in seen:
+        for value in (None, *values[TAKEN_AS_THEY_ARE[kind]]):
+            # On PostgreSQL an integer comes as a subclass of int that names the column's width.
+            kept = field.get_db_prep_save(value, connection)
+            assert isinstance(kept, type(value)) and kept == value
+
+
+def names_rows_by_text(field: Any) -> bool:
+    return isinstance(field, ForeignKey) and not isinstance(field.target_field, IntegerField)
 
 
 def test_inserting_and_updating_send_the_signals_of_saving(session: Session) -> None:

@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import HistoryGone
 from sessions_app.models import Blob, Session, Turn
-from sessions_app.models.turn import content_cache, value_cache
+from sessions_app.models.turn_values import content_cache, value_cache
 from sessions_app.prompt.turns import user_task
 
 pytestmark = pytest.mark.django_db

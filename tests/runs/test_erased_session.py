@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from sessions_app.models import Blob, Run, Session
-from sessions_app.models.turn import content_cache
+from sessions_app.models.turn_values import content_cache
 from sessions_app.runs.runner import Runner
 from tests.runs.running import send
 

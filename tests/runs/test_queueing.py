@@ -3,14 +3,17 @@
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
+from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 
+from sessions_app.errors import RunError, SessionBusy
 from sessions_app.models import QueuedMessage, Run, Session
 from sessions_app.prompt.reply import Outcome
 from sessions_app.runs.completion import mark_completed
-from sessions_app.runs.start import start_send
+from sessions_app.runs.start import TRIES, start_send
+from sessions_app.runs.triggers import BUSY
 
 PATIENCE = 10.0
 """Seconds."""
@@ -46,3 +49,23 @@ def test_a_message_for_a_run_that_goes_on_is_queued(session: Session) -> None:
     assert start_send(session.pk, uuid.uuid4(), "One", "here") is not None
     assert start_send(session.pk, uuid.uuid4(), "Two", "here") is None
     assert [message.text for message in QueuedMessage.objects.all()] == ["Two"]
+
+
+def test_a_conflict_that_lasts_ends_with_an_error_and_is_queued_nowhere(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+
+    def conflicting(*_: Any, **__: Any) -> Any:
+        tries.append(1)
+        raise IntegrityError("FOREIGN KEY constraint failed")
+
+    monkeypatch.setattr("sessions_app.runs.start.task_of_message", conflicting)
+    with pytest.raises(RunError) as refused:
+        start_send(session.pk, uuid.uuid4(), "One", "here")
+    assert len(tries) == TRIES and isinstance(refused.value.__cause__, SessionBusy)
+    assert not QueuedMessage.objects.exists() and not Run.objects.exists()
+
+
+def test_errors_that_are_raised_often_do_not_keep_what_they_met() -> None:
+    assert BUSY() is not BUSY() and BUSY().__traceback__ is None

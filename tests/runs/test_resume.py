@@ -6,7 +6,9 @@ in flushes and may lose its tail when the process dies.
 
 import asyncio
 import uuid
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import cycle
 from typing import Any
 
 import orjson
@@ -19,7 +21,7 @@ from sessions_app.markup import Blocks
 from sessions_app.models import Run, RunLog
 from sessions_app.prompt.reply import ChunkView
 from sessions_app.runs.run_streams import Broadcast, LiveRun, RemoteRun, RunStream
-from sessions_app.runs.session_streams import SessionStream, resume_position
+from sessions_app.runs.session_streams import SessionStream, Sink, StreamEvent, resume_position
 from sessions_app.runs.writer import EventRow, logs_of
 
 TEXTS = st.sampled_from(
@@ -42,13 +44,14 @@ STEPS = st.one_of(
     st.tuples(st.just("flush"), st.none()),
 )
 VIEWERS = 4
-"""Pages 0 and 1 belong to the run's process, 2 and 3 to another one."""
+"""Pages 0 and 1 belong to the run's process, 2 and 3 to another one; 1 and 3 take events by a sink too."""
 
 
 class Page:
     """What a browser tab holds: the events it has shown, and the generator it listens to."""
 
     def __init__(self) -> None:
+        self.appetite = cycle([9, 1, 0, 2])
         self.forget()
 
     def forget(self) -> None:
@@ -71,8 +74,15 @@ class Page:
             self.html += event["html"]
             self.tail = self.tail[event["chars"] :]
 
-    def join(self, stream: SessionStream, feed: RunStream) -> None:
-        self.listening = stream.watch(feed, resume_position(feed, self.last))
+    def join(self, stream: SessionStream, feed: RunStream, sink: Sink | None = None) -> None:
+        self.listening = stream.watch(feed, resume_position(feed, self.last), sink=sink)
+
+    def sink(self, events: Sequence[StreamEvent]) -> int:
+        """Takes events where they are made, though not always all that there are."""
+        taken = events[: next(self.appetite)]
+        for _, _, wire in taken:
+            self.take(orjson.loads(wire))
+        return len(taken)
 
     async def listen(self) -> None:
         """Takes everything that is there, waits for nothing."""
@@ -124,7 +134,9 @@ class World:
     def join(self, viewer: int) -> None:
         page = self.pages[viewer]
         if page.listening is None:
-            page.join(*((self.here, self.live) if viewer < 2 else (self.there, self.remote)))
+            sink = page.sink if viewer % 2 else None
+            stream, feed = (self.here, self.live) if viewer < 2 else (self.there, self.remote)
+            page.join(stream, feed, sink)
 
     async def do(self, step: str, argument: Any) -> None:
         if step == "say":

@@ -1,135 +1,30 @@
 """The context, the stage log and the recent exchanges that the stages of a request share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from functools import cached_property
 from time import perf_counter
-from typing import Any, Generic, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, Generic, ParamSpec, Self, TypeVar
 
-from django.db.models import OuterRef, QuerySet, Subquery
-from django.db.models.functions import Now
-from django.utils import timezone
-
-from sessions_app.context.model_lookup import facts_of, newest_served
+from sessions_app.context.model_lookup import facts_of
 from sessions_app.errors import RequestRefused
 from sessions_app.gemini.model_capabilities import Capabilities
 from sessions_app.gemini.routes import route_to
-from sessions_app.models import CacheRefusal, Exchange, Run, Session, SessionSettings
-from sessions_app.models.prepared import Reading
+from sessions_app.models import Exchange, Run, Session, SessionSettings
+from sessions_app.prompt.answer_schema import parsed
+from sessions_app.prompt.provider_tools import Offer, Support, offer
 from sessions_app.prompt.remarks import Remark
-from sessions_app.prompt.rollover import PastExchange
 from sessions_app.prompt.stage_records import StageFigures, StageName, StageRecord, StageStatus
 from sessions_app.prompt.strategy import Strategy
 from sessions_app.rendering.renderer import RenderTime
 from sessions_app.runs.budgets import Spender
 from sessions_app.runs.request.endpoint import Endpoint
-from sessions_app.runs.request.session_reading import SESSION, session_of
+from sessions_app.runs.request.recent import RecentExchanges, recent_exchanges
+from sessions_app.runs.request.session_reading import session_of
 from sessions_app.tools import Toolbox
 
 Value_co = TypeVar("Value_co", covariant=True)
 Arguments = ParamSpec("Arguments")
-
-RECENT_LIMIT = 8
-"""Number of exchanges that are read."""
-
-
-class RecentExchange(NamedTuple):
-    """An answered exchange; `prompt` is None without usage.
-
-    `refusal` is the current refusal of explicit caches for its route and model, if any.
-    """
-
-    pk: int
-    run: int
-    model: str
-    served: str
-    at: datetime
-    route: str
-    prompt: int | None
-    cached: int | None
-    cache_name: str
-    layers: Mapping[str, int]
-    refusal: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class RecentExchanges:
-    """The newest answered exchanges of a session, newest first."""
-
-    exchanges: tuple[RecentExchange, ...] = ()
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether these are all answered exchanges of the session."""
-        return len(self.exchanges) < RECENT_LIMIT
-
-    @property
-    def counted_exchanges(self) -> list[PastExchange]:
-        """Those with usage, oldest first."""
-        return [
-            PastExchange(one.at, one.route, one.prompt, one.cached or 0, one.cache_name, one.layers)
-            for one in reversed(self.exchanges)
-            if one.prompt is not None
-        ]
-
-    def caches_of(self, run_pk: int) -> frozenset[str]:
-        """The caches that requests of this run named."""
-        return frozenset(one.cache_name for one in self.exchanges if one.run == run_pk and one.cache_name)
-
-    def counted(self, **fields: int | None) -> int | None:
-        """Key of the newest exchange with a counted prompt and these fields."""
-        found = (one for one in self.exchanges if one.prompt)
-        return next((one.pk for one in found if _matches(one, fields)), None)
-
-    def refusal(self, route: str, model: str) -> str:
-        """The refusal of explicit caches; a query only when no recent exchange used route and model."""
-        for one in self.exchanges:
-            if (one.route, one.model) == (route, model):
-                return one.refusal or ""
-        lesson = CacheRefusal.objects.of(route, model) if self.exchanges else None
-        return lesson.refusal(timezone.now()) if lesson else ""
-
-    def served(self, session: Session, endpoint: str) -> str:
-        """The `modelVersion` of the newest answer of `endpoint` for the session's model; empty without one.
-
-        A query only when that answer is older than these exchanges.
-        """
-        for one in self.exchanges:
-            if one.served and one.model == session.model and one.route.startswith(f"{endpoint}/"):
-                return one.served
-        if self.is_complete:
-            return ""
-        return newest_served(session, endpoint)
-
-
-def recent_exchanges(session: Session) -> RecentExchanges:
-    """Reads the newest answered exchanges: one query, none before the first request."""
-    if not session.exchange_count:
-        return RecentExchanges()
-    rows = _recent.all(session=session.pk)
-    return RecentExchanges(tuple(RecentExchange(*row) for row in rows))
-
-
-def _recent_query() -> QuerySet[Exchange, tuple[Any, ...]]:
-    refused = CacheRefusal.objects.filter(
-        route=OuterRef("route"), model=OuterRef("model"), refused_until__gt=Now()
-    )
-    rows = (
-        Exchange.objects.filter(session=SESSION)
-        .exclude(prompt_tokens=None, served_model="")
-        .annotate(refusal=Subquery(refused.values("said")[:1]))
-        .order_by("-number")
-    )
-    columns = ("pk", "run_id", "model", "served_model", "started_at", "route", "prompt_tokens")
-    named = rows.values_list(*columns, "cached_tokens", "cache_name", "layer_tokens", "refusal")
-    return named[:RECENT_LIMIT]
-
-
-_recent: Reading[tuple[Any, ...]] = Reading(_recent_query)
-
-
-def _matches(one: RecentExchange, fields: Mapping[str, int | None]) -> bool:
-    return all(getattr(one, name) == value for name, value in fields.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +39,8 @@ class FirstRequest:
     newest_chunk: int
 
 
-@dataclass(frozen=True, slots=True)
+# No slots here: the cached properties need the instance dictionary.
+@dataclass(frozen=True)
 class RequestContext:
     """What is known before the first stage; constant while the request is prepared.
 
@@ -215,10 +111,38 @@ class RequestContext:
         """Whose budgets apply."""
         return Spender.of(self.session, self.options)
 
+    @cached_property
+    def offer(self) -> Offer:
+        """What of the provider's tools, functions and the answer's schema the request asks for."""
+        support = Support(
+            self.capabilities.own_tools,
+            self.capabilities.mixes_tools,
+            is_gemini=self.endpoint.dialect == "gemini",
+        )
+        return offer(
+            self.options.provider_tools,
+            support,
+            has_schema=self.answer_schema is not None,
+            has_functions=bool(self._chosen),
+        )
+
+    @cached_property
+    def answer_schema(self) -> dict[str, Any] | None:
+        """The schema that the session has, whether it is sent or not."""
+        return parsed(self.options.answer_schema)
+
+    @property
+    def sent_schema(self) -> dict[str, Any] | None:
+        return self.answer_schema if self.offer.has_schema else None
+
+    @cached_property
+    def _chosen(self) -> list[str]:
+        return self.toolbox.enabled(self.session.chosen_tools)
+
     @property
     def tools(self) -> list[str]:
-        """Names of the session's tools."""
-        return self.toolbox.enabled(self.session.chosen_tools)
+        """Names of the session's tools that the request declares."""
+        return self._chosen if self.offer.has_functions else []
 
 
 @dataclass(frozen=True, slots=True)

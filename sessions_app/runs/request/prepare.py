@@ -3,11 +3,12 @@
 Runs in the database thread, so that a long history does not block the event loop.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from time import perf_counter
+from typing import Any
 
 from django.db import transaction
 
@@ -171,6 +172,7 @@ def build(context: RequestContext, log: StageLog) -> BuiltRequest:
 def assemble_layers(context: RequestContext, log: StageLog, remaining: History) -> Assembled:
     """The stages from the history to the four layers, which `cachecheck` repeats."""
     valid = log.run(StageName.VALIDATE_HISTORY, stages.validate, context, remaining)
+    log.run(StageName.OFFER_TOOLS, stages.offer_tools, context)
     panels = log.run(StageName.REFRESH_PANELS, stages.refresh_panels, context)
     arguments = log.run(StageName.PREPARE_ARGUMENTS, stages.prepare_arguments, context)
     texts = log.run(StageName.RENDER_TEMPLATES, stages.render_texts, context, arguments)
@@ -186,7 +188,7 @@ def check(
 ) -> StageResult[tuple[Payload, tuple[Remark, ...]]]:
     """The payload and the findings about its signatures. Raises PromptError."""
     model = context.session.model
-    config = generation_config(context.options, context.capabilities)
+    config = generation_config(context.options, context.capabilities, context.sent_schema)
     payload = assemble(layers, config, model=model, cached_content=plan.name)
     try:
         findings = verify_structure(layers.turns, required=context.capabilities.signatures_required)
@@ -198,7 +200,9 @@ def check(
     return StageResult((payload, findings), figures, status, remarks)
 
 
-def generation_config(options: SessionSettings, capabilities: Capabilities) -> GenerationConfig:
+def generation_config(
+    options: SessionSettings, capabilities: Capabilities, answer_schema: Mapping[str, Any] | None = None
+) -> GenerationConfig:
     """The session's settings, as far as the model supports them."""
     return GenerationConfig(
         temperature=options.temperature if capabilities.sampling else None,
@@ -206,6 +210,7 @@ def generation_config(options: SessionSettings, capabilities: Capabilities) -> G
         thinking_level=options.thinking_level if options.thinking_level in capabilities.levels else "",
         thinking_budget=options.thinking_budget if capabilities.thinking == "budget" else None,
         include_thoughts=options.include_thoughts and capabilities.thinking != "none",
+        answer_schema=answer_schema,
     )
 
 

@@ -36,6 +36,7 @@ from sessions_app.prompt.stage_records import (
     HistoryFigures,
     LayerFigures,
     NotificationFigures,
+    OfferFigures,
     OrderFigures,
     PanelFigures,
     StageStatus,
@@ -171,6 +172,23 @@ class RenderedTexts:
     instructions: Panel | None
 
 
+def offer_tools(context: RequestContext) -> StageResult[None]:
+    """Names what the model, or the form of the request, does not let it ask for."""
+    offer = context.offer
+    figures = OfferFigures(
+        functions=len(context.tools),
+        tools=offer.tools,
+        schemas=int(offer.has_schema),
+        left=len(offer.left_out),
+    )
+    model = context.capabilities.model
+    remarks = tuple(
+        Remark(code=RemarkCode.LEFT_OUT, what=one.what, why=one.why.value, model=model)
+        for one in offer.left_out
+    )
+    return StageResult(None, figures, StageStatus.NOTICED if remarks else StageStatus.OK, remarks)
+
+
 def refresh_panels(context: RequestContext) -> StageResult[tuple[Panel, ...]]:
     """Reads the active panels; `changed` of a panel is the time its content changed."""
     on = frozenset(context.tools)
@@ -235,6 +253,7 @@ def build_layers(
         rounded_time(context.run.now, context.options),
         history.turns,
         context.toolbox.declarations(context.tools),
+        own_tools=context.offer.tools,
         clock_minutes=context.options.clock_minutes,
     )
     return StageResult(built, LayerFigures(turns=len(history.turns), buffered=len(built.buffered)))
