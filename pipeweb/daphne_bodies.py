@@ -15,8 +15,11 @@ import daphne.server
 from daphne.http_protocol import HTTPFactory, WebRequest
 from twisted.web.http import HTTPChannel
 
+from pipeweb.daphne_sockets import Socket
+from pipeweb.daphne_writes import write_now
 from sessions_app.capture.paths import BREAK_OFF, is_relayed
 from sessions_app.chat.handshake import session_key_in
+from sessions_app.chat.sockets import WRITE_NOW
 
 AHEAD = 256 * 1024
 """Bytes of a body that wait for the application before the connection is paused."""
@@ -107,8 +110,9 @@ class StreamedRequest(WebRequest):  # type: ignore[misc]
         """Writes a piece of a chunked response; False where that takes the usual way."""
         if not (piece and self.startedWriting and self.chunked) or self.finished or self._disconnected:
             return False
+        if not write_now(self.channel.transport, b"%x\r\n%b\r\n" % (len(piece), piece)):
+            return False
         self.sentLength += len(piece)
-        self.channel.write_now(b"%x\r\n%b\r\n" % (len(piece), piece))
         return True
 
     def _upgrade(self) -> None:
@@ -178,15 +182,6 @@ class Channel(HTTPChannel):
         self.persistent = False
         self._is_cut = True
 
-    def write_now(self, data: bytes) -> None:
-        """At once where nothing waits; Twisted would ask first whether there is room: two rounds more."""
-        transport, sent = self.transport, 0
-        if not (transport.dataBuffer or transport._tempDataBuffer):
-            written = transport.writeSomeData(data)
-            sent = written if isinstance(written, int) else 0
-        if sent < len(data):
-            transport.write(data[sent:])
-
     def rawDataReceived(self, data: bytes) -> None:
         if not self._is_lingering:
             super().rawDataReceived(data)
@@ -226,6 +221,8 @@ class BodyFactory(HTTPFactory):  # type: ignore[misc]
 
 def _create_application(server: Any, protocol: Any, scope: dict[str, Any]) -> Any:
     """As `daphne.server.Server.create_application`, with the queue of a streamed request."""
+    if isinstance(protocol, Socket):
+        scope[WRITE_NOW] = protocol.write_now
     if not isinstance(protocol, StreamedRequest):
         return daphne.server.Server.create_application(server, protocol, scope)
     queue = BodyQueue(protocol)

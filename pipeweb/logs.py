@@ -11,9 +11,9 @@ import traceback
 from collections.abc import Iterator
 from typing import Any
 
-TOKENS = re.compile(r"(?i)(/(?:sign-in|shared|capture)/+)[^\s/?'\"]+")
+TOKENS = re.compile(r"(?i)(/(?:sign-in|shared|capture|password|register/mail)/+)[^\s/?'\"]+")
 QUERIES = re.compile(r"(?i)(/capture/[^\s?'\"]*\?)[^\s'\"]+")
-SECRETS = re.compile(r"(?i)([?&;]\$?(?:key|access_token|upload_id)=)[^\s&'\"]+")
+SECRETS = re.compile(r"(?i)([?&;]\$?(?:key|access_token|upload_id|code|state)=)[^\s&'\"]+")
 ENCODED = re.compile(r"%([0-9a-fA-F]{2})")
 TASK_EXCEPTION = re.compile(r"exception=.*", re.S)
 """asyncio writes an unretrieved exception of a task into its message."""

@@ -29,6 +29,15 @@ environment.refuse_unknown(
         "PIPEWEB_RECORDINGS",
         "PIPEWEB_LOOPBACK_PAGES",
         "PIPEWEB_CAPTURE",
+        "PIPEWEB_MCP_COMMANDS",
+        "PIPEWEB_MCP_ASK_MINUTES",
+        "PIPEWEB_ACCOUNTS",
+        "PIPEWEB_REGISTRATION",
+        "PIPEWEB_SECOND_FACTOR",
+        "PIPEWEB_OIDC_ISSUER",
+        "PIPEWEB_OIDC_CLIENT",
+        "PIPEWEB_OIDC_SECRET",
+        "PIPEWEB_OIDC_NAME",
     },
 )
 
@@ -95,6 +104,39 @@ PIPEWEB_LOOPBACK_PAGES = environment.flag("PIPEWEB_LOOPBACK_PAGES", default=Fals
 #: Whose requests are relayed under /capture/: those of programs on this machine (local), any (network), off.
 PIPEWEB_CAPTURE = environment.choice("PIPEWEB_CAPTURE", ("local", "network", "off"), "local")
 
+#: Programs that administrators may start as MCP servers: absolute paths, comma-separated. Default: none.
+PIPEWEB_MCP_COMMANDS = environment.names("PIPEWEB_MCP_COMMANDS")
+if any(not Path(command).is_absolute() for command in PIPEWEB_MCP_COMMANDS):
+    raise SettingsError("PIPEWEB_MCP_COMMANDS takes absolute paths.", hint="/usr/bin/node,/usr/local/bin/uvx")
+
+#: Minutes after which a call of an MCP tool that nobody allowed counts as refused.
+PIPEWEB_MCP_ASK_MINUTES = environment.number("PIPEWEB_MCP_ASK_MINUTES", 10)
+#: one: the stock sign-in by password or link. team: second factor, devices, sign-in with a provider.
+PIPEWEB_ACCOUNTS = environment.choice("PIPEWEB_ACCOUNTS", ("one", "team"), "one")
+
+#: Who may make an account: nobody (closed), whoever the provider below lets in (provider), anybody (open).
+PIPEWEB_REGISTRATION = environment.choice("PIPEWEB_REGISTRATION", ("closed", "provider", "open"), "closed")
+
+#: Who has to have a second factor: nobody (optional), staff, everybody.
+PIPEWEB_SECOND_FACTOR = environment.choice(
+    "PIPEWEB_SECOND_FACTOR", ("optional", "staff", "everybody"), "optional"
+)
+
+#: An OpenID Connect provider that people may sign in with: its address, our id and secret there, its name.
+PIPEWEB_OIDC_ISSUER = environment.url("PIPEWEB_OIDC_ISSUER", ("http", "https"))
+PIPEWEB_OIDC_CLIENT = environment.text("PIPEWEB_OIDC_CLIENT")
+PIPEWEB_OIDC_SECRET = environment.text("PIPEWEB_OIDC_SECRET")
+PIPEWEB_OIDC_NAME = environment.text("PIPEWEB_OIDC_NAME", "single sign-on")
+
+# What accounts of this provider are stored under; `pipeweb.team` sets it.
+OIDC_PROVIDER_ID = ""
+
+#: smtp://user:password@host:587 or smtps://host: the server that sends mail to people of a team.
+EMAIL_URL = environment.url("EMAIL_URL", ("smtp", "smtps"))
+
+#: The sender of these mails.
+DEFAULT_FROM_EMAIL = environment.text("DEFAULT_FROM_EMAIL", "pipeweb@localhost")
+
 #: DEBUG, INFO, WARNING, ERROR or CRITICAL. Content of sessions is never logged.
 LOG_LEVEL = environment.choice("LOG_LEVEL", LEVELS, "WARNING" if DEBUG else "INFO")
 
@@ -149,7 +191,7 @@ TEMPLATES = [
                     ["pipeweb.template_loader.Loader", "django.template.loaders.app_directories.Loader"],
                 )
             ],
-            "builtins": ["sessions_app.templatetags.icons"],
+            "builtins": ["sessions_app.templatetags.icons", "sessions_app.templatetags.kept"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -235,3 +277,8 @@ CSRF_COOKIE_NAME = "pipeweb_csrf"
 CSRF_COOKIE_SECURE = not DEBUG
 
 LOGGING = logging_config(LOG_LEVEL, json=not DEBUG)
+
+if PIPEWEB_ACCOUNTS == "team":
+    from pipeweb.team import team_settings
+
+    globals().update(team_settings(globals()))

@@ -21,8 +21,12 @@ IMPORT_LIMIT = 50 * 2**20
 HAR_LIMIT = 50 * 2**20
 """Bytes of an imported HTTP archive."""
 
+FILL_LIMIT = 20_000_000
+"""Bytes of the files that are put into a workspace with one form."""
+
 FILE_LIMITS: Mapping[str, int] = {
     "attach": FILE_LIMIT,
+    "fill": FILL_LIMIT,
     "har": HAR_LIMIT,
     "import": IMPORT_LIMIT,
     "upload": UPLOAD_LIMIT,

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from sessions_app.mcp_codes import Choice, Decision
 from sessions_app.media import COUNT_LIMIT
 from sessions_app.values import Text
 
@@ -104,6 +105,15 @@ class Ack(Wire):
     seq: Annotated[int, Field(ge=0, le=SEQ_LIMIT)]
 
 
+class Decide(Wire):
+    """Answer an ask of a run that waits: call number `index` of its round."""
+
+    type: Literal["decide"] = "decide"
+    run: UUID
+    index: Annotated[int, Field(ge=0, le=SEQ_LIMIT)]
+    choice: Choice
+
+
 class Withdraw(Wire):
     """Remove a queued message."""
 
@@ -111,8 +121,9 @@ class Withdraw(Wire):
     client_id: UUID
 
 
-Command = Annotated[Send | Stop | Retry | Resume | Edit | Join | Ack | Withdraw, Field(discriminator="type")]
-COMMANDS: TypeAdapter[Send | Stop | Retry | Resume | Edit | Join | Ack | Withdraw] = TypeAdapter(Command)
+AnyCommand = Send | Stop | Retry | Resume | Edit | Join | Ack | Withdraw | Decide
+Command = Annotated[AnyCommand, Field(discriminator="type")]
+COMMANDS: TypeAdapter[AnyCommand] = TypeAdapter(Command)
 
 
 class Hello(Wire):
@@ -260,6 +271,28 @@ class Result(RunEvent):
     ms: float
 
 
+class Ask(RunEvent):
+    """A person is asked before the call of the same step and index; refused at `expires_at` (ISO)."""
+
+    type: Literal["ask"] = "ask"
+    step: int
+    index: int
+    title: str
+    server: str
+    args: str
+    expires_at: str
+
+
+class Decided(RunEvent):
+    """What became of the ask of the same step and index; `words` says it."""
+
+    type: Literal["decided"] = "decided"
+    step: int
+    index: int
+    decision: Decision
+    words: str
+
+
 class Status(RunEvent):
     """What the run is doing, as text; `wait` is a countdown in seconds."""
 
@@ -292,6 +325,8 @@ Event = Annotated[
     | Open
     | Call
     | Result
+    | Ask
+    | Decided
     | Status
     | Finished,
     Field(discriminator="type"),

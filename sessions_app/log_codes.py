@@ -6,15 +6,22 @@ from enum import StrEnum
 class LoggedAction(StrEnum):
     """The comments name the figures. Figures hold names, numbers and reasons, never content of a session."""
 
-    # way: password, link or second_factor | nothing.
+    # way: a `SignInWay` | the same, or nothing | nothing.
     SIGNED_IN = "signed_in"
     SIGN_IN_FAILED = "sign_in_failed"
     SIGNED_OUT = "signed_out"
+    # devices: how many were signed out.
     SIGNED_OUT_EVERYWHERE = "signed_out_everywhere"
+    DEVICE_SIGNED_OUT = "device_signed_out"
     PASSWORD_CHANGED = "password_changed"  # noqa: S105
     SECOND_FACTOR_ADDED = "second_factor_added"
     SECOND_FACTOR_REMOVED = "second_factor_removed"
     RECOVERY_CODES_MADE = "recovery_codes_made"
+    PASSWORD_LINK_MADE = "password_link_made"  # noqa: S105
+    ADDRESS_CONFIRMED = "address_confirmed"
+    # name: what the provider is called.
+    PROVIDER_CONNECTED = "provider_connected"
+    PROVIDER_DISCONNECTED = "provider_disconnected"
     # filters: names of what a list was narrowed by.
     STAFF_VIEWED = "staff_viewed"
     # reason, minutes | reason, page | nothing.
@@ -32,6 +39,8 @@ class LoggedAction(StrEnum):
     PRICE_CHANGED = "price_changed"
     LIMIT_CHANGED = "limit_changed"
     ROLE_CHANGED = "role_changed"
+    # An MCP server or tool: changes as above; of secrets the names.
+    SERVER_CHANGED = "server_changed"
     # name, count of rows.
     ADMIN_ACTION = "admin_action"
     # uses_server_key | nothing.

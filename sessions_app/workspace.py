@@ -142,6 +142,13 @@ class Workspace:
             _write_temporary(path.parent, [data], max(UPLOAD_LIMIT, WRITE_LIMIT)).replace(path)
         return path
 
+    def create(self, relative: str, data: bytes) -> Path:
+        """Writes a file at a path that is free."""
+        path = self.writable(relative, "")
+        if path.exists():
+            raise WorkspaceError(f"There is a file “{relative}” already.", hint="Choose another name.")
+        return self.write_bytes(relative, data)
+
     def move(self, relative: str, to: str) -> Path:
         """Renames a file to a path that is free; missing folders are created."""
         path, target = self._file(relative), self.writable(to, "")

@@ -32,6 +32,7 @@ LIMITS = [
     ("upload", RefusalCode.UPLOAD_MB_PER_DAY, {"upload_mb_per_day": 2}),
     ("attach", RefusalCode.UPLOAD_MB_PER_DAY, {"upload_mb_per_day": 2}),
     ("attach", RefusalCode.STORAGE_MB, {"storage_mb": 2}),
+    ("fill", RefusalCode.UPLOAD_MB_PER_DAY, {"upload_mb_per_day": 2}),
     ("har", RefusalCode.UPLOAD_MB_PER_DAY, {"upload_mb_per_day": 2}),
     ("har", RefusalCode.STORAGE_MB, {"storage_mb": 2}),
     ("import", RefusalCode.UPLOAD_MB_PER_DAY, {"upload_mb_per_day": 2}),

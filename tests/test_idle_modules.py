@@ -23,7 +23,14 @@ UNUSED = {
     "aiohttp": "a request to the provider or of another program",
     "sessions_app.conform": "a command",
     "sessions_app.audit": "a command",
+    "mcp": "an MCP server",
+    "sessions_app.mcp.connection": "an MCP server",
     "sessions_app.documents.converting": "a Word document",
+    "allauth": "PIPEWEB_ACCOUNTS",
+    "qrcode": "PIPEWEB_ACCOUNTS",
+    "requests": "PIPEWEB_ACCOUNTS",
+    "sessions_app.accounts.team": "PIPEWEB_ACCOUNTS",
+    "pipeweb.team": "PIPEWEB_ACCOUNTS",
 }
 """Modules, and what has to be set or asked for before one is imported."""
 

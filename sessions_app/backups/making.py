@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from sessions_app.backups.archive import DATABASE, FORMAT, SECRETS, WORKSPACES, Manifest, written
 from sessions_app.backups.databases import copy_database
+from sessions_app.context.mcp_secrets import FOLDER as MCP_SECRETS
 from sessions_app.health.middleware import version
 
 SECRET_FILES = ("secret_key", "gemini_key")
@@ -26,6 +27,8 @@ def make_backup(path: Path, *, with_secrets: bool) -> Manifest:
         packer.add_tree(WORKSPACES, Path(settings.PIPEWEB_WORKSPACES))
         for name in SECRET_FILES if with_secrets else ():
             packer.add(f"{SECRETS}/{name}", Path(settings.PIPEWEB_DATA) / name)
+        if with_secrets:
+            packer.add_tree(f"{SECRETS}/{MCP_SECRETS}", Path(settings.PIPEWEB_DATA) / MCP_SECRETS)
         manifest = Manifest(
             format=FORMAT,
             made_at=timezone.now(),

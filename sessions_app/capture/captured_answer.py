@@ -29,6 +29,7 @@ from sessions_app.models.turn import searched_text
 from sessions_app.prompt import wire
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.parts import content, parts_of
+from sessions_app.prompt.provider_tools import KEPT_OF_CUT, whole_uses
 from sessions_app.prompt.reply import Reply, Usage
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
@@ -39,9 +40,6 @@ from sessions_app.runs.reply_progress import ReplyProgress
 
 RELAY_ERROR = "RelayRefused"
 """`Exchange.error["kind"]` of a request that Pipeweb did not relay to its end; `reason` is a CaptureFault."""
-
-_SAID = ("text", "thought", "other")
-"""Kinds of parts that are kept of an answer that did not end; half a call is not."""
 
 
 def end_exchange(captured: CapturedRequest, body: bytes, remembered: RememberedHistories) -> None:
@@ -197,7 +195,7 @@ def _answer_content(reply: Reply, *, is_cut: bool) -> tuple[TurnKind, bytes] | N
         return TurnKind.MODEL_RESPONSE, reply.wire
     if not reply.text:
         return None
-    kept = [part.raw for part in parts_of(reply.wire) if part.kind in _SAID]
+    kept = [part.raw for part in whole_uses(parts_of(reply.wire)) if part.kind in KEPT_OF_CUT]
     return TurnKind.MODEL_RESPONSE, wire.dumps(content("model", kept))
 
 

@@ -9,11 +9,13 @@ nothing else of the project.
 import re
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 from sessions_app.catalogue.entries import (
     CatalogueModel,
     LifecycleChange,
     ModelTraits,
+    PublishedSearchPrice,
     build_catalogue,
     price,
 )
@@ -27,6 +29,12 @@ GENERATION_4 = ModelTraits(
     input_limit=1_048_576,
     output_limit=65_536,
     sampling=False,
+    own_tools=("google_search", "url_context", "code_execution"),
+    mixes_tools=True,
+    tools_source=(
+        "ai.google.dev/gemini-api/docs/tool-combination: Gemini 3 and later; recorded for 3 Flash with "
+        "functions and with a schema; ag2ai/ag2#3145 (2026-08-10): 3.1 Pro, 3.6 Flash, 3.5 Flash-Lite"
+    ),
 )
 FLASH_3 = replace(
     GENERATION_4, explicit_minimum=1_024, levels=("MINIMAL", "LOW", "MEDIUM", "HIGH"), sampling=True
@@ -37,10 +45,24 @@ FLASH_3_7 = replace(FLASH_3, levels=("LOW", "MEDIUM", "HIGH"))
 PRO_3 = replace(FLASH_3, levels=("LOW", "MEDIUM", "HIGH"))
 # A recording of May 2026 keeps 1,090 tokens on 2.5 Flash, so the explicit minimum is that of 3.
 GENERATION_2_5 = replace(
-    FLASH_3, implicit_minimum=2_048, thinking="budget", levels=(), signatures_required=False
+    FLASH_3,
+    implicit_minimum=2_048,
+    thinking="budget",
+    levels=(),
+    signatures_required=False,
+    mixes_tools=False,
+    tools_source=(
+        "recorded for 2.5 Flash and 2.5 Pro; refusals of combinations: symfony/ai#803 (2025-10-22), "
+        "csells/dartantic#96 (2026-01-31)"
+    ),
 )
 GENERATION_2 = replace(
-    GENERATION_2_5, explicit_minimum=4_096, implicit_minimum=4_096, thinking="none", output_limit=8_192
+    GENERATION_2_5,
+    explicit_minimum=4_096,
+    implicit_minimum=4_096,
+    thinking="none",
+    output_limit=8_192,
+    own_tools=(),
 )
 UNKNOWN = replace(GENERATION_2, explicit_minimum=None, input_limit=131_072)
 
@@ -59,6 +81,24 @@ LISTED = date(2026, 10, 7)
 AFTER_2026 = "Google's price page as quoted by pydantic/genai-prices#564; storage: theopenco/llmgateway#3164"
 REROUTED = "Google's changelog of 2026-10-08 (ai.google.dev/gemini-api/docs/changelog)"
 SHUT_DOWN = "Google's deprecations page as quoted on 2026-11-10 (aideprecations.com)"
+SEARCH_3 = (
+    PublishedSearchPrice(
+        valid_from=LISTED,
+        usd=Decimal(14),
+        per="query",
+        source="litellm 1.109.1 (web_search_billing_unit per_query); 5,000 prompts a month are free",
+    ),
+)
+"""Of Gemini 3 and later; also Google's page as quoted at discuss.ai.google.dev, 134866: $14 per 1,000."""
+
+SEARCH_2_5 = (
+    PublishedSearchPrice(
+        valid_from=LISTED,
+        usd=Decimal(35),
+        per="prompt",
+        source="litellm 1.109.1; per prompt: discuss.ai.google.dev, 102927; 1,500 or more a day are free",
+    ),
+)
 RECORDED = "modelVersion of recorded answers; the day is that of the serving model's release"
 
 
@@ -77,6 +117,7 @@ CATALOGUE = build_catalogue(
             "Gemini 4 Argon",
             4.0,
             GENERATION_4,
+            search_prices=SEARCH_3,
             prices=(
                 price(
                     date(2026, 10, 13),
@@ -97,6 +138,7 @@ CATALOGUE = build_catalogue(
             "Gemini 3.8 Flash",
             3.8,
             FLASH_3_7,
+            search_prices=SEARCH_3,
             prices=(
                 price(LISTED, "0.75 0.075 3.75", storage="0.50", source=f"{PAGE}: until 2026-12-31"),
                 price(date(2027, 1, 1), "1.50 0.15 7.50", storage="1.00", source=f"{PAGE}: from 2027-01-01"),
@@ -115,6 +157,7 @@ CATALOGUE = build_catalogue(
             "Gemini 3.6 Flash",
             3.6,
             FLASH_3,
+            search_prices=SEARCH_3,
             prices=(
                 price(LISTED, "0.75 0.075 3.75", storage=None, source=f"{PAGE}: until 2026-12-31"),
                 price(date(2027, 1, 1), "1.50 0.15 7.50", storage="1.00", source=AFTER_2026),
@@ -125,6 +168,7 @@ CATALOGUE = build_catalogue(
             "Gemini 3.5 Flash",
             3.5,
             FLASH_3,
+            search_prices=SEARCH_3,
             prices=(
                 price(
                     LISTED, "1.50 0.15 9.00", storage=None, source=f"{PAGE}; cached: a tenth, as of its kin"
@@ -137,6 +181,7 @@ CATALOGUE = build_catalogue(
             "Gemini 3.5 Flash-Lite",
             3.5,
             FLASH_3,
+            search_prices=SEARCH_3,
             prices=(price(LISTED, "0.30 0.03 2.50", storage=None, source=PAGE),),
         ),
         CatalogueModel(
@@ -144,6 +189,7 @@ CATALOGUE = build_catalogue(
             "Gemini 3.1 Flash-Lite",
             3.1,
             FLASH_3,
+            search_prices=SEARCH_3,
             prices=(price(LISTED, "0.25 0.025 1.50", storage=None, source=PAGE),),
         ),
         CatalogueModel(
@@ -151,6 +197,7 @@ CATALOGUE = build_catalogue(
             "Gemini 3.1 Pro Preview",
             3.1,
             PRO_3,
+            search_prices=SEARCH_3,
             prices=(
                 price(LISTED, "2.00 0.20 12.00", storage="4.50", source=PAGE, long_prompts="4.00 0.40 18.00"),
             ),
@@ -173,6 +220,7 @@ CATALOGUE = build_catalogue(
             "Gemini 3 Flash Preview",
             3.0,
             FLASH_3,
+            search_prices=SEARCH_3,
             prices=(price(LISTED, "0.50 0.05 3.00", storage="1.00", source=PAGE),),
         ),
         CatalogueModel(
@@ -180,6 +228,7 @@ CATALOGUE = build_catalogue(
             "Gemini 2.5 Pro",
             2.5,
             GENERATION_2_5,
+            search_prices=SEARCH_2_5,
             prices=(
                 price(
                     LISTED, "1.25 0.125 10.00", storage="4.50", source=PAGE, long_prompts="2.50 0.25 15.00"
@@ -192,6 +241,7 @@ CATALOGUE = build_catalogue(
             "Gemini 2.5 Flash",
             2.5,
             GENERATION_2_5,
+            search_prices=SEARCH_2_5,
             prices=(price(LISTED, "0.30 0.03 2.50", storage="1.00", source=PAGE),),
             lifecycle=(_routed_to("gemini-3.5-flash-lite", date(2026, 12, 1), SHUT_DOWN),),
         ),
@@ -201,6 +251,7 @@ CATALOGUE = build_catalogue(
             2.5,
             GENERATION_2_5,
             is_emulated=False,
+            search_prices=SEARCH_2_5,
             prices=(price(LISTED, "0.10 0.01 0.40", storage="1.00", source=PAGE),),
         ),
         CatalogueModel(

@@ -21,6 +21,9 @@ class ModelTraits:
     `implicit_minimum` is the shortest prefix that the provider caches of its own accord.
     `levels` are the thinking levels a request may name; empty unless `thinking` is "level".
     `signatures_required`: a function call of the current turn without its signature is refused.
+    `own_tools` are those of the provider that a request may declare (`prompt.provider_tools`);
+    `mixes_tools`: they may stand beside functions, and either beside a JSON schema of the answer.
+    `tools_source` says where both were read.
     """
 
     explicit_minimum: int | None
@@ -31,6 +34,22 @@ class ModelTraits:
     input_limit: int
     output_limit: int
     sampling: bool
+    own_tools: tuple[str, ...]
+    mixes_tools: bool
+    tools_source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedSearchPrice:
+    """US dollars per thousand searches from one day on, beside the tokens.
+
+    A search is a `query`, or a `prompt` that was answered with a search, however many queries it took.
+    """
+
+    valid_from: date
+    usd: Decimal
+    per: Literal["query", "prompt"]
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +97,7 @@ class CatalogueModel:
     traits: ModelTraits
     is_emulated: bool = True
     prices: tuple[PublishedPrice, ...] = ()
+    search_prices: tuple[PublishedSearchPrice, ...] = ()
     lifecycle: tuple[LifecycleChange, ...] = ()
 
     def price_on(self, day: date) -> PublishedPrice | None:
@@ -142,11 +162,13 @@ def _faults_of(entry: CatalogueModel, catalogue: Mapping[str, CatalogueModel]) -
         yield f"served_by or successor names {unlisted[0]}, which is not listed"
     elif not any(catalogue[name].prices for name in (entry.name, *_serving(entry))):
         yield "prices are missing, its own or those of served_by"
-    dated = (entry.prices, entry.lifecycle)
+    dated = (entry.prices, entry.search_prices, entry.lifecycle)
     if any(not row.source for rows in dated for row in rows):
         yield "source of a price or of a change is missing"
     if any(len({row.valid_from for row in rows}) < len(rows) for rows in dated):
         yield "two prices or two changes have the same valid_from"
+    if entry.traits.own_tools and not entry.traits.tools_source:
+        yield "source of its tools is missing"
     if (entry.traits.thinking == "level") != bool(entry.traits.levels):
         yield "levels and thinking disagree"
 

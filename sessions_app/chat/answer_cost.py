@@ -44,7 +44,7 @@ def _total(each: Sequence[Money | None]) -> str:
     if not known:
         return "cost unknown"
     emulated = _sum(money for money in known if money.source is MoneySource.EMULATOR)
-    is_bound = len(known) < len(each) or any(money.at_least for money in known)
+    is_bound = len(known) < len(each) or any(money.is_bound for money in known)
     bound = "at_least" if is_bound else "estimated" if any(money.estimated for money in known) else "exact"
     return costs.amount(_sum(known) - emulated, emulated, costs.BOUNDS[bound])
 
@@ -57,11 +57,16 @@ def _sum(each: Iterable[Money]) -> Decimal:
 class AnswerUsage:
     """The line below an answer: ribbon and verdict of its last request, tokens and cost of all.
 
-    `others` are the models that answered in the place of the chosen one: (chosen, answered).
+    Equal where the line says the same. `others` are the models that answered in the place of the chosen one:
+    (chosen, answered).
     """
 
-    requests: int
-    last: Exchange
+    numbers: tuple[int, ...]
+    """Of the requests, the last one last."""
+    ribbon: Ribbon
+    verdict: str
+    """The badge of the last verdict; empty while it is unknown."""
+    has_hit: bool
     prompt: int
     cached: int
     output: int
@@ -74,9 +79,12 @@ class AnswerUsage:
         """None for a run without exchanges."""
         if not exchanges:
             return None
+        last = exchanges[-1]
         return cls(
-            requests=len(exchanges),
-            last=exchanges[-1],
+            numbers=tuple(one.number for one in exchanges),
+            ribbon=ribbon_of(last),
+            verdict=verdicts.badge(last.verdict),
+            has_hit=bool(last.cached_tokens),
             prompt=sum(one.prompt_tokens or 0 for one in exchanges),
             cached=sum(one.cached_tokens or 0 for one in exchanges),
             output=sum(one.output_tokens or 0 for one in exchanges),
@@ -88,8 +96,13 @@ class AnswerUsage:
         )
 
     @property
-    def ribbon(self) -> Ribbon:
-        return ribbon_of(self.last)
+    def requests(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def last(self) -> int:
+        """The number of the last request."""
+        return self.numbers[-1]
 
     @property
     def percent(self) -> int:
@@ -108,15 +121,6 @@ class AnswerUsage:
         tokens = usage.tokens(self.prompt, self.output, self.thoughts) if self.prompt else ""
         cache = usage.cached(self.cached, self.prompt) if self.prompt else ""
         return [line for line in (tokens, cache, usage.cost(self.cost.total)) if line]
-
-    @property
-    def verdict(self) -> str:
-        """The badge of the last verdict; empty while it is unknown."""
-        return verdicts.badge(self.last.verdict)
-
-    @property
-    def has_hit(self) -> bool:
-        return bool(self.last.cached_tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from sessions_app.chat.model_offers import LEVEL_LABELS
-from sessions_app.chat.session_form import model_choices, within_limit
+from sessions_app.chat.session_form import checked_schema, model_choices, option_field, within_limit
 from sessions_app.chat.tool_groups import ToolGroup, tool_groups
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.fields import LinesField, RowsField, UnchangedTextsForm, VerbatimTextField
@@ -47,6 +47,8 @@ class OwnAssistantForm(UnchangedTextsForm):
         choices=list(LEVEL_LABELS.items()), required=False, help_text="Of those that the model takes."
     )
     tools = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
+    provider_tools = option_field("provider_tools")
+    answer_schema = option_field("answer_schema")
     starters = LinesField(
         most=STARTERS_LIMIT,
         longest=STARTER_LENGTH,
@@ -57,7 +59,7 @@ class OwnAssistantForm(UnchangedTextsForm):
         model = Assistant
         fields = (
             *("name", "description", "instructions", "model", "thinking_level", "tools", "roles"),
-            *("procedure", "language", "starters"),
+            *("procedure", "language", "starters", "provider_tools", "answer_schema"),
         )
         field_classes = {"instructions": VerbatimTextField, "roles": RowsField}
         widgets = {
@@ -71,12 +73,13 @@ class OwnAssistantForm(UnchangedTextsForm):
         self.instance.owner = owner
         self.initial["symbol"] = self.instance.symbol
         self.initial["emoji"] = "" if self.instance.symbol else self.instance.icon
-        self.initial["tools"] = available_tools().enabled(self.instance.tools)
+        self._tools = available_tools(owner.pk)
+        self.initial["tools"] = self._tools.enabled(self.instance.tools)
         self._set_choices()
 
     def _set_choices(self) -> None:
         fields: dict[str, Any] = self.fields
-        fields["tools"].choices = [(tool.name, tool.title) for tool in available_tools()]
+        fields["tools"].choices = [(tool.name, tool.title) for tool in self._tools]
         fields["model"].choices = [("", "As the chat chooses"), *model_choices(self.instance.model)]
         for name, kind in (("roles", PromptText.Kind.ROLE), ("procedure", PromptText.Kind.PROCEDURE)):
             fields[name].required = False
@@ -85,7 +88,7 @@ class OwnAssistantForm(UnchangedTextsForm):
 
     @property
     def tool_groups(self) -> list[ToolGroup]:
-        return tool_groups(self["tools"])
+        return tool_groups(self["tools"], self._tools)
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
@@ -100,7 +103,10 @@ class OwnAssistantForm(UnchangedTextsForm):
     def clean_tools(self) -> list[str] | None:
         """None for the standard selection, so that tools that become standard later are on."""
         chosen: list[str] = self.cleaned_data["tools"]
-        return None if set(chosen) == set(available_tools().standard) else sorted(chosen)
+        return None if set(chosen) == set(self._tools.standard) else sorted(chosen)
+
+    def clean_answer_schema(self) -> str:
+        return checked_schema(self.cleaned_data["answer_schema"])
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()

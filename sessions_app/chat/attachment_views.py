@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
+from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_GET, require_POST
 
 from sessions_app.accounts.reading import readable_session
@@ -45,6 +46,23 @@ SANDBOX_HEADERS = {
 }
 """Headers for untrusted files: no script runs and nothing is loaded."""
 
+
+SUGGESTION_HEADERS = SANDBOX_HEADERS | {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self';"
+        " sandbox allow-popups allow-popups-to-escape-sandbox"
+    ),
+    "Referrer-Policy": "no-referrer",
+}
+"""As untrusted as a file; its links open in tabs of their own."""
+
+SUGGESTION_PAGE = "".join(
+    (
+        '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">',
+        '<base target="_blank">',
+    )
+)
+"""Before the provider's HTML: its links have no target, and nothing but their frame to open in."""
 
 PASTED = "text/plain"
 """The type of a long text that was pasted into the message."""
@@ -114,6 +132,18 @@ def turn_media(request: AuthenticatedRequest, public: UUID, turn: UUID, part: in
     if body is None:
         raise Http404
     return file_response(body, found.mime, found.name)
+
+
+@login_required
+@xframe_options_sameorigin
+@require_GET
+def suggestions(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
+    """The search suggestions of an answer: the provider's HTML as it came, for a frame of its own."""
+    session = readable_session(request, public)
+    found = get_object_or_404(session.turns, public=turn).cited.suggestions
+    if not found:
+        raise Http404
+    return HttpResponse(SUGGESTION_PAGE + found, headers=SUGGESTION_HEADERS)
 
 
 def file_response(body: bytes, mime: str, name: str) -> HttpResponse:

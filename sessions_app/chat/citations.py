@@ -32,7 +32,10 @@ class ShownSource:
             host if host not in title else "",
             "" if address else source.uri[:SHOWN_ADDRESS],
             *wording.details(
-                is_quoted=source.kind == "quoted", licence=source.licence, is_read=source.is_read
+                is_quoted=source.kind == "quoted",
+                licence=source.licence,
+                is_read=source.is_read,
+                status=source.status,
             ),
         )
         return cls(number, title, address, tuple(filter(None, details)))
@@ -40,11 +43,14 @@ class ShownSource:
 
 @dataclass(frozen=True, slots=True)
 class ShownCitations:
-    """`scope` begins the ids of the sources; `queries` have the addresses of their searches."""
+    """`scope` begins the ids of the sources; `queries` have the addresses of their searches. The HTML of the
+    provider's suggestions (`has_suggestions`) has a page of its own.
+    """
 
     scope: str
     sources: tuple[ShownSource, ...]
     queries: tuple[tuple[str, str], ...]
+    has_suggestions: bool = False
 
     @classmethod
     def of(cls, citations: Citations, scope: str) -> Self:
@@ -52,6 +58,7 @@ class ShownCitations:
             scope=scope,
             sources=tuple(ShownSource.of(number, one) for number, one in enumerate(citations.sources, 1)),
             queries=tuple((query, SEARCH + quote_plus(query)) for query in citations.queries),
+            has_suggestions=bool(citations.suggestions),
         )
 
 

@@ -2,22 +2,38 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
+from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
+from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from pydantic import ValidationError
 
 from sessions_app.chat.handshake import Admission, session_key_in
-from sessions_app.chat.sockets import Sockets
+from sessions_app.chat.sockets import WRITE_NOW, Sockets
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import OverLimit, PipewebError, StorageFull
-from sessions_app.events import COMMANDS, Ack, Edit, Hello, Join, Refused, Resume, Retry, Send, Stop, Withdraw
+from sessions_app.events import (
+    COMMANDS,
+    Ack,
+    Decide,
+    Edit,
+    Hello,
+    Join,
+    Refused,
+    Resume,
+    Retry,
+    Send,
+    Stop,
+    Withdraw,
+)
 from sessions_app.metrics import SOCKETS
 from sessions_app.runs.background import isolated
 from sessions_app.runs.runner import Runner
+from sessions_app.runs.session_streams import StreamEvent
 from sessions_app.storage_errors import full_storage_raised
 from sessions_app.wording.refusals import error_texts
 from sessions_app.wording.values import sentence
@@ -67,6 +83,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self._run: UUID | None = None
         self._acknowledged = -1
         self._has_room = asyncio.Event()
+        self._write: Callable[[Sequence[str]], bool] | None = None
 
     async def __call__(self, *asgi: Any) -> None:
         # disconnect() is not called when connect() or a command fails.
@@ -84,14 +101,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 self.sockets.remove(self)
 
     async def dispatch(self, message: Any) -> None:
-        if message["type"] == "websocket.connect":
-            # Channels would wait for the thread of the runs first, to close old connections of it.
-            await self.websocket_connect(message)
-        else:
-            await super().dispatch(message)
+        # Channels would wait for the thread of the runs first, to close old connections of it; each piece of
+        # database work sees to that itself.
+        await getattr(self, get_handler_name(message))(message)
 
     async def connect(self) -> None:
         scope: Any = self.scope
+        self._write = scope.get(WRITE_NOW)
         key = session_key_in(dict(scope.get("headers", [])).get(b"cookie", b""))
         # Accept first: browsers report a rejected handshake as a network error and keep retrying, and
         # Daphne ends one that takes five seconds.
@@ -146,11 +162,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
         match command:
             case Ack():
                 self._acknowledge(command)
-            case Join() | Stop() | Withdraw() | Send() | Retry() | Resume() | Edit():
+            case Join() | Stop() | Withdraw() | Send() | Retry() | Resume() | Edit() | Decide():
                 if await self.sockets.is_signed_in(self):
                     await self._carry_out(command)
 
-    async def _carry_out(self, command: Join | Stop | Withdraw | Send | Retry | Resume | Edit) -> None:
+    async def _carry_out(
+        self, command: Join | Stop | Withdraw | Send | Retry | Resume | Edit | Decide
+    ) -> None:
         match command:
             case Join():
                 self._follow(command.run, command.after)
@@ -161,6 +179,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     await self._start_run(command)
             case Stop():
                 await self._change(self.runner.stop(self._session_pk, command.run))
+            case Decide():
+                decided = self.runner.waiting.decide(
+                    self._session_pk, command.run, command.index, command.choice
+                )
+                await self._change(decided)
             case Withdraw():
                 await self._change(self.runner.withdraw(self._session_pk, command.client_id))
 
@@ -217,14 +240,28 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.close(code=BROKEN)
 
     async def _send_events(self, run: UUID | None, after: int) -> None:
-        async with aclosing(self.runner.follow(self._session_pk, run, after, self._head_version)) as events:
-            async for feed, seq, wire in events:
-                if feed is not None and feed.public != self._run:
-                    self._run, self._acknowledged = feed.public, seq - 1
-                while feed is not None and seq - self._acknowledged > WINDOW:
+        sink = self._send_now if self._write else None
+        following = self.runner.follow(self._session_pk, run, after, self._head_version, sink)
+        async with aclosing(following) as events:
+            async for event in events:
+                while not self._has_room_for(event):
                     self._has_room.clear()
                     await self._has_room.wait()
-                await self.send(text_data=wire)
+                await self.send(text_data=event[2])
+
+    def _send_now(self, events: Sequence[StreamEvent]) -> int:
+        """A sink: sends as many as there is room for, by the way that the server has for it."""
+        wires = [wire for _, _, wire in takewhile(self._has_room_for, events)]
+        return len(wires) if wires and self._write is not None and self._write(wires) else 0
+
+    def _has_room_for(self, event: StreamEvent) -> bool:
+        """Whether the page has acknowledged enough to be sent this event, the next of its run."""
+        feed, seq, _ = event
+        if feed is None:
+            return True
+        if feed.public != self._run:
+            self._run, self._acknowledged = feed.public, seq - 1
+        return seq - self._acknowledged <= WINDOW
 
 
 def _client_id(text: str) -> UUID | None:

@@ -157,7 +157,7 @@ def compress(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpRes
         text, earlier = request.POST.get("text", ""), context["material"]
         try:
             if not earlier:
-                raise history_edits.SPLITS_EXCHANGE
+                raise history_edits.SPLITS_EXCHANGE()
             history_edits.compress(found.pk, earlier[0].public, earlier[-1].public, text)
             return _reload_page(request, found, context["done"])
         except RunError as error:

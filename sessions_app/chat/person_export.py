@@ -27,8 +27,14 @@ PIECE = 64 * 1024
 OF_PERSON = ("owner", "user")
 """Names of the columns that say whose a row is."""
 
-SECRET = {"token_hash", "token", "password", "key_hash"}
+SECRET = {"token_hash", "token", "password", "key_hash", "session_key"}
 """Columns with which somebody could sign in or read; they are no content."""
+
+SECRET_OF = {"mfa_authenticator": {"data"}}
+"""The same, by table."""
+
+APPS = ("sessions_app", "account", "mfa", "socialaccount", "usersessions")
+"""Applications with rows of people; those after the first are there in a team only."""
 
 ELSEWHERE = {"Blob", "Session"}
 """Models of a person that have files of their own in the export."""
@@ -110,7 +116,8 @@ def _pieces(path: Any) -> Iterator[bytes]:
 def account_of(person: User) -> dict[str, Any]:
     """The account and every row that names the person as its owner, found by the models themselves."""
     found: dict[str, Any] = {"exported_at": timezone.now(), "account": _columns(person)}
-    for model in apps.get_app_config("sessions_app").get_models():
+    installed = [apps.get_app_config(label) for label in APPS if label in apps.app_configs]
+    for model in (model for app in installed for model in app.get_models()):
         fields = [one.name for one in model._meta.concrete_fields if one.name in OF_PERSON]
         if fields and model.__name__ not in ELSEWHERE:
             rows = model._default_manager.filter(**{fields[0]: person}).order_by("pk")
@@ -121,7 +128,8 @@ def account_of(person: User) -> dict[str, Any]:
 
 def _columns(row: Model) -> dict[str, Any]:
     names = (one.attname for one in row._meta.concrete_fields)
-    return {name: getattr(row, name) for name in names if name not in SECRET}
+    secret = SECRET | SECRET_OF.get(row._meta.db_table, set())
+    return {name: getattr(row, name) for name in names if name not in secret}
 
 
 def _json(value: Any) -> bytes:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from pydantic.fields import FieldInfo
 
 from sessions_app.chat.model_notices import ShownNotice, model_label, shown_notices
+from sessions_app.chat.provider_tools import left_out_notes
 from sessions_app.chat.time_zone import zone_names
 from sessions_app.chat.tool_groups import ToolGroup, tool_groups
 from sessions_app.context.arguments import arguments_of
@@ -22,7 +23,9 @@ from sessions_app.fields import RowsField, UnchangedTextsForm, VerbatimTextField
 from sessions_app.models import Assistant, PromptText, Session, SessionSettings
 from sessions_app.models.session_settings import GROUP_TITLES, Group
 from sessions_app.panels import available_tools
+from sessions_app.prompt.answer_schema import fault_of
 from sessions_app.prompt.arguments import MessageArguments
+from sessions_app.wording.answer_schemas import schema_fault
 from sessions_app.wording.remarks import about_texts
 
 TEXT_LIMIT = 200_000
@@ -80,8 +83,12 @@ def option_field(name: str) -> forms.Field:
         number = forms.FloatField if float in kinds else forms.IntegerField
         return number(widget=widget, **_bounds(info), **common)
     if str in kinds:
+        if shown.lines > 1:
+            attributes = {"rows": shown.lines, "placeholder": shown.placeholder, "spellcheck": "false"}
+            common["widget"] = forms.Textarea(attrs=attributes)
         return forms.CharField(max_length=shown.max_length, **common)
-    return forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, **common)
+    choices = list(shown.choices.items())
+    return forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, choices=choices, **common)
 
 
 def _bounds(info: FieldInfo) -> dict[str, Any]:
@@ -131,8 +138,9 @@ class SessionForm(UnchangedTextsForm):
         options = self.instance.options
         self.initial |= options.model_dump(include=set(OPTIONS))
         self.initial["assistant"] = self.instance.assistant
-        self.initial["tools"] = available_tools().enabled(options.tools)
-        self.fields["tools"].choices = [(tool.name, tool.title) for tool in available_tools()]  # type: ignore[attr-defined]
+        self._tools = available_tools(self.instance.owner_id)
+        self.initial["tools"] = self._tools.enabled(options.tools)
+        self.fields["tools"].choices = [(tool.name, tool.title) for tool in self._tools]  # type: ignore[attr-defined]
         self.fields["model"].choices = model_choices(self.instance.model)  # type: ignore[attr-defined]
         self._offer_levels()
         assistants = self.fields["assistant"]
@@ -168,6 +176,9 @@ class SessionForm(UnchangedTextsForm):
             raise ValidationError("Use a name like Europe/Lisbon.")
         return name
 
+    def clean_answer_schema(self) -> str:
+        return checked_schema(self.cleaned_data["answer_schema"])
+
     def clean_tools(self) -> list[str] | None:
         """None for the standard selection, so that tools that become standard later are on."""
         chosen: list[str] = self.cleaned_data["tools"]
@@ -175,7 +186,7 @@ class SessionForm(UnchangedTextsForm):
             # It may name tools that this version does not have.
             kept: list[str] | None = self.instance.options.tools
             return kept
-        return None if set(chosen) == set(available_tools().standard) else sorted(chosen)
+        return None if set(chosen) == set(self._tools.standard) else sorted(chosen)
 
     @property
     def has_assistants(self) -> bool:
@@ -213,7 +224,13 @@ class SessionForm(UnchangedTextsForm):
 
     @property
     def tool_groups(self) -> list[ToolGroup]:
-        return tool_groups(self["tools"])
+        return tool_groups(self["tools"], self._tools)
+
+    @property
+    def own_tool_notes(self) -> tuple[str, ...]:
+        """What requests leave out of the wishes that are stored."""
+        options = self.instance.options
+        return left_out_notes(self.instance.model, options.provider_tools, options.answer_schema)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -265,6 +282,12 @@ def _empty_value(name: str) -> Any:
     """Null (no limit) if the setting allows it, else its default."""
     info = SessionSettings.model_fields[name]
     return None if NoneType in get_args(info.annotation) else info.default
+
+
+def checked_schema(text: str) -> str:
+    if text and (fault := fault_of(text)):
+        raise ValidationError(schema_fault(fault), code=fault.problem.value)
+    return text
 
 
 def within_limit(text: str) -> str:

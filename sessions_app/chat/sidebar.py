@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -20,6 +20,8 @@ from django.views.decorators.http import require_GET
 
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.models import Folder, Session
+from sessions_app.models.prepared import Reading, parameter
+from sessions_app.models.session import UNTITLED, SessionQuerySet, session_address
 from sessions_app.search import find
 
 SIDE_LIMIT = 60
@@ -30,7 +32,6 @@ FOLDER_CHATS = 30
 
 SEARCH_HITS = 20
 
-COLUMNS = ("public", "title", "updated_at", "owner_id", "pinned_at", "folder_id")
 
 PINNED = "Pinned"
 AGES = (
@@ -42,10 +43,27 @@ AGES = (
 OLDER = "Older"
 
 
+class SideChat(NamedTuple):
+    """A chat as the sidebar names it."""
+
+    public: UUID
+    title: str
+    updated_at: datetime
+    pinned_at: datetime | None
+    folder_id: int | None
+
+    @property
+    def shown_title(self) -> str:
+        return self.title or UNTITLED
+
+    def get_absolute_url(self) -> str:
+        return session_address(self.public)
+
+
 @dataclass(frozen=True, slots=True)
 class SideGroup:
     title: str
-    sessions: Sequence[Session]
+    sessions: Sequence[SideChat]
 
     @property
     def is_pinned(self) -> bool:
@@ -55,7 +73,7 @@ class SideGroup:
 @dataclass(frozen=True, slots=True)
 class SideFolder:
     folder: Folder
-    sessions: Sequence[Session]
+    sessions: Sequence[SideChat]
     has_more: bool
 
 
@@ -66,17 +84,10 @@ class Sidebar:
         # Pages of errors may be made before the person is known.
         self._user = user if user is not None and user.is_authenticated else None
 
-    @property
-    def _listed(self) -> QuerySet[Session]:
-        found = Session.objects.of(self._user).listed() if self._user else Session.objects.none()
-        return found.only(*COLUMNS)
-
     @cached_property
-    def _newest(self) -> list[Session]:
+    def _newest(self) -> list[SideChat]:
         """Pinned chats and those in no folder, one more than are shown."""
-        found = self._listed.filter(Q(folder=None) | Q(pinned_at__isnull=False))
-        order = (F("pinned_at").desc(nulls_last=True), "-updated_at")
-        return list(found.order_by(*order)[: SIDE_LIMIT + 1])
+        return [SideChat(*row) for row in _newest.all(owner=self._user.pk)] if self._user else []
 
     @cached_property
     def groups(self) -> list[SideGroup]:
@@ -89,24 +100,46 @@ class Sidebar:
     @cached_property
     def total(self) -> int:
         """All listed chats, those in folders too."""
-        return self._listed.count()
+        return Session.objects.of(self._user).listed().count() if self._user else 0
 
     @cached_property
     def folders(self) -> list[SideFolder]:
         """Every folder with its newest chats; pinned ones stand above, with the other pinned ones."""
-        folders = Folder.objects.of(self._user) if self._user else ()
+        folders = _folders.all(owner=self._user.pk) if self._user else ()
         inside = defaultdict(list)
-        for session in self._in_folders() if folders else ():
-            inside[session.folder_id].append(session)
+        for row in _in_folders.all(owner=self._user.pk) if self._user and folders else ():
+            chat = SideChat(*row[: len(SideChat._fields)])
+            inside[chat.folder_id].append(chat)
         return [
             SideFolder(folder, inside[folder.pk][:FOLDER_CHATS], len(inside[folder.pk]) > FOLDER_CHATS)
             for folder in folders
         ]
 
-    def _in_folders(self) -> QuerySet[Session]:
-        place = Window(RowNumber(), partition_by="folder_id", order_by="-updated_at")
-        found = self._listed.exclude(folder=None).filter(pinned_at=None).annotate(place=place)
-        return found.filter(place__lte=FOLDER_CHATS + 1).order_by("folder_id", "-updated_at")
+
+def _listed() -> SessionQuerySet:
+    return Session.objects.owned_by(parameter(Session, "owner")).listed()
+
+
+def _newest_query() -> QuerySet[Session, Any]:
+    found = _listed().filter(Q(folder=None) | Q(pinned_at__isnull=False))
+    order = (F("pinned_at").desc(nulls_last=True), "-updated_at")
+    return found.order_by(*order).values_list(*SideChat._fields)[: SIDE_LIMIT + 1]
+
+
+def _folder_query() -> QuerySet[Folder]:
+    return Folder.objects.filter(owner=parameter(Folder, "owner"))
+
+
+def _in_folders_query() -> QuerySet[Session, Any]:
+    place = Window(RowNumber(), partition_by="folder_id", order_by="-updated_at")
+    found = _listed().exclude(folder=None).filter(pinned_at=None).annotate(place=place)
+    newest = found.filter(place__lte=FOLDER_CHATS + 1).order_by("folder_id", "-updated_at")
+    return newest.values_list(*SideChat._fields)
+
+
+_newest: Reading[tuple[Any, ...]] = Reading(_newest_query)
+_folders: Reading[Folder] = Reading(_folder_query)
+_in_folders: Reading[tuple[Any, ...]] = Reading(_in_folders_query)
 
 
 def sidebar(request: HttpRequest) -> dict[str, Any]:
@@ -114,13 +147,13 @@ def sidebar(request: HttpRequest) -> dict[str, Any]:
     return {"sidebar": Sidebar(getattr(request, "user", None)), "side_limit": SIDE_LIMIT}
 
 
-def grouped(sessions: Iterable[Session], today: date) -> Iterator[SideGroup]:
+def grouped(sessions: Iterable[SideChat], today: date) -> Iterator[SideGroup]:
     """`sessions` come pinned ones first, the others newest first."""
     for title, group in groupby(sessions, lambda session: _title_for(session, today)):
         yield SideGroup(title, list(group))
 
 
-def _title_for(session: Session, today: date) -> str:
+def _title_for(session: SideChat, today: date) -> str:
     if session.pinned_at is not None:
         return PINNED
     age = today - _local_day(session.updated_at)

@@ -26,6 +26,10 @@ START_BURST, STARTS_PER_SECOND = 3, 1.0
 """Answers that one person asks for: a burst of their limit of a minute would slow everybody's."""
 
 
+WRITE_NOW = "pipeweb.write_now"
+"""A key of the ASGI scope: sends texts without waiting, in one write; False where they take the usual way."""
+
+
 class Socket(Protocol):
     """A socket of `user_id` that was opened with a session cookie."""
 

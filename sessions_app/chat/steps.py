@@ -11,8 +11,9 @@ from sessions_app.chat.turn_contents import CONTENTS, ToolCard
 from sessions_app.chat.turn_files import ShownFile
 from sessions_app.models import Turn
 from sessions_app.models.branches import BranchChoice
+from sessions_app.prompt.answer_schema import Fit
 from sessions_app.runs.reply_progress import thinking_words
-from sessions_app.wording import endings
+from sessions_app.wording import answer_schemas, endings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,12 @@ class Step:
     """How long it thought, if known."""
     cited: ShownCitations | None = None
     """What the text rests on; None if the provider named nothing."""
+    fit: Fit | None = None
+    """Whether a JSON answer fits its schema; None for one without."""
+
+    @property
+    def fit_label(self) -> str:
+        return answer_schemas.fit(self.fit) if self.fit else ""
 
     @property
     def thoughts_label(self) -> str:
@@ -95,6 +102,7 @@ def _step(
         files=files,
         thought_ms=thought_ms,
         cited=content.cited,
+        fit=content.fit,
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.forms import BoundField
 
-from sessions_app.panels import available_tools
-from sessions_app.panels.panel_list import COSTS
+from sessions_app.panels.panel_list import cost_of
+from sessions_app.tools import Toolbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +35,15 @@ class ToolGroup:
         return sum(box.is_on for box in self.boxes)
 
 
-def tool_groups(field: BoundField) -> list[ToolGroup]:
+def tool_groups(field: BoundField, toolbox: Toolbox) -> list[ToolGroup]:
     """The groups by name, the tools in each by title."""
     chosen = {str(name) for name in field.value() or ()}
-    groups = {tool.name: tool.group for tool in available_tools()}
+    tools = {tool.name: tool for tool in toolbox}
 
     def boxes() -> Iterator[tuple[str, ToolBox]]:
         for box in field:
             name = str(box.data["value"])
-            yield groups[name], ToolBox(box, COSTS[name], name in chosen)
+            yield tools[name].group, ToolBox(box, cost_of(tools[name]), name in chosen)
 
     ordered = sorted(boxes(), key=lambda pair: (pair[0], pair[1].box.choice_label))
     return [

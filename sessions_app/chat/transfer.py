@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from sessions_app.chat.answer_markdown import told
 from sessions_app.chat.citations import ShownCitations
 from sessions_app.chat.transcript import Transcript
 from sessions_app.chat.transfer_format import (
@@ -16,15 +17,18 @@ from sessions_app.chat.transfer_format import (
 )
 from sessions_app.models import Run, Session, Turn
 from sessions_app.panels.row_transfer import export_rows
-from sessions_app.prompt.parts import text_of
 from sessions_app.wording import verdicts
 
 
 def export_session(session: Session) -> bytes:
-    """The complete tree as JSON, in a constant number of queries."""
+    """The complete tree as JSON, in a constant number of queries.
+
+    What is added while it is read is left out: a run whose message, an exchange whose run is not among them.
+    """
     turns = list(session.turns.select_related("content").order_by("pk"))
     publics = {turn.pk: turn.public for turn in turns}
-    runs = list(session.runs.order_by("pk"))
+    begun = session.runs.order_by("pk")
+    runs = [run for run in begun if run.trigger_id is None or run.trigger_id in publics]
     names = {run.pk: run.public for run in runs}
     return (
         Export.model_construct(
@@ -46,7 +50,7 @@ def export_markdown(session: Session) -> str:
     for view in Transcript.full(session.head).runs:
         lines += ["## You", *(f"*Attached: {file.title}*" for file in view.files), view.text]
         for step in view.steps:
-            text = text_of(step.turn.wire)
+            text = told(step.turn).markdown.strip()
             lines += ["## Model", text] if text else []
             lines += [_sources(step.cited)] if step.cited and step.cited.sources else []
             lines += [_card(card.name, card.args, card.response) for card in step.cards]
@@ -116,4 +120,5 @@ def _exchanges(session: Session, runs: Mapping[int, UUID]) -> list[ExportedExcha
             **{name: getattr(exchange, name) for name in names},
         )
         for exchange in session.exchanges.defer("manifest", "stages", "notes")
+        if exchange.run_id in runs
     ]

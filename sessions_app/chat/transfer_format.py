@@ -10,6 +10,7 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from sessions_app.prompt import wire
+from sessions_app.prompt.answer_schema import Fit
 from sessions_app.prompt.citations import Citations
 from sessions_app.prompt.parts import parts_in
 from sessions_app.prompt.turns import TurnKind
@@ -33,7 +34,15 @@ def _read_citations(values: dict[str, Any]) -> dict[str, Any]:
     return Citations.restored(values).stored()
 
 
+def _read_fit(values: dict[str, Any]) -> dict[str, Any]:
+    fit = Fit.restored(values)
+    return fit.stored() if fit else {}
+
+
 CitationValues = Annotated[Values, AfterValidator(_read_citations)]
+
+
+FitValues = Annotated[Values, AfterValidator(_read_fit)]
 
 
 class ExportModel(BaseModel):
@@ -61,6 +70,7 @@ class ExportedTurn(ExportModel):
     cut: bool = False
     closing: bool = False
     citations: CitationValues = {}
+    fit: FitValues = {}
     created_at: Moment | None = None
 
     @model_validator(mode="after")

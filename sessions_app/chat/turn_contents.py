@@ -12,15 +12,20 @@ from uuid import UUID
 
 from django.utils.safestring import SafeString, mark_safe
 
+from sessions_app.chat.answer_markdown import told
 from sessions_app.chat.citations import ShownCitations, marks_of
 from sessions_app.markup import Mark, render
 from sessions_app.models import Turn
-from sessions_app.panels import tool_title
+from sessions_app.panels import brief_of, tool_title
 from sessions_app.panels.file_edits import CHANGING_TOOLS
+from sessions_app.panels.house import DROPPING_TOOL
+from sessions_app.prompt.answer_schema import Fit
+from sessions_app.prompt.calls import tool_type, tool_use
 from sessions_app.prompt.parts import PartView, without_signature
 from sessions_app.prompt.wire import readable
 from sessions_app.wording.activity import call_brief
 from sessions_app.wording.endings import UNREAD
+from sessions_app.wording.provider_tools import use
 
 BRIEF_LENGTH = 200
 
@@ -34,19 +39,21 @@ class ToolCard:
 
     name: str
     brief: str
-    """What stands beside the title: values of arguments, or the first line of code."""
+    """What stands beside the title: values of arguments."""
     args: str
     response: str
     failed: bool
     args_label: str = "Arguments"
     index: int | None = None
-    """The number of the call in its step; None for code that the provider ran."""
+    """The number of the call in its step; None for a tool of the provider."""
     state: str = ""
     """What became of a call without a response, in words."""
     title: str = ""
     """What the tool does; the name where it has no title."""
     change: str = ""
     """The key of the change that it made to a file (`FileChange`)."""
+    drop: str = ""
+    """The key of what it let go of the history (`HistoryDrop`)."""
     is_read: bool = True
     """Whether it is a tool rather than a part of a kind that is not known."""
 
@@ -57,6 +64,8 @@ class TurnContent:
     text: SafeString
     cards: tuple[ToolCard, ...]
     cited: ShownCitations | None
+    fit: Fit | None = None
+    """Whether a JSON answer fits its schema."""
 
     @property
     def size(self) -> int:
@@ -69,12 +78,12 @@ class TurnContent:
         parts = turn.parts
         responses = [part for part in answer.parts if part.response is not None] if answer else []
         calls = [part for part in parts if part.call is not None]
-        citations, scope = turn.cited, f"{turn.public}-"
+        (markdown, citations), scope = told(turn), f"{turn.public}-"
         return cls(
-            thoughts=_html(parts, "thought", f"{scope}thought-"),
-            text=_html(parts, "text", scope, marks_of(citations)),
+            thoughts=_html(_joined(parts, "thought"), f"{scope}thought-"),
+            text=_html(markdown, scope, marks_of(citations)),
             cards=(
-                *_code_runs(parts),
+                *_tool_uses(parts),
                 *_unread(parts),
                 *(
                     _card(index, call, responses[index] if index < len(responses) else None)
@@ -82,6 +91,7 @@ class TurnContent:
                 ),
             ),
             cited=ShownCitations.of(citations, scope) if citations else None,
+            fit=turn.schema_fit,
         )
 
 
@@ -113,27 +123,26 @@ class TurnContents:
 CONTENTS = TurnContents()
 
 
-def _code_runs(parts: Sequence[PartView]) -> Iterable[ToolCard]:
-    """Code executed by the provider, each with the result that follows it."""
-    results = (part.code_result or {} for part in parts if part.kind == "code_execution_result")
+def _tool_uses(parts: Sequence[PartView]) -> Iterable[ToolCard]:
+    """What tools of the provider were asked, each with the result that follows it."""
+    results = (tool_use(part.raw) for part in parts if part.kind == "tool_response")
     for part in parts:
-        if part.kind == "executable_code":
-            code, result = part.code or {}, next(results, {})
-            written = str(code.get("code", ""))
+        if part.kind == "tool_call":
+            kind, args, result = tool_type(part.raw), tool_use(part.raw), next(results, None)
             yield ToolCard(
-                name=f"{str(code.get('language') or '').capitalize()} code".strip(),
-                brief=written.strip().partition("\n")[0][:BRIEF_LENGTH],
-                args=written,
-                response=str(result.get("output", "")),
-                failed=str(result.get("outcome", "OUTCOME_OK")) != "OUTCOME_OK",
-                args_label="Code",
+                name=kind,
+                title=use(kind),
+                brief=call_brief(args),
+                args=readable(args),
+                response="" if result is None else readable(result),
+                failed=False,
             )
 
 
 def _unread(parts: Sequence[PartView]) -> Iterable[ToolCard]:
     """Parts of kinds that the chat does not show otherwise, as they came."""
     for part in parts:
-        if part.kind in ("other", "tool_call", "tool_response"):
+        if part.kind == "other":
             raw = without_signature(part.raw)
             yield ToolCard(
                 name=UNREAD["name"].format(keys=", ".join(raw)),
@@ -146,9 +155,12 @@ def _unread(parts: Sequence[PartView]) -> Iterable[ToolCard]:
             )
 
 
-def _html(parts: Iterable[PartView], kind: str, scope: str, marks: Sequence[Mark] = ()) -> SafeString:
-    text = "".join(part.text for part in parts if part.kind == kind)
-    html = render(text, scope, marks) if text else ""
+def _joined(parts: Iterable[PartView], kind: str) -> str:
+    return "".join(part.text for part in parts if part.kind == kind)
+
+
+def _html(markdown: str, scope: str, marks: Sequence[Mark] = ()) -> SafeString:
+    html = render(markdown, scope, marks) if markdown else ""
     return mark_safe(html)  # noqa: S308 - render is the sanitiser
 
 
@@ -159,15 +171,16 @@ def _card(index: int, call: PartView, answer: PartView | None) -> ToolCard:
     return ToolCard(
         name=name,
         title=tool_title(name),
-        brief=call_brief(request.get("args") or {}),
+        brief=brief_of(name, request.get("args") or {}),
         args=readable(request.get("args") or {}),
         response=readable(response) if answer else "",
         failed=isinstance(response, dict) and "error" in response,
         index=index,
-        change=_change_in(name, response),
+        change=_key_in(response, "change") if name in CHANGING_TOOLS else "",
+        drop=_key_in(response, "drop") if name == DROPPING_TOOL else "",
     )
 
 
-def _change_in(tool: str, response: Any) -> str:
-    key = response.get("change", "") if isinstance(response, dict) and tool in CHANGING_TOOLS else ""
+def _key_in(response: Any, name: str) -> str:
+    key = response.get(name, "") if isinstance(response, dict) else ""
     return key if isinstance(key, str) else ""

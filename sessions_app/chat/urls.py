@@ -1,4 +1,6 @@
+from django.contrib.auth.decorators import login_required
 from django.urls import include, path
+from django.views.generic import TemplateView
 
 from sessions_app.chat import (
     api_key_views,
@@ -6,6 +8,7 @@ from sessions_app.chat import (
     assistant_views,
     attachment_views,
     drawer,
+    drop_views,
     folder_views,
     history_views,
     import_views,
@@ -13,6 +16,7 @@ from sessions_app.chat import (
     model_notices,
     model_views,
     person_views,
+    provider_tools,
     session_list,
     sidebar,
     simulator_strip,
@@ -22,6 +26,9 @@ from sessions_app.chat import (
     web_page_views,
     workspace_views,
 )
+
+SHORTCUTS = TemplateView.as_view(template_name="shortcuts_list.html")
+"""What the list of keyboard shortcuts says; a page loads it when it is opened."""
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -49,6 +56,7 @@ urlpatterns = [
     path("s/<uuid:public>/model/", model_views.session_model, name="session-model"),
     path("s/<uuid:public>/runs/<uuid:run>/models/", model_views.other_models, name="other-models"),
     path("palette/", views.palette, name="palette"),
+    path("shortcuts/", login_required(SHORTCUTS), name="shortcuts"),
     path("sessions/act/", session_list.change_sessions, name="act"),
     path("folders/make/", folder_views.make_folder, name="make-folder"),
     path("folders/choose/", folder_views.choose_folder, name="choose-folder"),
@@ -76,7 +84,9 @@ urlpatterns = [
     path("s/<uuid:public>/workspace/", workspace_views.workspace, name="workspace"),
     path("s/<uuid:public>/web-page/", web_page_views.web_page, name="web-page"),
     path("s/<uuid:public>/media/<uuid:turn>/<int:part>/", attachment_views.turn_media, name="media"),
+    path("s/<uuid:public>/turns/<uuid:turn>/suggestions/", attachment_views.suggestions, name="suggestions"),
     path("s/<uuid:public>/model/successor/", model_notices.switch_model, name="switch-model"),
+    path("s/<uuid:public>/provider-tools/", provider_tools.provider_tools, name="provider-tools"),
     path("s/<uuid:public>/gauge/", views.context_usage, name="gauge"),
     path("s/<uuid:public>/outlook/", views.cost_forecast, name="outlook"),
     path("s/<uuid:public>/settings/", views.settings, name="session-settings"),
@@ -96,6 +106,8 @@ urlpatterns = [
     path("s/<uuid:public>/turns/<uuid:turn>/shorten/", history_views.shorten, name="shorten-turn"),
     path("s/<uuid:public>/turns/<uuid:turn>/compress/", history_views.compress, name="compress-history"),
     path("s/<uuid:public>/turns/<uuid:turn>/draft/<slug:what>/", history_views.draft, name="draft-summary"),
+    path("s/<uuid:public>/drops/<slug:drop>/", drop_views.history_drop, name="history-drop"),
+    path("s/<uuid:public>/drops/<slug:drop>/undo/", drop_views.undo_drop, name="undo-drop"),
     path("s/<uuid:public>/turns/<uuid:turn>/original/", history_views.original, name="original-turn"),
     path("s/<uuid:public>/runs/<uuid:run>/repair/", history_views.repair, name="repair-history"),
 ]

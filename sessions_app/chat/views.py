@@ -30,6 +30,7 @@ from sessions_app.chat.transcript import Transcript, view_run
 from sessions_app.context.personal_limits import room_for_session
 from sessions_app.models import Run, Session, Turn
 from sessions_app.models.session import TITLE_LENGTH
+from sessions_app.prompt.provider_tools import ProviderTool
 from sessions_app.search import find
 
 PALETTE_HITS = 8
@@ -124,7 +125,11 @@ def _create_quickly(request: AuthenticatedRequest, session: Session) -> HttpResp
         typed.get("model", ""), typed.get("thinking_level", ""), otherwise=session.model
     )
     session.model = chosen.name
-    session.settings = {**session.settings, "thinking_level": chosen.level}
+    session.settings = {
+        **session.settings,
+        "thinking_level": chosen.level,
+        "provider_tools": _typed_own_tools(request, session),
+    }
     sample = find_sample(typed.get("sample", ""))
     if sample is not None:
         session.purpose, session.background = sample.purpose, sample.background
@@ -133,6 +138,15 @@ def _create_quickly(request: AuthenticatedRequest, session: Session) -> HttpResp
     if assistant is not None:
         assistant.copy_roles(session)
     return redirect(session)
+
+
+def _typed_own_tools(request: AuthenticatedRequest, session: Session) -> list[str]:
+    """Those that were switched on, and those of an assistant that was chosen after the page was shown."""
+    typed = request.POST
+    is_shown = typed.get("assistant", "") == typed.get("tools_of", "")
+    brought = [] if is_shown else session.options.provider_tools
+    chosen = {*typed.getlist("provider_tools"), *brought}
+    return [tool.value for tool in ProviderTool if tool.value in chosen]
 
 
 @login_required

@@ -22,6 +22,7 @@
     │   └── AnswerRefused      an answer beyond our bounds: too large, nested too deeply, compressed
     ├── RunError               a run cannot start or continue
     │   ├── SessionBusy        the session already has an active run
+    │   ├── RunWaits           not a failure: it is parked until a person has answered
     │   ├── RunEnded           another process has ended the run; nothing was stored
     │   ├── NoAnswer           the reply of the model is no answer
     │   ├── FilesNotUploaded   files that a request names are not at the provider (any more)
@@ -31,6 +32,7 @@
     │   ├── LimitReached       a run reached a limit that protects a person's money
     │   └── OverLimit          a person has reached a limit of theirs; nothing was done
     ├── ToolError              a tool failed in a way the model should read
+    ├── McpServerFailed        an MCP server cannot be used: a code with figures (`wording.mcp`)
     ├── StorageFull            the disk of the data or of the database is full; nothing was saved
     ├── NotKept                what a person wrote in a panel cannot be kept
     ├── RowGone                an action names a row that the session does not have (any more)
@@ -80,6 +82,7 @@ from sessions_app.errors.requests import (
     HarRefused,
     HistoryInvalid,
     LogIsKept,
+    McpServerFailed,
     NotImportable,
     NotKept,
     NotOpened,
@@ -104,6 +107,7 @@ from sessions_app.errors.runs import (
     OverLimit,
     RunEnded,
     RunError,
+    RunWaits,
     SessionBusy,
 )
 
@@ -128,6 +132,7 @@ __all__ = [
     "HistoryInvalid",
     "LimitReached",
     "LogIsKept",
+    "McpServerFailed",
     "NoAnswer",
     "NotImportable",
     "NotKept",
@@ -147,6 +152,7 @@ __all__ = [
     "RowGone",
     "RunEnded",
     "RunError",
+    "RunWaits",
     "SessionBusy",
     "SettingsError",
     "SignatureMissing",

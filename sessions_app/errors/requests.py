@@ -3,6 +3,7 @@
 from sessions_app import error_codes as codes
 from sessions_app.errors.base import CodedError, PipewebError, RequestRefused
 from sessions_app.log_codes import RefusedReading
+from sessions_app.mcp_codes import ServerProblem
 
 
 class PromptError(RequestRefused):
@@ -15,6 +16,10 @@ class HistoryInvalid(PromptError):
 
 class ToolError(PipewebError):
     pass
+
+
+class McpServerFailed(CodedError[ServerProblem]):
+    """Its sentence is in `wording.mcp`."""
 
 
 class StorageFull(PipewebError):

@@ -1,6 +1,7 @@
 """Errors of runs."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any
 
 from sessions_app import error_codes as codes
@@ -22,6 +23,20 @@ class NoAnswer(RunError):
 
 class SessionBusy(RunError):
     pass
+
+
+class RunWaits(RunError):
+    """Not a failure: the calls `indices` of the turn `turn` wait for a person until `expires_at`.
+
+    `step` is the exchange of the round, `tools` are rows of the run's tools of servers.
+    """
+
+    def __init__(
+        self, turn: int, indices: Sequence[int], expires_at: datetime, *, step: int, tools: Sequence[int]
+    ) -> None:
+        super().__init__("The run waits for a person.")
+        self.turn, self.indices, self.expires_at = turn, indices, expires_at
+        self.step, self.tools = step, tools
 
 
 class RunEnded(RunError):

@@ -217,7 +217,11 @@ async def read_chunks(
     """
     splitter = EventSplitter()
     seq = 0
-    async with aclosing(response.aiter_bytes()) as packets:
+    # Not `aiter_bytes`: there is nothing to decode (`bounds`), and its layers cost as much as splitting.
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    packets = aiter(response.stream)
+    assert isinstance(packets, AsyncGenerator)
+    async with aclosing(packets):
         async for packet in packets:
             ms = (perf_counter() - started) * 1000
             for body in _events(splitter, partial(splitter.feed, packet), keep):

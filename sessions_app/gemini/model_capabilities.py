@@ -1,6 +1,6 @@
 """The capabilities of each model, from the catalogue: caches, thinking, signatures, limits."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import date
 
 from sessions_app import catalogue
@@ -8,6 +8,8 @@ from sessions_app.catalogue import CATALOGUE, base_of, traits_of
 from sessions_app.catalogue.entries import ModelTraits, Thinking
 
 __all__ = ["Capabilities", "Thinking", "base_of", "capabilities_of", "known_models"]
+
+_TRAITS = tuple(field.name for field in fields(ModelTraits))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +34,13 @@ def capabilities_of(model: str, day: date | None = None) -> Capabilities:
 
     `day`, by default today, decides to which model the name is routed.
     """
-    base = base_of(model)
+    base, traits = base_of(model), traits_of(model)
     entry = CATALOGUE.get(base)
     return Capabilities(
         model=model.rpartition("/")[2],
         family=entry.served_by_on(day or catalogue.today()) if entry else base,
         known=entry is not None,
-        **asdict(traits_of(model)),
+        **{name: getattr(traits, name) for name in _TRAITS},
     )
 
 

@@ -125,7 +125,7 @@ def price_of(exchange: Exchange) -> str:
     money, price = Money.restored(exchange.money), dollars(exchange.usd)
     if money is None:
         return price
-    return f"at least {price}" if money.at_least else f"about {price}" if money.estimated else price
+    return f"at least {price}" if money.is_bound else f"about {price}" if money.estimated else price
 
 
 def equation_of(exchange: Exchange) -> str:
@@ -140,4 +140,6 @@ def equation_of(exchange: Exchange) -> str:
     output, thoughts = exchange.output_tokens or 0, exchange.thought_tokens or 0
     answer = f"{thousands(output)} output + {thousands(thoughts)} thoughts"
     tool_use = f" + {thousands(tools)} tool use" if tools else ""
-    return f"{prompt} + {thousands(cached)} cached; {answer}{tool_use}"
+    many = "" if exchange.searches == 1 else "es"
+    searches = f" + {thousands(exchange.searches)} search{many}" if exchange.searches else ""
+    return f"{prompt} + {thousands(cached)} cached; {answer}{tool_use}{searches}"

@@ -7,9 +7,8 @@ from typing import Any
 from sessions_app.inspector.request_diff import ItemPair, SettingChange
 from sessions_app.inspector.source_titles import SourceTitles
 from sessions_app.models import Exchange, Source
-from sessions_app.prompt import wire
 from sessions_app.prompt.comparisons import StateSubject
-from sessions_app.prompt.dialects.messages import declarations_of
+from sessions_app.prompt.saving_causes import declared_in
 from sessions_app.wording import comparisons
 
 TOOLS = "tools"
@@ -121,10 +120,5 @@ def _declared(pair: ItemPair) -> tuple[dict[str, Any], dict[str, Any]]:
     sides = [side.source if side else None for side in (pair.old, pair.new)]
     keys = [key for key in sides if key is not None]
     sources = Source.objects.filter(pk__in=keys).select_related("blob").in_bulk()
-    found = [
-        {str(one.get("name")): one for one in declarations_of(wire.loads(sources[key].blob.bytes))}
-        if key is not None
-        else {}
-        for key in sides
-    ]
+    found = [dict(declared_in(sources[key].blob.bytes)) if key is not None else {} for key in sides]
     return found[0], found[1]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from markdown_it.utils import EnvType
 
 from sessions_app.markup.footnotes import copied
+from sessions_app.markup.prose import is_more, paragraph_of
 from sessions_app.markup.rendering import code_block, folded_report, is_report, render_with
 
 ALLOWANCE = 1_500
@@ -56,7 +57,7 @@ _NOTE = re.compile(r"\s*\[\^[\w-]{1,40}\]:")
 _ITEM = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]", re.MULTILINE)
 _TABLE = re.compile(r"[^\r\n]*\|[^\r\n]*(?:\r\n|\r|\n)[ \t]*\|?[ \t]*:?-+[-:| \t]*(?:\r\n|\r|\n)")
 _ROW = re.compile(r" {0,3}\|")
-_MARKS = re.compile(r"(?:^|(?<=[\r\n]))[ \t]*(?:[-=*+_#>|~`]+|\d{1,9}[.)]?)[ \t]*\Z")
+_MARKS = re.compile(r"[ \t]*(?:[-=*+_#>|~`]+|\d{1,9}[.)]?)[ \t]*\Z")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SPACE = re.compile(r"[ \t]+")
 _LINK = re.compile(r"!?\[([^\[\]\r\n]*)\]\([^()\s]*\Z")
@@ -83,6 +84,7 @@ class OpenBlock:
         self._head = ""
         self._start = 0
         self._shown = 0
+        self._prose = 0
         self._is_code = False
 
     def add(self, chars: int) -> None:
@@ -91,12 +93,12 @@ class OpenBlock:
 
     def restart(self) -> None:
         """Another block is open."""
-        self._head, self._start, self._shown, self._is_code = "", 0, 0, False
+        self._head, self._start, self._shown, self._prose, self._is_code = "", 0, 0, 0, False
         self._credit = min(self._credit, ALLOWANCE)
 
     def show(self, tail: str) -> Iterator[Preview]:
         """What to show of the open text: pieces that became complete, and the newest one."""
-        if self._is_code or len(tail) - self._shown < STEP or tail.isspace():
+        if self._is_code or len(tail) - self._shown < STEP or tail.isspace() or self._goes_on(tail):
             return
         if self._start == 0 and (fence := _FENCE.match(tail)):
             self._is_code = True
@@ -114,7 +116,14 @@ class OpenBlock:
             return
         newest = self._shown_part(rest)
         if self._start + len(newest) > self._shown and self._takes(newest, reserve=RESERVE):
-            yield self._render(newest, is_settled=False)
+            preview = self._render(newest, is_settled=False)
+            self._prose = self._shown if not self._head and paragraph_of(newest) is not None else 0
+            yield preview
+
+    def _goes_on(self, tail: str) -> bool:
+        """Whether words alone were added to plain prose: behind its piece, plain text looks like its HTML."""
+        self._prose = len(tail) if self._prose and is_more(tail, self._prose) else 0
+        return self._prose > 0
 
     def _settle(self, rest: str) -> Iterator[Preview]:
         """As many complete pieces at once as can be rendered now."""
@@ -162,7 +171,11 @@ class OpenBlock:
             return rest[: _end_of_lines(rest)]
         if _ROW.match(rest) and _end_of_lines(rest) == rest.find("\n") + 1:
             return ""
-        return _MARKS.sub("", rest)
+        line = _end_of_lines(rest)
+        shown = rest[:line] if _MARKS.match(rest, line) else rest
+        # Without the space at the end, which would be lost before the words that come next.
+        prose = paragraph_of(shown)
+        return shown if prose is None else prose
 
 
 def _frame(info: str) -> str:
@@ -190,7 +203,7 @@ def _is_balanced(text: str) -> bool:
 def _completed(text: str) -> str:
     """The text with its last marks closed, so that they are not seen until their ends come."""
     body, line = text[: _end_of_lines(text)], text[_end_of_lines(text) :]
-    line = _LINK.sub(r"\1", line)
+    line = _LINK.sub(r"\1", line) if "[" in line else line
     if line.count("`") % 2:
         return f"{body}{line}`"
     for mark in ("**", "~~"):

@@ -27,6 +27,7 @@ from sessions_app.markup.citations import citation, place_citations
 from sessions_app.markup.footnotes import footnotes, note_close, note_open, note_reference
 from sessions_app.markup.mathematics import mathematics
 from sessions_app.markup.meters import limit_costs
+from sessions_app.markup.prose import paragraph_of
 from sessions_app.markup.sanitising import is_picture, sanitise
 
 LABEL_LIMIT = 40
@@ -111,6 +112,8 @@ _EMPHASIS = re.compile(
 
 def render_with(markdown: str, env: EnvType) -> str:
     """Safe HTML of well-formed Markdown; link definitions are read from `env` and added to it."""
+    if (prose := paragraph_of(markdown)) is not None:
+        return f"<p>{prose}</p>\n"
     return sanitise(PARSER.render(markdown, env))
 
 

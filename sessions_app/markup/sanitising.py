@@ -71,7 +71,7 @@ def sanitise(html: str) -> str:
 
 def well_formed(text: str) -> str:
     """The text with lone surrogates replaced, of the same length."""
-    return UNENCODABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return text if text.isascii() else UNENCODABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def is_picture(address: str) -> bool:

@@ -18,6 +18,7 @@ from itertools import takewhile
 
 from markdown_it.token import Token
 
+from sessions_app.markup.prose import paragraph_of
 from sessions_app.markup.rendering import PARSER
 from sessions_app.markup.weights import BLOCK_LIMIT, TEXT_LIMIT, code_weight, weight
 
@@ -132,6 +133,8 @@ class Scanner:
 
 def outer_blocks(text: str) -> list[OuterBlock]:
     """The top-level blocks of complete lines."""
+    if (prose := paragraph_of(text)) is not None:
+        return [OuterBlock("paragraph_open", (0, prose.count("\n") + 1), None)]
     tokens: list[Token] = []
     PARSER.block.parse(text.replace("\r\n", "\n").replace("\r", "\n"), PARSER, {}, tokens)
     return [

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from sessions_app.chat.answer_markdown import told
 from sessions_app.chat.open_rounds import CallStates, call_states
 from sessions_app.chat.steps import Step as ShownStep
 from sessions_app.chat.transcript import RunView, Transcript
@@ -133,22 +134,23 @@ class _Maker:
 
     def _step(self, step: ShownStep) -> shared.Step:
         turn = step.turn
+        markdown, citations = told(turn)
         return shared.Step(
             thoughts=_joined(turn, "thought") if self.has_details else "",
-            text=_joined(turn, "text"),
+            text=_without_report(markdown),
             calls=tuple(self._calls(step)) if self.has_details else (),
             files=self._files(turn),
-            citations=self._citations(turn),
+            citations=self._citations(citations),
             thought_ms=step.thought_ms if self.has_details and step.thoughts else None,
             edited=turn.edited,
             closing=turn.closing,
             covers=turn.covers if turn.summary else 0,
         )
 
-    def _citations(self, turn: Turn) -> Citations:
-        """What was searched for is a use of a tool."""
-        cited = turn.cited
-        return cited if self.has_details else cited.model_copy(update={"queries": ()})
+    def _citations(self, cited: Citations) -> Citations:
+        """What was searched for is a use of a tool; suggestions are for who asked."""
+        without = ("suggestions",) if self.has_details else ("suggestions", "queries")
+        return cited.model_copy(update={name: Citations.model_fields[name].default for name in without})
 
     def _calls(self, step: ShownStep) -> Iterator[shared.Call]:
         states = self.branch.states.get(step.turn.pk, {})
@@ -161,7 +163,7 @@ class _Maker:
                     args=card.args,
                     response=card.response,
                     state=open_state or _state(card),
-                    is_code=card.index is None,
+                    is_code=False,
                 )
 
     def _files(self, turn: Turn | None) -> tuple[shared.File, ...]:
@@ -190,7 +192,10 @@ def _author(view: RunView) -> shared.Author:
 
 
 def _joined(turn: Turn, kind: str) -> str:
-    text = "".join(part.text for part in turn.parts if part.kind == kind)
+    return _without_report("".join(part.text for part in turn.parts if part.kind == kind))
+
+
+def _without_report(text: str) -> str:
     return _REPORT.sub("", text) if EMULATOR_REPORT in text else text
 
 

@@ -16,11 +16,15 @@ ICON = '<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>'
 @register.simple_tag
 def icon(name: str) -> SafeString:
     """The symbol of that name; hidden from screen readers."""
+    return _icon(name, hashed_sheet())
+
+
+def hashed_sheet() -> str | None:
+    """Its name since the files were collected: with it the address changes."""
     hashed: dict[str, str] = getattr(staticfiles_storage, "hashed_files", {})
-    return _icon(name, hashed.get(SHEET))
+    return hashed.get(SHEET)
 
 
 @cache
 def _icon(name: str, hashed: str | None) -> SafeString:
-    """`hashed` is the name of the sheet since the files were collected: with it the address changes."""
     return format_html(ICON, staticfiles_storage.url(SHEET), name)

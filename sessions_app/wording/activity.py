@@ -30,6 +30,14 @@ def call_brief(args: Mapping[str, Any]) -> str:
     return ", ".join(" ".join(value.split()) for value in values)[:BRIEF_LENGTH]
 
 
+SWITCHED = {True: "“{title}” on", False: "“{title}” off"}
+
+
+def switch_brief(title: str, *, on: bool) -> str:
+    """What became of a panel that the model switched."""
+    return SWITCHED[on].format(title=title)
+
+
 def readable_name(name: str) -> str:
     """The name of a function that has no title."""
     words = name.replace("_", " ").strip()

@@ -30,3 +30,11 @@ SEVERAL_PROCESSES = (
 
 KEPT = "From the next message on {host} answers. Answers that are being written end where they began."
 REMOVED = "The key is removed. From the next message on the built-in simulator answers."
+
+IN_SHORT: dict[str, str] = {
+    KeyOrigin.ENVIRONMENT: "set by the environment",
+    KeyOrigin.PROCESS: "entered here, kept until the server stops",
+    KeyOrigin.DATA_FOLDER: "in the data folder",
+    KeyOrigin.NONE: "none: answers come from the emulator",
+}
+"""Whether there is a key, for who looks at the installation and may not see it."""

@@ -23,6 +23,7 @@ TERMS = {
     TermKind.OUTPUT: "{tokens:,} output × ${rate}",
     TermKind.THOUGHTS: "{tokens:,} thoughts × ${rate}",
     TermKind.CACHE_MADE: "{tokens:,} cache made × ${rate}",
+    TermKind.SEARCH: "searches: {tokens:,} × ${rate} a thousand",
     TermKind.UNKNOWN: "{tokens:,} × ${rate}",
 }
 
@@ -33,6 +34,7 @@ TOKEN_KINDS = {
     TermKind.OUTPUT: "Output",
     TermKind.THOUGHTS: "Thoughts",
     TermKind.CACHE_MADE: "Cache made",
+    TermKind.SEARCH: "Searches",
     TermKind.UNKNOWN: "Unknown tokens",
 }
 
@@ -127,7 +129,7 @@ def bound_of(money: Money | None) -> str:
 
 
 def _bound(money: Money) -> str:
-    return "at_least" if money.at_least else "estimated" if money.estimated else "exact"
+    return "at_least" if money.is_bound else "estimated" if money.estimated else "exact"
 
 
 def billed(code: BilledAs, cached: int, new: int) -> str:

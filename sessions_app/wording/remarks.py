@@ -6,7 +6,7 @@ from typing import Any
 from sessions_app.prompt.pricing import Budget
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.templates import Rendered, RenderFailure
-from sessions_app.wording import costs, refusals
+from sessions_app.wording import costs, provider_tools, refusals
 from sessions_app.wording.sentences import fill, quoted
 
 Figures = dict[str, Any]
@@ -80,6 +80,7 @@ SENTENCES: dict[str, str] = {
     ),
     RemarkCode.PANEL_READ: "{panel}: {facts}",
     RemarkCode.PANEL_SINCE: "{panel}: since {since} UTC",
+    RemarkCode.LEFT_OUT: "{sentence}",
     RemarkCode.CHUNK_FROZEN: "Chunk {chunk}: about {tokens:,} tokens.",
     RemarkCode.NOTIFICATION: "[N{number}] {label} — {text}",
     RemarkCode.BUDGET_NEAR: "{state}",
@@ -253,9 +254,15 @@ def _where(figures: Figures) -> dict[str, str]:
     return {"where": fill(REFUSED_IN["here" if figures.get("exchange") else "elsewhere"], figures)}
 
 
+def _left_out(figures: Figures) -> dict[str, str]:
+    told = [str(figures.get(name, "")) for name in ("what", "why", "model")]
+    return {"sentence": provider_tools.left_out(*told)}
+
+
 _derivations: dict[str, Callable[[Figures], dict[str, str]]] = {
     RemarkCode.TEXT_FELL_BACK: lambda figures: _line(figures) | _reason(figures),
     RemarkCode.DESCRIPTION_FELL_BACK: _reason,
+    RemarkCode.LEFT_OUT: _left_out,
     RemarkCode.SIGNATURE_REFUSED: _where,
     RemarkCode.REFUSED_PART_DROPPED: _where,
     RemarkCode.REFUSED_CALL: _where,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sessions_app.prompt.stage_records import StageFigures, StageName, StageRecord, StageStatus
-from sessions_app.wording import remarks
+from sessions_app.prompt.stage_records import OfferFigures, StageFigures, StageName, StageRecord, StageStatus
+from sessions_app.wording import provider_tools, remarks
 from sessions_app.wording.sentences import fill
 
 TITLES: dict[str, str] = {
@@ -14,6 +14,7 @@ TITLES: dict[str, str] = {
     StageName.SNAPSHOT_HISTORY: "Snapshot the history",
     StageName.DETACH_HISTORY: "Detach old history",
     StageName.VALIDATE_HISTORY: "Validate the history",
+    StageName.OFFER_TOOLS: "Offer tools",
     StageName.REFRESH_PANELS: "Refresh the panels",
     StageName.PREPARE_ARGUMENTS: "Prepare the prompt arguments",
     StageName.RENDER_TEMPLATES: "Render the templates",
@@ -47,6 +48,7 @@ CAME_IN: dict[tuple[str, str], str] = {
     (StageName.DETACH_HISTORY, ""): "{chunks_before} history chunks, {turns_before} turns",
     (StageName.VALIDATE_HISTORY, "valid"): "{turns_before} turns",
     (StageName.VALIDATE_HISTORY, "repaired"): "{turns_before} turns",
+    (StageName.OFFER_TOOLS, ""): "{wanted} wanted",
     (StageName.REFRESH_PANELS, ""): "{kinds} kinds on",
     (StageName.PREPARE_ARGUMENTS, ""): "{own} arguments of the session",
     (StageName.RENDER_TEMPLATES, "written"): "{texts} texts",
@@ -82,6 +84,7 @@ CAME_OUT: dict[tuple[str, str], str] = {
     (StageName.DETACH_HISTORY, ""): "{chunks} history chunks, {turns} turns",
     (StageName.VALIDATE_HISTORY, "valid"): "valid",
     (StageName.VALIDATE_HISTORY, "repaired"): "{turns} turns",
+    (StageName.OFFER_TOOLS, ""): "{offered}",
     (StageName.REFRESH_PANELS, ""): "{panels} panels, {tokens:,} tokens, {changed} changed",
     (StageName.PREPARE_ARGUMENTS, ""): "{names} names",
     (StageName.RENDER_TEMPLATES, "written"): "as written",
@@ -124,6 +127,10 @@ NUMBERED = {"limited": "{continuation} of at most {most}", "unlimited": "{contin
 """Which continuation it is."""
 
 
+OFFERED = {"functions": "{functions} functions", "schema": "an answer by a schema", "none": "nothing"}
+"""What a request asks for beside the provider's tools, which have their names."""
+
+
 def title(name: str) -> str:
     return TITLES.get(name) or name.replace("_", " ").capitalize()
 
@@ -157,8 +164,18 @@ def shown_figures(figures: StageFigures) -> dict[str, Any]:
     panels = shown.get("panels")
     if isinstance(panels, tuple):
         shown["count"] = len(panels)
+    if isinstance(figures, OfferFigures):
+        shown |= _offered(figures)
     if "most" in shown:
         shown["numbered"] = NUMBERED["unlimited" if shown["most"] is None else "limited"].format(**shown)
     if "outcome" in shown:
         shown["outcome"] = str(shown["outcome"]).replace("_", " ")
     return shown
+
+
+def _offered(figures: OfferFigures) -> dict[str, str]:
+    names = [OFFERED["functions"].format(functions=figures.functions)] if figures.functions else []
+    names += [provider_tools.name(tool) for tool in figures.tools]
+    names += [OFFERED["schema"]] if figures.schemas else []
+    wanted = len(names) + figures.left
+    return {"wanted": str(wanted), "offered": ", ".join(names) or OFFERED["none"]}

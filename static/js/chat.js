@@ -1,6 +1,7 @@
 // The chat page: user input becomes commands; events go to the listener.
 
 import { Announcer } from "./announcer.js";
+import { answerAsks } from "./asks.js";
 import { Attachments } from "./attachments.js";
 import { Branches } from "./branches.js";
 import { Composer } from "./composer.js";
@@ -58,6 +59,7 @@ export class Chat {
       carryOn: (text) => this.#send(text, [], true),
       stop: () => this.#stop(),
     });
+    answerAsks(list, (command) => this.#parts.socket.send(command));
     new Branches(root, location.pathname, this.#parts);
     this.#showTarget();
     this.#begin(takeOver(session));

@@ -19,7 +19,7 @@ export class Listener {
     const { transcript } = this.#parts;
     if (event.type === "hello") this.#resume(event);
     else if (event.type === "moved") this.#moved(event);
-    else if (event.type === "titled") this.#parts.frame.entitle(event.title);
+    else if (event.type === "titled") this.#titled(event);
     else if (event.type === "refused") this.#refused(event);
     else if (event.type === "queue") this.#queued(event.messages);
     else if (event.type === "started") this.#started(event);
@@ -113,6 +113,12 @@ export class Listener {
     this.#parts.transcript.start(event);
     this.#parts.frame.entitle(event.title);
     this.#follow(event.run, event.client_id);
+  }
+
+  // A title is asked for after the answer, and has a cost of its own.
+  #titled({ title }) {
+    this.#parts.frame.entitle(title);
+    this.#parts.frame.announceChange();
   }
 
   // The server has the message: it needs neither a resend nor a restore.

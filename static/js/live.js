@@ -68,7 +68,7 @@ export class LiveRun {
 
   show(event) {
     this.seq = event.seq;
-    const draw = { delta: this.#write, thought: this.#endThinking, block: this.#close, open: this.#preview, call: this.#ask, result: this.#answer, status: this.#wait };
+    const draw = { delta: this.#write, thought: this.#endThinking, block: this.#close, open: this.#preview, call: this.#ask, result: this.#answer, status: this.#wait, ask: this.#request, decided: this.#decide };
     draw[event.type]?.call(this, event);
   }
 
@@ -115,6 +115,28 @@ export class LiveRun {
     card.querySelector(".response").textContent = response;
     card.querySelector(".state").textContent = failed ? "failed" : `done in ${Math.round(ms)} ms`;
     this.#tell(this.#summary());
+  }
+
+  // A person is asked before a call; the buttons are read by the page (asks.js).
+  #request({ run, step, index, title, server, args, expires_at: end }) {
+    const card = clone("live-ask");
+    card.dataset.run = run;
+    card.dataset.step = step;
+    card.dataset.index = index;
+    card.querySelector(".title").textContent = title;
+    card.querySelector(".server").textContent = server;
+    card.querySelector(".args").textContent = args;
+    const time = new Date(end).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    card.querySelector(".ends").textContent = `Refused at ${time} if nobody answers.`;
+    this.#find(".steps").append(card);
+  }
+
+  #decide({ step, index, words }) {
+    const card = this.element.querySelector(`.ask[data-step="${Number(step)}"][data-index="${Number(index)}"]`);
+    if (!card) return;
+    card.querySelector(".actions").remove();
+    card.querySelector(".verdict").textContent = words;
+    card.classList.add("decided");
   }
 
   #wait({ text, wait }) {

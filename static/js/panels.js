@@ -15,7 +15,12 @@ export class Panels {
     new IntersectionObserver(() => this.#isStale && this.#refresh()).observe(root);
     document.body.addEventListener("session-changed", () => this.#expect(0));
     document.body.addEventListener("tool-answered", () => this.#expect(LATER));
-    root.addEventListener("htmx:beforeSwap", ({ detail }) => this.#hold(detail));
+    root.addEventListener("htmx:beforeSwap", ({ detail }) => {
+      this.#hold(detail);
+      // The lines of panels that the page has replaced meanwhile have no place.
+      const isLate = detail.requestConfig.elt === root && !(root.isConnected && root.querySelector(".panels"));
+      if (isLate) detail.shouldSwap = false;
+    });
     root.addEventListener("htmx:afterSwap", () => this.#restore());
     root.addEventListener("focusout", () => this.#isStale && this.#expect(0));
     for (const name of FAILURES) root.addEventListener(name, ({ detail }) => this.#explain(detail));

@@ -3,7 +3,7 @@
 
 import { dropOthers } from "./menu-items.js";
 
-const LINKS = ".side-list ul:not(.found-list) > li > a, .session-row > a";
+const LINKS = ".side-list ul:not(.found-list) > li > a, .session-list > li > a";
 
 export function mountRows(root) {
   const complete = () => {
@@ -22,7 +22,7 @@ export function mountRows(root) {
 // The parts of a row that show before its menu is opened.
 function completeRow(row, link) {
   const title = link.firstElementChild.firstChild.textContent.trim();
-  const isListed = row.matches(".session-row");
+  const isListed = row.matches(".session-list > li");
   row.dataset.draft = link.pathname.split("/")[2];
   (isListed ? link.querySelector("b") : link).append(copyOf("row-draft"));
   const parts = copyOf(isListed ? "list-row" : "side-row");

@@ -20,7 +20,8 @@ const ALONE = { "?": () => showList(), "/": write };
 
 mountDialogs(document);
 mountViews();
-list?.querySelector("[data-single-keys]").addEventListener("change", ({ target }) => switchSingleKeys(target.checked));
+list?.addEventListener("htmx:afterSettle", showSwitch);
+list?.addEventListener("change", ({ target }) => switchSingleKeys(target.checked));
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || !palette) return;
   const act = meant(event);
@@ -45,9 +46,16 @@ function meant(event) {
   return isOurs ? ALONE[key] : undefined;
 }
 
+// What the dialog says is loaded when it is first opened.
 function showList() {
-  list.querySelector("[data-single-keys]").checked = singleKeysAreOn();
+  htmx.trigger(list.lastElementChild, "shown");
+  showSwitch();
   if (!list.open) list.showModal();
+}
+
+function showSwitch() {
+  const control = list.querySelector("[data-single-keys]");
+  if (control) control.checked = singleKeysAreOn();
 }
 
 function write() {

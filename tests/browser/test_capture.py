@@ -32,7 +32,7 @@ async def ask(base: str, *contents: Any, **headers: str) -> int:
 
 async def make_address(page: Page, name: str) -> str:
     await page.goto("/capture/")
-    await page.get_by_label("Name").fill(name)
+    await page.get_by_role("textbox", name="Name").fill(name)
     await page.get_by_label("Leads to").select_option("emulator")
     await page.get_by_role("button", name="Make the address").click()
     return await page.locator("#made-address").inner_text()

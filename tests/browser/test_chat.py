@@ -17,7 +17,7 @@ async def open_session(page: Page) -> None:
 
 async def send(page: Page, text: str) -> Locator:
     """Sends a message; the article of its run."""
-    box = page.get_by_label("Message")
+    box = page.get_by_role("textbox", name="Message")
     await box.fill(text)
     await box.press("Enter")
     return page.locator(".run").last

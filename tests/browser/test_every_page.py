@@ -44,6 +44,16 @@ OF_A_CHAT = {
     "inspector/savings.html": "inspect/savings/",
     "inspector/signatures.html": "inspect/signatures/",
 }
+OF_A_TEAM = {
+    "account/signup_closed.html",
+    "accounts/provider.html",
+    "accounts/recovery_codes.html",
+    "accounts/second_factor.html",
+    "accounts/security.html",
+    "accounts/step.html",
+}
+"""Looked at in `test_team.py`."""
+
 OF_A_STATE = {
     "capture/regroup.html",
     "capture/request.html",
@@ -98,7 +108,7 @@ def name_of(path: Path) -> str:
 
 
 async def test_every_page_is_looked_at() -> None:
-    assert frames() == {*PLAIN, *OF_A_CHAT} | OF_A_STATE | ERRORS
+    assert frames() == {*PLAIN, *OF_A_CHAT} | OF_A_STATE | OF_A_TEAM | ERRORS
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

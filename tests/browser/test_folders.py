@@ -127,7 +127,7 @@ async def test_a_chat_begins_in_a_folder_and_all_chats_filter_by_it(page: Page) 
     await page.goto("/sessions/")
     await page.get_by_role("navigation", name="Folders").get_by_role("link", name=name).click()
     await expect(page.get_by_role("heading", level=1)).to_have_text(name)
-    await expect(page.locator(".session-row")).to_have_count(1)
+    await expect(page.locator(".session-list > li")).to_have_count(1)
 
 
 async def test_several_chats_are_moved_together(page: Page) -> None:

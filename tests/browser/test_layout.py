@@ -31,12 +31,12 @@ async def test_every_page_has_the_sidebar(page: Page, address: str) -> None:
 
 async def test_new_chat_is_an_empty_focused_composer_and_makes_no_row(page: Page) -> None:
     await page.goto("/sessions/")
-    before = await page.locator(".session-row").count()
+    before = await page.locator(".session-list > li").count()
     await page.get_by_role("link", name="New chat").click()
     await expect(page).to_have_url(re.compile(r"/$"))
     await expect(page.get_by_label("Message")).to_be_focused()
     await page.goto("/sessions/")
-    assert await page.locator(".session-row").count() == before
+    assert await page.locator(".session-list > li").count() == before
 
 
 async def test_a_starter_begins_a_chat(page: Page) -> None:

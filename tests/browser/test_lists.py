@@ -50,7 +50,7 @@ async def test_a_pinned_session_stands_first_and_an_archived_one_elsewhere(page:
     await spoken(page, "Put away")
     await page.goto("/sessions/")
     await page.get_by_role("main").get_by_role("button", name="Pin “Kept above”").click()
-    await expect(page.locator(".session-row b").first).to_contain_text("Kept above")
+    await expect(page.locator(".session-list > li b").first).to_contain_text("Kept above")
     await more(page, "Put away", "Archive")
     await expect(page.get_by_role("main").get_by_role("link", name="Put away")).to_have_count(0)
     await page.goto("/sessions/?archive")
@@ -74,7 +74,7 @@ async def test_an_unsent_text_is_marked_in_the_list(page: Page) -> None:
     await spoken(page, "Has a draft")
     await page.get_by_label("Message").fill("Half a thought")
     await page.goto("/sessions/")
-    row = page.locator(".session-row", has_text="Has a draft")
+    row = page.locator(".session-list > li", has_text="Has a draft")
     await expect(row.get_by_text("Draft", exact=True)).to_be_visible()
 
 
@@ -123,6 +123,7 @@ async def test_single_keys_can_be_switched_off(page: Page) -> None:
     shortcuts = page.get_by_role("dialog", name="Keyboard shortcuts")
     await shortcuts.get_by_label("Single keys").uncheck()
     await page.keyboard.press("Escape")
+    await expect(shortcuts).to_be_hidden()
     await page.keyboard.press("?")
     await expect(shortcuts).to_be_hidden()
     await page.keyboard.press("Control+/")

@@ -1,10 +1,11 @@
 """The panels beside the chat, as a person uses them: look, add, switch, upload, go on talking."""
 
+import asyncio
 import re
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from tests.browser.access import assert_accessible
 from tests.browser.test_chat import finished, open_session, send
@@ -125,6 +126,23 @@ async def test_a_drawer_that_was_closed_is_up_to_date_when_it_opens(page: Page) 
     await finished(await send(page, "add a todo: water the beans"))
     await page.get_by_role("button", name="Context", exact=True).click()
     await expect(page.locator("#head-todos")).to_contain_text("tokens")
+
+
+async def test_lines_that_come_after_their_panels_are_gone_are_dropped(page: Page) -> None:
+    """As when an answer let old messages go and the page is replaced; a complaint fails the test."""
+    await open_drawer(page)
+    asked = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        answer = await route.fetch()
+        await page.locator("#details").evaluate("(drawer) => drawer.replaceChildren()")
+        await route.fulfill(response=answer)
+        asked.set()
+
+    await page.route(re.compile(r"/panels/$"), late)
+    await finished(await send(page, "add a todo: water the beans"))
+    await asyncio.wait_for(asked.wait(), 30)
+    await page.unroute_all(behavior="wait")
 
 
 async def test_what_could_not_be_saved_is_not_lost(page: Page, complaints: list[str]) -> None:

@@ -12,6 +12,7 @@ from tests.browser.access import assert_accessible
 from tests.browser.conftest import open_account
 from tests.browser.test_chat import finished, open_session, send
 from tests.browser.test_layout import PHONE
+from tests.browser.test_sharing import make_link, share
 from tests.server import Server
 
 SMALL = {"width": 390, "height": 420}
@@ -146,6 +147,14 @@ async def test_nothing_is_wider_than_the_phone(phone: Page, address: str) -> Non
     await phone.goto(address)
     width = await phone.evaluate("document.documentElement.scrollWidth")
     assert width <= PHONE["width"]
+
+
+async def test_a_link_of_a_long_title_is_as_wide_as_the_phone(phone: Page) -> None:
+    await finished(await send(phone, "w" * 300))
+    await share(phone)
+    await make_link(phone)
+    await phone.goto("/links/")
+    assert await phone.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 async def test_what_can_be_added_is_a_sheet_from_below(phone: Page) -> None:

@@ -154,7 +154,9 @@ def test_the_transcript_shows_pictures_and_code_of_the_model(client: Client, ses
     finish(run)
     page = client.get(session.get_absolute_url()).content.decode()
     assert f'<img src="{reverse("media", args=[session.public, answer.public, 2])}"' in page
-    assert "Python code" in page and "print(1 &lt; 2)" in page
+    code = page.partition('<span class="code-language">python</span>')[2]
+    assert "data-copy" in code and "&lt;" in code
+    assert '<span class="code-language">output</span>' in code and "True" in code
 
 
 def test_a_conversation_without_files_costs_no_query_for_them(

@@ -1,8 +1,9 @@
 """The chat socket: whose it is, what it takes, what it sends."""
 
 import asyncio
+import json
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
@@ -124,10 +125,12 @@ async def test_joining_a_run_that_is_long_over_says_so(runner: Runner, session: 
     await late.disconnect()
 
 
+@pytest.mark.parametrize("writes_now", [False, True])
 async def test_a_page_that_does_not_acknowledge_is_sent_a_window_and_no_more(
-    runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+    runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch, writes_now: bool
 ) -> None:
     monkeypatch.setattr("sessions_app.chat.consumers.WINDOW", 5)
+    monkeypatch.setattr(Socket, "writes_now", writes_now)
     socket = await connected(runner, session, alice)
     await socket.send_command(type="send", client_id=uuid.uuid4(), text="/long")
     events = [await socket.receive_event() for _ in range(5)]
@@ -135,6 +138,28 @@ async def test_a_page_that_does_not_acknowledge_is_sent_a_window_and_no_more(
     await socket.send_command(type="ack", run=events[0]["run"], seq=10_000)
     events += await socket.receive_until("finished")
     assert [event["seq"] for event in events] == list(range(len(events)))
+    await socket.disconnect()
+
+
+async def test_what_the_server_sends_at_once_goes_no_other_way(
+    runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+
+    def write_now(socket: Socket, texts: Sequence[str]) -> bool:
+        if '"type":"finished"' in texts[-1]:
+            return False
+        written.extend(json.loads(text)["seq"] for text in texts)
+        return True
+
+    monkeypatch.setattr(Socket, "writes_now", True)
+    monkeypatch.setattr(Socket, "write_now", write_now)
+    socket = await connected(runner, session, alice)
+    await socket.send_message("Hello")
+    events = await socket.receive_until("finished")
+    sent = [event["seq"] for event in events]
+    # The write with the end was refused, so that came by the usual way.
+    assert written and sorted(written + sent) == list(range(events[-1]["seq"] + 1))
     await socket.disconnect()
 
 

@@ -97,6 +97,9 @@ def test_no_tools_is_a_choice_too(session: Session) -> None:
         ("thinking_level", "EXTREME"),
         ("time_zone", "Mars/Olympus"),
         ("tools", ["rm"]),
+        ("provider_tools", ["google_maps"]),
+        ("answer_schema", "{"),
+        ("answer_schema", '{"type": "text"}'),
         ("model", "no-such-model"),
         ("purpose", "x" * (TEXT_LIMIT + 1)),
         ("background", "x" * (TEXT_LIMIT + 1)),
@@ -128,7 +131,7 @@ LIMITS = {"max_rounds": "3", "max_tokens": "500", "max_usd": "0.5", "max_seconds
 
 
 def test_every_setting_of_a_person_is_in_the_form() -> None:
-    elsewhere = {"panels", "skills", "dynamic_texts"}
+    elsewhere = {"panels", "panels_of_model", "skills", "dynamic_texts"}
     assert set(SessionSettings.model_fields) - set(OPTIONS) == elsewhere
 
 
@@ -142,7 +145,8 @@ def test_a_setting_has_a_label_and_a_help(name: str) -> None:
 @pytest.mark.parametrize("name", OPTIONS)
 def test_a_setting_with_choices_names_each_of_them(name: str) -> None:
     annotation = SessionSettings.model_fields[name].annotation
-    values = get_args(annotation) if get_origin(annotation) is Literal else ()
+    members = get_args(annotation)[0] if get_origin(annotation) is list else annotation
+    values = get_args(members) if get_origin(members) is Literal else ()
     assert set(OPTIONS[name].choices) == set(values)
 
 
@@ -198,7 +202,10 @@ SET: dict[str, tuple[object, object]] = {
     "time_zone": ("Europe/Lisbon", "Europe/Lisbon"),
     "clock_minutes": ("5", 5),
     "tools": (["calculate"], ["calculate"]),
+    "provider_tools": (["google_search"], ["google_search"]),
+    "answer_schema": ('{"type": "object"}', '{"type": "object"}'),
     "history_policy": ("strict", "strict"),
+    "model_panels": ("all", "all"),
     "cache_mode": ("implicit", "implicit"),
     "cache_policy": ("seed", "seed"),
     "continue_cut": ("on", True),
@@ -230,7 +237,7 @@ def test_an_emptied_limit_is_no_limit_and_another_emptied_option_its_default(
 ) -> None:
     session.settings = {name: SET[name][1]}
     session.save()
-    kept = saved(session, **{name: [] if name == "tools" else ""})
+    kept = saved(session, **{name: [] if name in ("tools", "provider_tools") else ""})
     kept.refresh_from_db()
     default = getattr(SessionSettings(), name)
     assert kept.settings[name] == getattr(kept.options, name) == EMPTIED.get(name, default)

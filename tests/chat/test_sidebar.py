@@ -1,5 +1,6 @@
 """The sidebar: chats by age, and what a search finds."""
 
+import uuid
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -8,16 +9,19 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.chat.sidebar import grouped
-from sessions_app.models import Session
+from sessions_app.chat.sidebar import SideChat, grouped
 from tests.factories import answered, make_session
 
 TODAY = date(2026, 11, 23)
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 
-def chat(days: int, *, pinned: bool = False) -> Session:
-    return Session(updated_at=NOON - timedelta(days=days), pinned_at=NOON if pinned else None)
+def chat(days: int, *, pinned: bool = False) -> SideChat:
+    return changed_at(NOON - timedelta(days=days), NOON if pinned else None)
+
+
+def changed_at(moment: datetime, pinned_at: datetime | None = None) -> SideChat:
+    return SideChat(uuid.uuid4(), "A chat", moment, pinned_at, None)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ def test_pinned_chats_stand_first_whatever_their_age() -> None:
 
 
 def test_the_day_is_that_of_the_reader() -> None:
-    late = Session(updated_at=datetime(2026, 11, 22, 23, 30, tzinfo=UTC))
+    late = changed_at(datetime(2026, 11, 22, 23, 30, tzinfo=UTC))
     with timezone.override("Asia/Tokyo"):
         assert [group.title for group in grouped([late], TODAY)] == ["Today"]
 
@@ -79,7 +83,7 @@ def test_renaming_in_the_sidebar_gives_its_row(client: Client, alice: User) -> N
     address = reverse("rename-session", args=[session.public]) + "?side"
     assert 'id="side-title"' in client.get(address).content.decode()
     row = client.post(address, {"title": "After"}, headers={"HX-Request": "true"}).content.decode()
-    assert ">After</span>" in row and "session-row" not in row
+    assert ">After</span>" in row and "<small" not in row
 
 
 def test_deleting_the_chat_that_is_open_leads_to_the_others(client: Client, alice: User) -> None:

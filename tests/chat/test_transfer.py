@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from hypothesis import given
@@ -124,6 +125,24 @@ def test_the_export_takes_the_same_queries_however_long_it_is(
         factories.make_history(session, 3)
         with django_assert_num_queries(4 + len(TRANSFERRED)):
             export_session(session)
+
+
+@pytest.mark.parametrize("read", ["run", "exchange"])
+def test_what_is_added_while_it_is_read_is_left_out(session: Session, bob: User, read: str) -> None:
+    before = export_session(session)
+    added: list[Any] = []
+
+    def add(execute: Any, sql: str, *rest: Any) -> Any:
+        if sql.startswith("SELECT") and f'FROM "sessions_app_{read}"' in sql and not added:
+            added.append(None)
+            added[0] = factories.make_exchange(factories.make_run(Session.objects.get(pk=session.pk)))
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(add):
+        body = export_session(session)
+    assert added and Run.objects.count() == len(json.loads(before)["runs"]) + 1
+    assert {**json.loads(body), "exported_at": ""} == {**json.loads(before), "exported_at": ""}
+    import_session(bob, body)
 
 
 def test_markdown_is_the_branch_in_view(session: Session) -> None:

@@ -15,10 +15,10 @@ OUTPUT = 4_000
 """Characters of what pytest printed."""
 
 
-def failures(paths: Iterable[str], left_out: Iterable[str] = ()) -> str:
+def failures(paths: Iterable[str], left_out: Iterable[str] = (), **variables: str) -> str:
     """The end of what pytest printed, empty where all passed.
 
-    `left_out` are beginnings of node ids.
+    `left_out` are beginnings of node ids, `variables` of the environment.
     """
     database = Database()
     database.create()
@@ -27,7 +27,7 @@ def failures(paths: Iterable[str], left_out: Iterable[str] = ()) -> str:
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *given],
             cwd=ROOT,
-            env={**os.environ, "DATABASE_URL": database.url},
+            env={**os.environ, "DATABASE_URL": database.url, **variables},
             capture_output=True,
             text=True,
             check=False,

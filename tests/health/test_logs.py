@@ -31,7 +31,9 @@ SECRET = "sesame-7f3a"
 KEY = f"AIza-{SECRET}-0123456789abcdef"
 CLASSES = [value for value in vars(errors).values() if isinstance(value, type)]
 GATEWAY = [kind for kind in CLASSES if issubclass(kind, errors.GatewayError)]
-FAILURES = [kind for kind in CLASSES if issubclass(kind, errors.PipewebError)] + [ValueError, KeyError]
+OURS = [kind for kind in CLASSES if issubclass(kind, errors.PipewebError) and kind is not errors.RunWaits]
+FAILURES = [*OURS, ValueError, KeyError]
+"""Not RunWaits: it ends no run."""
 
 Log = Callable[[], str]
 

@@ -7,7 +7,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from sessions_app.management.commands.up import log_no_statements
+from sessions_app.errors import PipewebError
+from sessions_app.management.commands import up
+from sessions_app.management.commands.up import in_child, log_no_statements
 
 
 @pytest.mark.django_db
@@ -23,3 +25,18 @@ def test_no_statement_is_written_out_or_kept(settings: Settings, monkeypatch: py
     with CaptureQueriesContext(connection) as seen:
         User.objects.count()
     assert len(seen) == 1
+
+
+def refused() -> None:
+    raise PipewebError("refused in the child")
+
+
+def grown() -> None:
+    up.kept = bytearray(1)  # type: ignore[attr-defined]
+
+
+def test_what_is_done_in_a_child_leaves_nothing_here_but_its_error() -> None:
+    in_child(grown)
+    assert not hasattr(up, "kept")
+    with pytest.raises(PipewebError, match="refused in the child"):
+        in_child(refused)

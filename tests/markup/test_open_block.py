@@ -146,3 +146,37 @@ def test_pieces_advance_through_the_open_text(text: str) -> None:
             continue
         assert piece.chars >= settled
         settled = piece.chars if piece.is_settled else settled
+
+
+words = st.sampled_from(["word", "two words", ", (and) more:", " ", " 5%", "\n", "it’s"])
+
+
+@given(st.lists(words, min_size=1))
+def test_words_behind_prose_are_shown_as_plain_text(deltas: list[str]) -> None:
+    """A page shows the pieces as one paragraph, and in it the text that is behind them as it is."""
+    writing, settled, newest, done = Blocks(), "", "", 0
+    for delta in ["Plain prose begins here", *deltas]:
+        if writing.feed(delta):
+            settled, newest, done = "", "", 0
+        for piece in writing.preview():
+            newest, done = piece.html.removeprefix("<p>").removesuffix("</p>\n"), piece.chars
+            if piece.is_settled:
+                settled, newest = f"{settled}{newest} ", ""
+        shown = f"{settled}{newest}{writing.tail[done:]}"
+        assert shown.replace("<br>", "").split() == writing.tail.split()
+
+
+def test_prose_is_shown_once_until_there_is_a_mark() -> None:
+    words = "and so on it goes " * 20
+    assert len(previews(words, 9)) == 1
+    *_, last = previews(words + "with **bold** words", 9)
+    assert "<strong>bold</strong>" in last.html
+
+
+@pytest.mark.parametrize(
+    ("rest", "html"),
+    [(" see http://example.org/a/b/c now", "href"), (" a *so* b and c", "<em>"), ("\n- one item", "</p>")],
+)
+def test_a_mark_behind_prose_is_formatted(rest: str, html: str) -> None:
+    for size in (1, 2, 7):
+        assert html in shown("Some plain words," + rest, size)

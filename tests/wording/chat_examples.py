@@ -7,10 +7,24 @@ from typing import get_args
 
 from sessions_app.error_codes import BodyRefusal, DocumentProblem, ShareProblem
 from sessions_app.media import WORD_TYPE
+from sessions_app.prompt.answer_schema import MOST_PLACES, Fit, SchemaFault, SchemaProblem
 from sessions_app.prompt.citations import SourceKind
 from sessions_app.prompt.model_uses import PriceClass
 from sessions_app.prompt.pricing import Rates
-from sessions_app.wording import citations, documents, folders, models, sharing, uploads, usage
+from sessions_app.prompt.provider_tools import Obstacle, ProviderTool
+from sessions_app.prompt.stage_records import OfferFigures, StageName, StageRecord, StageStatus
+from sessions_app.wording import (
+    answer_schemas,
+    citations,
+    documents,
+    folders,
+    models,
+    provider_tools,
+    sharing,
+    stages,
+    uploads,
+    usage,
+)
 
 FILE_TYPES = (
     "image/png",
@@ -27,6 +41,7 @@ def chat_sentences() -> Iterator[str]:
     """What the functions of these modules make of their values."""
     yield from _words_about_usage()
     yield from _words_about_sources()
+    yield from _words_about_tools()
     yield from _words_about_models()
     yield from _sentences_of_folders()
     yield from _sentences_of_uploads()
@@ -41,6 +56,30 @@ def _words_about_usage() -> Iterator[str]:
 def _words_about_sources() -> Iterator[str]:
     yield from map(citations.unnamed, get_args(SourceKind))
     yield from citations.details(is_quoted=True, licence="MIT", is_read=False)
+    yield from citations.details(is_quoted=False, licence="", is_read=True, status="success")
+    for status in citations.STATUSES:
+        yield from citations.details(is_quoted=False, licence="", is_read=False, status=status)
+
+
+def _words_about_tools() -> Iterator[str]:
+    yield from map(provider_tools.name, provider_tools.NAMES)
+    yield from map(provider_tools.title, ProviderTool)
+    yield from (provider_tools.left_out("google_search", why, "Gemini 4") for why in Obstacle)
+    yield from map(provider_tools.use, provider_tools.USES)
+    yield provider_tools.using("CODE_EXECUTION")
+    yield from provider_tools.CODE_RESULTS.values()
+    yield provider_tools.not_expressed(["google_search"])
+    offered = OfferFigures(functions=2, tools=("google_search",), schemas=1)
+    record = StageRecord(name=StageName.OFFER_TOOLS, status=StageStatus.OK, figures=offered)
+    yield from stages.input_and_output(record)
+    figures = {"line": 1, "column": 2, "keyword": "pattern", "name": "city", "limit": 20}
+    faults = (SchemaFault(problem, figures=figures) for problem in SchemaProblem)
+    yield from map(answer_schemas.schema_fault, faults)
+    for case in get_args(Fit.model_fields["case"].annotation):
+        yield from (
+            answer_schemas.fit(Fit(case=case, path="$", rule="type", places=places))
+            for places in (1, 2, MOST_PLACES)
+        )
 
 
 def _words_about_models() -> Iterator[str]:

@@ -60,7 +60,7 @@ from sessions_app.wording import (
     values,
     verdicts,
 )
-from tests.wording.audit_log_examples import audit_log_sentences
+from tests.wording.audit_log_examples import audit_log_sentences, mcp_sentences
 from tests.wording.chat_examples import chat_sentences
 
 PLACE = BreakPlace(
@@ -283,7 +283,7 @@ def all_sentences() -> Iterator[str]:
     yield assistants.deleted("Baker")
     yield from texts.REMARKS.values()
     yield from map(terms.explanation, terms.EXPLANATIONS)
-    yield from (*api_key.ORIGINS.values(), *api_key.PLACES.values())
+    yield from (*api_key.ORIGINS.values(), *api_key.PLACES.values(), *api_key.IN_SHORT.values())
     yield from (*retention.REASONS.values(), retention.purged(datetime(2026, 11, 23, tzinfo=UTC)))
     yield from _names_of_the_inspector()
     yield from _sentences_of_input()
@@ -291,6 +291,7 @@ def all_sentences() -> Iterator[str]:
     yield from chat_sentences()
     yield from _sentences_of_capture()
     yield from audit_log_sentences()
+    yield from mcp_sentences()
     yield from _sentences_of_savings()
     yield from _sentences_of_har_files()
 
@@ -353,6 +354,7 @@ def _sentences_of_runs() -> Iterator[str]:
         yield from endings.ending_texts(status)
     yield from (endings.cost(0, 0), endings.cost(1, 1), *endings.UNREAD.values())
     yield from (activity.activity(activity.ACTIVITIES["thought"], 1, 1), activity.activity("", 2, 0))
+    yield from (activity.switch_brief("Git", on=on) for on in (True, False))
     yield from (endings.call_state("unknown"), endings.call_state("not_run"))
     yield from (endings.resumption([]), endings.resumption(["book_taxi"]))
     for kind in (*resends.REASONS, ProviderDown.__name__):

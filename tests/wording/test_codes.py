@@ -26,6 +26,7 @@ from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoA
 from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
 from sessions_app.key_codes import KeyOrigin
 from sessions_app.log_codes import LoggedAction, RefusedReading
+from sessions_app.mcp_codes import Decision, ListingLoss, SchemaLoss, ServerProblem
 from sessions_app.models import Notification
 from sessions_app.models.session_settings import GROUP_TITLES
 from sessions_app.prompt.billing import BilledAs, ItemChange
@@ -56,6 +57,7 @@ from sessions_app.wording import (
     endings,
     har,
     imports,
+    mcp,
     model_notices,
     models,
     outcomes,
@@ -112,7 +114,12 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "kinds of tokens": (TokenKind, token_kinds.LABELS),
     "comparisons": (ComparisonProblem, comparisons.PROBLEMS),
     "origins of a key": (KeyOrigin, api_key.ORIGINS),
+    "origins of a key, in short": (KeyOrigin, api_key.IN_SHORT),
     "rules of retention": (RetentionRule, retention.REASONS),
+    "problems of MCP servers": (ServerProblem, mcp.PROBLEMS),
+    "losses of tools' schemas": (SchemaLoss, mcp.SCHEMA_LOSSES),
+    "losses of lists of tools": (ListingLoss, mcp.LISTING_LOSSES),
+    "what becomes of asks": (Decision, mcp.DECISIONS),
     "what the audit log tells of": (LoggedAction, audit_log.TITLES),
     "refusals to show content": (RefusedReading, audit_log.REFUSED),
     "what differs": (StateSubject, comparisons.SUBJECTS),
@@ -272,7 +279,9 @@ def test_only_what_frees_itself_says_when() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [UNKNOWN, PROCESS_DIED, NOTHING_TO_REPAIR, FilesNotUploaded([])], ids=lambda error: error.message
+    "error",
+    [UNKNOWN, PROCESS_DIED, NOTHING_TO_REPAIR(), FilesNotUploaded([])],
+    ids=lambda error: error.message,
 )
 def test_a_hint_names_no_button_that_may_be_called_otherwise(error: PipewebError) -> None:
     assert error.hint and not BUTTONS.search(error.hint)

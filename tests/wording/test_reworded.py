@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from sessions_app.error_codes import CaptureFault
 from sessions_app.inspector.tabs import TABS
+from sessions_app.mcp_codes import ListingLoss
 from sessions_app.models import (
     AuditEntry,
     CacheEntry,
@@ -20,6 +21,7 @@ from sessions_app.models import (
     CapturedRequest,
     Exchange,
     ImportJob,
+    McpServer,
     RetentionRules,
     Run,
     Session,
@@ -68,6 +70,10 @@ def addresses(session: Session, example: Example) -> Iterator[str]:
         yield from (f"{exchange.get_absolute_url()}?tab={tab.id}" for tab in TABS)
 
 
+OF_A_TEAM = {"sign_ins"}
+"""Modules whose pages are there with PIPEWEB_ACCOUNTS=team only (`tests/team/test_sign_in.py`)."""
+
+
 def admin_addresses() -> Iterator[str]:
     newest = {"exchange": Exchange.objects.latest("pk"), "cacheentry": CacheEntry.objects.latest("pk")}
     yield reverse("admin:sessions_app_auditentry_change", args=[AuditEntry.objects.earliest("pk").pk])
@@ -105,6 +111,7 @@ def test_other_sentences_change_nothing_but_text(
     address, _ = CaptureAddress.issue(alice.pk, "Laptop")
     CapturedRequest.objects.create(address=address, received_at=timezone.now(), fault=CaptureFault.REVOKED)
 
+    server = McpServer.objects.create(name="notes", title="Notes", losses=[[ListingLoss.SAME_NAME, 2]])
     rules = RetentionRules.objects.create()
     make_session(alice, deleted_at=timezone.now() - timedelta(days=40))
 
@@ -112,6 +119,8 @@ def test_other_sentences_change_nothing_but_text(
         found = read(client, iter([reverse("sessions"), reverse("spending"), reverse("capture")]))
         found |= after_actions(client, examples[0][0])
         found["refused"] = client.post(arguments, {"args": "[NaN]"}).content.decode()
+        settings = reverse("session-settings", args=[examples[0][0].public])
+        found["no schema"] = client.post(settings, {"answer_schema": "{"}).content.decode()
         broken = SimpleUploadedFile("x.har", b"{}")
         found["no archive"] = client.post(reverse("har"), {"file": broken}, follow=True).content.decode()
         page = reverse("web-page", args=[examples[0][0].public])
@@ -119,7 +128,8 @@ def test_other_sentences_change_nothing_but_text(
         for session, example in examples:
             found |= read(client, addresses(session, example))
         preview = reverse("admin:sessions_app_retentionrules_change", args=[rules.pk])
-        found |= read(staff, iter([reverse("key"), preview]))
+        entered = reverse("admin:sessions_app_mcpserver_change", args=[server.pk])
+        found |= read(staff, iter([reverse("key"), preview, entered]))
         return found | read(staff, admin_addresses())
 
     before = pages()
@@ -129,7 +139,7 @@ def test_other_sentences_change_nothing_but_text(
     after = pages()
     assert [one for one in before if skeleton(before[one]) != skeleton(after[one])] == []
     seen = set(re.findall(r"⟦(\w+)", "".join(after.values())))
-    assert seen == {name.partition(".")[0] for name, _ in all_templates()}
+    assert seen == {name.partition(".")[0] for name, _ in all_templates()} - OF_A_TEAM
 
 
 def test_the_skeleton_sees_a_class_and_an_element_but_no_text() -> None:

@@ -1,7 +1,7 @@
 """The renditions tab: the request in other formats."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -16,10 +16,11 @@ from sessions_app.prompt import wire
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.remarks import RemarkCode
 from sessions_app.prompt.renditions import anthropic, openai
-from sessions_app.prompt.renditions.original import Original, inline_body
+from sessions_app.prompt.renditions.original import Original, inline_body, not_expressed
 from sessions_app.prompt.renditions.times import MESSAGES_TOLD, KnownTimes
 from sessions_app.prompt.stage_records import STAGES, StageName
 from sessions_app.prompt.tokens import estimate
+from sessions_app.wording import provider_tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,12 @@ def renditions_of(exchange: Exchange) -> list[Rendition]:
 
 
 def foreign(original: Original, times: KnownTimes) -> list[Rendition]:
+    unsaid = provider_tools.not_expressed(not_expressed(original))
+    told = _foreign(original, times)
+    return [replace(one, description=f"{one.description} {unsaid}".rstrip()) for one in told]
+
+
+def _foreign(original: Original, times: KnownTimes) -> list[Rendition]:
     return [
         Rendition(
             "OpenAI-compatible, panels as tool calls",

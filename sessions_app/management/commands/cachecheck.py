@@ -28,7 +28,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, sessions: list[str], **options: Any) -> None:
         chosen = chosen_sessions(sessions, all_of_them=options["all"])
-        findings = [check_session(session, available_tools(), strict=options["strict"]) for session in chosen]
+        findings = [
+            check_session(session, available_tools(session.owner_id), strict=options["strict"])
+            for session in chosen
+        ]
         if options["json"]:
             found = [finding.stored() | {"sentences": lines_of(finding)} for finding in findings]
             self.stdout.write(json.dumps(found, indent=2))

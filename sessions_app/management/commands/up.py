@@ -3,8 +3,11 @@
 import ctypes
 import gc
 import ipaddress
+import multiprocessing
 import socket
 from argparse import ArgumentParser
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
@@ -16,7 +19,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
+from django.db import connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.urls import reverse
 
@@ -43,15 +46,12 @@ class Command(BaseCommand):
         # First, so that a taken port is reported at once.
         listener = listen(host, port)
         make_private(data_paths())
-        # Migrating makes every model anew for each state; nothing else frees what it leaves.
-        gc.enable()
-        call_command("migrate", verbosity=0, interactive=False, skip_checks=True)
+        in_child(prepare)
         if not is_loopback(host) and not has_password():
             raise CommandError(
                 f"--host {host} lets other machines in, so an administrator needs a password first: "
                 "python3 manage.py createsuperuser"
             )
-        call_command("collectstatic", verbosity=0, interactive=False)
         self.serve(listener, local_owner(), host)
 
     def serve(self, listener: socket.socket, owner: User, host: str) -> None:
@@ -84,6 +84,26 @@ class Command(BaseCommand):
     def print_warnings(self, host: str) -> None:
         names = ", ".join(settings.ALLOWED_HOSTS)
         self.stdout.write(f"  It answers to these names only (ALLOWED_HOSTS): {names}")
+
+
+def prepare() -> None:
+    """Migrates the database and collects static files."""
+    gc.enable()  # Migrating makes every model anew for each state.
+    call_command("migrate", verbosity=0, interactive=False, skip_checks=True)
+    call_command("collectstatic", verbosity=0, interactive=False)
+
+
+def in_child(work: Callable[[], None]) -> None:
+    """Does it in a fork, where the system has them, which takes along what it leaves in memory.
+
+    Raises what `work` raises.
+    """
+    if "fork" not in multiprocessing.get_all_start_methods():
+        work()
+        return
+    connections.close_all()
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as child:
+        child.submit(work).result()
 
 
 def log_no_statements() -> None:
