@@ -78,14 +78,14 @@ def aims(drill: Drill) -> list[Aim]:
     ]
 
 
-def hold(seconds: float) -> Drill:
-    """A server of its own, and the five people on it. Raises PipewebError."""
+def hold(seconds: float, least: int = 0) -> Drill:
+    """A server of its own, and the five people on it, each with `least` acts. Raises PipewebError."""
     with temporary_folder() as folder:
         data = {"PIPEWEB_DATA": str(folder / "data")}
         with Server("server", MANAGE, GREETING, folder, **data) as server:
             scene = SCENE.validate_json(run_module("people", "enrol", given=b"", limit=START_LIMIT, **data))
             before = Counter(_log(data))
-            people = asyncio.run(_live(scene, server.port, seconds))
+            people = asyncio.run(_live(scene, server.port, seconds, least))
             logged = Counter(_log(data)) - before
         expected = Counter(entry for person in people for entry in person.done)
         seen: Counter[str] = sum((person.seen for person in people), Counter())
@@ -98,11 +98,11 @@ def hold(seconds: float) -> Drill:
         )
 
 
-async def _live(scene: Scene, port: int, seconds: float) -> list[Person]:
+async def _live(scene: Scene, port: int, seconds: float, least: int) -> list[Person]:
     people = everybody(scene, port)
     async with asyncio.TaskGroup() as group:
         for person in people:
-            group.create_task(person.live(seconds))
+            group.create_task(person.live(seconds, least))
     return people
 
 

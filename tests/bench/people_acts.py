@@ -88,7 +88,8 @@ class Person:
     def acts(self) -> Sequence[Callable[[], Awaitable[None]]]:
         return (self.chat, self.chat, self.export, self.look_who_read, self.try_others)
 
-    async def live(self, seconds: float) -> None:
+    async def live(self, seconds: float, least: int) -> None:
+        """Acts for so long, and `least` times at least, however slow the server is."""
         origin = f"http://127.0.0.1:{self.port}"
         async with httpx2.AsyncClient(
             base_url=origin, timeout=PATIENCE, headers={"Referer": origin}
@@ -96,7 +97,7 @@ class Person:
             begin = time.monotonic()
             await self.sign_in()
             signed_in, number = begin, 0
-            while time.monotonic() < begin + seconds:
+            while time.monotonic() < begin + seconds or number < least:
                 await self.acts[number % len(self.acts)]()
                 number += 1
                 if time.monotonic() > signed_in + AGAIN:
