@@ -2,6 +2,7 @@
 
 const LATER = 700; // Milliseconds: what a tool asked for is written down after its answer was shown.
 const TYPED = "input[type=text], textarea, select";
+const SWAP = { swapDelay: 0, settleDelay: 0 };
 const FAILURES = ["htmx:responseError", "htmx:sendError", "htmx:timeout"];
 
 export class Panels {
@@ -17,9 +18,7 @@ export class Panels {
     document.body.addEventListener("tool-answered", () => this.#expect(LATER));
     root.addEventListener("htmx:beforeSwap", ({ detail }) => {
       this.#hold(detail);
-      // The lines of panels that the page has replaced meanwhile have no place.
-      const isLate = detail.requestConfig.elt === root && !(root.isConnected && root.querySelector(".panels"));
-      if (isLate) detail.shouldSwap = false;
+      this.#place(detail);
     });
     root.addEventListener("htmx:afterSwap", () => this.#restore());
     root.addEventListener("focusout", () => this.#isStale && this.#expect(0));
@@ -40,6 +39,16 @@ export class Panels {
     htmx.ajax("GET", this.#root.dataset.heads, { source: this.#root, swap: "none settle:0s" });
     if (isBusy) return;
     for (const inside of this.#root.querySelectorAll("details[open] > .inside")) htmx.trigger(inside, "panel-stale");
+  }
+
+  // htmx looks for all places of an answer beside the element that asked. Where another answer has replaced that
+  // element meanwhile they are looked for in the page; the lines of all panels need the panels.
+  #place(detail) {
+    const { target, serverResponse, swapOverride, requestConfig: { elt } } = detail;
+    const isLate = elt === this.#root && !this.#root.querySelector(".panels");
+    if (elt.isConnected && !isLate) return;
+    detail.shouldSwap = false;
+    if (target.isConnected && !isLate) htmx.swap(target, serverResponse, { ...SWAP, swapStyle: swapOverride ?? "innerHTML" });
   }
 
   // What was typed elsewhere in a panel, and which of its rows are open, outlive the panel's new content.

@@ -145,6 +145,25 @@ async def test_lines_that_come_after_their_panels_are_gone_are_dropped(page: Pag
     await page.unroute_all(behavior="wait")
 
 
+async def test_an_answer_is_shown_although_another_replaced_the_box_that_asked(page: Page) -> None:
+    """Two boxes ticked within one round trip; an answer without its places is a complaint."""
+    await open_drawer(page)
+    tools = await unfold(page, "offers")
+    said = page.locator("#panels-said")
+
+    async def second(route: Route) -> None:
+        await expect(said).to_have_text("Add a todo is off.")
+        await route.continue_()
+
+    await page.route("**/tools/calculate/switch/", second)
+    for name in ("Add a todo", "Calculate"):
+        await tools.get_by_role("checkbox", name=name, exact=True).uncheck(force=True)
+    await expect(said).to_have_text("Calculate is off.")
+    for name in ("Add a todo", "Calculate"):
+        await expect(tools.get_by_role("checkbox", name=name, exact=True)).not_to_be_checked()
+    await page.unroute_all(behavior="wait")
+
+
 async def test_what_could_not_be_saved_is_not_lost(page: Page, complaints: list[str]) -> None:
     await open_drawer(page)
     todos = await unfold(page, "todos")
