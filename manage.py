@@ -7,6 +7,9 @@ Works on a bare machine: the bootstrap makes `.venv` first and continues inside 
 import gc
 import os
 import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
 
 if sys.version_info < (3, 11):  # noqa: UP036  an older Python must read one line, not a traceback
     sys.exit("pipeweb: needs Python 3.11 or newer; this is Python %d.%d." % sys.version_info[:2])  # noqa: UP031
@@ -54,16 +57,28 @@ def execute(argv: list[str]) -> None:
         execute_from_command_line(argv)
 
 
-def import_sdk() -> None:
-    """Imports google-genai without aiohttp, which it would import for nothing where it is installed: 6 MB.
+UNUSED = ("OpenSSL", "aiohttp", "cbor2", "click", "greenlet", "rich")
+"""What Daphne, google-genai and structlog import where it is installed, for nothing that `up` does."""
 
-    The first request to a provider, and of another program, imports aiohttp.
+WAMP = "autobahn.twisted.wamp"
+"""What Autobahn's WebSocket imports for its package only, and cryptography with it."""
+
+
+def import_libraries() -> None:
+    """Imports the libraries of `up` without `UNUSED` and `WAMP`, which take 30 MB.
+
+    What is needed later is imported then: aiohttp by the first request to a provider, for one.
     """
-    sys.modules["aiohttp"] = None  # type: ignore[assignment]
+    sys.modules |= dict.fromkeys(UNUSED)  # type: ignore[arg-type]
+    wamp: Any = sys.modules.setdefault(WAMP, ModuleType(WAMP))
+    wamp.ApplicationSession = None
     try:
-        import google.genai  # noqa: F401
+        for name in ("daphne.server", "google.genai", "structlog"):
+            import_module(name)
     finally:
-        del sys.modules["aiohttp"]
+        # It serves plain HTTP: without OpenSSL Twisted leaves out TLS, for as long as the process runs.
+        for name in (*UNUSED[1:], WAMP):
+            del sys.modules[name]
 
 
 def run_command(arguments: list[str]) -> int:
@@ -73,11 +88,9 @@ def run_command(arguments: list[str]) -> int:
     if arguments[:1] == ["up"]:
         # Before the settings make the first folder.
         os.umask(PRIVATE)
-        # It serves plain HTTP: without OpenSSL Twisted leaves out TLS, which takes 5 MB.
-        sys.modules["OpenSSL"] = None  # type: ignore[assignment]
         # Collecting between imports finds nothing and takes a fifth of the start; `up` turns it on again.
         gc.disable()
-        import_sdk()
+        import_libraries()
     from django.db import DatabaseError
 
     from pipeweb.bootstrap import print_error

@@ -25,7 +25,6 @@ from sessions_app.chat.importer import Importer
 from sessions_app.chat.sockets import Sockets
 from sessions_app.health.probe import HealthProbe
 from sessions_app.metrics import FLUSH_LAG, HEARTBEAT_AGE
-from sessions_app.rendering.renderer import renderer
 from sessions_app.runs.cache_janitor import CacheJanitor
 from sessions_app.runs.run_poller import RunPoller
 
@@ -43,7 +42,6 @@ FAREWELL_SECONDS = 0.3
 
 
 def start_background() -> None:
-    renderer().start()
     poller.start()
     sockets.start()
     janitor.start()

@@ -106,8 +106,12 @@ _LINE_MARK = re.compile(
 )
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)?")
 _EMPHASIS = re.compile(
-    r"(\*{1,3}|~~|`+)(?=\S)|(?<=\S)(\*{1,3}|~~|`+)|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)"
+    "|".join(
+        rf"(?<![\w{mark}])[{mark}]{count}(?=\S)|(?<=\S)[{mark}]{count}(?![\w{mark}])"
+        for mark, count in (("*", "{1,3}"), ("_", "{1,3}"), ("~", "{2}"), ("`", "+"))
+    )
 )
+"""Between letters or digits a mark is one of the text: `7*8`, `a_name`."""
 
 
 def render_with(markdown: str, env: EnvType) -> str:

@@ -173,6 +173,8 @@ def test_deep_quotations_end_somewhere() -> None:
         ("```python\nprint(1)\n```", "print(1)"),
         ("| a | b |\n|---|---|\n| 1 | 2 |", "| a b | | 1 2 |"),
         ("snake_case and 2 * 3 * 4", "snake_case and 2 * 3 * 4"),
+        ("7*8, 2**8 and a~~b", "7*8, 2**8 and a~~b"),
+        ("***all*** of **`code`**, (*this*)!", "all of code, (this)!"),
         ("<b>stays</b>", "<b>stays</b>"),
     ],
 )
