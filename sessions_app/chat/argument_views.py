@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.context.arguments import arguments_of, message_of
 from sessions_app.context.session_texts import RenderedText, read_texts, render_session_texts
-from sessions_app.models import Session
+from sessions_app.models import Session, Turn
 from sessions_app.prompt.argument_maps import MAX_DEPTH, depth_of
 from sessions_app.prompt.arguments import RESERVED
 from sessions_app.prompt.metering import as_json
@@ -73,7 +73,9 @@ class ArgumentsPage:
     @classmethod
     def of(cls, session: Session) -> Self:
         newest = session.runs.select_related("trigger").order_by("-pk").first()
-        found = arguments_of(session, message_of(newest), timezone.now())
+        found = arguments_of(
+            session, message_of(newest, Turn.objects.language(session.head_id)), timezone.now()
+        )
         texts = render_session_texts(read_texts(session), found.values, owner=session.owner_id)
         shown = tuple(each for each in texts if each.text.body)
         return cls(session, tuple(map(sentence, found.remarks)), tuple(_names(found.values)), shown)

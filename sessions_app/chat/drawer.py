@@ -81,12 +81,14 @@ def chunks(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The history chunks that the next request would send."""
     session = own_chat(request, public)
     try:
-        turns, newest = Turn.objects.buffered(session.head_id)
+        buffered = Turn.objects.buffered(session.head_id)
     except HistoryGone as error:
         raise Http404 from error
-    keys = [int(chunk.key) for chunk in HistoryChunk.objects.chain(newest)]
+    keys = [int(chunk.key) for chunk in HistoryChunk.objects.chain(buffered.chunk)]
     found = HistoryChunk.objects.filter(session=session, pk__in=keys)
-    return render(request, "chat/chunks.html", {"session": session, "chunks": found, "live": len(turns)})
+    return render(
+        request, "chat/chunks.html", {"session": session, "chunks": found, "live": len(buffered.turns)}
+    )
 
 
 @login_required

@@ -37,11 +37,14 @@ def arguments_of(
     return replace(found, remarks=(*found.remarks, failed))
 
 
-def message_of(run: Run | None) -> MessageArguments:
-    """The run's message; its language is that of the message, else the browser's, else unknown."""
+def message_of(run: Run | None, spoken: str = "") -> MessageArguments:
+    """The run's message, in the language said of it or of the newest message before it that has one
+    (`spoken`), else the browser's, else unknown (seed 3, "Language precedence").
+    """
     if run is None or run.task is None:
         return MessageArguments()
-    return MessageArguments(run.task.whole_text, run.task.language or run.client_language)
+    language = run.task.language or spoken or run.client_language
+    return MessageArguments(run.task.whole_text, language)
 
 
 def _assistant(session: Session) -> AssistantArguments | None:

@@ -193,7 +193,8 @@ def _remarks(written: RenderedText) -> Iterator[Remark]:
         yield Remark(code=RemarkCode.TEXT_IS_DYNAMIC, title=title)
 
 
-_TYPED = re.compile(r"/(?P<name>[\w-]+)(?:\s(?P<rest>.*))?", re.DOTALL)
+COMMAND = "/"
+_TYPED = re.compile(COMMAND + r"(?P<name>[\w-]+)(?:\s(?P<rest>.*))?", re.DOTALL)
 
 
 def expand_command(session: Session, text: str, now: datetime, language: str = "") -> str:

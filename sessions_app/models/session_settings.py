@@ -93,7 +93,7 @@ class SessionSettings(BaseModel):
     message_language: Annotated[str, FormField("assistant", max_length=40)] = Field(
         default="",
         title="Language you write in",
-        description="Prompts know it as message.language. Empty: the browser's.",
+        description="Prompts know it as message.language. Empty: as in earlier messages, else the browser's.",
     )
     time_zone: Annotated[str, FormField("advanced", max_length=60)] = Field(
         default="UTC",

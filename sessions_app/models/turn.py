@@ -11,7 +11,7 @@ from sessions_app.models.columns import storable
 from sessions_app.models.prepared import insert
 from sessions_app.models.source import Blob
 from sessions_app.models.turn_statements import ANY_CHUNK, BRANCH, BUFFERED, EXCHANGE, MESSAGE, MESSAGES
-from sessions_app.models.turn_values import content_cache, values_of
+from sessions_app.models.turn_values import content_cache, language_of, values_of
 from sessions_app.prompt import turns as prompt_turns
 from sessions_app.prompt.answer_schema import Fit
 from sessions_app.prompt.citations import Citations
@@ -30,10 +30,14 @@ BATCH = 500
 
 
 class Buffered(NamedTuple):
-    """The turns of a branch after its newest chunk, oldest first, and that chunk's key."""
+    """The turns of a branch after its newest chunk, oldest first, and that chunk's key.
+
+    `language` is the newest that was said of a message of the branch from that chunk's last turn on.
+    """
 
     turns: tuple[prompt_turns.Turn, ...]
     chunk: int | None
+    language: str
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):
@@ -71,13 +75,21 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         after the chunk `newest` do not count; 0 stands for no chunk. Raises HistoryGone when the session is
         erased between the two.
         """
+        rows = self._walk(head_id, newest)
+        chunk = rows[0][-1] if rows else None
+        return Buffered(values_of([row for row in rows if row[-1] is None]), chunk, language_of(rows))
+
+    def language(self, head_id: int | None) -> str:
+        """That of `buffered`, without reading contents."""
+        return language_of(self._walk(head_id, ANY_CHUNK))
+
+    def _walk(self, head_id: int | None, newest: int) -> list[tuple[Any, ...]]:
         if head_id is None:
-            return Buffered((), None)
+            return []
         with connections[self.db].cursor() as cursor:
             cursor.execute(BUFFERED, [head_id, newest])
-            rows = cursor.fetchall()
-        chunk = rows[0][-1] if rows else None
-        return Buffered(values_of([row for row in rows if row[-1] is None]), chunk)
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            return rows
 
     def mark_refused(self, session_pk: int, keys: Sequence[str], exchange: int) -> bool:
         """Marks these turns of the session, and copies of them anywhere, as refused in `exchange`.

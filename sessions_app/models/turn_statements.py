@@ -29,7 +29,8 @@ WITH RECURSIVE branch(id, parent_id, chunk_id) AS (
     FROM sessions_app_turn turn JOIN branch ON turn.id = branch.parent_id AND branch.chunk_id IS NULL
     LEFT JOIN sessions_app_historychunk chunk ON chunk.last_turn_id = turn.id AND chunk.id <= %s
 )
-SELECT turn.public, turn.kind, turn.route, turn.refused_in, blob.sha256, blob.id, branch.chunk_id
+SELECT turn.public, turn.kind, turn.route, turn.refused_in, blob.sha256, blob.id, turn.language,
+    branch.chunk_id
 FROM branch
 JOIN sessions_app_turn turn ON turn.id = branch.id
 JOIN sessions_app_blob blob ON blob.id = turn.content_id

@@ -14,20 +14,25 @@ content_cache: ByteCache[str, bytes] = ByteCache()
 """Contents of turns by sha256: those of a conversation travel with each of its requests."""
 
 value_cache: ByteCache[tuple[Any, ...], prompt_turns.Turn] = ByteCache()
-"""Turns by the columns that they are made of (`BUFFERED`), the last of which names the content."""
+"""Turns by the columns that they are made of, the first of `BUFFERED`; the last one names the content."""
 
 
 def values_of(rows: Sequence[tuple[Any, ...]]) -> tuple[prompt_turns.Turn, ...]:
     """The turns of rows of `BUFFERED`; those of an earlier request are the same objects."""
-    columns = [row[:-2] for row in rows]
+    columns = [row[:-3] for row in rows]
     found = value_cache.find_all(columns)
     missing = [place for place, value in enumerate(found) if value is None]
-    wires = _wires({columns[place][-1]: rows[place][-2] for place in missing})
+    wires = _wires({columns[place][-1]: rows[place][-3] for place in missing})
     for place in missing:
         wire = wires[columns[place][-1]]
         found[place] = value = _value(columns[place], wire)
         value_cache.put(columns[place], value, len(wire))
     return tuple(value for value in found if value is not None)
+
+
+def language_of(rows: Sequence[tuple[Any, ...]]) -> str:
+    """The newest language that was said in rows of `BUFFERED`."""
+    return next((row[-2] for row in reversed(rows) if row[-2]), "")
 
 
 def _wires(blobs: Mapping[str, int]) -> dict[str, bytes]:

@@ -64,7 +64,7 @@ async def roll_over(gateway: Gateway, prepared: PreparedRequest) -> bool:
 def next_rollover(prepared: PreparedRequest) -> HistoryRollover | None:
     """The rollover that is due; None below the thresholds."""
     context, built = prepared.context, prepared.built
-    turns, newest = Turn.objects.buffered(_current_head(prepared))
+    turns, newest, _ = Turn.objects.buffered(_current_head(prepared))
     places = cuts(turns, built.caching.strategy.after)
     if not places:
         return None

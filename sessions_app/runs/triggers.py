@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from sessions_app.context.session_texts import expand_command
+from sessions_app.context.session_texts import COMMAND, expand_command
 from sessions_app.errors import RunError, SessionBusy
 from sessions_app.models import Attachment, Notification, QueuedMessage, Run, ToolCall, Turn
 from sessions_app.prompt.parts import file_of, raw_parts
@@ -37,10 +37,16 @@ def task_of_message(run: Run, text: str, files: int, *, waits: bool) -> Turn:
 
 def _add_user_turn(run: Run, text: str, parent: Turn | None, files: list[dict[str, Any]]) -> Turn:
     """The turn of a person's message, with commands of the library expanded."""
-    last_language = run.session.options.message_language
-    full = expand_command(run.session, text, run.now, last_language or run.client_language)
+    said = run.session.options.message_language
+    full = _expanded(run, text, said, parent) if text.startswith(COMMAND) else text
     task = user_task(str(uuid.uuid4()), full, files)
-    return Turn.append(run.session, task, parent=parent, run=run, language=last_language)
+    return Turn.append(run.session, task, parent=parent, run=run, language=said)
+
+
+def _expanded(run: Run, text: str, said: str, parent: Turn | None) -> str:
+    """The text of a command, in the language that `arguments.message_of` gives the message."""
+    spoken = said or Turn.objects.language(parent.pk if parent else None)
+    return expand_command(run.session, text, run.now, spoken or run.client_language)
 
 
 def task_of_continuation(run: Run, earlier: Run, text: str) -> Turn:

@@ -66,7 +66,13 @@ def test_the_message_is_the_runs_trigger_and_its_language_comes_first(session: S
     assert message_of(run) == MessageArguments("Olá", "en-GB")
     assert run.trigger is not None
     run.trigger.language = "pt"
-    assert message_of(run) == MessageArguments("Olá", "pt")
+    assert message_of(run, "French") == MessageArguments("Olá", "pt")
+
+
+def test_the_newest_language_that_was_said_comes_before_the_browsers(session: Session) -> None:
+    run = factories.make_run(session, "Olá")
+    run.client_language = "en-GB"
+    assert message_of(run, "Portuguese") == MessageArguments("Olá", "Portuguese")
 
 
 def test_without_a_run_there_is_no_message() -> None:

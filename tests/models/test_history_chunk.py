@@ -34,7 +34,7 @@ def freeze(session: Session, turns: list[Turn], parent: HistoryChunk | None = No
 
 def texts_of(head: Turn) -> tuple[list[str], list[str]]:
     """The chunks' texts and the texts of the turns behind them."""
-    turns, newest = Turn.objects.buffered(head.pk)
+    turns, newest, _ = Turn.objects.buffered(head.pk)
     rows = {str(turn.public): turn.text for turn in Turn.objects.all()}
     return [chunk.text for chunk in HistoryChunk.objects.chain(newest)], [rows[turn.key] for turn in turns]
 
@@ -45,7 +45,7 @@ def test_without_chunks_the_whole_branch_is_sent_turn_by_turn(session: Session) 
 
 
 def test_an_empty_session_sends_nothing() -> None:
-    assert Turn.objects.buffered(None) == ((), None)
+    assert Turn.objects.buffered(None) == ((), None, "")
     assert HistoryChunk.objects.chain(None) == ()
 
 

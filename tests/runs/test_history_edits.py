@@ -201,7 +201,7 @@ class Storm:
         self.check()
 
     def detach(self) -> None:
-        values, parent = Turn.objects.buffered(self.session.head_id)
+        values, parent, _ = Turn.objects.buffered(self.session.head_id)
         start = 0
         for end in cuts(values, self.LIMITS):
             parent = HistoryChunk.objects.freeze(self.session, parent, values[start:end], "seed").pk
@@ -226,7 +226,7 @@ class Storm:
     def check(self) -> None:
         """Chunks, then buffered turns, then the trigger: the branch, each turn once and in order."""
         values = [turn.value for turn in branch(self.session)]
-        buffered, newest = Turn.objects.buffered(self.session.head_id)
+        buffered, newest, _ = Turn.objects.buffered(self.session.head_id)
         chunks = HistoryChunk.objects.chain(newest)
         held = sum(HistoryChunk.objects.get(pk=chunk.key).messages for chunk in chunks)
         assert values[held:] == list(buffered)

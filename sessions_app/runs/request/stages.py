@@ -85,10 +85,14 @@ def mark_notifications(context: RequestContext) -> StageResult[None]:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The branch in view, oldest first: history chunks, then buffered turns."""
+    """The branch in view, oldest first: history chunks, then buffered turns.
+
+    `language` is the newest that was said of a message in it (`Buffered`).
+    """
 
     chunks: tuple[ChunkValue, ...]
     turns: tuple[TurnValue, ...]
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +106,8 @@ class ValidHistory:
 def snapshot(context: RequestContext) -> StageResult[History]:
     """Reads the branch in view; within a run, without the chunks made since its first request."""
     limit = context.first.newest_chunk if context.first else ANY_CHUNK
-    turns, newest = Turn.objects.buffered(context.session.head_id, limit)
-    history = History(HistoryChunk.objects.chain(newest), turns)
+    turns, newest, language = Turn.objects.buffered(context.session.head_id, limit)
+    history = History(HistoryChunk.objects.chain(newest), turns, language)
     return StageResult(history, HistoryFigures(chunks=len(history.chunks), turns=len(history.turns)))
 
 
@@ -113,7 +117,7 @@ def detach(context: RequestContext, before: History, caching: ChosenCaching) -> 
     if not places:
         return StageResult(before, _figures(before, before), StageStatus.NOTHING)
     chunks = _freeze(context, before, places, caching.strategy.record.policy)
-    history = History(chunks, before.turns[places[-1] :])
+    history = replace(before, chunks=chunks, turns=before.turns[places[-1] :])
     remarks = tuple(
         Remark(code=RemarkCode.CHUNK_FROZEN, chunk=chunk.key, tokens=chunk.tokens)
         for chunk in chunks[len(before.chunks) :]
@@ -208,9 +212,10 @@ def refresh_panels(context: RequestContext) -> StageResult[tuple[Panel, ...]]:
     return StageResult(panels, figures, status, remarks)
 
 
-def prepare_arguments(context: RequestContext) -> StageResult[dict[str, Any]]:
+def prepare_arguments(context: RequestContext, history: History) -> StageResult[dict[str, Any]]:
     """The prompt arguments, the same in every step of a run."""
-    found = arguments_of(context.session, message_of(context.run), context.run.now, context.render_time)
+    message = message_of(context.run, history.language)
+    found = arguments_of(context.session, message, context.run.now, context.render_time)
     figures = ArgumentFigures(own=len(found.values["args"]), names=len(found.values))
     status = StageStatus.NOTICED if found.remarks else StageStatus.OK
     return StageResult(found.values, figures, status, found.remarks)

@@ -163,6 +163,28 @@ def test_the_persons_own_language_comes_before_the_browsers(session: Session) ->
     assert layers(request(session, language="en-GB"))[0]["session_goal"]["purpose"] == "Portuguese"
 
 
+def test_a_language_that_was_said_lasts_for_the_messages_after_it(session: Session) -> None:
+    session.purpose, session.settings = "{{ message.language }}", {"message_language": "Portuguese"}
+    request(session, language="en-GB")
+    end(session)
+    session.refresh_from_db()
+    session.settings = {}
+    later = request(session, "And now?", language="en-GB")
+    assert Turn.objects.get(triggered=later.run).language == ""
+    assert layers(later)[0]["session_goal"]["purpose"] == "Portuguese"
+
+
+def test_a_command_is_written_in_the_language_that_lasts(session: Session) -> None:
+    PromptText.objects.create(kind="command", name="Say", body="Say it in {{ message.language }}.")
+    session.settings = {"message_language": "Portuguese"}
+    session.save()
+    started(session)
+    end(session)
+    Session.objects.filter(pk=session.pk).update(settings={})
+    run = started(session, "/say", "en-GB")
+    assert run.trigger is not None and run.trigger.text == "Say it in Portuguese."
+
+
 def test_an_assistant_brings_roles_and_limits_tools(session: Session) -> None:
     guide = Assistant.objects.create(name="Guide", tools=["calculate"], language="Greek")
     guide.roles.add(PromptText.objects.create(kind="role", name="R", body="I am {{ assistant.name }}."))
