@@ -14,11 +14,11 @@ from django.utils import timezone
 from pydantic import ValidationError
 
 from sessions_app.admin.base import FilteredAdmin
-from sessions_app.context.arguments import arguments_of, message_of
+from sessions_app.context.arguments import arguments_now
 from sessions_app.context.model_lookup import model_names
 from sessions_app.context.session_texts import SessionText, render_session_texts
 from sessions_app.fields import LinesField, UnchangedTextsForm, VerbatimTextField
-from sessions_app.models import Assistant, PromptText, Session, SessionSettings, Turn
+from sessions_app.models import Assistant, PromptText, Session, SessionSettings
 from sessions_app.models.assistant import STARTER_LENGTH, STARTERS_LIMIT
 from sessions_app.models.library import VARIABLES
 from sessions_app.panels import available_tools
@@ -188,10 +188,7 @@ def _values(request: HttpRequest) -> dict[str, Any]:
     # Compared as text, so that an invalid id is ignored.
     session = next((each for each in sessions[:SESSIONS] if str(each.public) == chosen), None)
     if session is not None:
-        newest = session.runs.select_related("trigger").order_by("-pk").first()
-        return arguments_of(
-            session, message_of(newest, Turn.objects.language(session.head_id)), timezone.now()
-        ).values
+        return arguments_now(session).values
     now = timezone.now()
     return arguments.build_arguments(
         now,

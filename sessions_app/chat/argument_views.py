@@ -11,15 +11,14 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
 from django.http import HttpResponse, HttpResponseBadRequest
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import retarget
 from pydantic_core import PydanticCustomError
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
-from sessions_app.context.arguments import arguments_of, message_of
+from sessions_app.context.arguments import arguments_now
 from sessions_app.context.session_texts import RenderedText, read_texts, render_session_texts
-from sessions_app.models import Session, Turn
+from sessions_app.models import Session
 from sessions_app.prompt.argument_maps import MAX_DEPTH, depth_of
 from sessions_app.prompt.arguments import RESERVED
 from sessions_app.prompt.metering import as_json
@@ -72,10 +71,7 @@ class ArgumentsPage:
 
     @classmethod
     def of(cls, session: Session) -> Self:
-        newest = session.runs.select_related("trigger").order_by("-pk").first()
-        found = arguments_of(
-            session, message_of(newest, Turn.objects.language(session.head_id)), timezone.now()
-        )
+        found = arguments_now(session)
         texts = render_session_texts(read_texts(session), found.values, owner=session.owner_id)
         shown = tuple(each for each in texts if each.text.body)
         return cls(session, tuple(map(sentence, found.remarks)), tuple(_names(found.values)), shown)

@@ -1,10 +1,14 @@
 """The prompt arguments of a session, and the time that a run shows the model."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from sessions_app.models import Run, Session, SessionSettings
+from django.utils import timezone
+
+from sessions_app.models import Run, Session, SessionSettings, Turn
 from sessions_app.prompt.arguments import (
     Arguments,
     AssistantArguments,
@@ -14,8 +18,11 @@ from sessions_app.prompt.arguments import (
 )
 from sessions_app.prompt.clock import rounded_down
 from sessions_app.prompt.remarks import Remark, RemarkCode
-from sessions_app.prompt.templates import Unrendered
+from sessions_app.prompt.templates import Rendered, Unrendered, is_template
 from sessions_app.rendering.renderer import RenderTime, renderer
+
+Render = Callable[[Sequence[Unrendered]], Sequence[Rendered]]
+"""Renders texts of a session."""
 
 
 def arguments_of(
@@ -35,6 +42,25 @@ def arguments_of(
         return found
     failed = Remark(code=RemarkCode.DESCRIPTION_FELL_BACK, **description.failure_figures())
     return replace(found, remarks=(*found.remarks, failed))
+
+
+def arguments_now(session: Session) -> Arguments:
+    """The arguments of a request that would be sent now for the newest message."""
+    newest = session.runs.select_related("trigger").order_by("-pk").first()
+    message = message_of(newest, Turn.objects.language(session.head_id))
+    return arguments_of(session, message, timezone.now())
+
+
+def rendering_of(
+    session: Session, values: Callable[[], Mapping[str, Any]], time: RenderTime | None = None
+) -> Render:
+    """`values` gives the arguments; it is called only for a text that is a template."""
+
+    def render(texts: Sequence[Unrendered]) -> Sequence[Rendered]:
+        found = values() if any(is_template(one.text) for one in texts) else {}
+        return renderer().render(texts, found, owner=session.owner_id, time=time)
+
+    return render
 
 
 def message_of(run: Run | None, spoken: str = "") -> MessageArguments:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
+from sessions_app.context.arguments import Render
 from sessions_app.errors import RowGone
 from sessions_app.models import Session, SessionSettings
 from sessions_app.panels.file_pages import ReadFile
@@ -61,7 +62,7 @@ class PanelInputs:
     """What panels read.
 
     `tools` maps the name of every tool to whether the session has it on. `began` is the start of the run that
-    sends them; a page reads them as a run would that begins now.
+    sends them; a page reads them as a run would that begins now. `render` is for texts of the library.
     """
 
     session: Session
@@ -71,6 +72,7 @@ class PanelInputs:
     rows: Rows
     tools: Mapping[str, bool]
     began: datetime
+    render: Render
 
 
 @dataclass(frozen=True, slots=True)

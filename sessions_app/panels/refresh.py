@@ -13,6 +13,7 @@ from typing import Any
 from django.utils import timezone
 from pydantic import Field
 
+from sessions_app.context.arguments import Render, arguments_now, rendering_of
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.database import database_sync_to_async
 from sessions_app.models import PanelState, Reading, Run, Session, SessionSettings
@@ -67,7 +68,8 @@ def read_panels(
     options = session.options
     shown = [kind for kind in KINDS if kind.is_on(options) or kind.key in asked]
     rows = read_rows(session, (STATES, *shown))
-    return _read_kinds(PanelInputs(session, options, workspace, now, rows, tools or {}, now), shown)
+    render = rendering_of(session, lambda: arguments_now(session).values)
+    return _read_kinds(PanelInputs(session, options, workspace, now, rows, tools or {}, now, render), shown)
 
 
 def refresh(
@@ -77,18 +79,20 @@ def refresh(
     *,
     tools: Mapping[str, bool] | None = None,
     began: datetime | None = None,
+    render: Render | None = None,
 ) -> list[ReadPanel]:
     """Returns the panels that are on, as they are sent, and stores what changed in one statement.
 
     Expired rows are ended first. `now` is the exact time: two changes within one run differ in it. `began` is
-    the start of the run, `now` by default.
+    the start of the run, `now` by default; `render` renders with its arguments, by default those of now.
     """
     options = session.options
     shown = [kind for kind in KINDS if kind.is_on(options)]
     rows = read_rows(session, (STATES, *shown))
     if [kind for kind in shown if kind.expire(session, rows)]:
         rows = read_rows(session, (STATES, *shown))
-    inputs = PanelInputs(session, options, workspace, now, rows, tools or {}, began or now)
+    render = render or rendering_of(session, lambda: arguments_now(session).values)
+    inputs = PanelInputs(session, options, workspace, now, rows, tools or {}, began or now, render)
     read = _read_kinds(inputs, shown)
     _save_states(session, read, STATES.of(inputs), now)
     return [one for one in read if one.is_on]

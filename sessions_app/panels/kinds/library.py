@@ -1,13 +1,20 @@
 """The panels of the library: the names of its texts, and the full text of the chosen skills."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 from django.db.models import QuerySet
+from pydantic import BeforeValidator, JsonValue
+from pydantic_core import from_json
 
 from sessions_app.errors import RowGone
 from sessions_app.models import PromptText, Session
+from sessions_app.models.library import defaults_of
 from sessions_app.panels.base import Action, PanelInputs, PanelKind, PanelValue
 from sessions_app.panels.rows import PanelRow
+from sessions_app.prompt.arguments import parse_json_texts
+from sessions_app.prompt.templates import Rendered, Unrendered
+from sessions_app.wording.remarks import failure_reason
 
 SHARED = "The library belongs to the installation; which skills a session uses is one of its settings."
 
@@ -18,10 +25,24 @@ class LibraryRow(PanelRow):
     summary: str
 
 
+def _parsed(column: Any) -> Any:
+    """SQLite gives a JSON column within an object as a text."""
+    return from_json(column) if isinstance(column, str) else column
+
+
 class SkillRow(PanelRow):
     name: str
     summary: str
     body: str
+    variables: Annotated[JsonValue, BeforeValidator(_parsed)] = None
+
+
+def _problems(skill: SkillRow, rendered: Rendered) -> Iterator[str]:
+    """What of a skill's template could not be filled in, for the person."""
+    if rendered.status == "fallback":
+        yield f"“{skill.name}” is sent as it is written: {failure_reason(rendered)}."
+    if rendered.undefined:
+        yield f"“{skill.name}” names what has no value: {', '.join(rendered.undefined)}."
 
 
 class Library(PanelKind[LibraryRow]):
@@ -76,8 +97,13 @@ class Skills(PanelKind[SkillRow]):
 
     def value(self, inputs: PanelInputs) -> PanelValue:
         chosen = inputs.options.skills
-        skills = sorted(self.of(inputs), key=lambda skill: skill.name)
-        return PanelValue([one.value for one in skills if chosen is None or one.name in chosen])
+        skills = [one for one in self.of(inputs) if chosen is None or one.name in chosen]
+        skills.sort(key=lambda skill: skill.name)
+        texts = [Unrendered(one.body, parse_json_texts(defaults_of(one.variables))) for one in skills]
+        written = list(zip(skills, inputs.render(texts), strict=True))
+        value = [{"name": one.name, "summary": one.summary, "body": text.text} for one, text in written]
+        problems = [line for one, text in written for line in _problems(one, text)]
+        return PanelValue(value, problem=" ".join(problems))
 
     def template_context(self, session: Session, read: Any) -> dict[str, Any]:
         chosen = session.options.skills

@@ -174,6 +174,13 @@ def test_a_language_that_was_said_lasts_for_the_messages_after_it(session: Sessi
     assert layers(later)[0]["session_goal"]["purpose"] == "Portuguese"
 
 
+def test_a_skill_is_rendered_with_the_arguments_of_the_run(session: Session) -> None:
+    PromptText.objects.create(kind="skill", name="Greeting", body="Answer {{ message.text }} in {{ tone }}.")
+    session.args = {"tone": "verse"}
+    _, dynamic = layers(request(session, "Hi"))
+    assert dynamic["skills"] == [{"name": "Greeting", "summary": "", "body": "Answer Hi in verse."}]
+
+
 def test_a_command_is_written_in_the_language_that_lasts(session: Session) -> None:
     PromptText.objects.create(kind="command", name="Say", body="Say it in {{ message.language }}.")
     session.settings = {"message_language": "Portuguese"}
