@@ -1,9 +1,18 @@
 """Form fields shared by chat and admin."""
 
+import json
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from pydantic import TypeAdapter
+from pydantic import ValidationError as PydanticError
+
+from sessions_app.models.library import VARIABLES, VARIABLES_HELP
+from sessions_app.models.session_settings import EXAMPLES_HELP
+from sessions_app.prompt.examples import MOST, ExampleMessage, parse_examples, written
+
+STORED = TypeAdapter(list[ExampleMessage])
 
 KEY_DIGITS = 18
 """Of a primary key: a longer one has more than 64 bits."""
@@ -18,6 +27,29 @@ class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # ta
                 message = self.error_messages["invalid_pk_value"]
                 raise ValidationError(message, code="invalid_pk_value", params={"pk": f"{key:.20}…"})
         return super().clean(value)
+
+
+class VerbatimTextField(forms.CharField):
+    """A text whose white space is significant: the model reads it and cached prefixes depend on it.
+
+    Nothing is stripped; line ends become `\\n`. White space alone counts as missing.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"strip": False, **kwargs})
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        """Without `maxlength`, with which a browser cuts a long paste and says nothing."""
+        return {name: value for name, value in super().widget_attrs(widget).items() if name != "maxlength"}
+
+    def to_python(self, value: Any) -> str:
+        text = super().to_python(value) or ""
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if self.required and not value.strip():
+            raise ValidationError(self.error_messages["required"], code="required")
 
 
 class LinesField(forms.CharField):
@@ -45,6 +77,55 @@ class LinesField(forms.CharField):
             super().run_validators(line)
 
 
+class VariablesField(forms.CharField):
+    """Variables with defaults, one per line: `name = default`. A default may be JSON."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        given = {"widget": forms.Textarea(attrs={"rows": 4}), "required": False, "help_text": VARIABLES_HELP}
+        super().__init__(**{**given, **kwargs})
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(map(_line_of, value)) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        """Raises ValidationError with the number of an invalid line."""
+        found = []
+        for number, line in enumerate(str(value or "").splitlines(), 1):
+            name, _, default = (piece.strip() for piece in line.partition("="))
+            if name or default:
+                found.append(_variable(number, name, default))
+        return found
+
+
+EXAMPLES_LIMIT = 100_000
+"""Characters of all together."""
+
+
+class ExamplesField(VerbatimTextField):
+    """Messages with their roles, as `prompt.examples` reads them; the value is a list of objects."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        rows = forms.Textarea(attrs={"rows": 4, "placeholder": "user: …\nassistant: …"})
+        super().__init__(**{"widget": rows, "required": False, "help_text": EXAMPLES_HELP, **kwargs})
+
+    def prepare_value(self, value: Any) -> Any:
+        return written(STORED.validate_python(value)) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        if len(text) > EXAMPLES_LIMIT:
+            raise ValidationError(f"At most {EXAMPLES_LIMIT:,} characters.", code="max_length")
+        try:
+            found = parse_examples(text)
+        except ValueError as error:
+            raise ValidationError(
+                "Begin each message with user: or assistant: and its text.", code="invalid"
+            ) from error
+        if len(found) > MOST:
+            raise ValidationError(f"At most {MOST} messages; these are {len(found)}.", code="max_lines")
+        return [one.model_dump() for one in found]
+
+
 class UnchangedTextsForm(forms.ModelForm):  # type: ignore[type-arg]  # takes no argument at run time
     """Base of a form whose texts stay as they are stored unless a person changes them.
 
@@ -60,24 +141,22 @@ class UnchangedTextsForm(forms.ModelForm):  # type: ignore[type-arg]  # takes no
         return cleaned
 
 
-class VerbatimTextField(forms.CharField):
-    """A text whose white space is significant: the model reads it and cached prefixes depend on it.
+def _line_of(variable: Any) -> str:
+    default = variable.get("default", "")
+    is_plain = isinstance(default, str) and default == default.strip() and "\n" not in default
+    return f"{variable.get('name', '')} = {default if is_plain else json.dumps(default, ensure_ascii=False)}"
 
-    Nothing is stripped; line ends become `\\n`. White space alone counts as missing.
-    """
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"strip": False, **kwargs})
-
-    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
-        """Without `maxlength`, with which a browser cuts a long paste and says nothing."""
-        return {name: value for name, value in super().widget_attrs(widget).items() if name != "maxlength"}
-
-    def to_python(self, value: Any) -> str:
-        text = super().to_python(value) or ""
-        return text.replace("\r\n", "\n").replace("\r", "\n")
-
-    def validate(self, value: Any) -> None:
-        super().validate(value)
-        if self.required and not value.strip():
-            raise ValidationError(self.error_messages["required"], code="required")
+def _variable(number: int, name: str, default: str) -> dict[str, Any]:
+    value: Any = default
+    if default[:1] in ("[", "{", '"'):
+        try:
+            value = json.loads(default)
+        except ValueError:
+            value = default
+    try:
+        return VARIABLES.validate_python([{"name": name, "default": value}])[0].model_dump()
+    except PydanticError as error:
+        raise ValidationError(
+            f"Line {number}: “{name}” is no name; use letters, digits, _ and dots, as in customer.city."
+        ) from error

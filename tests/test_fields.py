@@ -33,6 +33,9 @@ TRIMMED = {
     "OwnAssistantForm.answer_schema": "JSON",
     "AssistantForm.provider_tools": "JSON",
     "ModelFacts admin.own_tools": "JSON",
+    "SessionForm.variables": "one variable a line; a default in JSON quotes keeps its white space",
+    "OwnAssistantForm.variables": "one variable a line; a default in JSON quotes keeps its white space",
+    "AssistantForm.variables": "one variable a line; a default in JSON quotes keeps its white space",
     "SessionForm.language": "a name",
     "SessionForm.message_language": "a name",
     "SessionForm.time_zone": "a name",
@@ -120,6 +123,7 @@ def test_every_text_keeps_its_white_space_but_for_those_with_a_reason() -> None:
         *("PromptTextForm.body", "AssistantForm.description", "AssistantForm.instructions"),
         "AssistantForm.answer_schema",
         "OwnAssistantForm.instructions",
+        *("SessionForm.examples", "AssistantForm.examples", "OwnAssistantForm.examples"),
     }
 
 

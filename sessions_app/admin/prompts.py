@@ -1,6 +1,5 @@
 """Prompt texts and assistants, with a preview."""
 
-import json
 from typing import Any
 
 from django import forms
@@ -11,16 +10,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path
 from django.utils import timezone
-from pydantic import ValidationError
 
 from sessions_app.admin.base import FilteredAdmin
 from sessions_app.context.arguments import arguments_now
 from sessions_app.context.model_lookup import model_names
 from sessions_app.context.session_texts import SessionText, render_session_texts
-from sessions_app.fields import LinesField, UnchangedTextsForm, VerbatimTextField
+from sessions_app.fields import (
+    ExamplesField,
+    LinesField,
+    UnchangedTextsForm,
+    VariablesField,
+    VerbatimTextField,
+)
 from sessions_app.models import Assistant, PromptText, Session, SessionSettings
 from sessions_app.models.assistant import STARTER_LENGTH, STARTERS_LIMIT
-from sessions_app.models.library import VARIABLES
 from sessions_app.panels import available_tools
 from sessions_app.prompt import arguments
 
@@ -30,31 +33,8 @@ SESSIONS = 20
 """The admin's newest sessions, offered for the preview."""
 
 
-class VariablesField(forms.CharField):
-    """Variables with defaults, one per line: `name = default`. A default may be JSON."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"widget": forms.Textarea(attrs={"rows": 4}), **kwargs})
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(map(_line_of, value)) if isinstance(value, list) else value
-
-    def to_python(self, value: Any) -> Any:
-        """Raises ValidationError with the number of an invalid line."""
-        found = []
-        for number, line in enumerate(str(value or "").splitlines(), 1):
-            name, _, default = (piece.strip() for piece in line.partition("="))
-            if name or default:
-                found.append(_variable(number, name, default))
-        return found
-
-
 class PromptTextForm(UnchangedTextsForm):
-    variables = VariablesField(
-        required=False,
-        help_text="One a line: name = default. Arguments of the session come before these. A default may be "
-        "a JSON list or object; a dot in the name makes a level.",
-    )
+    variables = VariablesField()
 
 
 class AssistantForm(UnchangedTextsForm):
@@ -68,6 +48,8 @@ class AssistantForm(UnchangedTextsForm):
     starters = LinesField(
         most=STARTERS_LIMIT, longest=STARTER_LENGTH, help_text="First messages, one a line."
     )
+    examples = ExamplesField()
+    variables = VariablesField()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -163,6 +145,7 @@ class AssistantAdmin(PreviewAdmin):
         ("name", "icon", "language"),
         "description",
         "instructions",
+        ("examples", "variables"),
         ("model", "thinking_level"),
         "starters",
         "roles",
@@ -199,24 +182,3 @@ def _values(request: HttpRequest) -> dict[str, Any]:
         arguments.MessageArguments("Where is my order?", "en-GB"),
         {},
     ).values
-
-
-def _line_of(variable: Any) -> str:
-    default = variable.get("default", "")
-    is_plain = isinstance(default, str) and default == default.strip() and "\n" not in default
-    return f"{variable.get('name', '')} = {default if is_plain else json.dumps(default, ensure_ascii=False)}"
-
-
-def _variable(number: int, name: str, default: str) -> dict[str, Any]:
-    value: Any = default
-    if default[:1] in ("[", "{", '"'):
-        try:
-            value = json.loads(default)
-        except ValueError:
-            value = default
-    try:
-        return VARIABLES.validate_python([{"name": name, "default": value}])[0].model_dump()
-    except ValidationError as error:
-        raise forms.ValidationError(
-            f"Line {number}: “{name}” is no name; use letters, digits, _ and dots, as in customer.city."
-        ) from error

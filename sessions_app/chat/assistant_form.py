@@ -49,6 +49,8 @@ class OwnAssistantForm(UnchangedTextsForm):
     tools = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     provider_tools = option_field("provider_tools")
     answer_schema = option_field("answer_schema")
+    examples = option_field("examples")
+    variables = option_field("variables")
     starters = LinesField(
         most=STARTERS_LIMIT,
         longest=STARTER_LENGTH,
@@ -60,6 +62,7 @@ class OwnAssistantForm(UnchangedTextsForm):
         fields = (
             *("name", "description", "instructions", "model", "thinking_level", "tools", "roles"),
             *("procedure", "language", "starters", "provider_tools", "answer_schema"),
+            *("examples", "variables"),
         )
         field_classes = {"instructions": VerbatimTextField, "roles": RowsField}
         widgets = {

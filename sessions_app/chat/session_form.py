@@ -19,12 +19,20 @@ from sessions_app.chat.tool_groups import ToolGroup, tool_groups
 from sessions_app.context.arguments import arguments_of
 from sessions_app.context.model_lookup import facts_of, model_names
 from sessions_app.context.session_texts import read_texts, render_session_texts
-from sessions_app.fields import RowsField, UnchangedTextsForm, VerbatimTextField
+from sessions_app.fields import (
+    ExamplesField,
+    RowsField,
+    UnchangedTextsForm,
+    VariablesField,
+    VerbatimTextField,
+)
 from sessions_app.models import Assistant, PromptText, Session, SessionSettings
+from sessions_app.models.library import Variable
 from sessions_app.models.session_settings import GROUP_TITLES, Group
 from sessions_app.panels import available_tools
 from sessions_app.prompt.answer_schema import fault_of
 from sessions_app.prompt.arguments import MessageArguments
+from sessions_app.prompt.examples import ExampleMessage
 from sessions_app.wording.answer_schemas import schema_fault
 from sessions_app.wording.remarks import about_texts
 
@@ -73,6 +81,9 @@ def option_field(name: str) -> forms.Field:
     info, shown = SessionSettings.model_fields[name], OPTIONS[name]
     common: dict[str, Any] = {"required": False, "label": info.title, "help_text": info.description or ""}
     kinds = {info.annotation, *get_args(info.annotation)}
+    for kind, lines in ((ExampleMessage, ExamplesField), (Variable, VariablesField)):
+        if kind in kinds:
+            return lines(**common)
     if bool in kinds:
         return forms.BooleanField(**common)
     if get_origin(info.annotation) is Literal:

@@ -24,6 +24,9 @@ from sessions_app.rendering.renderer import RenderTime, renderer
 INSTRUCTIONS = "instructions"
 """Key of the dynamic layer that holds the moved texts."""
 
+EXAMPLE = "example"
+"""The kind of an example message, whose name is its role."""
+
 KIND_TITLES = {"background": "instructions"}
 """What people read for a kind, where it is not the prompt's word."""
 
@@ -68,15 +71,22 @@ class RenderedText:
 
 
 def read_texts(session: Session) -> tuple[SessionText, ...]:
-    """Purpose, background, roles, procedure and constraints, each kind by name: one query.
+    """Purpose, background, example messages, roles, procedure and constraints, each kind by name: one query.
 
     Roles are those of the session and of the installation's assistant, the procedure is the session's or
     else that assistant's, constraints are those of the whole library.
     """
-    moved = set(session.options.dynamic_texts)
+    options = session.options
+    moved = set(options.dynamic_texts)
+    defaults = parse_json_texts({one.name: one.default for one in options.variables})
     own = [("purpose", session.purpose), ("background", session.background)]
+    examples = [(f"{EXAMPLE}:{number}", one) for number, one in enumerate(options.examples, 1)]
     return (
-        *(SessionText(kind, kind, "", body, is_dynamic=kind in moved) for kind, body in own),
+        *(SessionText(kind, kind, "", body, defaults, kind in moved) for kind, body in own),
+        *(
+            SessionText(source, EXAMPLE, one.role, one.text, defaults, source in moved)
+            for source, one in examples
+        ),
         *(_library_text(row, moved) for row in _rows(session)),
     )
 
@@ -106,6 +116,7 @@ def static_sources(session: Session, texts: Sequence[RenderedText], tools: Seque
         roles=_named(texts, PromptText.Kind.ROLE),
         procedure=next(iter(_named(texts, PromptText.Kind.PROCEDURE)), None),
         constraints=_named(texts, PromptText.Kind.CONSTRAINT),
+        examples=_named(texts, EXAMPLE),
         language=language_of(session),
         history=(),
         tools=tuple(tools),

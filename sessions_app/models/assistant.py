@@ -70,6 +70,12 @@ class Assistant(Persona):
         help_text=f"An emoji, or one of: {', '.join(SYMBOLS)}.",
     )
     instructions = models.TextField(blank=True, help_text="What a chat with it knows from the start.")
+    examples = models.JSONField(
+        default=list, blank=True, help_text="Messages with their roles, read before the history."
+    )
+    variables = models.JSONField(
+        default=list, blank=True, help_text="Defaults of names that instructions and examples use."
+    )
     model = models.CharField(max_length=80, blank=True, help_text="Empty: as the chat chooses.")
     thinking_level = models.CharField(max_length=8, blank=True, help_text="Empty: the model decides.")
     starters = models.JSONField(default=list, blank=True, help_text="First messages, offered on home.")
@@ -121,6 +127,8 @@ class Assistant(Persona):
             "tools": self.tools,
             "provider_tools": self.provider_tools,
             "answer_schema": self.answer_schema,
+            "examples": self.examples,
+            "variables": self.variables,
         }
 
     def copy_roles(self, session: "Session") -> None:
@@ -142,6 +150,6 @@ class Assistant(Persona):
 
 COPIED = (
     *("icon", "instructions", "model", "thinking_level", "starters", "language", "description", "tools"),
-    *("procedure", "provider_tools", "answer_schema"),
+    *("procedure", "provider_tools", "answer_schema", "examples", "variables"),
 )
 """What a duplicate has of the original, beside its roles."""

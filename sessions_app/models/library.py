@@ -15,6 +15,11 @@ class Variable(BaseModel):
     default: JsonValue = ""
 
 
+VARIABLES_HELP = (
+    "One a line: name = default. Arguments of the session come before these. A default may be "
+    "a JSON list or object; a dot in the name makes a level."
+)
+
 VARIABLES = TypeAdapter(list[Variable])
 
 

@@ -11,7 +11,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sessions_app.models.library import VARIABLES_HELP, Variable
 from sessions_app.prompt.answer_schema import LONGEST
+from sessions_app.prompt.examples import ExampleMessage
 
 Group = Literal["assistant", "model", "tools", "limits", "advanced"]
 
@@ -43,6 +45,12 @@ class FormField:
 
 IntLimit = Annotated[int | None, FormField("limits", placeholder="No limit", step="1")]
 UsdLimit = Annotated[float | None, FormField("limits", placeholder="No limit")]
+
+
+EXAMPLES_HELP = (
+    "How such a chat goes. A line that begins with user: or assistant: begins a message; the model reads "
+    "them with their roles, before the history."
+)
 
 
 class SessionSettings(BaseModel):
@@ -95,6 +103,14 @@ class SessionSettings(BaseModel):
         title="Language you write in",
         description="Prompts know it as message.language. Empty: as in earlier messages, else the browser's.",
     )
+    examples: Annotated[list[ExampleMessage], FormField("assistant")] = Field(
+        default_factory=list, title="Example messages", description=EXAMPLES_HELP
+    )
+    variables: Annotated[list[Variable], FormField("assistant")] = Field(
+        default_factory=list, title="Defaults of names", description=VARIABLES_HELP
+    )
+    """Of names that purpose, instructions and examples use."""
+
     time_zone: Annotated[str, FormField("advanced", max_length=60)] = Field(
         default="UTC",
         title="Time zone",

@@ -147,13 +147,16 @@ class FrozenHistory:
 
 @dataclass(frozen=True, slots=True)
 class StaticSources:
-    """What the static layer is made of. `tools` are the names of the offered tools."""
+    """What the static layer is made of. `tools` are the names of the offered tools, the name of one of the
+    `examples` is its role.
+    """
 
     purpose: str = ""
     background: str = ""
     roles: tuple[NamedText, ...] = ()
     procedure: NamedText | None = None
     constraints: tuple[NamedText, ...] = ()
+    examples: tuple[NamedText, ...] = ()
     language: str = ""
     history: tuple[FrozenHistory, ...] = ()
     tools: tuple[str, ...] = ()
@@ -237,6 +240,7 @@ def _static_values(static: StaticSources) -> dict[str, Any]:
         "roles": [asdict(role) for role in static.roles],
         "procedure": asdict(static.procedure) if static.procedure else None,
         "constraints": [asdict(constraint) for constraint in static.constraints],
+        "examples": [{"role": one.name, "text": one.body} for one in static.examples],
         "language": static.language,
         "tools": static.tools,
     }

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.admin.prompts import VariablesField
+from sessions_app.fields import VariablesField
 from sessions_app.models import Assistant, PromptText
 from sessions_app.panels import TOOLBOX
 from tests import factories

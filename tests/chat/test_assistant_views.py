@@ -42,12 +42,19 @@ def test_an_assistant_is_made_with_all_that_was_typed(client: Client, alice: Use
         "tools": ["calculate"],
         "roles": [role.pk],
         "starters": "One\n\n  Two ",
+        "examples": "user: Two loaves?\nassistant: {{ grams }} g of flour.",
+        "variables": "grams = 1000",
     }
     assert client.post(reverse("new-assistant"), typed).status_code == 302
     made = Assistant.objects.own(alice).get()
     assert (made.icon, made.description, made.instructions) == ("🗂", "Files", "Be brief.")
     assert (made.model, made.thinking_level, made.tools) == ("gemini-3.6-flash", "LOW", ["calculate"])
     assert (made.starters, list(made.roles.all())) == (["One", "Two"], [role])
+    assert made.examples == [
+        {"role": "user", "text": "Two loaves?"},
+        {"role": "assistant", "text": "{{ grams }} g of flour."},
+    ]
+    assert made.variables == [{"name": "grams", "default": "1000"}]
 
 
 def test_the_standard_tools_mean_later_ones_too(alice: User) -> None:
@@ -68,6 +75,10 @@ def test_the_standard_tools_mean_later_ones_too(alice: User) -> None:
         ("symbol", "skull"),
         ("starters", "\n".join("abcdefg")),
         ("starters", "x" * 301),
+        ("examples", "Two loaves?"),
+        ("examples", "user: a\n" * 41),
+        ("examples", "user: " + "x" * 100_001),
+        ("variables", "no name = 1"),
         ("instructions", "x" * 200_001),
     ],
 )
@@ -131,10 +142,14 @@ def test_home_shows_what_a_named_assistant_brings(client: Client, baker: Assista
 def test_a_quick_chat_has_a_copy_and_the_model_that_was_picked(
     client: Client, alice: User, baker: Assistant
 ) -> None:
+    baker.examples, baker.variables = [{"role": "user", "text": "Two?"}], [{"name": "grams", "default": "9"}]
+    baker.save()
     typed = {"quick": "1", "assistant": str(baker.public), "model": "gemini-3.8-flash"}
     client.post(reverse("new-session"), typed)
     made = Session.objects.get(owner=alice)
     assert (made.assistant, made.background, made.model) == (baker, "In grams.", "gemini-3.8-flash")
+    assert [one.text for one in made.options.examples] == ["Two?"]
+    assert [(one.name, one.default) for one in made.options.variables] == [("grams", "9")]
     client.post(reverse("delete-assistant", args=[baker.public]))
     made.refresh_from_db()
     assert (made.assistant, made.background) == (None, "In grams.")

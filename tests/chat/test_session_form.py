@@ -204,6 +204,8 @@ SET: dict[str, tuple[object, object]] = {
     "tools": (["calculate"], ["calculate"]),
     "provider_tools": (["google_search"], ["google_search"]),
     "answer_schema": ('{"type": "object"}', '{"type": "object"}'),
+    "examples": ("user: Hi", [{"role": "user", "text": "Hi"}]),
+    "variables": ("tone = calm", [{"name": "tone", "default": "calm"}]),
     "history_policy": ("strict", "strict"),
     "model_panels": ("all", "all"),
     "cache_mode": ("implicit", "implicit"),
@@ -228,7 +230,7 @@ def test_an_option_is_stored_as_it_was_set(session: Session, name: str) -> None:
     typed, stored = SET[name]
     kept = saved(session, **{name: typed})
     kept.refresh_from_db()
-    assert kept.settings[name] == stored and getattr(kept.options, name) == stored
+    assert kept.settings[name] == kept.options.model_dump()[name] == stored
 
 
 @pytest.mark.parametrize("name", OPTIONS)

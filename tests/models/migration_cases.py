@@ -306,6 +306,10 @@ def no_assistant_brings_tools_of_the_provider() -> None:
     assert not Assistant.objects.exclude(provider_tools=[], answer_schema="").exists()
 
 
+def no_assistant_brings_examples() -> None:
+    assert not Assistant.objects.exclude(examples=[], variables=[]).exists()
+
+
 def searches_have_prices_and_no_old_exchange_was_counted() -> None:
     priced = set(SearchPrice.objects.values_list("model", "per"))
     assert ("gemini-3.8-flash", "query") in priced and ("gemini-2.5-flash", "prompt") in priced
@@ -358,6 +362,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
+    "0112_prompt_templates_of_assistants": no_assistant_brings_examples,
     "0111_mcp_servers": no_old_run_has_waited_for_a_person,
     "0107_assistant_tools": no_assistant_brings_tools_of_the_provider,
     "0108_search_prices": searches_have_prices_and_no_old_exchange_was_counted,

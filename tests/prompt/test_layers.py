@@ -35,6 +35,7 @@ sources = st.builds(
     roles=st.lists(named, max_size=2).map(tuple),
     procedure=st.none() | named,
     constraints=st.lists(named, max_size=2).map(tuple),
+    examples=st.lists(named, max_size=2).map(tuple),
     language=texts,
     history=histories,
     tools=st.lists(texts, max_size=2).map(tuple),
@@ -78,13 +79,15 @@ def test_a_hostile_value_comes_back_as_it_was(hostile: str) -> None:
 def test_the_keys_stand_in_the_order_of_the_design() -> None:
     named_text = NamedText("n", "b")
     history = (FrozenHistory("1", "old"),)
-    assert list(static(roles=(named_text,), procedure=named_text, history=history, tools=("f",))) == [
+    texts = {"roles": (named_text,), "procedure": named_text, "examples": (named_text,)}
+    assert list(static(history=history, tools=("f",), **texts)) == [
         "description",
         "main_instruction",
         "constraints",
         "session_goal",
         "procedure",
         "roles",
+        "example_messages",
         "tool_rules",
         "cached_history",
     ]
@@ -94,12 +97,15 @@ def test_absent_sources_have_no_key_and_the_guide_does_not_name_them() -> None:
     parsed = static()
     assert list(parsed) == ["description", "main_instruction", "constraints", "session_goal"]
     assert all(
-        key not in parsed["description"] for key in ("procedure", "roles", "tool_rules", "cached_history")
+        key not in parsed["description"]
+        for key in ("procedure", "roles", "example_messages", "tool_rules", "cached_history")
     )
 
 
 def test_the_guide_names_every_key_that_is_there() -> None:
-    parsed = static(procedure=NamedText("n", "b"), tools=("f",), history=(FrozenHistory("1", "x"),))
+    named_text = NamedText("user", "b")
+    history = (FrozenHistory("1", "x"),)
+    parsed = static(procedure=named_text, tools=("f",), history=history, examples=(named_text,))
     assert all(key in parsed["description"] for key in parsed if key != "description")
 
 

@@ -174,6 +174,25 @@ def test_a_language_that_was_said_lasts_for_the_messages_after_it(session: Sessi
     assert layers(later)[0]["session_goal"]["purpose"] == "Portuguese"
 
 
+def test_example_messages_stand_in_the_static_layer_with_their_roles(session: Session) -> None:
+    """Each is a template of its own: one that fails leaves the other; arguments come before defaults."""
+    session.settings = {
+        "examples": [
+            {"role": "user", "text": "{{ loaves }} loaves, {{ oven.degrees }} degrees"},
+            {"role": "assistant", "text": "{% broken"},
+        ],
+        "variables": [{"name": "loaves", "default": 2}, {"name": "oven.degrees", "default": 240}],
+    }
+    session.args = {"loaves": 3}
+    exchange = request(session)
+    static, _ = layers(exchange)
+    assert static["example_messages"] == [
+        {"role": "user", "text": "3 loaves, 240 degrees"},
+        {"role": "assistant", "text": "{% broken"},
+    ]
+    assert codes(record(exchange, "render_templates"))[1] == ("text_fell_back", "example “assistant”")
+
+
 def test_a_skill_is_rendered_with_the_arguments_of_the_run(session: Session) -> None:
     PromptText.objects.create(kind="skill", name="Greeting", body="Answer {{ message.text }} in {{ tone }}.")
     session.args = {"tone": "verse"}
