@@ -4,13 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from django.db.models import Q
+
 from sessions_app.models import Run, ToolCall, Turn
 from sessions_app.prompt.calls import calls_in
 from sessions_app.wording import endings
 
-CallState = Literal["unknown", "not_run"]
+
+@dataclass(frozen=True, slots=True)
+class CallState:
+    """What became of a call without a response, and of the question whether it may be made (`Decision`)."""
+
+    open: Literal["", "unknown", "not_run"] = ""
+    decision: str = ""
+
+
 CallStates = Mapping[int, Mapping[int, CallState]]
-"""Of calls without a response: key of the function calling turn → index of the call → state."""
+"""Key of the function calling turn → index of the call → state, of calls that have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +39,20 @@ class Resumption:
 
 
 def call_states(turns: Sequence[Turn]) -> CallStates:
-    """One query where a run with tools did not complete, else none."""
-    calling = [
-        turn.pk
-        for turn in turns
-        if turn.kind == Turn.Kind.FUNCTION_CALLING and turn.run and turn.run.status != Run.Status.COMPLETED
-    ]
+    """One query where a tool was called, else none."""
+    calling = {turn.pk: turn for turn in turns if turn.kind == Turn.Kind.FUNCTION_CALLING}
+    if not calling:
+        return {}
     states: dict[int, dict[int, CallState]] = {}
-    for row in ToolCall.objects.filter(turn__in=calling, ended_at=None) if calling else ():
-        states.setdefault(row.turn_id, {})[row.index] = "unknown" if row.is_unknown else "not_run"
+    for row in ToolCall.objects.filter(Q(ended_at=None) | ~Q(decision=""), turn__in=calling):
+        states.setdefault(row.turn_id, {})[row.index] = _state(row, calling[row.turn_id].run)
     return states
+
+
+def _state(row: ToolCall, run: Run | None) -> CallState:
+    if row.has_ended or run is None or run.status == Run.Status.COMPLETED:
+        return CallState("", row.decision)
+    return CallState("unknown" if row.is_unknown else "not_run", row.decision)
 
 
 def resumption_of(run: Run | None, followers: Sequence[Turn], states: CallStates) -> Resumption | None:
@@ -55,4 +69,8 @@ def resumption_of(run: Run | None, followers: Sequence[Turn], states: CallStates
 def _resumption(calling: Turn, responses: Turn, states: CallStates) -> Resumption:
     open_calls = states.get(calling.pk, {})
     calls = calls_in(calling.wire) if open_calls else ()
-    return Resumption(responses, tuple(one.name for one in calls if open_calls.get(one.index) == "unknown"))
+    return Resumption(responses, tuple(one.name for one in calls if _is_unknown(open_calls.get(one.index))))
+
+
+def _is_unknown(state: CallState | None) -> bool:
+    return state is not None and state.open == "unknown"

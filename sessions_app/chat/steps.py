@@ -9,11 +9,13 @@ from sessions_app.chat.citations import ShownCitations
 from sessions_app.chat.open_rounds import CallState, CallStates
 from sessions_app.chat.turn_contents import CONTENTS, ToolCard
 from sessions_app.chat.turn_files import ShownFile
+from sessions_app.mcp_codes import Decision
 from sessions_app.models import Turn
 from sessions_app.models.branches import BranchChoice
 from sessions_app.prompt.answer_schema import Fit
 from sessions_app.runs.reply_progress import thinking_words
 from sessions_app.wording import answer_schemas, endings
+from sessions_app.wording.mcp import DECISIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,13 @@ def _step(
 
 def _with_state(card: ToolCard, states: Mapping[int, CallState]) -> ToolCard:
     state = states.get(card.index) if card.index is not None else None
-    return replace(card, state=endings.call_state(state)) if state else card
+    if state is None:
+        return card
+    return replace(
+        card,
+        state=endings.call_state(state.open) if state.open else card.state,
+        decision=DECISIONS[Decision(state.decision)] if state.decision else "",
+    )
 
 
 def thoughts_label(ms: float | None) -> str:

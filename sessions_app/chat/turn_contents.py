@@ -48,6 +48,8 @@ class ToolCard:
     """The number of the call in its step; None for a tool of the provider."""
     state: str = ""
     """What became of a call without a response, in words."""
+    decision: str = ""
+    """What a person said to the question whether it may be called, in words; empty where nobody was asked."""
     title: str = ""
     """What the tool does; the name where it has no title."""
     change: str = ""

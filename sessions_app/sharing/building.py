@@ -156,13 +156,13 @@ class _Maker:
         states = self.branch.states.get(step.turn.pk, {})
         for card in step.cards:
             if card.is_read:
-                open_state = states.get(card.index) if card.index is not None else None
+                state = states.get(card.index) if card.index is not None else None
                 yield shared.Call(
                     name=card.name,
                     brief=card.brief,
                     args=card.args,
                     response=card.response,
-                    state=open_state or _state(card),
+                    state=(state and state.open) or _state(card),
                     is_code=False,
                 )
 

@@ -1,5 +1,6 @@
 """A server of tools, entered by an administrator and switched on in a chat: its person is asked first."""
 
+import sqlite3
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 
@@ -68,6 +69,9 @@ async def test_an_allowed_call_is_made_and_its_result_shown(chat: Page) -> None:
     await expect(run.locator("details.tool .response").first).to_contain_text("good morning")
     await chat.reload()
     await expect(chat.locator(".ask [data-choice]")).to_have_count(0)
+    card = chat.locator("details.tool", has_text="Echo").first
+    await expect(card.locator(".decision")).to_have_text("Allowed")
+    await expect(card.locator(".state")).to_have_text("done")
 
 
 async def test_a_reload_finds_the_question_again_and_a_refusal_is_told(chat: Page) -> None:
@@ -77,6 +81,19 @@ async def test_a_reload_finds_the_question_again_and_a_refusal_is_told(chat: Pag
     await run.locator(".ask").get_by_role("button", name="Refuse").click()
     await finished(run)
     await expect(run.locator("details.tool .response").first).to_contain_text("The user refused this call.")
+
+
+async def test_a_question_that_nobody_answers_in_time_is_refused(chat: Page, mcp_server: Server) -> None:
+    run, _ = await asked(chat)
+    with sqlite3.connect(mcp_server.folder / "pipeweb.sqlite3", timeout=20) as rows:
+        rows.execute("UPDATE sessions_app_toolcall SET expires_at = asked_at WHERE decision = ''")
+    rows.close()
+    await finished(run)
+    card = run.locator("details.tool").first
+    await expect(card.locator(".response")).to_contain_text("Nobody allowed this call in time")
+    await chat.reload()
+    card = chat.locator(".run").last.locator("details.tool").first
+    await expect(card.locator(".decision")).to_have_text("Nobody answered in time: refused")
 
 
 async def test_always_in_this_chat_asks_once(chat: Page) -> None:

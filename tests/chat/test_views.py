@@ -108,7 +108,7 @@ def test_a_fragment_costs_the_same_for_a_long_run(
     client: Client, session: Session, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     first, _ = factories.play_flight(session)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         client.get(address("run", session, first.run.public))
 
 
