@@ -14,7 +14,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 import sessions_app
-from sessions_app.chat.session_form import OPTIONS, option_field
+from sessions_app.chat.option_fields import OPTIONS, option_field
 from sessions_app.fields import VerbatimTextField
 from sessions_app.models import PromptText, Session
 from tests.factories import make_session

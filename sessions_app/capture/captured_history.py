@@ -28,8 +28,8 @@ from sessions_app.models import (
     Session,
     Turn,
 )
-from sessions_app.models.session import TITLE_LENGTH, starting_words
 from sessions_app.models.source import digest
+from sessions_app.models.titles import TITLE_LENGTH, starting_words
 from sessions_app.models.turn import searched_text
 from sessions_app.models.turn_numbers import SOURCE
 from sessions_app.prompt.parts import text_of

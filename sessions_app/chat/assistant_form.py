@@ -7,7 +7,8 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 
 from sessions_app.chat.model_offers import LEVEL_LABELS
-from sessions_app.chat.session_form import checked_schema, model_choices, option_field, within_limit
+from sessions_app.chat.option_fields import option_field
+from sessions_app.chat.session_form import checked_schema, model_choices, within_limit
 from sessions_app.chat.tool_groups import ToolGroup, tool_groups
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.fields import LinesField, RowsField, UnchangedTextsForm, VerbatimTextField

@@ -16,24 +16,23 @@ from sessions_app.chat.handshake import Admission, session_key_in
 from sessions_app.chat.sockets import WRITE_NOW, Sockets
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import OverLimit, PipewebError, StorageFull
-from sessions_app.events import (
+from sessions_app.events import Hello, Refused
+from sessions_app.metrics import SOCKETS
+from sessions_app.runs.background import isolated
+from sessions_app.runs.runner import Runner
+from sessions_app.runs.session_streams import StreamEvent
+from sessions_app.socket_commands import (
     COMMANDS,
     Ack,
     Decide,
     Edit,
-    Hello,
     Join,
-    Refused,
     Resume,
     Retry,
     Send,
     Stop,
     Withdraw,
 )
-from sessions_app.metrics import SOCKETS
-from sessions_app.runs.background import isolated
-from sessions_app.runs.runner import Runner
-from sessions_app.runs.session_streams import StreamEvent
 from sessions_app.storage_errors import full_storage_raised
 from sessions_app.wording.refusals import error_texts
 from sessions_app.wording.values import sentence

@@ -17,7 +17,7 @@ from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
 from sessions_app.import_codes import ImportNote
 from sessions_app.models import Run
-from sessions_app.models.session import starting_words
+from sessions_app.models.titles import starting_words
 from sessions_app.panels import TOOLBOX
 from sessions_app.panels.rows import PanelRow
 from sessions_app.prompt import parts, wire

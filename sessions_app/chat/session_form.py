@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, get_args
 
-from annotated_types import Ge, Gt, Le
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.forms import BoundField
 from django.utils import timezone
-from pydantic.fields import FieldInfo
 
 from sessions_app.chat.model_notices import ShownNotice, model_label, shown_notices
+from sessions_app.chat.option_fields import OPTIONS, option_field
 from sessions_app.chat.provider_tools import left_out_notes
 from sessions_app.chat.time_zone import zone_names
 from sessions_app.chat.tool_groups import ToolGroup, tool_groups
@@ -20,30 +19,20 @@ from sessions_app.context.arguments import arguments_of
 from sessions_app.context.model_lookup import facts_of, model_names
 from sessions_app.context.session_texts import read_texts, render_session_texts
 from sessions_app.fields import (
-    ExamplesField,
     RowsField,
     UnchangedTextsForm,
-    VariablesField,
     VerbatimTextField,
 )
 from sessions_app.models import Assistant, PromptText, Session, SessionSettings
-from sessions_app.models.library import Variable
 from sessions_app.models.session_settings import GROUP_TITLES, Group
 from sessions_app.panels import available_tools
 from sessions_app.prompt.answer_schema import fault_of
 from sessions_app.prompt.arguments import MessageArguments
-from sessions_app.prompt.examples import ExampleMessage
 from sessions_app.wording.answer_schemas import schema_fault
 from sessions_app.wording.remarks import about_texts
 
 TEXT_LIMIT = 200_000
 """Characters of a purpose or of instructions: about 60,000 tokens."""
-
-EXCLUSIVE_STEP = 0.0001
-"""Added to an exclusive lower bound, because the `min` of HTML is inclusive."""
-
-OPTIONS = SessionSettings.form_fields()
-
 
 COLUMN_TABS: dict[str, Group] = {
     **dict.fromkeys(("assistant", "purpose", "background", "roles", "procedure"), "assistant"),
@@ -74,45 +63,6 @@ def option_label(name: str) -> str:
         return SessionSettings.model_fields[name].title or ""
     field = SessionForm.base_fields.get(name)
     return str(field.label or name.capitalize()) if field else ""
-
-
-def option_field(name: str) -> forms.Field:
-    """Create the form field of an option from its declaration in `SessionSettings`."""
-    info, shown = SessionSettings.model_fields[name], OPTIONS[name]
-    common: dict[str, Any] = {"required": False, "label": info.title, "help_text": info.description or ""}
-    kinds = {info.annotation, *get_args(info.annotation)}
-    for kind, lines in ((ExampleMessage, ExamplesField), (Variable, VariablesField)):
-        if kind in kinds:
-            return lines(**common)
-    if bool in kinds:
-        return forms.BooleanField(**common)
-    if get_origin(info.annotation) is Literal:
-        choices = [(value, shown.choices[value]) for value in get_args(info.annotation)]
-        return forms.ChoiceField(choices=choices, **common)
-    if kinds & {int, float}:
-        widget = forms.NumberInput(attrs={"step": shown.step, "placeholder": shown.placeholder})
-        number = forms.FloatField if float in kinds else forms.IntegerField
-        return number(widget=widget, **_bounds(info), **common)
-    if str in kinds:
-        if shown.lines > 1:
-            attributes = {"rows": shown.lines, "placeholder": shown.placeholder, "spellcheck": "false"}
-            common["widget"] = forms.Textarea(attrs=attributes)
-        return forms.CharField(max_length=shown.max_length, **common)
-    choices = list(shown.choices.items())
-    return forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple, choices=choices, **common)
-
-
-def _bounds(info: FieldInfo) -> dict[str, Any]:
-    bounds: dict[str, Any] = {}
-    for mark in info.metadata:
-        match mark:
-            case Ge(ge=least):
-                bounds["min_value"] = least
-            case Gt(gt=limit):
-                bounds["min_value"] = float(str(limit)) + EXCLUSIVE_STEP
-            case Le(le=most):
-                bounds["max_value"] = most
-    return bounds
 
 
 def model_choices(current: str) -> list[tuple[str, str]]:

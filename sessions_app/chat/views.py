@@ -29,7 +29,7 @@ from sessions_app.chat.time_zone import zone_of
 from sessions_app.chat.transcript import Transcript, view_run
 from sessions_app.context.personal_limits import room_for_session
 from sessions_app.models import Run, Session, Turn
-from sessions_app.models.session import TITLE_LENGTH
+from sessions_app.models.titles import TITLE_LENGTH
 from sessions_app.prompt.provider_tools import ProviderTool
 from sessions_app.search import find
 

@@ -12,8 +12,9 @@ from django.db.models.functions import Coalesce
 
 from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.models.run import Run
-from sessions_app.models.session import TITLE_LENGTH, Session
+from sessions_app.models.session import Session
 from sessions_app.models.source import Blob, digest
+from sessions_app.models.titles import TITLE_LENGTH
 from sessions_app.models.turn import MARKS, Turn
 from sessions_app.models.turn_statements import BRANCH
 from sessions_app.prompt import turns as prompt_turns

@@ -13,13 +13,7 @@ from sessions_app.models.columns import ErrorKind
 from sessions_app.models.dialect import Dialect
 from sessions_app.models.prepared import insert, update
 from sessions_app.models.run import describe
-from sessions_app.models.source import (
-    Manifest,
-    SentItem,
-    Source,
-    layer_tokens,
-    manifest_of,
-)
+from sessions_app.models.source import Manifest, SentItem, Source, layer_tokens, manifest_of
 from sessions_app.models.stored_sources import store_sources
 from sessions_app.prompt.caching import CachePlan, PlanReason
 from sessions_app.prompt.dialects import request_in

@@ -14,7 +14,6 @@ from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 
 from sessions_app.log_codes import LoggedAction
-from sessions_app.markup import plain
 from sessions_app.models.audit_entry import record
 from sessions_app.models.cache import CacheEntry
 from sessions_app.models.capture_address import OF_FILE
@@ -23,6 +22,7 @@ from sessions_app.models.origin import Origin
 from sessions_app.models.prepared import Parameter, update
 from sessions_app.models.run import Run
 from sessions_app.models.session_settings import SessionSettings
+from sessions_app.models.titles import TITLE_LENGTH, starting_words
 from sessions_app.prompt.caching import EntryReason
 
 if TYPE_CHECKING:
@@ -47,9 +47,6 @@ TEMPORARY_LIFETIME = timedelta(days=1)
 
 CAPTURED_LIFETIME = timedelta(days=30)
 """A captured session is erased so long after its last request."""
-
-TITLE_WORDS = 8
-TITLE_LENGTH = 120
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -284,13 +281,6 @@ class Session(Persona):
 
         record(LoggedAction.ERASED, on=self)
         erase_session(self)
-
-
-def starting_words(message: str) -> str:
-    """A title: the first words of a message."""
-    words = plain(message).split()
-    more = "…" if len(words) > TITLE_WORDS else ""
-    return (" ".join(words[:TITLE_WORDS])[: TITLE_LENGTH - 1]) + more
 
 
 def next_number(rows: "models.QuerySet[Any]", session_pk: int, field: str) -> int:

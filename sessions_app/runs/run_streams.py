@@ -6,17 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sessions_app.events import (
-    Ask,
-    Block,
-    Call,
-    Finished,
-    Result,
-    RunEvent,
-    Started,
-    Status,
-    Thought,
-)
+from sessions_app.events import Ask, Block, Call, Finished, Result, RunEvent, Started, Status, Thought
 from sessions_app.markup import Blocks, Closed
 from sessions_app.models import Run, RunLog, Session, Turn
 from sessions_app.panels import brief_of, tool_title

@@ -206,15 +206,13 @@ class Runner:
         self._run(live, self._current_engine())
 
     def _run(self, live: LiveRun, engine: Engine) -> None:
-        run = live.run
-        self.live_runs[run.pk] = live
-        names = {"run": str(run.public), "session": str(run.session)}
-        engine_run = self._engine_runs[run.pk] = detached(engine.run_to_end(live), **names)
-        self._supervisors[run.pk] = detached(self._supervise(live, engine_run, engine), **names)
+        key, names = live.run.pk, {"run": str(live.public), "session": str(live.run.session)}
+        self.live_runs[key] = live
+        engine_run = self._engine_runs[key] = detached(engine.run_to_end(live), **names)
+        self._supervisors[key] = detached(self._supervise(live, engine_run, engine), **names)
 
     def _current_engine(self) -> Engine:
-        renewed = self._renew_engine()
-        if renewed is not None:
+        if (renewed := self._renew_engine()) is not None:
             self._earlier_engines.append(self._engine)
             self._engine = renewed
         return self._engine
@@ -267,16 +265,15 @@ class Runner:
         finished: Finished | None = Finished(run=live.public, seq=live.last + 1, status=status.value)
         # Where even this fails the run's lease expires, and the heartbeat of a process ends it.
         with isolated("end_failed", run=str(live.public)):
+            end = database_sync_to_async(end_run)
             finished = await self.store_end(
-                live,
-                partial(database_sync_to_async(end_run), live.run.pk, status, error=error, outcome=outcome),
+                live, partial(end, live.run.pk, status, error=error, outcome=outcome)
             )
         self.publish_end(live, finished)
         if finished is not None:
             with isolated("continue_failed", run=str(live.public)):
-                await database_sync_to_async(continue_session)(
-                    live.run, status, outcome, self.process_lock.key
-                )
+                go_on = database_sync_to_async(continue_session)
+                await go_on(live.run, status, outcome, self.process_lock.key)
 
     async def store_end(self, live: LiveRun, end: Callable[[], Awaitable[End]]) -> End:
         return await store_end(live, self._writer, end, gives_up=lambda: self._is_shut_down)

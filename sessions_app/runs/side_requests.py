@@ -20,7 +20,7 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.markup import plain
 from sessions_app.models import Booking, Reservation, Run, Session, Turn
 from sessions_app.models.columns import storable
-from sessions_app.models.session import TITLE_LENGTH
+from sessions_app.models.titles import TITLE_LENGTH
 from sessions_app.prompt import pricing, wire
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.detach import chunk_text

@@ -6,9 +6,9 @@ from django import template
 from django.utils import timezone
 from django.utils.timesince import timesince
 
-from sessions_app.events import MESSAGE_LIMIT
 from sessions_app.inspector import formatting
 from sessions_app.prompt.pricing import dollars
+from sessions_app.socket_commands import MESSAGE_LIMIT
 
 register = template.Library()
 register.filter("thousands", formatting.thousands)

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from sessions_app.events import Send
+from sessions_app.socket_commands import Send
 from tests.bench.browser import FORM, Browser, multipart
 from tests.bench.hostile_aims import ACCEPTED, BEGUN, CONNECTED, REFUSED, ROWS, STILL_ACTIVE
 from tests.bench.hostile_people import LONG_FILE, TURNS_FILE, Crowd, frames

@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 from pydantic import TypeAdapter
 
-from sessions_app.events import Send
+from sessions_app.socket_commands import Send
 from tests.bench.processes import START_LIMIT, run_module, set_up_django
 from tests.bench.relay_pipeweb import Seat, sign_in
 

@@ -30,10 +30,9 @@ PERSONS: dict[str, tuple[tuple[str, ...], bool]] = {
 PAUSE = 0.6
 """Seconds between two acts of a person, about."""
 
-AGAIN, WRONG = 60.0, 150.0
-"""Seconds after which somebody signs in anew, and after which somebody types a wrong password."""
+AGAIN, WRONG, PATIENCE = 60.0, 150.0, 60.0
+"""Seconds after which somebody signs in anew, types a wrong password, or gives an answer up."""
 
-PATIENCE = 60.0
 LISTS = ("session", "run", "exchange", "turn", "booking")
 MARK = re.compile(r"mark-([a-z]+)")
 TOKEN = re.compile(r'csrfmiddlewaretoken" value="([^"]+)')
@@ -226,8 +225,7 @@ class Viewer(Person):
 
     async def view_list(self) -> None:
         kind = self.random.choice(LISTS)
-        query = {"o": "2"} if self.random.random() < 0.5 else {"q": "ordinary"}
-        name, value = next(iter(query.items()))
+        name, value = ("o", "2") if self.random.random() < 0.5 else ("q", "ordinary")
         await self.ask("GET", f"/admin/sessions_app/{kind}/?{name}={value}", 200)
         self.log("staff_viewed", kind, filters=[name])
 
@@ -259,11 +257,10 @@ class Reader(Viewer):
 
     async def read(self) -> None:
         """Each page twice: the log has it once for each time that the session was opened."""
-        name = "ordinary"
-        key, public = self.scene.keys[name], self.scene.sessions[name]
+        key, public = self.scene.keys["ordinary"], self.scene.sessions["ordinary"]
         reason = f"Ticket {self.name} {len(self.opened.reasons)}: an answer broke off"
         place = f"/admin/sessions_app/session/{key}/read/"
-        self.granted.add(name)
+        self.granted.add("ordinary")
         await self.ask("POST", place, 302, reason=reason)
         self.log("content_opened", "session", public, reason=reason, minutes=30)
         self.opened.reasons.append(reason)
@@ -275,7 +272,7 @@ class Reader(Viewer):
             self.log("content_read", "session", public, reason=reason, page=page)
         await self.ask("POST", f"/s/{public}/rename/", 404, title="Mine")
         await self.ask("POST", place, 302, close="yes")
-        self.granted.discard(name)
+        self.granted.discard("ordinary")
         self.log("content_closed", "session", public)
         await self.ask("GET", f"/s/{public}/", 404)
 

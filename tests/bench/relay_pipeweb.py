@@ -21,7 +21,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin
 
 from sessions_app.errors import PipewebError
-from sessions_app.events import Ack, Send
+from sessions_app.socket_commands import Ack, Send
 from tests.bench.processes import START_LIMIT, Server, run_module, set_up_django
 from tests.bench.relay_adapters import AnswerFailed
 from tests.bench.relay_client import ServedSystem

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 from websockets.asyncio.client import ClientConnection
 
 from sessions_app.errors import PipewebError
-from sessions_app.events import Send, Stop
+from sessions_app.socket_commands import Send, Stop
 from tests.bench.base import Aim, Bench, Say, positive
 from tests.bench.browser import Browser, multipart
 from tests.bench.processes import (

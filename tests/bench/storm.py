@@ -18,7 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Origin
 
-from sessions_app.events import Send
+from sessions_app.socket_commands import Send
 from tests.bench.processes import run_module
 from tests.bench.relay_pipeweb import Seat
 

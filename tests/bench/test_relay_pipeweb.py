@@ -7,7 +7,8 @@ import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
 
 from sessions_app.errors import PipewebError
-from sessions_app.events import COMMANDS, Ack, Delta, Finished, Hello, Send
+from sessions_app.events import Delta, Finished, Hello
+from sessions_app.socket_commands import COMMANDS, Ack, Send
 from tests.bench.relay_client import ClientPlan, measure
 from tests.bench.relay_load import Load, LoadResult
 from tests.bench.relay_pipeweb import ACKNOWLEDGE_EVERY, SEAT, PipewebAdapter, Seat

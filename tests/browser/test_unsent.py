@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Page, expect
 
-from sessions_app.events import MESSAGE_LIMIT
+from sessions_app.socket_commands import MESSAGE_LIMIT
 from tests.browser.lines import Line
 from tests.browser.test_chat import finished, open_session, send
 

@@ -15,12 +15,13 @@ from django.test import Client
 from django.urls import reverse
 from pydantic import BaseModel
 
-from sessions_app.chat.session_form import OPTIONS, SessionForm
-from sessions_app.events import Edit, Join, Resume, Retry, Send, Stop, Withdraw
+from sessions_app.chat.option_fields import OPTIONS
+from sessions_app.chat.session_form import SessionForm
 from sessions_app.inspector.tabs import TABS
 from sessions_app.models import Session
 from sessions_app.panels import KINDS
 from sessions_app.runs.runner import Runner
+from sessions_app.socket_commands import Edit, Join, Resume, Retry, Send, Stop, Withdraw
 from sessions_app.values import DEPTH_LIMIT
 from tests import factories
 from tests.browser_forms import posted_unchanged

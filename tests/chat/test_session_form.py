@@ -7,14 +7,8 @@ from django import forms
 from django.contrib.auth.models import User
 
 from sessions_app.catalogue import CATALOGUE
-from sessions_app.chat.session_form import (
-    COLUMN_TABS,
-    OPTIONS,
-    TEXT_LIMIT,
-    SessionForm,
-    option_field,
-    option_label,
-)
+from sessions_app.chat.option_fields import OPTIONS, option_field
+from sessions_app.chat.session_form import COLUMN_TABS, TEXT_LIMIT, SessionForm, option_label
 from sessions_app.gemini.model_capabilities import capabilities_of
 from sessions_app.models import Assistant, PromptText, Session, SessionSettings
 from sessions_app.panels import TOOLBOX, available_tools
