@@ -7,7 +7,9 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Self
 
@@ -35,17 +37,41 @@ def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
     )
 
 
-class Server:
-    """Entering starts it and waits for its greeting; leaving ends it."""
+DATABASE = "pipeweb.sqlite3"
+ELSEWHERE = {"DATABASE_URL", "PIPEWEB_ACCOUNTS"}
+"""Variables with which a database is another one, or has further tables."""
 
-    def __init__(self, folder: Path, *arguments: str, **variables: str) -> None:
+
+@cache
+def migrated() -> bytes:
+    """An empty database with all migrations, which take most of a first start. Made once in a process."""
+    with TemporaryDirectory() as folder:
+        done = manage(Path(folder), "migrate", "--verbosity=0")
+        assert done.returncode == 0, done.stderr
+        assert not (Path(folder) / f"{DATABASE}-wal").exists()
+        return (Path(folder) / DATABASE).read_bytes()
+
+
+class Server:
+    """Entering starts it and waits for its greeting; leaving ends it.
+
+    A new folder gets a migrated database, unless the start `is_first` in every respect.
+    """
+
+    def __init__(self, folder: Path, *arguments: str, is_first: bool = False, **variables: str) -> None:
         self.folder = folder
         self.arguments = arguments
+        self.is_first = is_first
         self.variables = variables
         self.output = ""
         self.greeted = threading.Event()
 
     def __enter__(self) -> Self:
+        database = self.folder / DATABASE
+        if not (self.is_first or self.variables.keys() & ELSEWHERE or database.exists()):
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            database.touch(mode=0o600)
+            database.write_bytes(migrated())
         command = [sys.executable, "manage.py", "up", "--port", "0", *self.arguments]
         self.process = subprocess.Popen(
             command,

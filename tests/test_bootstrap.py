@@ -214,7 +214,7 @@ def test_the_requirement_files_name_no_host() -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    with Server(tmp_path) as running:
+    with Server(tmp_path, is_first=True) as running:
         yield running
 
 
