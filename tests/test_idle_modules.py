@@ -21,6 +21,7 @@ UNUSED = {
     "click": "WAMP",
     "greenlet": "structlog's storage by thread",
     "rich": "colours of structlog",
+    "regex": "a search in files",
     "rapidfuzz": "the difference of two requests",
     "latex2mathml": "a formula",
     "sessions_app.gemini.openai_gateway": "PIPEWEB_DIALECT",

@@ -1,15 +1,17 @@
 """Tools that look for files of the workspace and read parts of them."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import regex
 from pydantic import Field
 
 from sessions_app.errors import ToolError, WorkspaceError
 from sessions_app.tools.tool_context import ToolContext
 from sessions_app.tools.toolbox import tool
 from sessions_app.workspace import SHOWN_LIMIT, Workspace, hash_of_lines
+
+if TYPE_CHECKING:
+    import regex
 
 WALKED = 20_000
 """Files of a workspace that are looked at."""
@@ -51,6 +53,8 @@ def search_files(
     context_lines: Annotated[int, Field(description="Lines before and after each match", ge=0, le=10)] = 0,
 ) -> dict[str, Any]:
     """Searches the lines of workspace files; returns matches with their line numbers."""
+    import regex
+
     try:
         wanted = regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
     except regex.error as error:

@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from html import unescape
@@ -82,14 +82,14 @@ def run(given: Mapping[str, Any], say: Say) -> Sequence[Aim]:
     return found
 
 
-def read(database: str, exchanges: int, repeats: int) -> list[Page]:
-    """Reads in a process and a database of its own. Raises PipewebError."""
+def read(database: str, exchanges: int, repeats: int, *places: str) -> list[Page]:
+    """Reads in a process and a database of its own: the lists named, or all. Raises PipewebError."""
     with ExitStack() as stack:
         variables = {}
         if database == "postgres":
             variables["DATABASE_URL"] = stack.enter_context(new_database())
         folder = stack.enter_context(empty_database(**variables))
-        arguments = (str(exchanges), str(repeats))
+        arguments = (str(exchanges), str(repeats), *places)
         printed = run_module("admin", *arguments, given=b"", limit=LIMIT, PIPEWEB_DATA=folder, **variables)
     return PAGES.validate_json(printed)
 
@@ -149,7 +149,7 @@ def kind_of(query: str) -> str:
     return names.get(query[1:].partition("=")[0], "filter")
 
 
-def read_pages(exchanges: int, repeats: int) -> list[Page]:
+def read_pages(exchanges: int, repeats: int, places: Collection[str]) -> list[Page]:
     from django.contrib.auth.models import User
     from django.test import Client
 
@@ -161,14 +161,16 @@ def read_pages(exchanges: int, repeats: int) -> list[Page]:
     prepare_statistics()
     return [
         Page(place, kind, "a row" if kind == "row" else query, *measured(client, path, repeats))
-        for place, kind, query, path in all_pages(client)
+        for place, kind, query, path in all_pages(client, places)
     ]
 
 
-def all_pages(client: "Client") -> list[tuple[str, str, str, str]]:
-    """(list, kind, query, path) of the overview and of each page of the lists."""
+def all_pages(client: "Client", places: Collection[str] = ()) -> list[tuple[str, str, str, str]]:
+    """(list, kind, query, path) of the overview and of each page of the lists, all or those named."""
     found = [("overview", "plain", "", "/admin/")]
     for name, path in lists():
+        if places and name not in places:
+            continue
         found += [(name, kind, query, path + query) for kind, query in pages_of(client, path)]
     return found
 
@@ -203,13 +205,13 @@ def measured(client: "Client", path: str, repeats: int) -> tuple[float, int]:
     return median(times), count
 
 
-def main(exchanges: str, repeats: str) -> None:
+def main(exchanges: str, repeats: str, *places: str) -> None:
     set_up_django()
     from django.conf import settings
 
     # Otherwise every query is kept for the debugger, and its time is measured too.
     settings.DEBUG = False
-    sys.stdout.buffer.write(PAGES.dump_json(read_pages(int(exchanges), int(repeats))))
+    sys.stdout.buffer.write(PAGES.dump_json(read_pages(int(exchanges), int(repeats), places)))
 
 
 BENCH = Bench("admin", "lists and overview of the admin with 100,000 exchanges", add_arguments, run)
