@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from tests.conftest import ROOT
 
@@ -55,20 +55,21 @@ def migrated() -> bytes:
 class Server:
     """Entering starts it and waits for its greeting; leaving ends it.
 
-    A new folder gets a migrated database, unless the start `is_first` in every respect.
+    A new folder gets a migrated database.
     """
 
-    def __init__(self, folder: Path, *arguments: str, is_first: bool = False, **variables: str) -> None:
+    is_migrated: ClassVar[bool] = True
+
+    def __init__(self, folder: Path, *arguments: str, **variables: str) -> None:
         self.folder = folder
         self.arguments = arguments
-        self.is_first = is_first
         self.variables = variables
         self.output = ""
         self.greeted = threading.Event()
 
     def __enter__(self) -> Self:
         database = self.folder / DATABASE
-        if not (self.is_first or self.variables.keys() & ELSEWHERE or database.exists()):
+        if self.is_migrated and not (self.variables.keys() & ELSEWHERE or database.exists()):
             self.folder.mkdir(mode=0o700, exist_ok=True)
             database.touch(mode=0o600)
             database.write_bytes(migrated())
@@ -140,3 +141,9 @@ class Server:
         self.reader.join(5)
         assert self.process.stdout is not None
         self.process.stdout.close()
+
+
+class FirstServer(Server):
+    """One that makes its database itself."""
+
+    is_migrated = False

@@ -16,7 +16,7 @@ import pytest
 from pipeweb import bootstrap
 from pipeweb.bootstrap import BootstrapError, VirtualEnvironment, enter_environment, explain, install_lock
 from tests.conftest import ROOT
-from tests.server import Server, manage
+from tests.server import FirstServer, Server, manage
 
 Commands = list[list[str]]
 
@@ -214,7 +214,7 @@ def test_the_requirement_files_name_no_host() -> None:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    with Server(tmp_path, is_first=True) as running:
+    with FirstServer(tmp_path) as running:
         yield running
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeweb.private_files import make_private
-from tests.server import Server
+from tests.server import FirstServer
 
 
 def wide(root: Path) -> dict[str, str]:
@@ -32,7 +32,7 @@ def test_up_writes_private_files_and_narrows_those_that_it_finds(tmp_path: Path)
     for path in (data, data / "workspaces", earlier):
         path.chmod(0o755)
     (earlier / "notes.txt").chmod(0o644)
-    with Server(data, is_first=True) as server:
+    with FirstServer(data) as server:
         assert server.get("/sign-in") == 200
         names = {path.name for path in data.rglob("*")}
         assert {"pipeweb.sqlite3", "pipeweb.sqlite3-wal", "secret_key", "notes.txt"} <= names

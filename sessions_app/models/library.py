@@ -16,8 +16,8 @@ class Variable(BaseModel):
 
 
 VARIABLES_HELP = (
-    "One a line: name = default. Arguments of the session come before these. A default may be "
-    "a JSON list or object; a dot in the name makes a level."
+    "One a line: name = default, for a text that says {{ name }} where the chat has no value of its own. A "
+    "default may be a JSON list or object; a dot in the name makes a level."
 )
 
 VARIABLES = TypeAdapter(list[Variable])

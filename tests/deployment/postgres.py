@@ -82,13 +82,16 @@ class Cluster:
 
 
 class Database:
-    """A new database with a name of its own, dropped at the end."""
+    """A new database with a name of its own, dropped at the end.
 
-    def __init__(self) -> None:
+    A `fast` one is of a server of its own where that can be started: nothing of it needs to survive.
+    """
+
+    def __init__(self, *, fast: bool = False) -> None:
         self._server = server_url()
         self._cluster: Cluster | None = None
         binaries = programs()
-        if not answers(self._server) and binaries is not None:
+        if binaries is not None and (fast or not answers(self._server)):
             self._cluster = Cluster(binaries)
             self._server = self._cluster.url
         self.name = f"pipeweb_deployment_{uuid.uuid4().hex}"

@@ -20,7 +20,7 @@ def failures(paths: Iterable[str], left_out: Iterable[str] = (), **variables: st
 
     `left_out` are beginnings of node ids, `variables` of the environment.
     """
-    database = Database()
+    database = Database(fast=True)
     database.create()
     given = [*(f"tests/{path}" for path in paths), *(f"--deselect=tests/{one}" for one in left_out)]
     try:

@@ -36,8 +36,11 @@ FOLDERS = (
 )
 """What reads and writes rows in its own way; everything twice would take half of the suite's time."""
 
-LEFT_OUT = ("runs/test_fault_histories.py::test_more_of_history",)
-"""The slow histories run on SQLite only."""
+LEFT_OUT = (
+    "runs/test_fault_histories.py::test_more_of_history",
+    *("accounts/test_team.py", "accounts/test_team_rows.py"),
+)
+"""The slow histories run on SQLite only; what a team's sign-in needs has a test of its own below."""
 
 
 @pytest.mark.timeout(LIMIT + 60)
