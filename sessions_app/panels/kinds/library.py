@@ -26,8 +26,11 @@ class LibraryRow(PanelRow):
 
 
 def _parsed(column: Any) -> Any:
-    """SQLite gives a JSON column within an object as a text."""
-    return from_json(column) if isinstance(column, str) else column
+    """SQLite gives a JSON column within an object as a text; a text of its own is no list of variables."""
+    try:
+        return from_json(column) if isinstance(column, str) else column
+    except ValueError:
+        return None
 
 
 class SkillRow(PanelRow):

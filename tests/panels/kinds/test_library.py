@@ -35,6 +35,14 @@ def test_a_skill_is_a_template_over_the_arguments_and_its_own_defaults(
     assert found.problem == ""
 
 
+@pytest.mark.parametrize("variables", ["no list", ["no variable"], {"name": "flour"}])
+def test_a_column_that_holds_no_variables_is_none(
+    session: Session, workspace: Workspace, variables: object
+) -> None:
+    text("skill", "Baking", "{{ flour }}!", variables=variables)
+    assert [one["body"] for one in read(session, workspace, "skills").panels[0].value] == ["!"]
+
+
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
