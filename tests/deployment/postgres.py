@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ from psycopg import sql
 from tests.deployment.programs import Program, found, free_port
 
 ADMIN = "postgres"
+
+START_LIMIT = 60.0
+"""Seconds until a server of the tests takes connections, on a busy machine."""
 
 TERMINATE = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -70,7 +74,11 @@ class Cluster:
         self.url = f"postgres://{ADMIN}@127.0.0.1:{port}/postgres"
 
     def start(self) -> None:
+        """Its port is open before it takes connections."""
         self._program.start()
+        deadline = time.monotonic() + START_LIMIT
+        while not answers(self.url) and time.monotonic() < deadline:
+            time.sleep(0.1)
 
     def end(self) -> None:
         self._program.stop()
