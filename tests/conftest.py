@@ -21,6 +21,7 @@ from pytest_django import DjangoDbBlocker
 
 from sessions_app import append_only
 from sessions_app.context.allowances import clear_rules
+from sessions_app.context.mcp_servers import clear_servers
 from sessions_app.context.model_lookup import clear_caches
 from sessions_app.context.personal_limits import clear_limits
 from sessions_app.rendering.renderer import renderer
@@ -171,10 +172,11 @@ def patient_renderer() -> None:
 
 @pytest.fixture(autouse=True)
 def fresh_prices() -> None:
-    """What a process remembers of prices and limits is of rows that the test before took away."""
+    """What a process remembers of prices, limits and servers is of rows that the test before took away."""
     clear_caches()
     clear_limits()
     clear_rules()
+    clear_servers()
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.context.model_lookup import facts_of, title_of
 from sessions_app.models import Session
 from sessions_app.prompt.answer_schema import parsed
-from sessions_app.prompt.provider_tools import Obstacle, ProviderTool, Support, offer
+from sessions_app.prompt.provider_tools import ProviderTool, Support, offer
 from sessions_app.wording import provider_tools as wording
 
 ICONS = {ProviderTool.SEARCH: "search", ProviderTool.LINKS: "link", ProviderTool.CODE: "braces"}
@@ -84,11 +84,6 @@ def left_out_notes(model: str, tools: Sequence[str], schema: str) -> tuple[str, 
         tools, support_of(model), has_schema=parsed(schema) is not None, has_functions=True
     ).left_out
     return tuple(wording.left_out(one.what, one.why.value, title_of(model)) for one in found)
-
-
-def is_unavailable(model: str, tool: str) -> bool:
-    found = offer([tool], support_of(model), has_schema=False, has_functions=False).left_out
-    return any(one.why in (Obstacle.MODEL, Obstacle.DIALECT) for one in found)
 
 
 @login_required

@@ -24,6 +24,8 @@ LOGS = "mcp_logs"
 LOG_LIMIT = 8_000
 """Characters of it on a page."""
 
+LOGS_SHOWN = 10
+
 _any: TimedCache[bool] = TimedCache(McpServer)
 
 
@@ -77,14 +79,14 @@ def note_failure(public: str, failure: McpServerFailed) -> None:
 def stderr_of(server: McpServer) -> list[tuple[str, str]]:
     """By person, newest first: the end of what their process wrote, without the secrets."""
     logs = sorted(_logs(server), key=lambda path: path.stat().st_mtime, reverse=True)
-    names = dict(User.objects.values_list("pk", "username"))
+    people = {path: int(path.name.split(".")[1]) for path in logs[:LOGS_SHOWN]}
+    names = dict(User.objects.filter(pk__in=people.values()).values_list("pk", "username"))
     secrets = secrets_of(server)
     found = []
-    for path in logs[:10]:
-        person = path.name.split(".")[1]
+    for path, person in people.items():
         text = path.read_bytes().decode(errors="replace")[-LOG_LIMIT:]
         if text.strip():
-            found.append((names.get(int(person), "administrator"), masked(text, secrets)))
+            found.append((names.get(person, "administrator"), masked(text, secrets)))
     return found
 
 

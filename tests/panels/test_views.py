@@ -203,6 +203,7 @@ def test_nothing_is_inline(client: Client, session: Session) -> None:
 def test_many_rows_cost_no_more_queries(
     client: Client, session: Session, workspace: Workspace, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
+    page(client, session, "details")  # A process remembers whether there is any server of tools.
     for count in (1, 9):
         for number in range(count):
             path = f"file-{count}-{number}.txt"

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import cycle
-from string import Formatter
 from typing import Any
 
 from sessions_app.capture.placements import Relation
@@ -40,7 +39,6 @@ from sessions_app.wording import (
     comparisons,
     costs,
     endings,
-    har,
     imports,
     model_notices,
     outcomes,
@@ -62,6 +60,7 @@ from sessions_app.wording import (
 )
 from tests.wording.audit_log_examples import audit_log_sentences, mcp_sentences
 from tests.wording.chat_examples import chat_sentences
+from tests.wording.figures import figures_of, har_sentences
 
 PLACE = BreakPlace(
     item=2,
@@ -168,11 +167,6 @@ BUDGETS = (
     Budget(BudgetScope.INSTALLATION_TODAY, Decimal(10), Decimal(11), 80, date(2026, 11, 23)),
     Budget(BudgetScope.TODAY, Decimal(10), Decimal(11), 80, date(2026, 11, 23)),
 )
-
-
-def figures_of(*templates: str) -> dict[str, Any]:
-    """A figure for each name that the templates have."""
-    return {field: 1 for text in templates for _, field, _, _ in Formatter().parse(text) if field}
 
 
 NAMED = {"named": "“f”", "before_what": "call", "before_named": "“g”", "missing": "a"}
@@ -293,7 +287,7 @@ def all_sentences() -> Iterator[str]:
     yield from audit_log_sentences()
     yield from mcp_sentences()
     yield from _sentences_of_savings()
-    yield from _sentences_of_har_files()
+    yield from har_sentences()
 
 
 def _sentences_of_caches() -> Iterator[str]:
@@ -393,10 +387,3 @@ def _sentences_of_savings() -> Iterator[str]:
         yield from savings.remarks(sums, is_emulated=True)
     yield from (savings.total("$1.00", tokens) for tokens in (0, 5))
     yield from (savings.others(causes, "$1.00") for causes in (1, 2))
-
-
-def _sentences_of_har_files() -> Iterator[str]:
-    for code, text in har.PROBLEMS.items():
-        yield har.problem(code, {**figures_of(text), "at": "2026-11-23T09:00:00+00:00"})
-    ignored = dict.fromkeys(har.IGNORED, 2)
-    yield from (*har.summary(1, 1, 0, {}), *har.summary(2, 0, 1, ignored), *har.summary(2, 2, 0, ignored))

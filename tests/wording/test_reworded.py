@@ -28,7 +28,7 @@ from sessions_app.models import (
 )
 from sessions_app.wording import imports
 from tests.factories import make_session
-from tests.wording.examples import figures_of
+from tests.wording.figures import figures_of
 from tests.wording.sessions import Example, make_examples
 from tests.wording.skeleton import skeleton
 from tests.wording.templates import all_templates, reworded

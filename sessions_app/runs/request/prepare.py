@@ -173,8 +173,8 @@ def assemble_layers(context: RequestContext, log: StageLog, remaining: History) 
     """The stages from the history to the four layers, which `cachecheck` repeats."""
     valid = log.run(StageName.VALIDATE_HISTORY, stages.validate, context, remaining)
     log.run(StageName.OFFER_TOOLS, stages.offer_tools, context)
-    panels = log.run(StageName.REFRESH_PANELS, stages.refresh_panels, context, remaining)
     arguments = log.run(StageName.PREPARE_ARGUMENTS, stages.prepare_arguments, context, remaining)
+    panels = log.run(StageName.REFRESH_PANELS, stages.refresh_panels, context, arguments)
     texts = log.run(StageName.RENDER_TEMPLATES, stages.render_texts, context, arguments)
     ordered = log.run(StageName.ORDER_PANELS, stages.order_panels, panels, texts.instructions)
     layers = log.run(

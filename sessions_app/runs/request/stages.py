@@ -22,7 +22,6 @@ from sessions_app.models.turn_statements import ANY_CHUNK
 from sessions_app.panels.base import ReadPanel
 from sessions_app.panels.refresh import refresh as read_and_keep
 from sessions_app.prompt import layers, signatures
-from sessions_app.prompt.arguments import Arguments
 from sessions_app.prompt.detach import cuts
 from sessions_app.prompt.history import violations
 from sessions_app.prompt.layers import FrozenHistory as ChunkValue
@@ -194,13 +193,22 @@ def offer_tools(context: RequestContext) -> StageResult[None]:
     return StageResult(None, figures, StageStatus.NOTICED if remarks else StageStatus.OK, remarks)
 
 
-def refresh_panels(context: RequestContext, history: History) -> StageResult[tuple[Panel, ...]]:
+def prepare_arguments(context: RequestContext, history: History) -> StageResult[dict[str, Any]]:
+    """The prompt arguments, the same in every step of a run."""
+    message = message_of(context.run, history.language)
+    found = arguments_of(context.session, message, context.run.now, context.render_time)
+    figures = ArgumentFigures(own=len(found.values["args"]), names=len(found.values))
+    status = StageStatus.NOTICED if found.remarks else StageStatus.OK
+    return StageResult(found.values, figures, status, found.remarks)
+
+
+def refresh_panels(context: RequestContext, arguments: dict[str, Any]) -> StageResult[tuple[Panel, ...]]:
     """Reads the active panels; `changed` of a panel is the time its content changed."""
     on = frozenset(context.tools)
     tools = {name: name in on for name in context.toolbox.names}
     workspace = workspace_of(context.session.owner_id)
     began = context.run.now
-    render = rendering_of(context.session, lambda: _arguments(context, history).values, context.render_time)
+    render = rendering_of(context.session, lambda: arguments, context.render_time)
     read = read_and_keep(context.session, workspace, timezone.now(), tools=tools, began=began, render=render)
     panels = tuple(panel for one in read for panel in one.panels)
     figures = PanelFigures(
@@ -212,19 +220,6 @@ def refresh_panels(context: RequestContext, history: History) -> StageResult[tup
     status = StageStatus.NOTICED if any(one.problem for one in read) else StageStatus.OK
     remarks = tuple(_remark(one) for one in read if one.sent or one.problem)
     return StageResult(panels, figures, status, remarks)
-
-
-def prepare_arguments(context: RequestContext, history: History) -> StageResult[dict[str, Any]]:
-    """The prompt arguments, the same in every step of a run."""
-    found = _arguments(context, history)
-    figures = ArgumentFigures(own=len(found.values["args"]), names=len(found.values))
-    status = StageStatus.NOTICED if found.remarks else StageStatus.OK
-    return StageResult(found.values, figures, status, found.remarks)
-
-
-def _arguments(context: RequestContext, history: History) -> Arguments:
-    message = message_of(context.run, history.language)
-    return arguments_of(context.session, message, context.run.now, context.render_time)
 
 
 def render_texts(context: RequestContext, arguments: dict[str, Any]) -> StageResult[RenderedTexts]:
