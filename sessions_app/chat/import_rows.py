@@ -16,7 +16,7 @@ from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
 from sessions_app.models import Assistant, Blob, PromptText, Run, Session, Turn
 from sessions_app.models.blob_slice import SLICE, BlobSlice
-from sessions_app.models.source import digest
+from sessions_app.models.source import PackedBlob, digest
 from sessions_app.models.turn import MARKS, searched_text
 from sessions_app.panels.row_transfer import add_rows
 
@@ -33,7 +33,7 @@ class PreparedTurn:
 
     exported: ExportedTurn
     sha256: str
-    blob: Blob | int
+    blob: PackedBlob | int
     text: str
 
 
@@ -95,10 +95,10 @@ class SessionWriter:
         rest = exported.model_copy(update={"content": b""})
         return PreparedTurn(rest, digest(body), self._stored(body), searched_text(body))
 
-    def _stored(self, body: bytes) -> Blob | int:
+    def _stored(self, body: bytes) -> PackedBlob | int:
         owner = self._session.owner_id
         if len(body) <= SLICE:
-            return Blob.of(owner, digest(body), body)
+            return PackedBlob.of(owner, digest(body), body)
         commit = partial(self._slices.commit, entries=0)
         return BlobSlice.objects.write(owner, BytesIO(body), len(body), commit)
 
@@ -118,7 +118,7 @@ class SessionWriter:
 
     def _write_contents(self, turns: Sequence[PreparedTurn]) -> Mapping[str, int]:
         """sha256 → primary key of the blob."""
-        small = {turn.sha256: turn.blob for turn in turns if isinstance(turn.blob, Blob)}
+        small = {turn.sha256: turn.blob for turn in turns if isinstance(turn.blob, PackedBlob)}
         contents = Blob.objects.store_packed(list(small.values()))
         for turn in turns:
             if isinstance(turn.blob, int):

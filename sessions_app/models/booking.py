@@ -12,6 +12,7 @@ from django.contrib.auth import get_user_model
 from django.db import models, transaction
 from django.db.models import Count, F, Q, Sum
 
+from sessions_app.models.instances import new
 from sessions_app.models.prepared import Change, Parameter, insert_all, parameter
 from sessions_app.models.price import Price
 from sessions_app.models.session import Session
@@ -145,7 +146,8 @@ class Booking(models.Model):
         """
         if session is not None:
             facts |= {"owner_id": session.owner_id, "session_id": session.pk}
-        return cls(
+        return new(
+            cls,
             cause=cause.value,
             source=source.value,
             price=price,

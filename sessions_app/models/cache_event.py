@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from sessions_app.models.exchange import Exchange
+from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.prompt.cache_life import CacheEventKind, CacheMoment, moments
 
 if TYPE_CHECKING:
@@ -41,10 +42,9 @@ NOBODY = CausedBy()
 
 class CacheEventQuerySet(models.QuerySet["CacheEvent"]):
     def lives(self, fingerprints: Collection[str], until: datetime) -> dict[str, list[CacheMoment]]:
-        """The events of the entries with these fingerprints, in order: one query."""
-        rows = self.filter(entry__fingerprint__in=fingerprints, at__lte=until).order_by("at", "pk")
+        """The events of the entries with these one or two fingerprints, in order: one query."""
         found: dict[str, list[Any]] = defaultdict(list)
-        for fingerprint, *row in rows.values_list("entry__fingerprint", *MOMENT_COLUMNS):
+        for fingerprint, *row in _lives.all(one=min(fingerprints), other=max(fingerprints), until=until):
             found[fingerprint].append(row)
         return {fingerprint: moments(listed) for fingerprint, listed in found.items()}
 
@@ -101,3 +101,13 @@ class CacheEvent(models.Model):
         """An event of this entry as it is now; not saved."""
         known = {"name": entry.name, "expires": entry.expires_at, "reason": entry.reason}
         return cls(entry_id=entry.pk, kind=kind, **(known | fields))
+
+
+def _lives_query() -> "models.QuerySet[CacheEvent, tuple[Any, ...]]":
+    one, other = (Parameter(name, models.CharField()) for name in ("one", "other"))
+    until = Parameter("until", models.DateTimeField())
+    named = CacheEvent.objects.filter(Q(entry__fingerprint=one) | Q(entry__fingerprint=other), at__lte=until)
+    return named.order_by("at", "pk").values_list("entry__fingerprint", *MOMENT_COLUMNS)
+
+
+_lives: Reading[tuple[Any, ...]] = Reading(_lives_query)

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from sessions_app.models.columns import ErrorKind
 from sessions_app.models.dialect import Dialect
+from sessions_app.models.instances import new
 from sessions_app.models.prepared import insert, update
 from sessions_app.models.run import describe
 from sessions_app.models.source import Manifest, SentItem, Source, layer_tokens, manifest_of
@@ -41,7 +42,8 @@ class ExchangeQuerySet(models.QuerySet["Exchange"]):
         session.exchange_count += 1
         update(session, "exchange_count")
         keys = store_sources(session, payload.items)
-        exchange = self.model(
+        exchange = new(
+            self.model,
             session=session,
             run=run,
             number=session.exchange_count,

@@ -6,43 +6,22 @@ database in use; signals, converters of columns and errors are those of the ORM.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from itertools import chain
+from typing import Any, Generic, TypeVar
 
 from django.db import DatabaseError, connections, transaction
-from django.db.models import (
-    BigIntegerField,
-    BooleanField,
-    CharField,
-    Field,
-    FloatField,
-    ForeignKey,
-    Model,
-    PositiveIntegerField,
-    PositiveSmallIntegerField,
-    QuerySet,
-    TextField,
-    Value,
-)
+from django.db.models import Model, QuerySet, Value
 from django.db.models.constants import OnConflict
 from django.db.models.query import ValuesListIterable, get_related_populators
 from django.db.models.signals import post_save, pre_save
 from django.db.models.sql import InsertQuery, UpdateQuery
 
+from sessions_app.models.column_values import TAKEN_AS_THEY_ARE, Convert, StoredValues, reader_of
+from sessions_app.models.execution import execute
+from sessions_app.models.instances import loaded
+
 Row = TypeVar("Row", bound=Model)
 Found = TypeVar("Found")
-
-
-TAKEN_AS_THEY_ARE: "dict[type[Field[Any, Any]], type]" = {
-    BigIntegerField: int,
-    BooleanField: bool,
-    CharField: str,
-    FloatField: float,
-    ForeignKey: int,
-    PositiveIntegerField: int,
-    PositiveSmallIntegerField: int,
-    TextField: str,
-}
-"""Fields, and the type of which every database takes values, and None, without a conversion."""
 
 
 class Parameter(Value):
@@ -58,20 +37,26 @@ def parameter(model: type[Model], name: str) -> Parameter:
     return Parameter(name, column)
 
 
-class Compiled(NamedTuple):
+class Compiled:
     """SQL and its parameters, some of which are `Parameter`."""
 
-    sql: str
-    params: tuple[Any, ...]
+    def __init__(self, sql: str, params: Sequence[Any]) -> None:
+        self.sql = sql
+        self._params = list(params)
+        self._places = [
+            (place, one.value, one.output_field, TAKEN_AS_THEY_ARE.get(type(one.output_field)))
+            for place, one in enumerate(params)
+            if isinstance(one, Parameter)
+        ]
 
     def filled(self, given: dict[str, Any], connection: Any) -> list[Any]:
         """The parameters with the given values, as the database takes them."""
-        return [
-            param.output_field.get_db_prep_value(given[param.value], connection)
-            if isinstance(param, Parameter)
-            else param
-            for param in self.params
-        ]
+        params = self._params.copy()
+        for place, name, field, taken in self._places:
+            value = given[name]
+            is_taken = type(value) is taken
+            params[place] = value if is_taken else field.get_db_prep_value(value, connection)
+        return params
 
 
 class Reading(Generic[Found]):
@@ -82,11 +67,9 @@ class Reading(Generic[Found]):
 
     def all(self, **given: Any) -> list[Found]:
         """The rows with these values of the parameters."""
-        connection = connections[self._alias]
-        with connection.cursor() as cursor:
-            cursor.execute(self._compiled.sql, self._compiled.filled(given, connection))
-            rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
-        return list(self._made(self._converted(rows, connection)))
+        connection, compiled = connections[self._alias], self._compiled
+        rows = execute(connection, compiled.sql, compiled.filled(given, connection)).fetchall()
+        return self._made(self._converted(rows))
 
     def first(self, **given: Any) -> Found | None:
         """The query has to be limited to one row."""
@@ -107,30 +90,33 @@ class Reading(Generic[Found]):
     @cached_property
     def _compiled(self) -> Compiled:
         sql, params = self._compiler.as_sql()
-        return Compiled(sql, tuple(params))
+        return Compiled(sql, params)
 
     @cached_property
-    def _converters(self) -> list[tuple[int, list[Any], Any]]:
-        """Column, its converters, its expression."""
+    def _readers(self) -> list[tuple[int, Convert]]:
+        """Columns whose values are converted."""
         columns = [one[0] for one in self._compiler.select[: self._compiler.col_count]]
         found = self._compiler.get_converters(columns)
-        return [(place, converters, expression) for place, (converters, expression) in found.items()]
+        connection = self._compiler.connection
+        return [
+            (place, reader_of(converters, expression, connection))
+            for place, (converters, expression) in found.items()
+        ]
 
-    def _converted(self, rows: Sequence[tuple[Any, ...]], connection: Any) -> Iterator[list[Any]]:
+    def _converted(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[list[Any]]:
         for values in map(list, rows):
-            for place, converters, expression in self._converters:
-                for convert in converters:
-                    values[place] = convert(values[place], expression, connection)
+            for place, convert in self._readers:
+                values[place] = convert(values[place])
             yield values
 
-    def _made(self, rows: Iterator[list[Any]]) -> Iterator[Any]:
+    def _made(self, rows: Iterator[list[Any]]) -> list[Any]:
         if issubclass(self._query._iterable_class, ValuesListIterable):
-            return map(tuple, rows)
-        return map(self._instance, rows)
+            return [tuple(values) for values in rows]
+        return [self._instance(values) for values in rows]
 
     def _instance(self, values: list[Any]) -> Any:
         model, names, first, last, related = self._shape
-        found = model.from_db(self._alias, names, values[first:last])
+        found = loaded(model, self._alias, names, values[first:last])
         for one in related:
             one.populate(values, found)
         for name, place in self._compiler.annotation_col_map.items():
@@ -156,9 +142,9 @@ class Change:
     def run(self, **given: Any) -> int:
         """Returns how many rows were changed."""
         alias, compiled = self._statement
-        with transaction.mark_for_rollback_on_error(alias), connections[alias].cursor() as cursor:
-            cursor.execute(compiled.sql, compiled.filled(given, connections[alias]))
-            return int(cursor.rowcount)
+        connection = connections[alias]
+        with transaction.mark_for_rollback_on_error(alias):
+            return int(execute(connection, compiled.sql, compiled.filled(given, connection)).rowcount)
 
     @cached_property
     def _statement(self) -> tuple[str, Compiled]:
@@ -167,7 +153,7 @@ class Change:
         query.add_update_values(changes)
         query.clear_ordering(force=True)
         sql, params = query.get_compiler(rows.db).as_sql()
-        return rows.db, Compiled(sql, tuple(params))
+        return rows.db, Compiled(sql, params)
 
 
 def insert(row: Row) -> Row:
@@ -191,18 +177,31 @@ def insert_all(
         return
     model = type(rows[0])
     alias = model._default_manager.db
-    connection = connections[alias]
     for row in rows if signals else ():
         pre_save.send(model, instance=row, raw=False, using=alias, update_fields=None)
-    sql, fields = _insertion(model, alias, len(rows), unique, updated)
-    params = [_stored(field, row, connection, add=True) for row in rows for field in fields]
-    with transaction.mark_for_rollback_on_error(alias), connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        keys = cursor.fetchall()
-    for row, (key,) in zip(rows, keys, strict=True):
+    insertion = _insertion(model, alias, _columns_of(model), unique, updated)
+    connection = connections[alias]
+    stored = [insertion.values.of(row, connection, add=True) for row in rows]
+    for row, key in zip(rows, insertion.run(connection, stored), strict=True):
         row.pk, row._state.adding, row._state.db = key, False, alias
     for row in rows if signals else ():
         post_save.send(model, instance=row, created=True, update_fields=None, raw=False, using=alias)
+
+
+def insert_values(
+    model: type[Model],
+    names: tuple[str, ...],
+    rows: Sequence[Sequence[Any]],
+    *,
+    unique: tuple[str, ...] = (),
+    updated: tuple[str, ...] = (),
+) -> list[int]:
+    """As `insert_all`, for rows of which there are no instances; returns their keys in order.
+
+    `names` are all columns but the key. The values are those of the database: no `datetime`, UUID or JSON.
+    """
+    alias = model._default_manager.db
+    return _insertion(model, alias, names, unique, updated).run(connections[alias], rows) if rows else []
 
 
 def update(row: Model, *names: str) -> None:
@@ -210,45 +209,58 @@ def update(row: Model, *names: str) -> None:
     model, alias = type(row), row._state.db or type(row)._default_manager.db
     connection, sent = connections[alias], frozenset(names)
     pre_save.send(model, instance=row, raw=False, using=alias, update_fields=sent)
-    sql, fields = _update(model, alias, names)
-    params = [_stored(field, row, connection, add=False) for field in fields]
-    with transaction.mark_for_rollback_on_error(alias), connection.cursor() as cursor:
-        cursor.execute(sql, [*params, row.pk])
-        if not cursor.rowcount:
+    sql, values = _update(model, alias, names)
+    params = [*values.of(row, connection, add=False), row.pk]
+    with transaction.mark_for_rollback_on_error(alias):
+        if not execute(connection, sql, params).rowcount:
             raise DatabaseError("Save with update_fields did not affect any rows.")
     post_save.send(model, instance=row, created=False, update_fields=sent, raw=False, using=alias)
 
 
-def _stored(field: Any, row: Model, connection: Any, *, add: bool) -> Any:
-    """A value as the database takes it; Django's way to it is needed only where that is another one."""
-    taken = TAKEN_AS_THEY_ARE.get(type(field))
-    if taken is not None:
-        value = getattr(row, field.attname)
-        if value is None or type(value) is taken:
-            return value
-    return field.get_db_prep_save(field.pre_save(row, add=add), connection)
+class _Insertion:
+    """An INSERT of rows with these columns, for any number of rows."""
+
+    def __init__(
+        self,
+        model: type[Model],
+        alias: str,
+        names: tuple[str, ...],
+        unique: tuple[str, ...],
+        updated: tuple[str, ...],
+    ) -> None:
+        meta: Any = model._meta
+        fields = [meta.get_field(name) for name in names]
+        query: Any = InsertQuery(
+            model,
+            on_conflict=OnConflict.UPDATE if unique else None,
+            update_fields=[meta.get_field(name) for name in updated],
+            unique_fields=[meta.get_field(name) for name in unique],
+        )
+        query.insert_values(fields, [_Blank()], raw=True)
+        compiler = query.get_compiler(alias)
+        compiler.returning_fields = [meta.pk]
+        ((sql, _),) = compiler.as_sql()
+        self.values = StoredValues(fields)
+        self._one = f"({', '.join(['%s'] * len(fields))})"
+        self._head, self._tail = sql.split(f"VALUES {self._one}")
+
+    def run(self, connection: Any, rows: Sequence[Sequence[Any]]) -> list[int]:
+        """The keys of the rows, in their order."""
+        params = [*chain.from_iterable(rows)]
+        with transaction.mark_for_rollback_on_error(connection.alias):
+            return [key for (key,) in execute(connection, self._for(len(rows)), params).fetchall()]
+
+    def _for(self, count: int) -> str:
+        return f"{self._head}VALUES {', '.join([self._one] * count)}{self._tail}"
+
+
+_insertion = cache(_Insertion)
 
 
 @cache
-def _insertion(
-    model: type[Model], alias: str, count: int, unique: tuple[str, ...], updated: tuple[str, ...]
-) -> tuple[str, list[Any]]:
-    """The statement for so many rows, and the fields whose values it takes of each."""
-    meta: Any = model._meta
-    fields = [field for field in meta.concrete_fields if field is not meta.pk]
-    query: Any = InsertQuery(
-        model,
-        on_conflict=OnConflict.UPDATE if unique else None,
-        update_fields=[meta.get_field(name) for name in updated],
-        unique_fields=[meta.get_field(name) for name in unique],
-    )
-    query.insert_values(fields, [_Blank()], raw=True)
-    compiler = query.get_compiler(alias)
-    compiler.returning_fields = [meta.pk]
-    ((sql, _),) = compiler.as_sql()
-    one = f"({', '.join(['%s'] * len(fields))})"
-    head, tail = sql.split(f"VALUES {one}")
-    return f"{head}VALUES {', '.join([one] * count)}{tail}", fields
+def _columns_of(model: type[Model]) -> tuple[str, ...]:
+    """The names of all columns but the key."""
+    return tuple(field.name for field in model._meta.concrete_fields if field is not model._meta.pk)
 
 
 class _Blank:
@@ -259,10 +271,11 @@ class _Blank:
 
 
 @cache
-def _update(model: type[Model], alias: str, names: tuple[str, ...]) -> tuple[str, list[Any]]:
+def _update(model: type[Model], alias: str, names: tuple[str, ...]) -> tuple[str, StoredValues]:
     meta: Any = model._meta
     quoted = connections[alias].ops.quote_name
     fields = [meta.get_field(name) for name in names]
     columns = ", ".join(f"{quoted(field.column)} = %s" for field in fields)
     table, key = quoted(meta.db_table), quoted(meta.pk.column)
-    return f"UPDATE {table} SET {columns} WHERE {key} = %s", fields  # noqa: S608 (names of the models)
+    sql = f"UPDATE {table} SET {columns} WHERE {key} = %s"  # noqa: S608 (names of the models)
+    return sql, StoredValues(fields)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from sessions_app.errors import GatewayError, NoAnswer, PipewebError, RequestRefused, RunEnded
 from sessions_app.models.columns import ErrorKind, storable_json
+from sessions_app.models.instances import new
 from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.prompt.turns import TurnKind
 
@@ -230,7 +231,7 @@ class RunLog(models.Model):
     def of(cls, run: Run, first: int, wires: Sequence[str]) -> Self:
         """A row for events that are numbered from `first`."""
         body = "\n".join(wires).encode()
-        return cls(run=run, seq_from=first, seq_to=first + len(wires) - 1, body=body)
+        return new(cls, run=run, seq_from=first, seq_to=first + len(wires) - 1, body=body)
 
     @property
     def wires(self) -> list[str]:

@@ -12,12 +12,12 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from pydantic import BaseModel
 
-from sessions_app.models.prepared import insert_all
+from sessions_app.models.prepared import insert_values
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item, Payload
 
 if TYPE_CHECKING:
-    from sessions_app.models.session import Session
+    pass
 
 WORTH_PACKING = range(512, 1_000_000)
 """Bytes; compressing less saves nothing. More takes long with the write lock held, and is mostly media."""
@@ -31,16 +31,31 @@ def unpacked(body: bytes, packed: bool) -> bytes:
     return zlib.decompress(body) if packed else body
 
 
+class PackedBlob(NamedTuple):
+    """The columns of a blob that is not stored yet; `owner` is a key, `size` that of the unpacked bytes."""
+
+    owner: int
+    sha256: str
+    size: int
+    packed: bool
+    body: bytes
+
+    @classmethod
+    def of(cls, owner: int, sha256: str, body: bytes) -> Self:
+        packed = len(body) in WORTH_PACKING
+        return cls(owner, sha256, len(body), packed, zlib.compress(body, 1) if packed else body)
+
+
 class BlobQuerySet(models.QuerySet["Blob"]):
     def store(self, owner_id: int, bodies: Iterable[bytes]) -> dict[str, int]:
         """Stores each distinct body once per owner, in one statement. Returns sha256 → primary key."""
         distinct = {digest(body): body for body in bodies}
-        return self.store_packed([Blob.of(owner_id, sha, body) for sha, body in distinct.items()])
+        return self.store_packed([PackedBlob.of(owner_id, sha, body) for sha, body in distinct.items()])
 
-    def store_packed(self, blobs: "Sequence[Blob]") -> dict[str, int]:
-        """The same for blobs that were packed outside of the transaction; each body is among them once."""
-        insert_all(blobs, unique=("owner", "sha256"), updated=("size",))
-        return {blob.sha256: blob.pk for blob in blobs}
+    def store_packed(self, blobs: "Sequence[PackedBlob]") -> dict[str, int]:
+        """The same for bodies that were packed outside of the transaction, each of which is there once."""
+        keys = insert_values(Blob, PackedBlob._fields, blobs, unique=("owner", "sha256"), updated=("size",))
+        return {blob.sha256: key for blob, key in zip(blobs, keys, strict=True)}
 
     def complete(self, owner_id: int, sha256: str, written: int | None) -> int | None:
         """Names the blob that `BlobSlice.objects.write` made, or deletes it where another has its bytes.
@@ -107,17 +122,6 @@ class Blob(models.Model):
     def __str__(self) -> str:
         return f"{self.sha256[:12]} ({self.size} bytes)"
 
-    @classmethod
-    def of(cls, owner_id: int, sha256: str, body: bytes) -> Self:
-        packed = len(body) in WORTH_PACKING
-        return cls(
-            owner_id=owner_id,
-            sha256=sha256,
-            size=len(body),
-            packed=packed,
-            body=zlib.compress(body, 1) if packed else body,
-        )
-
     @property
     def is_sliced(self) -> bool:
         """Whether the bytes are in the rows of `slices`."""
@@ -152,18 +156,6 @@ class Source(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-    @classmethod
-    def of(cls, session: "Session", item: Item, blob_id: int) -> "Source":
-        """An unsaved row of the item."""
-        return cls(
-            session=session,
-            name=item.source,
-            role=item.role,
-            kind=item.kind,
-            blob_id=blob_id,
-            tokens=item.tokens,
-        )
 
 
 class ManifestEntry(NamedTuple):

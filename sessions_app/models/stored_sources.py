@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from sessions_app.models.byte_cache import ByteCache
-from sessions_app.models.prepared import insert_all
+from sessions_app.models.prepared import insert_values
 from sessions_app.models.source import Blob, Source
 from sessions_app.prompt.payload import Item
 
@@ -20,6 +20,8 @@ FEW = 8
 
 IDENTITY = ("session", "name", "blob", "role", "kind")
 """What makes two sources of one session the same."""
+
+COLUMNS = ("session", "name", "role", "kind", "blob", "tokens")
 
 SourceIdentity = tuple[uuid.UUID, int, str, str, str, str]
 """The session's public id, how often its payloads were purged, name, sha256, role and kind.
@@ -49,9 +51,12 @@ def store_sources(session: "Session", items: Sequence[Item]) -> list[int]:
         fresh = {identity: item for identity, item in fresh.items() if identity not in read}
     if fresh:
         blobs = Blob.objects.store(session.owner_id, (item.wire for item in fresh.values()))
-        rows = [Source.of(session, item, blobs[item.sha256]) for item in fresh.values()]
-        insert_all(rows, unique=IDENTITY, updated=("tokens",))
-        found |= {identity: row.pk for identity, row in zip(fresh, rows, strict=True)}
+        rows = [
+            (session.pk, item.source, item.role, item.kind, blobs[item.sha256], item.tokens)
+            for item in fresh.values()
+        ]
+        keys = insert_values(Source, COLUMNS, rows, unique=IDENTITY, updated=("tokens",))
+        found |= dict(zip(fresh, keys, strict=True))
     if not session.is_captured:
         transaction.on_commit(partial(_remember, found))
     return [found[identity] for identity in identities]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db import connections, models
 
 from sessions_app.models.columns import storable
+from sessions_app.models.instances import new
 from sessions_app.models.prepared import insert
 from sessions_app.models.source import Blob
 from sessions_app.models.turn_statements import ANY_CHUNK, BRANCH, BUFFERED, EXCHANGE, MESSAGE, MESSAGES
@@ -207,7 +208,8 @@ class Turn(models.Model):
         blob = Blob.objects.store(session.owner_id, [value.wire])
         content_cache.put(next(iter(blob)), value.wire, len(value.wire))
         turn = insert(
-            cls(
+            new(
+                cls,
                 public=uuid.UUID(value.key),
                 session=session,
                 parent=parent,

@@ -4,6 +4,7 @@ from sessions_app.gemini.http_evidence import HttpAttempt, HttpEvidence
 from sessions_app.models import Exchange, ExchangeAttempt
 from sessions_app.models.columns import storable
 from sessions_app.models.exchange_attempt import AttemptRow
+from sessions_app.models.instances import new
 
 
 def attempt_rows(exchange: Exchange, owner_id: int, evidence: HttpEvidence) -> list[AttemptRow]:
@@ -17,7 +18,8 @@ def attempt_rows(exchange: Exchange, owner_id: int, evidence: HttpEvidence) -> l
 
 
 def _attempt(exchange: Exchange, number: int, one: HttpAttempt, waited_ms: float) -> ExchangeAttempt:
-    return ExchangeAttempt(
+    return new(
+        ExchangeAttempt,
         exchange_id=exchange.pk,
         number=number,
         waited_ms=waited_ms,

@@ -1,11 +1,13 @@
 """What the rows of a reply refer to, in one query: the head, the exchange before it, waiting messages."""
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.db.models import BigIntegerField, Count, Exists, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from sessions_app.models import Exchange, HistoryDrop, QueuedMessage, Session, Turn
+from sessions_app.models.instances import loaded
 from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.runs.comparison import PREVIOUS_FIELDS
 
@@ -31,22 +33,18 @@ def read_setting(exchange: Exchange) -> ReplySetting:
     """Also sets the exchange that this one is compared with. The run has to be held."""
     given = {"session": exchange.session_id, "previous": exchange.previous_id or NONE}
     ((head, depth, waiting, has_drops, *before),) = _settings.all(**given)
+    alias = Exchange.objects.db
     if exchange.previous_id is not None:
-        exchange.previous = _loaded(Exchange, _columns(), before) if before[0] else None
-    found = _loaded(Turn, ["id", "depth", "session_id"], [head, depth, exchange.session_id]) if head else None
+        exchange.previous = loaded(Exchange, alias, _columns(), before) if before[0] else None
+    named = ("id", "depth", "session_id")
+    found = loaded(Turn, alias, named, (head, depth, exchange.session_id)) if head else None
     return ReplySetting(found, waiting, bool(has_drops))
 
 
-def _columns() -> list[str]:
+@cache
+def _columns() -> tuple[str, ...]:
     meta: Any = Exchange._meta
-    return [meta.get_field(name).attname for name in ("id", *BEFORE_FIELDS)]
-
-
-def _loaded(model: Any, columns: list[str], values: list[Any]) -> Any:
-    """A row of which only these columns have been read."""
-    order = [field.attname for field in model._meta.concrete_fields]
-    pairs = sorted(zip(columns, values, strict=True), key=lambda pair: order.index(pair[0]))
-    return model.from_db(model.objects.db, [name for name, _ in pairs], [value for _, value in pairs])
+    return tuple(meta.get_field(name).attname for name in ("id", *BEFORE_FIELDS))
 
 
 def _setting_query() -> "QuerySet[Session, tuple[Any, ...]]":

@@ -15,6 +15,7 @@ from sessions_app.context.model_lookup import model_names
 from sessions_app.context.personal_limits import WAITING, active_runs, activity_of, check_runs, check_send
 from sessions_app.errors import OverLimit, RunError, SessionBusy
 from sessions_app.models import Attachment, Notification, QueuedMessage, Run, Session
+from sessions_app.models.instances import new
 from sessions_app.models.notification import PREVIEW
 from sessions_app.models.prepared import Parameter, Reading, insert, update
 from sessions_app.runs.limits import notify_limit
@@ -214,7 +215,8 @@ def _new_run(
             session, now = _lock_session(session_pk), timezone.now()
             is_counted = is_automatic or sent_at is not None
             waits = _check_limits(session, client_id, now, is_send=not is_counted)
-            run = Run(
+            run = new(
+                Run,
                 session=session,
                 client_id=client_id,
                 status=Run.Status.RUNNING,

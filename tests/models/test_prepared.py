@@ -6,24 +6,24 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import User
-from django.db import DatabaseError, IntegrityError, connection, transaction
-from django.db.models import BigIntegerField, Count, F, ForeignKey, IntegerField, QuerySet
+from django.db import DatabaseError, IntegrityError, transaction
+from django.db.models import BigIntegerField, Count, F, QuerySet
 from django.db.models.signals import post_save, pre_save
 from django.db.models.sql.compiler import SQLCompiler, SQLInsertCompiler, SQLUpdateCompiler
 
 from sessions_app.models import Blob, Exchange, Run, Session, Turn
 from sessions_app.models.prepared import (
-    TAKEN_AS_THEY_ARE,
     Change,
     Parameter,
     Reading,
     insert,
     insert_all,
+    insert_values,
     parameter,
     update,
 )
+from sessions_app.models.source import PackedBlob
 from sessions_app.prompt.turns import user_task
 from tests.factories import make_session
 
@@ -65,23 +65,6 @@ def test_an_inserted_row_reads_back_with_every_column(session: Session) -> None:
     run = insert(a_run(session))
     assert columns_of(Run.objects.get(pk=run.pk)) == columns_of(run)
     assert not run._state.adding
-
-
-@pytest.mark.parametrize("kind", TAKEN_AS_THEY_ARE)
-def test_values_that_are_taken_as_they_are_need_no_conversion(kind: Any) -> None:
-    values: dict[type, list[Any]] = {int: [0, 7], bool: [True, False], str: ["", "é"], float: [0.0, 1.5]}
-    fields = [field for model in apps.get_models() for field in model._meta.concrete_fields]
-    seen = [field for field in fields if type(field) is kind and not names_rows_by_text(field)]
-    assert seen
-    for field in seen:
-        for value in (None, *values[TAKEN_AS_THEY_ARE[kind]]):
-            # On PostgreSQL an integer comes as a subclass of int that names the column's width.
-            kept = field.get_db_prep_save(value, connection)
-            assert isinstance(kept, type(value)) and kept == value
-
-
-def names_rows_by_text(field: Any) -> bool:
-    return isinstance(field, ForeignKey) and not isinstance(field.target_field, IntegerField)
 
 
 def test_inserting_and_updating_send_the_signals_of_saving(session: Session) -> None:
@@ -136,16 +119,26 @@ def test_an_update_of_a_row_that_is_gone_raises(session: Session) -> None:
 
 
 def test_several_rows_get_their_keys_in_order_and_known_ones_keep_theirs(alice: User) -> None:
+    names, unique = PackedBlob._fields, ("owner", "sha256")
     bodies = [b"one", b"two", b"three"]
-    first = [Blob.of(alice.pk, f"{number:064}", body) for number, body in enumerate(bodies)]
-    insert_all(first)
-    again = [Blob.of(alice.pk, blob.sha256, b"other") for blob in reversed(first)]
-    again.append(Blob.of(alice.pk, "f" * 64, b"four"))
-    insert_all(again, unique=("owner", "sha256"), updated=("size",))
-    assert [blob.pk for blob in again[:3]] == [blob.pk for blob in reversed(first)]
-    assert {blob.sha256: blob.pk for blob in Blob.objects.all()} == {blob.sha256: blob.pk for blob in again}
-    assert Blob.objects.get(pk=first[0].pk).size == len(b"other")
-    assert Blob.objects.get(pk=first[0].pk).bytes == b"one"
+    first = [PackedBlob.of(alice.pk, f"{number:064}", body) for number, body in enumerate(bodies)]
+    keys = insert_values(Blob, names, first)
+    again = [PackedBlob.of(alice.pk, blob.sha256, b"other") for blob in reversed(first)]
+    again.append(PackedBlob.of(alice.pk, "f" * 64, b"four"))
+    known = insert_values(Blob, names, again, unique=unique, updated=("size",))
+    assert known[:3] == keys[::-1]
+    assert {blob.sha256: blob.pk for blob in Blob.objects.all()} == {
+        blob.sha256: key for blob, key in zip(again, known, strict=True)
+    }
+    assert Blob.objects.get(pk=keys[0]).size == len(b"other")
+    assert Blob.objects.get(pk=keys[0]).bytes == b"one"
+    assert insert_values(Blob, names, []) == []
+
+
+def test_instances_that_are_inserted_together_get_their_keys(session: Session) -> None:
+    runs = [a_run(session), a_run(session)]
+    insert_all(runs)
+    assert [run.pk for run in runs] == [*Run.objects.order_by("pk").values_list("pk", flat=True)]
 
 
 def test_instances_come_with_relations_annotations_and_columns_left_out(session: Session) -> None:

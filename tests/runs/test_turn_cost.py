@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from django.db.backends.utils import CursorWrapper
 
-from sessions_app.models import Session
+from sessions_app.models import Session, execution, prepared
 from tests.runs.conftest import Ask
 
 START = """
@@ -69,19 +69,24 @@ class Cost:
 @pytest.fixture
 def cost(monkeypatch: pytest.MonkeyPatch) -> Cost:
     cost = Cost()
-    execute: Callable[..., Any] = CursorWrapper._execute_with_wrappers  # type: ignore[attr-defined]
     submit = ThreadPoolExecutor.submit
 
-    def counted(cursor: CursorWrapper, sql: str, *args: Any, **named: Any) -> Any:
-        cost.add(sql)
-        return execute(cursor, sql, *args, **named)
+    def counted(run: Callable[..., Any]) -> Callable[..., Any]:
+        def count_and_run(by: Any, sql: str, *args: Any, **named: Any) -> Any:
+            cost.add(sql)
+            return run(by, sql, *args, **named)
+
+        return count_and_run
 
     def handed_over(pool: ThreadPoolExecutor, *args: Any, **named: Any) -> Any:
         of_writer = getattr(pool, "_thread_name_prefix", "").startswith(WRITER)
         cost.hops["writer" if of_writer else "runs"] += 1
         return submit(pool, *args, **named)
 
-    monkeypatch.setattr(CursorWrapper, "_execute_with_wrappers", counted)
+    of_django: Any = CursorWrapper
+    monkeypatch.setattr(CursorWrapper, "_execute_with_wrappers", counted(of_django._execute_with_wrappers))
+    for module in (prepared,):
+        monkeypatch.setattr(module, "execute", counted(execution.execute))
     monkeypatch.setattr(ThreadPoolExecutor, "submit", handed_over)
     return cost
 
