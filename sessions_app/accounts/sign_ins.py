@@ -5,6 +5,7 @@ The rules are those of `django.contrib.auth.get_user`, for many cookies at once.
 
 from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -20,6 +21,10 @@ from sessions_app.models.prepared import Parameter, Reading
 BY_LINK = "signed_in_by_link"
 STEPS = "account_authentication_methods"
 """Names in a session: ours, and that of allauth for the steps which a sign-in has taken."""
+
+
+REMEMBERED = 1_000
+"""Sessions whose contents, and passwords whose hashes, are computed once: sockets ask before each message."""
 
 
 class SignInWay(StrEnum):
@@ -49,7 +54,7 @@ def way_of(contents: Mapping[str, Any]) -> SignInWay:
 
 def signed_in_users(session_keys: Collection[str]) -> dict[str, User]:
     """Session key → its user, without who is signed out or deactivated: two queries, three in a team."""
-    contents = {row.session_key: row.get_decoded() for row in _stored(session_keys)}
+    contents = {row.session_key: _decoded(row.session_data) for row in _stored(session_keys)}
     users = _active({data[SESSION_KEY] for data in contents.values() if SESSION_KEY in data})
     found = {key: users.get(data.get(SESSION_KEY, "")) for key, data in contents.items()}
     valid = {key: user for key, user in found.items() if user is not None and _holds(contents[key], user)}
@@ -99,6 +104,20 @@ def end_sign_ins(person: int, *, keep: str | None = None) -> int:
 def _holds(data: Mapping[str, Any], user: User) -> bool:
     """Whether the session was begun with the user's present password."""
     begun_with = data.get(HASH_SESSION_KEY, "")
-    hashes = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
+    hashes = _auth_hashes(user.password)
     is_ours = data.get(BACKEND_SESSION_KEY) in settings.AUTHENTICATION_BACKENDS
     return is_ours and any(constant_time_compare(begun_with, one) for one in hashes)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _decoded(session_data: str) -> Mapping[str, Any]:
+    """The contents of a session; whoever asks reads only."""
+    found: dict[str, Any] = StoredSession(session_data=session_data).get_decoded()
+    return found
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _auth_hashes(password: str) -> tuple[str, ...]:
+    """What a session has that was begun with this password, as it is stored."""
+    user = User(password=password)
+    return user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()

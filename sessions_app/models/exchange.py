@@ -11,8 +11,9 @@ from django.urls import reverse
 
 from sessions_app.models.columns import ErrorKind
 from sessions_app.models.dialect import Dialect
+from sessions_app.models.exchange_numbers import take_number
 from sessions_app.models.instances import new
-from sessions_app.models.prepared import insert, update
+from sessions_app.models.prepared import insert
 from sessions_app.models.run import describe
 from sessions_app.models.source import Manifest, SentItem, Source, layer_tokens, manifest_of
 from sessions_app.models.stored_sources import store_sources
@@ -34,19 +35,18 @@ if TYPE_CHECKING:
 class ExchangeQuerySet(models.QuerySet["Exchange"]):
     @transaction.atomic(savepoint=False)
     def begin(self, run: "Run", step: int, payload: Payload, **facts: Any) -> "Exchange":
-        """Creates the row before the call, so that it exists after a crash.
+        """Creates the row before the call, so that it exists after a crash, with the run held (`Run.hold`).
 
-        Only the session's one active run numbers exchanges, so the count needs no lock.
+        Only the session's one active run numbers exchanges, so the count needs no lock. Raises RunEnded.
         """
         session = run.session
-        session.exchange_count += 1
-        update(session, "exchange_count")
+        number = take_number(run)
         keys = store_sources(session, payload.items)
         exchange = new(
             self.model,
             session=session,
             run=run,
-            number=session.exchange_count,
+            number=number,
             step=step,
             model=payload.model,
             manifest=manifest_of(keys, payload),

@@ -1,6 +1,5 @@
 """The sources of a request as rows: new ones are inserted, the keys of the others are kept in memory."""
 
-import uuid
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ IDENTITY = ("session", "name", "blob", "role", "kind")
 
 COLUMNS = ("session", "name", "role", "kind", "blob", "tokens")
 
-SourceIdentity = tuple[uuid.UUID, int, str, str, str, str]
+SourceIdentity = tuple[bytes, int, str, str, str, str]
 """The session's public id, how often its payloads were purged, name, sha256, role and kind.
 
 A purge deletes the sources, in whatever process; the session is read when a run begins, and none is purged
@@ -40,8 +39,9 @@ sessions are not among them: moving requests deletes some."""
 
 def store_sources(session: "Session", items: Sequence[Item]) -> list[int]:
     """Primary keys of the items' sources, in order; inserts the new ones."""
-    identities = [_identity(session, item) for item in items]
-    found = {} if session.is_captured else _remembered(identities)
+    identities = _identities(session, items)
+    known = {} if session.is_captured else _remembered(identities)
+    found = dict(known)
     fresh = {
         identity: item for identity, item in zip(identities, items, strict=True) if identity not in found
     }
@@ -58,7 +58,8 @@ def store_sources(session: "Session", items: Sequence[Item]) -> list[int]:
         keys = insert_values(Source, COLUMNS, rows, unique=IDENTITY, updated=("tokens",))
         found |= dict(zip(fresh, keys, strict=True))
     if not session.is_captured:
-        transaction.on_commit(partial(_remember, found))
+        learnt = {identity: key for identity, key in found.items() if identity not in known}
+        transaction.on_commit(partial(_remember, learnt))
     return [found[identity] for identity in identities]
 
 
@@ -72,13 +73,14 @@ def _remember(found: "Mapping[SourceIdentity, int]") -> None:
         source_keys.put(identity, key, KEY_SIZE)
 
 
-def _identity(session: "Session", item: Item) -> SourceIdentity:
-    return (session.public, session.payload_purges, item.source, item.sha256, item.role, item.kind)
+def _identities(session: "Session", items: Sequence[Item]) -> list[SourceIdentity]:
+    public, purges = session.public.bytes, session.payload_purges
+    return [(public, purges, item.source, item.sha256, item.role, item.kind) for item in items]
 
 
 def _source_keys(session: "Session", items: Sequence[Item]) -> dict[SourceIdentity, int]:
     found = Source.objects.filter(session=session, blob__sha256__in={item.sha256 for item in items})
     return {
-        (session.public, session.payload_purges, name, sha256, role, kind): pk
+        (session.public.bytes, session.payload_purges, name, sha256, role, kind): pk
         for pk, name, sha256, role, kind in found.values_list("pk", "name", "blob__sha256", "role", "kind")
     }

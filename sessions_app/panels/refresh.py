@@ -6,7 +6,6 @@ hash of its content differs from the stored one (seed 4).
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -69,7 +68,9 @@ def read_panels(
     shown = [kind for kind in KINDS if kind.is_on(options) or kind.key in asked]
     rows = read_rows(session, (STATES, *shown))
     render = rendering_of(session, lambda: arguments_now(session).values)
-    return _read_kinds(PanelInputs(session, options, workspace, now, rows, tools or {}, now, render), shown)
+    inputs = PanelInputs(session, options, workspace, now, rows, tools or {}, now, render)
+    read = {one.kind.key: one for one in _read_kinds(inputs, shown)}
+    return [read.get(kind.key) or ReadPanel(kind, is_on=False) for kind in KINDS]
 
 
 def refresh(
@@ -95,7 +96,7 @@ def refresh(
     inputs = PanelInputs(session, options, workspace, now, rows, tools or {}, began or now, render)
     read = _read_kinds(inputs, shown)
     _save_states(session, read, STATES.of(inputs), now)
-    return [one for one in read if one.is_on]
+    return read
 
 
 def tool_context(run: Run, *, gauged: bool = False) -> ToolContext:
@@ -116,25 +117,20 @@ def tool_context(run: Run, *, gauged: bool = False) -> ToolContext:
 
 def _read_kinds(inputs: PanelInputs, shown: Collection[PanelKind[Any]]) -> list[ReadPanel]:
     states = {state.key: state for state in STATES.of(inputs)}
-    return [_read_kind(kind, kind in shown, inputs, states) for kind in KINDS]
+    return [_read_kind(kind, inputs, states) for kind in shown]
 
 
-def _read_kind(kind: PanelKind[Any], is_shown: bool, inputs: PanelInputs, states: States) -> ReadPanel:
-    read = ReadPanel(kind, kind.is_on(inputs.options))
-    if not is_shown:
-        return read
-    found = kind.value(inputs)
-    read = replace(read, problem=found.problem, files=found.files or ())
+def _read_kind(kind: PanelKind[Any], inputs: PanelInputs, states: States) -> ReadPanel:
+    is_on, found = kind.is_on(inputs.options), kind.value(inputs)
     if found.files is not None:
-        return replace(read, sent=tuple(_sent_file(kind, file, states, inputs.now) for file in found.files))
-    return _with_content(read, found.value, states, inputs.now) if found.value else read
-
-
-def _with_content(read: ReadPanel, value: Any, states: States, now: datetime) -> ReadPanel:
-    key = read.kind.key
-    content = content_of(value, states[key].page if key in states else 1)
-    sent = _sent(key, read.kind.title, content, states, now)
-    return replace(read, sent=(sent,), page=content.page, pages=content.pages)
+        sent = tuple(_sent_file(kind, file, states, inputs.now) for file in found.files)
+        return ReadPanel(kind, is_on, sent, problem=found.problem, files=found.files)
+    if not found.value:
+        return ReadPanel(kind, is_on, problem=found.problem)
+    key = kind.key
+    content = content_of(found.value, states[key].page if key in states else 1)
+    one = _sent(key, kind.title, content, states, inputs.now)
+    return ReadPanel(kind, is_on, (one,), content.page, content.pages, found.problem)
 
 
 def _sent_file(kind: PanelKind[Any], file: ReadFile, states: States, now: datetime) -> SentPanel:
@@ -157,7 +153,7 @@ def _save_states(
 
     A panel that is not sent any more is stored as empty, so it counts as changed when it returns.
     """
-    sent = {one.panel.key: one for each in read if each.is_on for one in each.sent}
+    sent = {one.panel.key: one for each in read for one in each.sent}
     moved = [(key, one.sha256, one.tokens) for key, one in sent.items() if one.changed]
     gone = [(state.key, "", 0) for state in states if state.sha256 and state.key not in sent]
     rows = [

@@ -7,7 +7,7 @@ request. Building SQL costs more than running it, so the part of each source is 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from django.db import connections
@@ -16,7 +16,8 @@ from django.db.models.functions import JSONObject
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from sessions_app.models import Session
-from sessions_app.models.prepared import Parameter
+from sessions_app.models.execution import execute
+from sessions_app.models.prepared import Compiled, Parameter
 
 Moment = Annotated[datetime, AfterValidator(lambda at: at if at.tzinfo else at.replace(tzinfo=UTC))]
 """A datetime of the database: SQLite stores it in UTC, without a zone."""
@@ -91,18 +92,25 @@ class Statement(NamedTuple):
 def read_rows(session: Session, sources: "Collection[RowSource[Any]]") -> Rows:
     """The rows of these sources in one query; a source without rows costs nothing."""
     alias = Session.objects.db
-    statements = [one for source in sources if (one := _compiled(source, alias))]
     found: defaultdict[str, list[PanelRow]] = defaultdict(list)
-    if not statements:
+    union = _union(tuple(sources), alias)
+    if union is None:
         return found
-    values = {SESSION: session.pk, OWNER: session.owner_id}
-    params = [values.get(param, param) for one in statements for param in one.params]
-    types = {source.key: source.row for source in sources}
-    with connections[alias].cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(one.sql for one in statements) + " ORDER BY 1, 2", params)
-        for key, _, row in cursor.fetchall():
-            found[key].append(types[key].model_validate_json(row))
+    connection = connections[alias]
+    params = union.filled({"session": session.pk, "owner": session.owner_id}, connection)
+    rows = execute(connection, union.sql, params).fetchall()
+    types = {source.key: source.row for source in sources} if rows else {}
+    for key, _, row in rows:
+        found[key].append(types[key].model_validate_json(row))
     return found
+
+
+@lru_cache(maxsize=256)
+def _union(sources: "tuple[RowSource[Any], ...]", alias: str) -> Compiled | None:
+    """The statement for these sources; sessions have few choices of panels."""
+    parts = [one for source in sources if (one := _compiled(source, alias))]
+    sql = " UNION ALL ".join(one.sql for one in parts) + " ORDER BY 1, 2"
+    return Compiled(sql, [param for one in parts for param in one.params]) if parts else None
 
 
 @cache

@@ -15,6 +15,7 @@ import pytest
 from django.db.backends.utils import CursorWrapper
 
 from sessions_app.models import Session, execution, prepared
+from sessions_app.panels import rows
 from tests.runs.conftest import Ask
 
 START = """
@@ -25,7 +26,7 @@ INSERT run, INSERT blob, INSERT turn, UPDATE session, UPDATE run
 
 PREPARE = """
 SELECT exchange, SELECT turn, SELECT panels, SELECT prompttext,
-SELECT run, UPDATE session, INSERT blob, INSERT source, INSERT exchange
+UPDATE session, INSERT blob, INSERT source, INSERT exchange
 """
 """What a request is made of beside the session; then, with the run held, the exchange and its sources."""
 
@@ -85,7 +86,7 @@ def cost(monkeypatch: pytest.MonkeyPatch) -> Cost:
 
     of_django: Any = CursorWrapper
     monkeypatch.setattr(CursorWrapper, "_execute_with_wrappers", counted(of_django._execute_with_wrappers))
-    for module in (prepared,):
+    for module in (prepared, rows):
         monkeypatch.setattr(module, "execute", counted(execution.execute))
     monkeypatch.setattr(ThreadPoolExecutor, "submit", handed_over)
     return cost

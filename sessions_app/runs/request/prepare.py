@@ -224,7 +224,6 @@ def _record(
     continues: Exchange | None = None,
 ) -> Exchange:
     reserved = _reserved(context, built.payload)
-    Run.objects.hold(context.run.pk)
     payload, endpoint, plan = built.payload, context.endpoint, built.planned.plan
     strategy = built.caching.strategy.record
     previous = continues.pk if continues else _previous_of(context)

@@ -111,6 +111,6 @@ def test_a_detached_history_is_the_same_warm_and_cold(
 
 def test_sources_of_a_request_that_was_rolled_back_are_not_kept(alice: User) -> None:
     run, warm = sent(factories.make_session(alice))
-    of = run.session.public
+    of = run.session.public.bytes
     named = [(of, 0, item.source, item.sha256, item.role, item.kind) for item in warm.payload.items]
     assert set(source_keys.find_all(named)) == {None}, "the test's transaction was not committed"
