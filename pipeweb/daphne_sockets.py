@@ -8,6 +8,7 @@ Events are written at once: through Daphne, Autobahn and Twisted each takes long
 from collections.abc import Iterable
 from typing import Any
 
+import autobahn.twisted.websocket
 import autobahn.websocket.protocol
 import daphne.server
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
@@ -55,6 +56,7 @@ def _uncoloured(value: Any, *_: Any, **__: Any) -> Any:
 def install() -> None:
     """Has every Daphne of this process use it, whichever command starts one."""
     # Autobahn colours the values of its debug lines for every frame, whether or not anything logs them.
-    for name in ("hltype", "hlval"):
-        setattr(autobahn.websocket.protocol, name, _uncoloured)
+    for module in (autobahn.twisted.websocket, autobahn.websocket.protocol):
+        for name in ("hltype", "hlval"):
+            setattr(module, name, _uncoloured)
     daphne.server.WebSocketFactory = SocketFactory

@@ -22,6 +22,7 @@ from sessions_app.gemini.api_keys import checked_key
 from sessions_app.gemini.error_mapping import MODEL_HINT, translated
 from sessions_app.gemini.event_stream import StreamChunk, read_chunks, read_event
 from sessions_app.gemini.http_evidence import HttpEvidence
+from sessions_app.gemini.plain_client import PlainClient
 from sessions_app.gemini.provider_resources import (
     CacheCreated,
     CacheListed,
@@ -75,7 +76,8 @@ class Gateway:
         self.label = label or host_of(base_url)
         self.is_emulator = is_emulator
         self.route = route_of(self.base_url, key)
-        self._client = _client(key, self.base_url, GatewayTransport(transport))
+        self._plain_client = PlainClient(GatewayTransport(transport))
+        self._client = _client(key, self.base_url, self._plain_client)
         self._sender = sender_for(self._client)
 
     @classmethod
@@ -175,6 +177,7 @@ class Gateway:
         """Close every connection, open streams included."""
         await self._client.aio.aclose()
         self._client.close()
+        await self._plain_client.aclose()
 
     async def _chunks(
         self, response: httpx2.Response, started: float, told: HttpEvidence
@@ -200,12 +203,11 @@ async def _close(response: httpx2.Response, chunks: AsyncGenerator[StreamChunk, 
         await chunks.aclose()
 
 
-def _client(api_key: str, base_url: str, transport: GatewayTransport) -> genai.Client:
+def _client(api_key: str, base_url: str, http: PlainClient) -> genai.Client:
     """Passes everything that the SDK would otherwise read from the environment.
 
-    The SDK's default is to follow redirects, and its header with the key would go along to any host.
+    The SDK's own client follows redirects, and its header with the key would go along to any host.
     """
-    plain = {"trust_env": False, "follow_redirects": False}
     return genai.Client(
         api_key=api_key,
         vertexai=False,
@@ -213,8 +215,8 @@ def _client(api_key: str, base_url: str, transport: GatewayTransport) -> genai.C
         http_options=types.HttpOptions(
             api_version=API_VERSION,
             base_url=base_url,
-            client_args=plain,
-            async_client_args={"transport": transport, **plain},
+            client_args={"trust_env": False, "follow_redirects": False},
+            httpx_async_client=http,
         ),
     )
 

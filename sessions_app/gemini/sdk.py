@@ -34,7 +34,7 @@ COUNT = "countTokens"
 
 _PRIVATE_SIGNATURES = {
     "_build_request": ["http_method", "path", "request_dict", "http_options"],
-    "_async_request": ["http_request", "http_options", "stream"],
+    "_async_request_once": ["http_request", "stream", "implicit_retry"],
 }
 
 TIMEOUT = httpx2.Timeout(connect=10.0, write=60.0, read=600.0, pool=None)
@@ -59,7 +59,8 @@ class PrivateSender:
         query = "?alt=sse" if verb == STREAM else ""
         request = self._api._build_request("post", f"{model}:{verb}{query}", {}, None)
         request.data = body
-        answer = await self._api._async_request(request, None, stream=True)
+        # Around this one the SDK asks again where it is told to, which it is not (`runs/retry_policy`).
+        answer = await self._api._async_request_once(request, stream=True)
         return _open_response(answer.response_stream)
 
 

@@ -182,6 +182,8 @@ class StreamedChunk:
         blocked = raw.get("promptFeedback")
         if isinstance(blocked, dict) and (reason := name_of(blocked.get("blockReason"), BLOCK_NAMES)):
             found["block_reason"] = reason
+        if all(map(str.isascii, found.values())):
+            return found
         return {name: wire.well_formed(value) for name, value in found.items()}
 
     @property

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -16,9 +15,10 @@ from sessions_app.fairness import Places, Rate
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.http_evidence import HttpEvidence
 from sessions_app.metrics import FIRST_CHUNK
+from sessions_app.models import Run
 from sessions_app.panels.refresh import refresh_programs
 from sessions_app.prompt.parts import holds_media
-from sessions_app.prompt.reply import Outcome, Reply
+from sessions_app.prompt.reply import Outcome
 from sessions_app.runs.asks import tools_of_run
 from sessions_app.runs.attachment_parts import upload_files
 from sessions_app.runs.background import isolated
@@ -27,6 +27,8 @@ from sessions_app.runs.cache_lifecycle import hold_cache, keep_cache
 from sessions_app.runs.cache_rollover import maintain_caches
 from sessions_app.runs.completion import Completion, LastEvent, complete_run
 from sessions_app.runs.evidence import attempt_rows
+from sessions_app.runs.first_request import FirstOutcome, first_request
+from sessions_app.runs.hop import Hop, ends_run
 from sessions_app.runs.limits import check_hop, check_limits, time_limit
 from sessions_app.runs.recorder import record_failure, record_reply
 from sessions_app.runs.refused_signatures import remember_refusal
@@ -44,20 +46,6 @@ CHUNK_BURST, CHUNKS_PER_SECOND = 1_000, 1_000.0
 
 ROUND_BURST, ROUNDS_PER_SECOND = 3, 2.0
 """Rounds of tools in one answer; a model takes longer for each than this pace does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One request of an answer, and the answer up to its end.
-
-    `total_ms` is how long the response took. An answer that ends its run is stored with that end.
-    """
-
-    prepared: PreparedRequest
-    progress: ReplyProgress
-    reply: Reply
-    total_ms: float
-    is_stored: bool
 
 
 log = structlog.get_logger("pipeweb.runs")
@@ -83,6 +71,10 @@ class Engine:
         self._background: set[asyncio.Task[None]] = set()
         # For what takes the database thread long: of each person one at a time.
         self._places = Places()
+
+    def prepare_first(self, run: Run) -> FirstOutcome | None:
+        """What `run_to_end` begins with: database work, for where the run is stored."""
+        return first_request(run, self._endpoint, self._toolbox)
 
     async def run_to_end(self, live: LiveRun) -> Hop:
         """Returns the final answer, which `complete` stores with the end of the run.
@@ -216,8 +208,11 @@ class Engine:
         )
         begun, live.begun = live.begun, None
         try:
-            first = partial(build, begun=begun)
-            prepared = await until_free(first, self._place(live), live.show_status)
+            if begun is not None and begun.first is not None:
+                prepared = begun.first.result()
+            else:
+                first = partial(build, begun=begun and begun.run.session)
+                prepared = await until_free(first, self._place(live), live.show_status)
         except FilesNotUploaded as away:
             await upload_files(self.gateway, live.run, away.keys, live.show_status)
             live.show_status("Sending…")
@@ -245,7 +240,7 @@ class Engine:
             live.close_text(step)
         await self._writer.flush()
         ms = (perf_counter() - began) * 1000
-        if _ends_run(reply):
+        if ends_run(reply):
             return Hop(prepared, progress, reply, ms, is_stored=False)
         async with self._place(live):
             turn, _ = await database_sync_to_async(record_reply)(prepared, reply, ms, progress)
@@ -287,12 +282,6 @@ class Engine:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
         return task
-
-
-def _ends_run(reply: Reply) -> bool:
-    """Whether it is stored with the end of its run; files are shown before that, from the stored turn."""
-    is_answer = reply.outcome.is_answer and reply.outcome is not Outcome.CALLS
-    return is_answer and reply.wire is not None and not holds_media(reply.wire)
 
 
 async def _isolated(work: Awaitable[None]) -> None:

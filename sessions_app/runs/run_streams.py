@@ -13,6 +13,7 @@ from sessions_app.panels import brief_of, tool_title
 from sessions_app.prompt.calls import FunctionCall
 from sessions_app.prompt.reply import ChunkView
 from sessions_app.prompt.wire import dumps, readable, well_formed
+from sessions_app.runs.first_request import Created
 from sessions_app.runs.parking import Parked
 from sessions_app.runs.reply_progress import thinking_words
 from sessions_app.runs.request import FirstRequest
@@ -86,8 +87,8 @@ class RunStream(StreamNode):
 class LiveRun(RunStream):
     """A run of this process; `log` stores each event (`Writer.add_event`)."""
 
-    begun: Session | None = None
-    """The session as the start of the run has read it, until the first request takes it."""
+    begun: Created | None = None
+    """The run as it was stored, with its session and first request, until the engine takes them."""
 
     first: FirstRequest | None = None
     holding: "asyncio.Task[None] | None" = None

@@ -18,7 +18,9 @@ from sessions_app.panels.mcp_tools import close_connections
 from sessions_app.runs import processes
 from sessions_app.runs.background import detached, isolated
 from sessions_app.runs.continuation import Following, continue_session, start_following
-from sessions_app.runs.engine import Engine, Hop
+from sessions_app.runs.engine import Engine
+from sessions_app.runs.first_request import Created, create_run
+from sessions_app.runs.hop import Hop
 from sessions_app.runs.parking import Parked
 from sessions_app.runs.processes import Notifier, ProcessLock
 from sessions_app.runs.run_end import End, end_run, failure_of, store_end
@@ -165,20 +167,14 @@ class Runner:
 
     async def _launch(self, start: Callable[[], Run | None], **position: UUID) -> bool:
         """Begins the run that `start` stores, if any; `position` is a field of `events.Started`."""
-        run, files = await database_sync_to_async(self._create_run)(start)
-        if run is not None:
-            self._begin(run, files, position)
-        return run is not None
-
-    def _create_run(self, start: Callable[[], Run | None]) -> tuple[Run | None, str]:
-        """Database work in one call: a run's rows are followed by its task."""
-        run = start()
-        if run is None or run.task is None:
-            return run, ""
-        return run, self._engine.render_files(run.session, run.task)
-
-    def _begin(self, run: Run, files: str, position: dict[str, UUID]) -> None:
         engine = self._current_engine()
+        created = await database_sync_to_async(create_run)(start, engine.render_files, engine.prepare_first)
+        if created is not None:
+            self._begin(engine, created, position)
+        return created is not None
+
+    def _begin(self, engine: Engine, created: Created, position: dict[str, UUID]) -> None:
+        run = created.run
         stream = self.streams.open(run.session_id)
         started = Started(
             run=run.public,
@@ -187,11 +183,11 @@ class Runner:
             title=run.session.shown_title,
             continuation=run.continuations,
             goes_on=bool(run.continuations) or (run.task is not None and run.task.whole_text == CARRY_ON),
-            files=files,
+            files=created.files,
             **position,
         )
         live = LiveRun(run, started, stream.broadcast, self._writer.add_event)
-        live.begun = run.session
+        live.begun = created
         stream.add_run(live)
         self._run(live, engine)
 

@@ -124,9 +124,20 @@ class Viewer:
 
     def pour_into(self, sink: Sink) -> bool:
         """Offers all that there is; whether the sink sent it. The rest is taken in its order."""
-        events = [*iter(self.take, None)]
+        events = self._of_this_run() or [*iter(self.take, None)]
         self._unsent.extend(events[sink(events) :] if events else ())
         return not self._unsent
+
+    def _of_this_run(self) -> list[StreamEvent]:
+        """The events of a run that goes on, where there is nothing else to tell."""
+        node, stream = self._node, self._stream
+        if not isinstance(node, RunStream) or node.is_over or node.replaced_by is not None or self._unsent:
+            return []
+        told = self._head_version, self._title, self._queue_version
+        if told != (stream.head_version, stream.title, stream.queue_version):
+            return []
+        start, self._after = self._after + 1, node.last
+        return [(node, seq, node.wires[seq]) for seq in range(start, self._after + 1)]
 
     def _of_session(self) -> StreamEvent | None:
         stream = self._stream

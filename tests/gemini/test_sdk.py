@@ -36,8 +36,8 @@ def test_the_private_sender_is_used_while_it_fits() -> None:
 
 def test_the_public_sender_takes_over_when_a_name_is_gone() -> None:
     changed = client()
-    with patch.object(type(changed._api_client), "_async_request", None):
-        assert "_async_request takes None" in sdk_changes(changed)
+    with patch.object(type(changed._api_client), "_async_request_once", None):
+        assert "_async_request_once takes None" in sdk_changes(changed)
         assert isinstance(sender_for(changed), PublicSender)
 
 

@@ -37,7 +37,7 @@ UPDATE session, UPDATE spending, INSERT booking, INSERT runlog, UPDATE exchange
 """The end of the run, the answer with what its rows refer to, and what it cost."""
 
 PIECES = [START, PREPARE, RECORD]
-"""What threads are given, in order. A further statement needs a reason, and a place here."""
+"""The first two are one piece of work. A further statement needs a reason, and a place here."""
 
 WRITTEN = {"INSERT rawchunk", "INSERT runlog", "INSERT exchangeattempt"}
 """By the writer, once for each flush of all runs."""
@@ -92,7 +92,7 @@ def cost(monkeypatch: pytest.MonkeyPatch) -> Cost:
     return cost
 
 
-async def test_a_plain_turn_costs_these_statements_and_three_hops(
+async def test_a_plain_turn_costs_these_statements_and_two_hops(
     session: Session, ask: Ask, cost: Cost
 ) -> None:
     """Explicit caches, tools, and what happens beside the answers cost more."""
@@ -107,4 +107,4 @@ async def test_a_plain_turn_costs_these_statements_and_three_hops(
         ", "
     )
     assert cost.written == WRITTEN
-    assert cost.hops["runs"] - 1 == len(PIECES)
+    assert cost.hops["runs"] - 1 == 2
