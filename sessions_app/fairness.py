@@ -26,9 +26,9 @@ class Rate:
 
     def take(self) -> float:
         """Counts one; returns the seconds that it has to wait."""
-        delay = self.delay()
-        self._full_at = max(self._full_at, monotonic()) + self._interval
-        return delay
+        now, full_at = monotonic(), self._full_at
+        self._full_at = (max(now, full_at)) + self._interval
+        return max(0.0, full_at - self._slack - now)
 
 
 class Places:

@@ -93,7 +93,7 @@ class Booking(models.Model):
     """
 
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
     )
     session = models.ForeignKey("Session", null=True, on_delete=models.SET_NULL, related_name="bookings")
     exchange = models.ForeignKey("Exchange", null=True, on_delete=models.SET_NULL, related_name="+")

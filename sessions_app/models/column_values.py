@@ -6,7 +6,8 @@ is not known here, Django converts.
 
 import json
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -17,7 +18,9 @@ from django.db.models import (
     BigIntegerField,
     BooleanField,
     CharField,
+    DateField,
     DateTimeField,
+    DecimalField,
     Field,
     FloatField,
     ForeignKey,
@@ -35,6 +38,7 @@ TAKEN_AS_THEY_ARE: "dict[type[Field[Any, Any]], type]" = {
     BigIntegerField: int,
     BooleanField: bool,
     CharField: str,
+    DecimalField: Decimal,
     FloatField: float,
     ForeignKey: int,
     PositiveIntegerField: int,
@@ -114,6 +118,7 @@ def _writers(vendor: str) -> "dict[tuple[type[Field[Any, Any]], type], Convert]"
     """By field and type of the value."""
     if vendor == "sqlite":
         return {
+            (DateField, date): str,
             (DateTimeField, datetime): _datetime_text,
             (UUIDField, UUID): _hex,
             (JSONField, dict): json_text,

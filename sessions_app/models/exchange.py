@@ -60,7 +60,7 @@ class ExchangeQuerySet(models.QuerySet["Exchange"]):
 
 class Exchange(models.Model):
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="exchanges")
+    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="exchanges", db_index=False)
     run = models.ForeignKey("Run", on_delete=models.CASCADE, related_name="exchanges")
     number = models.PositiveIntegerField(help_text="Counts from 1 in the session; part of its address.")
     step = models.PositiveIntegerField(help_text="Counts from 1 in the run.")

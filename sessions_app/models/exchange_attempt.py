@@ -41,7 +41,9 @@ class ExchangeAttempt(models.Model):
     Headers are those of two lists of names (gemini.http_evidence), pairs of name and value; never the key.
     """
 
-    exchange = models.ForeignKey("Exchange", on_delete=models.CASCADE, related_name="attempts")
+    exchange = models.ForeignKey(
+        "Exchange", on_delete=models.CASCADE, related_name="attempts", db_index=False
+    )
     number = models.PositiveIntegerField(help_text="Counts from 1 in the exchange.")
     waited_ms = models.FloatField(default=0, help_text="The pause before it.")
     started_at = models.DateTimeField()

@@ -24,7 +24,7 @@ APPEND = (
 class RawChunk(models.Model):
     """One streamed event exactly as it arrived."""
 
-    exchange = models.ForeignKey("Exchange", on_delete=models.CASCADE, related_name="chunks")
+    exchange = models.ForeignKey("Exchange", on_delete=models.CASCADE, related_name="chunks", db_index=False)
     seq = models.PositiveIntegerField()
     ms = models.FloatField(help_text="Milliseconds since the request was sent.")
     body = models.BinaryField()

@@ -77,7 +77,7 @@ class Run(models.Model):
     """One that waits for a person has no process, no lease and no place: its session has it all the same."""
 
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="runs")
+    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="runs", db_index=False)
     trigger = models.ForeignKey("Turn", null=True, on_delete=models.CASCADE, related_name="triggered")
     client_id = models.UUIDField(help_text="Chosen by the browser: sending twice starts one run.")
     status = models.CharField(max_length=12, choices=Status, default=Status.QUEUED)
@@ -214,7 +214,7 @@ APPEND_LOG = (
 class RunLog(models.Model):
     """One flush of a run: the events `seq_from`…`seq_to`, one JSON text per line."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="log")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="log", db_index=False)
     seq_from = models.PositiveIntegerField()
     seq_to = models.PositiveIntegerField()
     body = models.BinaryField(help_text="The events as they were sent to the browser.")

@@ -186,7 +186,11 @@ class Session(Persona):
 
     @property
     def options(self) -> SessionSettings:
-        return SessionSettings.model_validate(self.settings)
+        """Parsed once for each value of `settings`, which is replaced and never changed."""
+        known: tuple[Any, SessionSettings] | None = self.__dict__.get("_options")
+        if known is None or known[0] is not self.settings:
+            known = self.__dict__["_options"] = self.settings, SessionSettings.model_validate(self.settings)
+        return known[1]
 
     @property
     def installed_assistant(self) -> "Assistant | None":

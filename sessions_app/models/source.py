@@ -108,7 +108,9 @@ class BlobQuerySet(models.QuerySet["Blob"]):
 class Blob(models.Model):
     """sha256 → bytes, deduplicated per owner so that erasing a person erases every byte of theirs."""
 
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="blobs")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="blobs", db_index=False
+    )
     sha256 = models.CharField(max_length=64)
     size = models.PositiveIntegerField(help_text="Bytes before packing.")
     packed = models.BooleanField(default=False, help_text="True when `body` is zlib.")
@@ -140,7 +142,7 @@ class Source(models.Model):
     Manifests refer to sources by key, so two exchanges are compared by numbers.
     """
 
-    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="sources")
+    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="sources", db_index=False)
     name = models.CharField(max_length=600, help_text="template:static, panel:todos, turn:<id>, …")
     role = models.CharField(max_length=12, blank=True)
     kind = models.CharField(max_length=20)

@@ -51,7 +51,11 @@ class Spending(models.Model):
     """
 
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="spending"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="spending",
+        db_index=False,
     )
     day = models.DateField()
     model = models.CharField(max_length=MODEL_LENGTH)

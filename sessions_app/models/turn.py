@@ -127,7 +127,7 @@ class Turn(models.Model):
     Kind = prompt_turns.TurnKind
 
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="turns")
+    session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="turns", db_index=False)
     parent = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="children")
     depth = models.PositiveIntegerField(help_text="Distance from the root: orders a branch without a walk.")
     kind = models.CharField(

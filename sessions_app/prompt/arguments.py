@@ -66,21 +66,25 @@ def build_arguments(
     mode: str = "text",
 ) -> Arguments:
     """The map of one run, independent of the given objects; `now` is aware."""
-    own = expand_dotted(parse_json_texts(copy.deepcopy(args))) if _is_usable(args) else {}
-    values = merge_maps(
-        {
-            "system": system_values(now),
-            "assistant": asdict(assistant) if assistant else {},
-            "conversation": {},
-            "session": {},
-            "message": {"language": ""},
-            "args": own,
-        },
-        {key: value for key, value in own.items() if is_name(key)},
-        {"conversation": _conversation_values(conversation, now)},
-        {"message": {"text": message.text} | ({"language": message.language} if message.language else {})},
-        {"session": {"mode": mode} if mode else {}},
-    )
+    own = expand_dotted(parse_json_texts(copy.deepcopy(args))) if args and _is_usable(args) else {}
+    values: dict[str, Any] = {
+        "system": system_values(now),
+        "assistant": asdict(assistant) if assistant else {},
+        "conversation": {},
+        "session": {},
+        "message": {"language": ""},
+        "args": own,
+    }
+    if own:
+        values = merge_maps(values, {key: value for key, value in own.items() if is_name(key)})
+    said = {"text": message.text} | ({"language": message.language} if message.language else {})
+    for name, facts in (
+        ("conversation", _conversation_values(conversation, now)),
+        ("message", said),
+        ("session", {"mode": mode} if mode else {}),
+    ):
+        before = values[name]
+        values[name] = merge_maps(before, facts) if before and isinstance(before, Mapping) else facts
     return Arguments(values, (*_unusable(args), *_collisions(own)))
 
 

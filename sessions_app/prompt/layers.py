@@ -8,10 +8,10 @@ whose concatenation is the text. A source that did not change keeps its bytes.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from itertools import compress
 from pathlib import Path
@@ -122,6 +122,9 @@ class NamedText:
 
 _BLANK = '""'
 
+STATIC_LAYERS = 200
+"""So many are kept as they were rendered, without their history."""
+
 
 @dataclass(frozen=True, slots=True)
 class FrozenHistory:
@@ -222,15 +225,23 @@ def render_static(static: StaticSources) -> tuple[Segment, ...]:
 
     Chunks are rendered empty and filled in afterwards, so that a long history is not rendered.
     """
-    _check_unique("history chunk", [chunk.key for chunk in static.history])
-    blanks = [{"key": chunk.key, "text": ""} for chunk in static.history]
-    values = _static_values(static) | {"history": blanks}
+    keys = tuple(chunk.key for chunk in static.history)
+    _check_unique("history chunk", keys)
+    segments = _rendered(replace(static, history=()), keys)
+    if not keys:
+        return segments
     chunks = {chunk.source: chunk for chunk in static.history}
-    segments = render_template("gemini_static_prompt.j2", values, source=STATIC_SOURCE)
     return tuple(
         chunks[segment.source].segment(segment) if segment.source in chunks else segment
         for segment in segments
     )
+
+
+@lru_cache(maxsize=STATIC_LAYERS)
+def _rendered(static: StaticSources, chunks: tuple[str, ...]) -> tuple[Segment, ...]:
+    """With empty chunks of these keys; the segments are the same objects in each request of a chat."""
+    values = _static_values(static) | {"history": [{"key": key, "text": ""} for key in chunks]}
+    return render_template("gemini_static_prompt.j2", values, source=STATIC_SOURCE)
 
 
 def _static_values(static: StaticSources) -> dict[str, Any]:

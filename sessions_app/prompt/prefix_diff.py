@@ -6,7 +6,7 @@ position: an item that a named cache holds is the same item.
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import takewhile
 from typing import Any, Self
@@ -44,7 +44,7 @@ class Ledger:
         return self.hit_tokens + self.miss_tokens
 
     def stored(self) -> dict[str, int]:
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def restored(cls, stored: dict[str, Any]) -> Self | None:

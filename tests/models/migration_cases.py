@@ -332,6 +332,16 @@ def lists_of_the_admin_are_found_by_an_index() -> None:
     assert {f"exchange_by_{name}" for name in names} <= found.keys()
 
 
+def each_session_of_an_exchange_is_in_one_index() -> None:
+    """As is what else begins the columns of another index."""
+    keys = {Blob: "owner_id", Booking: "owner_id", Exchange: "session_id", RawChunk: "exchange_id"}
+    for model, column in (keys | {Run: "session_id", RunLog: "run_id", Turn: "session_id"}).items():
+        with connection.cursor() as cursor:
+            found = connection.introspection.get_constraints(cursor, model._meta.db_table).values()
+        assert [column] not in [one["columns"] for one in found if one["index"] and not one["unique"]]
+        assert any(one["columns"][:1] == [column] for one in found if one["index"] or one["unique"])
+
+
 CASES: dict[str, Callable[[], None]] = {
     "0012_verdict_figures": figures_are_empty_for_old_rows,
     "0013_earlier_wording": sentences_are_kept_as_text,
@@ -362,6 +372,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
+    "0113_redundant_indexes": each_session_of_an_exchange_is_in_one_index,
     "0112_prompt_templates_of_assistants": no_assistant_brings_examples,
     "0111_mcp_servers": no_old_run_has_waited_for_a_person,
     "0107_assistant_tools": no_assistant_brings_tools_of_the_provider,

@@ -39,7 +39,13 @@ def session(alice: User) -> Session:
 
 @pytest.mark.parametrize("kind", TAKEN_AS_THEY_ARE)
 def test_values_that_are_taken_as_they_are_need_no_conversion(kind: Any) -> None:
-    values: dict[type, list[Any]] = {int: [0, 7], bool: [True, False], str: ["", "é"], float: [0.0, 1.5]}
+    values: dict[type, list[Any]] = {
+        int: [0, 7],
+        bool: [True, False],
+        str: ["", "é"],
+        float: [0.0, 1.5],
+        Decimal: [Decimal("0.00000001"), Decimal(-3)],
+    }
     fields = [field for model in apps.get_models() for field in model._meta.concrete_fields]
     seen = [field for field in fields if type(field) is kind and not names_rows_by_text(field)]
     assert seen

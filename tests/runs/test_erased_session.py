@@ -1,6 +1,7 @@
 """A session that is erased while its run goes on: the run ends, and nothing is reported as a fault."""
 
 import logging
+import uuid
 
 import pytest
 
@@ -24,7 +25,7 @@ async def test_a_session_that_is_erased_while_its_history_is_read_ends_its_run(
     content_cache.clear()
     monkeypatch.setattr(Blob.objects, "in_bulk", erase_first)
     caplog.clear()
-    await send(runner, session, "Two")
+    await runner.send(session.pk, uuid.uuid4(), "Two")
     await runner.drain()
     reported = [record.msg for record in caplog.records if record.levelno > logging.INFO]
     assert [(line["event"], line["kind"]) for line in reported if isinstance(line, dict)] == [

@@ -26,8 +26,11 @@ from tests.runs.test_poisoned_rows import until
 
 ROUNDS: tuple[tuple[Call, ...], ...] = ((("add_todo", "a"), ("add_todo", "b")), (("mark", "m"),))
 
-TIMES = {"prepare": 3, "record_reply": 3, "begin": 3, "run": 3, "finish": 3, "store": 2}
-"""How often the run of these rounds calls each function in which it is held."""
+TIMES = {"prepare": 2, "record_reply": 3, "begin": 3, "run": 3, "finish": 3, "store": 2}
+"""How often the run of these rounds calls each function in which it is held.
+
+Its first request is prepared in the call that stores it.
+"""
 
 PLACES = [(name, turn) for name, times in TIMES.items() for turn in range(times)]
 

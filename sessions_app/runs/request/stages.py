@@ -210,15 +210,16 @@ def refresh_panels(context: RequestContext, arguments: dict[str, Any]) -> StageR
     began = context.run.now
     render = rendering_of(context.session, lambda: arguments, context.render_time)
     read = read_and_keep(context.session, workspace, timezone.now(), tools=tools, began=began, render=render)
-    panels = tuple(panel for one in read for panel in one.panels)
+    panels = tuple(sent.panel for one in read for sent in one.sent)
+    noted = [one for one in read if one.sent or one.problem]
     figures = PanelFigures(
         kinds=len(read),
         panels=len(panels),
-        tokens=sum(one.tokens for one in read),
-        changed=sum(one.changed for one in read),
+        tokens=sum(one.tokens for one in noted),
+        changed=sum(one.changed for one in noted),
     )
-    status = StageStatus.NOTICED if any(one.problem for one in read) else StageStatus.OK
-    remarks = tuple(_remark(one) for one in read if one.sent or one.problem)
+    status = StageStatus.NOTICED if any(one.problem for one in noted) else StageStatus.OK
+    remarks = tuple(map(_remark, noted))
     return StageResult(panels, figures, status, remarks)
 
 
