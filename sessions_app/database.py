@@ -17,7 +17,7 @@ def database_sync_to_async(work: Callable[Given, Result]) -> Callable[Given, Cor
     Tasks use neither `sync_to_async` itself nor the asynchronous methods of querysets: nothing else closes
     the connection of their thread.
     """
-    return sync_to_async(partial(_begin, work))
+    return partial(_in_thread, work)
 
 
 def close_unusable_connections() -> None:
@@ -35,3 +35,7 @@ def close_unusable_connections() -> None:
 def _begin(work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs) -> Result:
     close_unusable_connections()
     return work(*args, **kwargs)
+
+
+# Made once: asgiref looks into the function that it is given.
+_in_thread = sync_to_async(_begin)
