@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from typing import Literal, Self
 
-from django.db.models import Q
 from django.utils import timezone
 
+from sessions_app.chat.forecast_rows import newest_exchange, usable_cache
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.models import Booking, CacheEntry, Exchange, Price, Session
 from sessions_app.prompt.caching import EXPIRY_MARGIN, VerdictCode
@@ -146,24 +146,6 @@ def time_left(left: timedelta) -> str:
 CACHE_CREATION_TIME = timedelta(seconds=30)
 """How long the creation of a cache may take after the answer."""
 
-FORECAST_COLUMNS = (
-    "model",
-    "served_model",
-    "fingerprint",
-    "cache_action",
-    "cache_name",
-    "verdict",
-    "prompt_tokens",
-    "cached_tokens",
-    "output_tokens",
-    "thought_tokens",
-    "started_at",
-    "ended_at",
-    "previous",
-    "previous__prompt_tokens",
-)
-"""Columns an estimate needs; manifests and stages can be large."""
-
 
 @dataclass(frozen=True, slots=True)
 class CostForecast:
@@ -244,23 +226,6 @@ class CostForecast:
         """Percent of all prompt tokens that were cached, rounded down."""
         session = self.session
         return 100 * session.cached_tokens // session.prompt_tokens if session.prompt_tokens else 0
-
-
-def newest_exchange(session: Session) -> Exchange | None:
-    """The newest counted exchange of the branch in view, or else of the session."""
-    if not session.exchange_count:
-        return None
-    counted = Exchange.objects.filter(session=session, prompt_tokens__gt=0).select_related("previous")
-    newest = counted.only(*FORECAST_COLUMNS).order_by("-number")
-    ends = [pk for pk in (session.head_id, session.head and session.head.parent_id) if pk]
-    return newest.filter(turns__in=ends).first() or newest.first()
-
-
-def usable_cache(session: Session, last: Exchange, now: datetime) -> CacheEntry | None:
-    """The explicit cache that the next request of this session may name."""
-    ours = Q(sessions=session) | Q(fingerprint=last.fingerprint)
-    live = CacheEntry.objects.live().filter(ours, model=session.model, expires_at__gt=now)
-    return live.order_by("-expires_at").first()
 
 
 def estimate_of(session: Session, last: Exchange, entry: CacheEntry | None, now: datetime) -> Estimate:
