@@ -8,7 +8,7 @@ from django.test import Client
 from sessions_app.errors import SignatureRefused
 from sessions_app.inspector.signature_trace import SignatureLocation, SignatureState, SignatureTrace
 from sessions_app.inspector.tabs.signatures_tab import ShownSignatures, SignaturesTab
-from sessions_app.models import Blob, Exchange, HistoryChunk, Session, Source, Turn
+from sessions_app.models import Blob, Exchange, HistoryChunk, Run, Session, Source, Turn
 from sessions_app.models.run import describe
 from sessions_app.models.source import Manifest
 from sessions_app.runs.history_edits import delete_turns
@@ -311,6 +311,7 @@ def test_the_stand_in_for_a_refused_call_says_so(session: Session) -> None:
     Turn.objects.mark_refused(session.pk, keys, second.number)
     session.refresh_from_db()
     session.head = Turn.objects.get(session=session, kind="tool_response")
+    Run.objects.filter(pk=second.run_id).update(status=Run.Status.RUNNING)
     resent = make_exchange(second.run, resend_of=second)
     (sent,) = traces(resent).sent
     assert sent.state is SignatureState.DUMMY
