@@ -263,13 +263,13 @@ class Engine:
     ) -> None:
         """Stores, folds and shows the chunks as they come, but never so fast that nothing else happens."""
         pace = Rate(CHUNK_BURST, CHUNKS_PER_SECOND)
-        payload = prepared.payload
+        payload, exchange_pk = prepared.payload, prepared.exchange.pk
         async with self.gateway.stream(payload.model, payload.body, evidence) as chunks:
             async for chunk in chunks:
                 if delay := pace.take():
                     await asyncio.sleep(delay)
                 progress.check_room(chunk.body)
-                self._writer.add_chunk(prepared.exchange.pk, chunk)
+                self._writer.add_chunk(exchange_pk, chunk)
                 if not progress.has_begun:
                     FIRST_CHUNK.observe(chunk.ms / 1000)
                 live.show(step, progress.take(chunk.ms, chunk.body, chunk.event), progress.answer_thought_ms)

@@ -38,8 +38,8 @@ class ReplyProgress:
     @property
     def answer_thought_ms(self) -> float | None:
         """The thinking time of all hops."""
-        spent = [ms for ms in (self._thought_before, self.thought_ms) if ms is not None]
-        return sum(spent) if spent else None
+        before, now = self._thought_before, self.thought_ms
+        return now if before is None else before + (now or 0.0)
 
     def response(self, answer: Reply) -> Reply:
         """This response alone, with the outcome of the `answer` so far."""
