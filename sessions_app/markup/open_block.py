@@ -175,7 +175,7 @@ class OpenBlock:
         shown = rest[:line] if _MARKS.match(rest, line) else rest
         # Without the space at the end, which would be lost before the words that come next.
         prose = paragraph_of(shown)
-        return shown if prose is None else prose
+        return shown.rstrip(" \t\r\n") if prose is None else prose
 
 
 def _frame(info: str) -> str:
