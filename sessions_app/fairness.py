@@ -27,7 +27,7 @@ class Rate:
     def take(self) -> float:
         """Counts one; returns the seconds that it has to wait."""
         now, full_at = monotonic(), self._full_at
-        self._full_at = (max(now, full_at)) + self._interval
+        self._full_at = max(now, full_at) + self._interval
         return max(0.0, full_at - self._slack - now)
 
 

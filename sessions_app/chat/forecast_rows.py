@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db.models import BigIntegerField, DateTimeField, Q, QuerySet
 
 from sessions_app.models import CacheEntry, Exchange, Session
-from sessions_app.models.prepared import Parameter, Reading, parameter
+from sessions_app.models.prepared import NONE, Parameter, Reading, parameter
 
 FORECAST_COLUMNS = (
     "model",
@@ -33,10 +33,6 @@ def newest_exchange(session: Session) -> Exchange | None:
     head = session.head
     ends = {"head": session.head_id or NONE, "above": (head.parent_id if head else None) or NONE}
     return _newest_of_branch.first(session=session.pk, **ends) or _newest.first(session=session.pk)
-
-
-NONE = 0
-"""A key that no row has."""
 
 
 def _counted() -> "QuerySet[Exchange]":

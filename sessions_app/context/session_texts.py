@@ -12,7 +12,7 @@ from django.utils.text import slugify
 from sessions_app.context.arguments import arguments_of
 from sessions_app.models import Assistant, PromptText, Session
 from sessions_app.models.library import defaults_of
-from sessions_app.models.prepared import Parameter, Reading
+from sessions_app.models.prepared import NONE, Parameter, Reading
 from sessions_app.prompt.arguments import MessageArguments, parse_json_texts
 from sessions_app.prompt.layers import NamedText, StaticSources
 from sessions_app.prompt.panels import Panel
@@ -146,10 +146,6 @@ def _rows(session: Session) -> list[tuple[Any, ...]]:
     procedure = session.procedure_id or (assistant.procedure_id if assistant else None)
     keys = {"session": session.pk, "assistant": assistant.pk if assistant else NONE}
     return _wanted.all(**keys, procedure=procedure or NONE)
-
-
-NONE = 0
-"""A key that no row has."""
 
 
 def _text_query() -> "QuerySet[PromptText, tuple[Any, ...]]":

@@ -32,6 +32,7 @@ class PlainClient(httpx2.AsyncClient):
         return httpx2.Request(method, _parsed(str(url)), headers=sent, content=content, extensions=extensions)
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **given: Any) -> httpx2.Response:
+        """What is `given` about redirects and sign-ins changes nothing."""
         if self.is_closed:
             raise RuntimeError("The client has been closed.")
         try:

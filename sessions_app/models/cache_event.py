@@ -1,7 +1,7 @@
 """What happened to cache entries: one row for each event, written with the change itself."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -41,10 +41,10 @@ NOBODY = CausedBy()
 
 
 class CacheEventQuerySet(models.QuerySet["CacheEvent"]):
-    def lives(self, fingerprints: Collection[str], until: datetime) -> dict[str, list[CacheMoment]]:
-        """The events of the entries with these one or two fingerprints, in order: one query."""
+    def lives(self, until: datetime, one: str, other: str = "") -> dict[str, list[CacheMoment]]:
+        """The events of the entries with one or two fingerprints, in order: one query."""
         found: dict[str, list[Any]] = defaultdict(list)
-        for fingerprint, *row in _lives.all(one=min(fingerprints), other=max(fingerprints), until=until):
+        for fingerprint, *row in _lives.all(one=one, other=other or one, until=until):
             found[fingerprint].append(row)
         return {fingerprint: moments(listed) for fingerprint, listed in found.items()}
 

@@ -140,7 +140,10 @@ def _readers(vendor: str) -> "dict[type[Field[Any, Any]], Convert]":
 
 
 def json_text(value: Any) -> str:
-    """JSON; what orjson refuses (integers of more than 64 bits, lone surrogates) as Django writes it."""
+    """JSON; what orjson refuses (integers of more than 64 bits, lone surrogates) as Django writes it.
+
+    A number without a form in JSON is null, where Django writes what the database refuses.
+    """
     try:
         return orjson.dumps(value, option=_AS_JSON).decode()
     except TypeError:

@@ -23,6 +23,9 @@ from sessions_app.models.instances import loaded
 Row = TypeVar("Row", bound=Model)
 Found = TypeVar("Found")
 
+NONE = 0
+"""A key that no row has, for a parameter that is never None."""
+
 
 class Parameter(Value):
     """A placeholder in a compiled statement; its value is given when it runs, and is never None."""

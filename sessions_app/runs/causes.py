@@ -83,7 +83,7 @@ def verdict_for(request: AnsweredRequest, usage: Usage, seen: Comparison | None)
 def lost_verdict(exchange: Exchange) -> Verdict:
     """The verdict on an exchange whose named cache the provider no longer had: one query."""
     until = exchange.ended_at or exchange.started_at
-    lives = CacheEvent.objects.lives({exchange.fingerprint}, until)
+    lives = CacheEvent.objects.lives(until, exchange.fingerprint)
     named = [event for event in lives.get(exchange.fingerprint, ()) if event.name == exchange.cache_name]
     return lost_by(fate_between(named, named[0].at, until) if named else None)
 
@@ -93,7 +93,7 @@ def _fate(exchange: Exchange, before: Exchange, plan: CachePlan) -> CacheFate | 
     if plan.is_hit or (before.cache_action in WITHOUT_CACHE and not before.cache_name):
         return None
     until = exchange.started_at
-    lives = CacheEvent.objects.lives({before.fingerprint, exchange.fingerprint}, until)
+    lives = CacheEvent.objects.lives(until, before.fingerprint, exchange.fingerprint)
     own = fate_between(lives.get(exchange.fingerprint, ()), before.started_at, until)
     if own is not None and own.kind is not FateKind.LIVES:
         return own

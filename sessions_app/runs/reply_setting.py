@@ -8,14 +8,11 @@ from django.db.models.functions import Coalesce
 
 from sessions_app.models import Exchange, HistoryDrop, QueuedMessage, Session, Turn
 from sessions_app.models.instances import loaded
-from sessions_app.models.prepared import Parameter, Reading
+from sessions_app.models.prepared import NONE, Parameter, Reading
 from sessions_app.runs.comparison import PREVIOUS_FIELDS
 
 BEFORE_FIELDS = (*PREVIOUS_FIELDS, "fingerprint", "cache_action", "cache_name")
 """Columns that are read of an earlier exchange."""
-
-NONE = 0
-"""A key that no row has."""
 
 
 class ReplySetting(NamedTuple):

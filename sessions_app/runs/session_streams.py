@@ -120,24 +120,22 @@ class Viewer:
 
     def take(self) -> StreamEvent | None:
         """The next event, if there is one."""
-        return self._unsent.popleft() if self._unsent else self._of_session() or self._of_run()
+        if not self._unsent:
+            self._unsent.extend(self._news())
+        return self._unsent.popleft() if self._unsent else None
 
     def pour_into(self, sink: Sink) -> bool:
         """Offers all that there is; whether the sink sent it. The rest is taken in its order."""
-        events = self._of_this_run() or [*iter(self.take, None)]
-        self._unsent.extend(events[sink(events) :] if events else ())
+        events = [*self._unsent]
+        while news := self._news():
+            events += news
+        self._unsent = deque(events[sink(events) :] if events else ())
         return not self._unsent
 
-    def _of_this_run(self) -> list[StreamEvent]:
-        """The events of a run that goes on, where there is nothing else to tell."""
-        node, stream = self._node, self._stream
-        if not isinstance(node, RunStream) or node.is_over or node.replaced_by is not None or self._unsent:
-            return []
-        told = self._head_version, self._title, self._queue_version
-        if told != (stream.head_version, stream.title, stream.queue_version):
-            return []
-        start, self._after = self._after + 1, node.last
-        return [(node, seq, node.wires[seq]) for seq in range(start, self._after + 1)]
+    def _news(self) -> Sequence[StreamEvent]:
+        """One event of the session, or else all of a run."""
+        of_session = self._of_session()
+        return self._of_run() if of_session is None else [of_session]
 
     def _of_session(self) -> StreamEvent | None:
         stream = self._stream
@@ -152,18 +150,18 @@ class Viewer:
             return None, 0, stream.queue_wire()
         return None
 
-    def _of_run(self) -> StreamEvent | None:
+    def _of_run(self) -> Sequence[StreamEvent]:
         while isinstance(self._node, RunStream) and self._node.replaced_by is not None:
             self._node = self._node.replaced_by
         node = self._node
         while not (isinstance(node, RunStream) and self._after < node.last):
             following = self._stream.next_run(node)
             if following is None:
-                return None
+                return ()
             node = self._node = following
             self._after = -1
-        self._after += 1
-        return node, self._after, node.wires[self._after]
+        first, self._after = self._after + 1, node.last
+        return [(node, seq, node.wires[seq]) for seq in range(first, self._after + 1)]
 
 
 class SessionStreams(dict[int, SessionStream]):

@@ -143,7 +143,7 @@ def test_a_session_that_leaves_a_shared_cache_ends_nothing(session: Session, ali
     left = CacheEvent.objects.latest("pk")
     assert (left.kind, left.reason, left.session) == (Kind.LEFT, EntryReason.SESSION_DELETED, session)
     now = timezone.now()
-    fate = fate_between(CacheEvent.objects.lives({PRINT}, now)[PRINT], now, now)
+    fate = fate_between(CacheEvent.objects.lives(now, PRINT)[PRINT], now, now)
     assert fate is not None and fate.kind is FateKind.LIVES
 
 

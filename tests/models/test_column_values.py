@@ -91,9 +91,10 @@ def columns_stored(session: Session, *names: str) -> list[tuple[Any, ...]]:
 
 def test_a_time_without_a_zone_is_refused(session: Session) -> None:
     run = Run(session=session, client_id=uuid.uuid4(), ended_at=NOON.replace(tzinfo=None))
-    if connection.vendor == "sqlite":
-        with pytest.raises(ValueError, match="time zone"):
-            insert(run)
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL's columns have their zone")
+    with pytest.raises(ValueError, match="time zone"):
+        insert(run)
 
 
 def test_decimals_keep_all_their_digits(session: Session) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from sessions_app.errors import QuotaExceeded, RunEnded
 from sessions_app.models import Run, Session
+from sessions_app.models.exchange_numbers import take_number
 from sessions_app.models.run import describe
 from sessions_app.runs.run_end import end_run
 
@@ -62,8 +64,14 @@ def test_a_run_that_has_ended_cannot_be_held(session: Session, status: Run.Statu
         Run.objects.hold(run.pk)
 
 
+HOLDS: list[Callable[[Run], object]] = [lambda run: Run.objects.hold(run.pk), take_number]
+
+
 @pytest.mark.django_db(transaction=True)
-def test_a_run_that_is_held_ends_after_the_transaction(session: Session) -> None:
+@pytest.mark.parametrize("hold", HOLDS)
+def test_a_run_that_is_held_ends_after_the_transaction(
+    session: Session, hold: Callable[[Run], object]
+) -> None:
     run = make(session)
 
     def end() -> None:
@@ -72,7 +80,7 @@ def test_a_run_that_is_held_ends_after_the_transaction(session: Session) -> None
 
     ending = threading.Thread(target=end)
     with transaction.atomic():
-        Run.objects.hold(run.pk)
+        hold(run)
         ending.start()
         ending.join(0.3)
         assert Run.objects.active().filter(pk=run.pk).exists() and ending.is_alive()
