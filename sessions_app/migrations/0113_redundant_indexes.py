@@ -12,12 +12,12 @@ class WithoutIndex(migrations.AlterField):
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         model = from_state.apps.get_model(app_label, self.model_name)
-        column, connection = model._meta.get_field(self.name).column, schema_editor.connection
-        with connection.cursor() as cursor:
-            found = connection.introspection.get_constraints(cursor, model._meta.db_table)
-        for name, one in found.items():
-            if one["index"] and one["columns"] == [column] and not one["unique"]:
-                schema_editor.execute(f"DROP INDEX {schema_editor.quote_name(name)}")
+        column = model._meta.get_field(self.name).column
+        declared = {index.name for index in model._meta.indexes}  # exchange_open, over the open rows of the column
+        for name in schema_editor._constraint_names(
+            model, [column], index=True, unique=False, type_=models.Index.suffix, exclude=declared
+        ):
+            schema_editor.execute(f"DROP INDEX {schema_editor.quote_name(name)}")
 
     def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         model = to_state.apps.get_model(app_label, self.model_name)

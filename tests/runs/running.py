@@ -37,6 +37,18 @@ async def running(gateway: Gateway | None = None, retry_policy: RetryPolicy = QU
     await sync_to_async(connections.close_all)()
 
 
+@asynccontextmanager
+async def running_held() -> AsyncIterator[tuple[Runner, asyncio.Event]]:
+    """A runner before an emulator that streams no chunk until the event is set."""
+    released = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        await released.wait()
+
+    async with running(build_emulator(Emulator(delay=0.01, sleep=sleep))) as runner:
+        yield runner, released
+
+
 Event = dict[str, Any]
 
 

@@ -25,7 +25,7 @@ from sessions_app.runs.continuation import (
 )
 from sessions_app.runs.runner import Runner
 from tests.runs.conftest import Ask
-from tests.runs.running import send, watch
+from tests.runs.running import running_held, send, watch
 
 LIMIT = LimitReached(RefusalCode.MAX_USD, spent=2.0, limit=1.0)
 CUT = ContinuationState("cut")
@@ -213,26 +213,28 @@ async def test_a_stop_wins_over_queued_messages(runner: Runner, session: Session
     assert record["figures"]["case"] == "stopped"
 
 
-async def test_a_message_that_waits_is_noted_and_seen_when_it_is_answered(
-    runner: Runner, session: Session
-) -> None:
-    await send(runner, session, "Hello")
+async def test_a_message_that_waits_is_noted_and_seen_when_it_is_answered(session: Session) -> None:
     waiting = uuid.uuid4()
-    await runner.send(session.pk, waiting, "And now? " * 20)
-    noted = await Notification.objects.aget(session=session)
-    assert (noted.kind, noted.status, len(noted.text)) == ("user_message", "unseen", 80)
-    await runner.drain()
+    async with running_held() as (runner, released):
+        await send(runner, session, "Hello")
+        await runner.send(session.pk, waiting, "And now? " * 20)
+        noted = await Notification.objects.aget(session=session)
+        assert (noted.kind, noted.status, len(noted.text)) == ("user_message", "unseen", 80)
+        released.set()
+        await runner.drain()
     await noted.arefresh_from_db()
     run = await Run.objects.aget(client_id=waiting)
     assert run.status == Run.Status.COMPLETED and noted.status == "seen"
 
 
-async def test_a_withdrawn_message_takes_its_notification_along(runner: Runner, session: Session) -> None:
-    await send(runner, session, "Hello")
+async def test_a_withdrawn_message_takes_its_notification_along(session: Session) -> None:
     waiting = uuid.uuid4()
-    await runner.send(session.pk, waiting, "Never mind")
-    await runner.withdraw(session.pk, waiting)
-    await runner.drain()
+    async with running_held() as (runner, released):
+        await send(runner, session, "Hello")
+        await runner.send(session.pk, waiting, "Never mind")
+        await runner.withdraw(session.pk, waiting)
+        released.set()
+        await runner.drain()
     assert not await Notification.objects.aexists()
 
 

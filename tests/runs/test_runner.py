@@ -11,7 +11,7 @@ from sessions_app.models import Exchange, QueuedMessage, Run, RunLog, Session, T
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.runner import Runner
 from tests.runs.conftest import Ask
-from tests.runs.running import send, watch
+from tests.runs.running import running_held, send, watch
 
 
 async def status_of(public: uuid.UUID) -> str:
@@ -89,12 +89,14 @@ async def test_two_tabs_sending_at_once_make_one_run_and_one_waiting_message(
     assert await Run.objects.acount() == 1 and await QueuedMessage.objects.acount() == 1
 
 
-async def test_a_waiting_message_is_answered_once_after_the_first(runner: Runner, session: Session) -> None:
-    first = await send(runner, session, "Hello")
+async def test_a_waiting_message_is_answered_once_after_the_first(session: Session) -> None:
     waiting = uuid.uuid4()
-    await asyncio.gather(*(runner.send(session.pk, waiting, "And now?") for _ in range(2)))
-    await watch(runner, session, first)
-    await runner.drain()
+    async with running_held() as (runner, released):
+        await send(runner, session, "Hello")
+        await asyncio.gather(*(runner.send(session.pk, waiting, "And now?") for _ in range(2)))
+        assert await QueuedMessage.objects.acount() == 1
+        released.set()
+        await runner.drain()
     second = await Run.objects.select_related("trigger").aget(client_id=waiting)
     assert second.status == Run.Status.COMPLETED and second.trigger and second.trigger.text == "And now?"
     assert await Run.objects.acount() == 2 and not await QueuedMessage.objects.aexists()
