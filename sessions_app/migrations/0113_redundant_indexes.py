@@ -13,7 +13,8 @@ class WithoutIndex(migrations.AlterField):
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         model = from_state.apps.get_model(app_label, self.model_name)
         column = model._meta.get_field(self.name).column
-        declared = {index.name for index in model._meta.indexes}  # exchange_open, over the open rows of the column
+        # One is over the open exchanges of a session.
+        declared = {index.name for index in model._meta.indexes}
         for name in schema_editor._constraint_names(
             model, [column], index=True, unique=False, type_=models.Index.suffix, exclude=declared
         ):

@@ -1,5 +1,6 @@
-"""What the migrations leave in the database is what the models declare; makemigrations compares only their states."""
+"""What migrations leave in the database is what the models declare; makemigrations compares their states."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ pytestmark = pytest.mark.django_db
 MODELS = [model for model in apps.get_app_config("sessions_app").get_models() if model._meta.managed]
 
 
-def introspect(model: type[models.Model]) -> dict[str, dict[str, Any]]:
+def introspect(model: type[models.Model]) -> Mapping[str, Any]:
     with connection.cursor() as cursor:
         return connection.introspection.get_constraints(cursor, model._meta.db_table)
 
@@ -32,5 +33,6 @@ def test_a_column_has_an_index_of_its_own_where_its_field_says_so(model: type[mo
         # PostgreSQL has a second one for LIKE on a unique text.
         if name not in declared and not name.endswith("_like")
     }
-    asked = {field.column for field in model._meta.local_fields if field.db_index and not field.unique}
+    columns: list[Any] = model._meta.local_fields
+    asked = {field.column for field in columns if field.db_index and not field.unique}
     assert indexed == asked
