@@ -14,7 +14,7 @@ from sessions_app.accounts.sign_ins import signed_in_users
 from sessions_app.chat.handshake import Handshakes
 from sessions_app.database import database_sync_to_async
 from sessions_app.fairness import Places, Rate
-from sessions_app.runs.background import detached, isolated
+from sessions_app.runs.background import detached, is_set_within, isolated
 
 CHECK_SECONDS = 5.0
 """Time between two checks: a sign-out in another process ends a socket so much later."""
@@ -118,12 +118,8 @@ class Sockets:
         while True:
             with isolated("check_failed"):
                 await self.check()
-            try:
-                await asyncio.wait_for(self._wake.wait(), CHECK_SECONDS)
-            except TimeoutError:
-                continue
-            finally:
-                self._wake.clear()
+            await is_set_within(self._wake, CHECK_SECONDS)
+            self._wake.clear()
 
     def _sign_in_changed(self, using: str, **_: Any) -> None:
         """Receiver of signals, in any thread: checks at once after the commit."""

@@ -56,6 +56,18 @@ async def _supervise(event: str, work: Callable[[], Coroutine[Any, Any, None]]) 
             return
 
 
+async def is_set_within(event: asyncio.Event, seconds: float) -> bool:
+    """Whether the event was set in time.
+
+    `asyncio.wait_for` of Python 3.11 returns, and forgets a cancellation, where both come at once.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return False
+
+
 @contextmanager
 def isolated(event: str, **row: object) -> Iterator[None]:
     """Logs an exception of the block as `event` with the keys of `row`, and suppresses it.

@@ -13,7 +13,7 @@ from sessions_app.context.storage import count_stored, old_counts
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import RunError
 from sessions_app.models import CapturedRequest, QueuedMessage, Reservation, Run, RunLog, Session, SharedLink
-from sessions_app.runs.background import detached, isolated, readable, supervised
+from sessions_app.runs.background import detached, is_set_within, isolated, readable, supervised
 from sessions_app.runs.parking import Waiting, read_waiting
 from sessions_app.runs.processes import abandoned_runs, end_abandoned_run, sessions_left_waiting
 from sessions_app.runs.retention import carry_out, due_now, report
@@ -156,10 +156,7 @@ class RunPoller:
             polls += 1
             self._polled_at = monotonic()
             self._wake.clear()
-            try:
-                await asyncio.wait_for(self._wake.wait(), POLL_SECONDS)
-            except TimeoutError:
-                continue
+            await is_set_within(self._wake, POLL_SECONDS)
 
     async def _listen(self) -> None:
         async for session_pks in self._runner.notifier.listen():

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from functools import partial
 from uuid import UUID
 
@@ -31,6 +32,9 @@ from sessions_app.runs.titles import Titles
 from sessions_app.runs.triggers import withdraw
 from sessions_app.runs.waiting import WaitingRuns
 from sessions_app.runs.writer import Writer
+
+BACKGROUND_SECONDS = 10.0
+"""A shutdown waits so long for work on caches, then cancels it: the janitor adopts what was made."""
 
 log = structlog.get_logger("pipeweb.runs")
 
@@ -148,7 +152,9 @@ class Runner:
             engine_run.cancel()
         await asyncio.gather(*self._supervisors.values(), return_exceptions=True)
         await self._titles.cancel()
-        await self._drain_engines()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(BACKGROUND_SECONDS):
+                await self._drain_engines()
         await close_connections()
         await self._writer.close()
         self.process_lock.release()
@@ -214,8 +220,7 @@ class Runner:
         return self._engine
 
     async def _drain_engines(self) -> None:
-        for engine in (*self._earlier_engines, self._engine):
-            await engine.drain()
+        await asyncio.gather(*(engine.drain() for engine in (*self._earlier_engines, self._engine)))
 
     async def _supervise(self, live: LiveRun, engine_run: "asyncio.Task[Hop]", engine: Engine) -> None:
         """Waits for the engine and stores the end of the run; this task is never cancelled."""

@@ -9,7 +9,7 @@ from django.db import connection
 
 from sessions_app.models import Session
 from sessions_app.runs import background
-from sessions_app.runs.background import isolated, readable, supervised
+from sessions_app.runs.background import is_set_within, isolated, readable, supervised
 from tests.factories import make_session
 
 
@@ -50,6 +50,29 @@ def test_another_row_another_error_and_one_that_comes_back_are_logged_at_once(
     clock[0] += 60
     fail(ValueError, run=2)
     assert len(lines(caplog)) == 4 and "repeats" not in lines(caplog)[3]
+
+
+@pytest.mark.parametrize("steps", range(6))
+async def test_a_task_is_cancelled_also_at_the_moment_that_it_waited_for(steps: int) -> None:
+    event = asyncio.Event()
+
+    async def work() -> None:
+        while True:
+            await is_set_within(event, 60)
+            event.clear()
+
+    task = asyncio.create_task(work())
+    await asyncio.sleep(0.01)
+    event.set()
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task], timeout=1)
+    assert task.cancelled()
+
+
+async def test_an_event_that_does_not_come_is_waited_for_no_longer() -> None:
+    assert not await is_set_within(asyncio.Event(), 0.01)
 
 
 @pytest.mark.parametrize("error", [KeyError, asyncio.CancelledError])

@@ -1,5 +1,6 @@
 """What happens at the provider after an answer, seen through a conversation with the emulator."""
 
+import asyncio
 import uuid
 from datetime import date, timedelta
 from decimal import Decimal
@@ -14,7 +15,7 @@ from pipeweb.composition import build_runner
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.errors import CacheGone, ProviderDown
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.models import CacheEntry, CacheRefusal, Exchange, Price, Session, Spending
+from sessions_app.models import CacheEntry, CacheRefusal, Exchange, Price, Reservation, Session, Spending
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.strategy import StrategyReason
 from sessions_app.runs.cache_janitor import apply_requested_changes, reconcile
@@ -246,6 +247,26 @@ async def test_a_row_whose_cache_is_gone_says_so(session: Session, gateway: Gate
     await gateway.delete_cache(cache.name)
     assert (await reconcile(gateway)).lost == 1
     assert (await CacheEntry.objects.aget()).state == State.GONE
+
+
+async def test_a_shutdown_gives_up_a_cache_that_is_never_made(
+    session: Session, gateway: Gateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its row stays pending, for the janitor of the next process; nothing stays reserved."""
+    is_asked = asyncio.Event()
+
+    async def say_nothing(**_: object) -> None:
+        is_asked.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(gateway, "create_cache", say_nothing)
+    monkeypatch.setattr("sessions_app.runs.runner.BACKGROUND_SECONDS", 0.1)
+    runner = build_runner(gateway, QUICK)
+    await runner.send(session.pk, uuid.uuid4(), "Hello")
+    await asyncio.wait_for(is_asked.wait(), 60)
+    await asyncio.wait_for(runner.shutdown(), 60)
+    assert (await CacheEntry.objects.aget()).state == State.PENDING
+    assert not await Reservation.objects.aexists()
 
 
 async def converse(gateway: Gateway, session: Session) -> None:

@@ -73,7 +73,7 @@ class Silence(httpx2.AsyncByteStream):
 
 
 class SilentProvider(Provider):
-    """Answers `answers` requests; those after them begin to be answered, no more."""
+    """Answers `answers` requests for a text; those after them begin to be answered, no more."""
 
     def __init__(self, answers: int) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class SilentProvider(Provider):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         response = await super().handle_async_request(request)
-        if len(self.requests) <= self.answers:
+        if len(self.requests) <= self.answers or not request.url.path.endswith(":streamGenerateContent"):
             return response
         self.is_silent.set()
         return httpx2.Response(200, stream=Silence())
