@@ -1,11 +1,28 @@
-"""Database work outside of requests: each piece of it begins with a connection that works."""
+"""Database work outside of requests: each piece of it begins with a connection that works.
 
+SQLite has one thread for it, so that its pieces never wait for one another's locks; on PostgreSQL pieces run
+side by side, each thread with a connection of its own. Either way the pieces of one task come one after
+another, also when it is cancelled within one.
+"""
+
+import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.db import connections
+
+THREADS = 4
+"""Connections that the tasks of a process have with PostgreSQL; the interpreter runs no more at once."""
+
+SIDE_BY_SIDE = (
+    ThreadPoolExecutor(THREADS, "pipeweb-database") if connections["default"].vendor == "postgresql" else None
+)
+"""The threads of tasks on PostgreSQL; on SQLite asgiref's single one."""
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -38,4 +55,25 @@ def _begin(work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwa
 
 
 # Made once: asgiref looks into the function that it is given.
-_in_thread = sync_to_async(_begin)
+_in_single_thread = sync_to_async(_begin)
+
+
+async def _in_thread(work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs) -> Result:
+    if SIDE_BY_SIDE is None:
+        return await _in_single_thread(work, *args, **kwargs)
+    piece = SIDE_BY_SIDE.submit(partial(copy_context().run, partial(_begin, work, *args, **kwargs)))
+    done = asyncio.wrap_future(piece)
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError:
+        if not piece.cancel():
+            await _until(done)
+        raise
+
+
+async def _until(done: asyncio.Future[Any]) -> None:
+    """What a cancelled task does next finds the work of its last piece done, whatever came of it."""
+    while not done.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([done])
+    done.exception()

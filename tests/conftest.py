@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asgiref.sync import SyncToAsync
 from django.contrib.auth.models import User
-from django.db import connection, connections
+from django.db import connection
 from django.test import Client
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -28,6 +27,7 @@ from sessions_app.rendering.renderer import renderer
 from sessions_app.runs.background import repeats
 from tests.chromium import CHROMIUM
 from tests.clients import environments as clients
+from tests.task_threads import close_task_connections
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST = ("tests/deployment/test_postgres", "tests/matrix/")
@@ -160,8 +160,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         assert connection.features.supports_json_field
     with log_emptied_after_tests():
         yield
-    # The thread of `sync_to_async` keeps its connection, and PostgreSQL drops no database that is in use.
-    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
+    close_task_connections()
 
 
 @pytest.fixture(autouse=True, scope="session")

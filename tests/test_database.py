@@ -1,16 +1,19 @@
 """Database work of background tasks begins with a connection that works."""
 
 import ast
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
-from django.db import Error, connections
+from django.db import Error, connections, transaction
 from django.db.models import Model, QuerySet
 
-from sessions_app.database import close_unusable_connections, database_sync_to_async
+from sessions_app.database import SIDE_BY_SIDE, THREADS, close_unusable_connections, database_sync_to_async
+from tests.task_threads import PATIENCE
 
 APP = Path(__file__).parents[1] / "sessions_app"
 
@@ -54,13 +57,66 @@ def test_a_transaction_keeps_its_connection(alice: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_connection_that_works_is_kept_for_the_next_piece_of_work() -> None:
+async def test_connections_that_work_are_kept_for_the_next_pieces_of_work() -> None:
     def connected() -> object:
         connections["default"].ensure_connection()
         return connections["default"].connection
 
-    first = await database_sync_to_async(connected)()
-    assert await database_sync_to_async(connected)() is first
+    used = [await database_sync_to_async(connected)() for _ in range(3 * THREADS)]
+    assert len(set(map(id, used))) <= (THREADS if SIDE_BY_SIDE else 1)
+
+
+@pytest.mark.skipif(SIDE_BY_SIDE is None, reason="SQLite has one thread for the work of tasks")
+@pytest.mark.django_db(transaction=True)
+async def test_pieces_of_work_run_side_by_side_on_postgresql(alice: User) -> None:
+    """One that waits for a row holds no other up."""
+    is_held, is_done = Event(), Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            User.objects.select_for_update().get(pk=alice.pk)
+            is_held.set()
+            assert is_done.wait(PATIENCE)
+
+    def find() -> User:
+        assert is_held.wait(PATIENCE)
+        found = User.objects.get(pk=alice.pk)
+        is_done.set()
+        return found
+
+    _, found = await asyncio.gather(database_sync_to_async(hold)(), database_sync_to_async(find)())
+    assert found == alice
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("error", [None, ValueError("the work failed")])
+async def test_a_cancelled_task_goes_on_after_the_work_it_had_begun(error: Exception | None) -> None:
+    has_begun, may_end, order = Event(), Event(), list[str]()
+
+    def work() -> None:
+        has_begun.set()
+        assert may_end.wait(PATIENCE)
+        order.append("work")
+        if error:
+            raise error
+
+    async def run() -> None:
+        try:
+            await database_sync_to_async(work)()
+        finally:
+            await database_sync_to_async(order.append)("end")
+
+    task = asyncio.create_task(run())
+    await asyncio.to_thread(has_begun.wait, PATIENCE)
+    # With SQLite a second time would cancel the next piece.
+    for _ in range(3 if SIDE_BY_SIDE else 1):
+        task.cancel()
+        await asyncio.sleep(0.01)
+    assert not order
+    may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert order == ["work", "end"]
 
 
 ASYNCHRONOUS = {

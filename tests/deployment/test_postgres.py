@@ -10,6 +10,7 @@ FOLDERS = (
         "admin",
         "backups",
         "models",
+        "test_database.py",
         "test_search.py",
         "chat/test_transfer.py",
         "chat/test_imports.py",

@@ -11,10 +11,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.conf import settings as configured
 from django.contrib.auth.models import User
-from django.db import connections
 from pytest_django import Settings
 
 from pipeweb.composition import build_runner
@@ -24,6 +22,7 @@ from sessions_app.emulator.transport import EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Run, Session
 from sessions_app.runs.retry_policy import RetryPolicy
+from tests.task_threads import close_task_connections
 
 SECRET = "sesame-7f3a"
 """Part of everything that must not be logged: the message, the purpose, the key, the errors' words."""
@@ -76,7 +75,7 @@ async def answered(session: Session, gateway: Gateway, text: str = f"/slow {SECR
     await runner.drain()
     await runner.shutdown()
     await gateway.aclose()
-    await sync_to_async(connections.close_all)()
+    await asyncio.to_thread(close_task_connections)
     return await Run.objects.aget(session=session)
 
 

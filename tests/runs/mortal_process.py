@@ -14,6 +14,7 @@ from pipeweb.composition import build_runner
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
+from tests.task_threads import close_task_connections, in_each_task_thread
 
 T = TypeVar("T")
 PATIENCE = 120.0
@@ -49,7 +50,7 @@ class MortalProcess:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(PATIENCE)
         _dead.append(self)
-        in_database_thread(lambda: None)
+        in_each_task_thread(lambda: None)
         lock: Any = self.runner.process_lock
         os.close(lock._file)
         writer: Any = self.runner
@@ -61,7 +62,7 @@ class MortalProcess:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(PATIENCE)
         self._loop.close()
-        in_database_thread(connections.close_all)
+        close_task_connections()
 
     async def _end(self) -> None:
         await self.runner.shutdown()

@@ -8,8 +8,6 @@ from typing import Any
 
 import httpx2
 import orjson
-from asgiref.sync import sync_to_async
-from django.db import connections
 
 from pipeweb.composition import build_emulator, build_runner
 from sessions_app.emulator import Emulator, EmulatorTransport
@@ -20,6 +18,7 @@ from sessions_app.runs.processes import ProcessLock, abandoned_runs, end_abandon
 from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
 from tests.chat.sockets import sockets_of
+from tests.task_threads import close_task_connections
 
 QUICK = RetryPolicy(base=0.01, longest=1)
 
@@ -30,11 +29,10 @@ async def running(gateway: Gateway | None = None, retry_policy: RetryPolicy = QU
     gateway = gateway or build_emulator(Emulator(delay=0))
     runner = build_runner(gateway, retry_policy)
     yield runner
-    # Each thread that did database work keeps its connection, which PostgreSQL would not let be dropped.
     await sockets_of(runner).stop()
     await runner.shutdown()
     await gateway.aclose()
-    await sync_to_async(connections.close_all)()
+    await asyncio.to_thread(close_task_connections)
 
 
 @asynccontextmanager
