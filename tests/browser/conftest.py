@@ -105,9 +105,15 @@ async def context(visitor: BrowserContext, signed_in_cookies: list[Any]) -> Brow
     return visitor
 
 
+@pytest.fixture(scope="session")
+def cookies_by_server() -> dict[str, list[Any]]:
+    """Those of the owner of each other server in which a page was opened, by its address."""
+    return {}
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def at_server(
-    browser: Browser, complaints: list[str]
+    browser: Browser, complaints: list[str], cookies_by_server: dict[str, list[Any]]
 ) -> AsyncIterator[Callable[[Server], Awaitable[Page]]]:
     """Opens a page of another server, signed in as its owner."""
 
@@ -118,7 +124,10 @@ async def at_server(
         opened.append(context)
         collect_complaints(context, complaints)
         page = await context.new_page()
-        await sign_in(page, server.new_link())
+        if server.url not in cookies_by_server:
+            await sign_in(page, server.link)
+            cookies_by_server[server.url] = list(await context.cookies())
+        await context.add_cookies(cookies_by_server[server.url])
         return page
 
     yield open_page
