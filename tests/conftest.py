@@ -170,6 +170,17 @@ def patient_renderer() -> None:
 
 
 @pytest.fixture(autouse=True)
+def work_in_the_transaction_of_a_test(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a test does not commit is seen in its own thread only."""
+    marker = request.node.get_closest_marker("django_db")
+    commits = marker is not None and marker.kwargs.get("transaction")
+    if not commits and "transactional_db" not in request.fixturenames:
+        monkeypatch.setattr("sessions_app.database.SIDE_BY_SIDE", None)
+
+
+@pytest.fixture(autouse=True)
 def fresh_prices() -> None:
     """What a process remembers of prices, limits and servers is of rows that the test before took away."""
     clear_caches()
