@@ -27,6 +27,7 @@ _IN_STRING = re.compile(rb'["\\]')
 _QUOTE, _ESCAPE = b'"\\'
 _OPENERS = b"{["
 _IGNORED_FIELDS = (b":", b"event:", b"id:", b"retry:")
+_BLANK_LINES = (b"\n", b"\r\n")
 _DONE = b"[DONE]"
 """The end marker of an OpenAI-compatible stream; it is not an event."""
 
@@ -136,6 +137,9 @@ class EventSplitter:
 
     def feed(self, packet: bytes) -> list[bytes]:
         """Complete events. Counts the bytes since the last one, before they are joined."""
+        is_within = self._size or self._pending or self._data or self._splitter
+        if not is_within and (event := _only_event(packet)) is not None:
+            return [event]
         events: list[bytes] = []
         while len(packet) > EVENT_LIMIT - self._size:
             room = EVENT_LIMIT - self._size
@@ -204,6 +208,15 @@ class EventSplitter:
             self._data.clear()
         elif not line.startswith(_IGNORED_FIELDS):
             raise BrokenStream(f"The answer is not an event stream: {_excerpt(line)}", hint=BROKEN_HINT)
+
+
+def _only_event(packet: bytes) -> bytes | None:
+    """The JSON of a packet that is one event with its blank line, as nearly all are."""
+    end = packet.find(b"\n")
+    is_one = (
+        packet[end + 1 :] in _BLANK_LINES and packet.startswith(b"data: {") and len(packet) <= EVENT_LIMIT
+    )
+    return packet[6:end].removesuffix(b"\r") if is_one else None
 
 
 async def read_chunks(

@@ -46,8 +46,10 @@ class Blocks:
     def feed(self, delta: str) -> list[Closed]:
         """Adds text; returns the blocks that it closed, in order."""
         self._open.add(len(delta))
-        formatted = self._formatted(self._scanner.feed(well_formed(delta)))
-        closed = [*formatted, *self._unformatted(PIECE)]
+        formatted = self._scanner.feed(well_formed(delta))
+        if not formatted and not self._scanner.is_too_long:
+            return []
+        closed = [*self._formatted(formatted), *self._unformatted(PIECE)]
         if closed:
             self._open.restart()
         return closed

@@ -3,9 +3,13 @@
 import sqlite3
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from django.db.backends.sqlite3.base import FORMAT_QMARK_REGEX
+
+ROWS_AT_ONCE = 32
+"""Rows of one statement that appends; each number of rows has a compiled statement of its own."""
 
 
 def execute(connection: Any, sql: str, params: Sequence[Any]) -> Any:
@@ -26,6 +30,24 @@ def execute(connection: Any, sql: str, params: Sequence[Any]) -> Any:
             # Not Django's `execute`, which looks for the placeholders each time.
             return sqlite3.Cursor.execute(cursor, _for_sqlite(sql), params)
         return cursor.execute(sql, params)
+
+
+def append(connection: Any, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Inserts rows of values as the database takes them; existing ones are kept.
+
+    Several in a statement: SQLite's driver lets other threads run before and after each, which takes longer
+    than to insert a row.
+    """
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        some = rows[start : start + ROWS_AT_ONCE]
+        execute(connection, _appending(table, tuple(columns), len(some)), [*chain.from_iterable(some)])
+
+
+@lru_cache(maxsize=1024)
+def _appending(table: str, columns: tuple[str, ...], count: int) -> str:
+    row = f"({', '.join(['%s'] * len(columns))})"
+    rows = ", ".join([row] * count)
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {rows} ON CONFLICT DO NOTHING"  # noqa: S608
 
 
 @lru_cache(maxsize=1024)

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from django.db import connections, models
 
+from sessions_app.models.execution import append
+
 
 class RawChunkQuerySet(models.QuerySet["RawChunk"]):
     def append(self, chunks: Iterable[tuple[int, int, float, bytes]]) -> None:
@@ -11,14 +13,10 @@ class RawChunkQuerySet(models.QuerySet["RawChunk"]):
 
         Plain SQL: creating model instances costs more than the rest of the relay.
         """
-        with connections[self.db].cursor() as cursor:
-            cursor.executemany(APPEND, list(chunks))
+        append(connections[self.db], "sessions_app_rawchunk", COLUMNS, list(chunks))
 
 
-APPEND = (
-    "INSERT INTO sessions_app_rawchunk (exchange_id, seq, ms, body) "
-    "VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
-)
+COLUMNS = ("exchange_id", "seq", "ms", "body")
 
 
 class RawChunk(models.Model):

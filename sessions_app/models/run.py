@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from sessions_app.errors import GatewayError, NoAnswer, PipewebError, RequestRefused, RunEnded
 from sessions_app.models.columns import ErrorKind, storable_json
+from sessions_app.models.execution import append
 from sessions_app.models.instances import new
 from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.prompt.turns import TurnKind
@@ -201,14 +202,10 @@ class RunLogQuerySet(models.QuerySet["RunLog"]):
     def append(self, logs: "Iterable[RunLog]") -> None:
         """Inserts the rows; existing ones are kept. Plain SQL, as for raw chunks."""
         rows = [(log.run_id, log.seq_from, log.seq_to, bytes(log.body)) for log in logs]
-        with connections[self.db].cursor() as cursor:
-            cursor.executemany(APPEND_LOG, rows)
+        append(connections[self.db], "sessions_app_runlog", LOG_COLUMNS, rows)
 
 
-APPEND_LOG = (
-    "INSERT INTO sessions_app_runlog (run_id, seq_from, seq_to, body) "
-    "VALUES (%s, %s, %s, %s) ON CONFLICT DO NOTHING"
-)
+LOG_COLUMNS = ("run_id", "seq_from", "seq_to", "body")
 
 
 class RunLog(models.Model):

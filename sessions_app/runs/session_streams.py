@@ -126,11 +126,12 @@ class Viewer:
 
     def pour_into(self, sink: Sink) -> bool:
         """Offers all that there is; whether the sink sent it. The rest is taken in its order."""
-        events = [*self._unsent]
+        unsent = self._unsent
         while news := self._news():
-            events += news
-        self._unsent = deque(events[sink(events) :] if events else ())
-        return not self._unsent
+            unsent.extend(news)
+        for _ in range(sink(unsent) if unsent else 0):
+            unsent.popleft()
+        return not unsent
 
     def _news(self) -> Sequence[StreamEvent]:
         """One event of the session, or else all of a run."""

@@ -155,7 +155,11 @@ async def test_what_the_server_sends_at_once_goes_no_other_way(
     monkeypatch.setattr(Socket, "writes_now", True)
     monkeypatch.setattr(Socket, "write_now", write_now)
     socket = await connected(runner, session, alice)
+    # By the end of an answer the session is followed; its beginning may come before that.
     await socket.send_message("Hello")
+    await socket.receive_until("finished")
+    written.clear()
+    await socket.send_message("Again")
     events = await socket.receive_until("finished")
     sent = [event["seq"] for event in events]
     # The write with the end was refused, so that came by the usual way.

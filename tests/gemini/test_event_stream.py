@@ -3,7 +3,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sessions_app.errors import BadKey, BrokenStream, GatewayError, ProviderDown
@@ -35,6 +35,29 @@ def cut(text: bytes, lengths: list[int]) -> list[bytes]:
 def test_packets_make_no_difference(objects: list[object], end: bytes, lengths: list[int]) -> None:
     sent = [orjson.dumps(one) for one in objects]
     assert split(cut(framed(*sent, end=end), lengths)) == sent
+
+
+PIECES = [
+    *(b"data: {}\n\n", b'data: {"a":1}\r\n\r\n', b"data: {}\n", b"data: {", b"}\n\n", b"data: [DONE]\n\n"),
+    *(b"\n", b"\r\n", b": comment\n", b"[", b'[{"b":2},', b"]", b'{"c":"\\n"}\n', b"data: {}\r\n\n"),
+]
+
+
+def outcome(packets: list[bytes]) -> list[bytes] | str:
+    try:
+        return split(packets)
+    except BrokenStream as error:
+        return str(error)
+
+
+PACKETS = st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=2).map(b"".join), max_size=4)
+
+
+@given(PACKETS)
+@example([b"data: {}\n\ndata: {}\n", b"data: {}\n\n"])
+@example([b"data: {}\n\ndata: {", b"data: {}\n\n"])
+def test_a_packet_that_is_one_event_is_read_as_its_bytes_are(packets: list[bytes]) -> None:
+    assert outcome(packets) == outcome([bytes([byte]) for byte in b"".join(packets)])
 
 
 @given(OBJECTS, st.sampled_from([None, 2]), st.lists(st.integers(1, 12)))

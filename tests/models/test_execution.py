@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
 
-from sessions_app.models.execution import execute
+from sessions_app.models.execution import ROWS_AT_ONCE, append, execute
 
 pytestmark = pytest.mark.django_db
 
@@ -48,3 +50,16 @@ def test_nothing_runs_in_a_transaction_that_is_broken() -> None:
         with pytest.raises(transaction.TransactionManagementError):
             execute(connection, SQL, [1, 2])
         connection.needs_rollback = False
+
+
+@pytest.mark.parametrize("count", [0, 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 3 * ROWS_AT_ONCE + 5])
+def test_rows_are_appended_in_few_statements_and_existing_ones_kept(
+    count: int, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    append(connection, "auth_group", ("id", "name"), [(1, "here before")])
+    with django_assert_num_queries(-(-count // ROWS_AT_ONCE)):
+        append(
+            connection, "auth_group", ("id", "name"), [(key, f"group {key}") for key in range(1, count + 1)]
+        )
+    names = {1: "here before"} | {key: f"group {key}" for key in range(2, count + 1)}
+    assert dict(Group.objects.values_list("pk", "name")) == names
