@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from itertools import takewhile
 from typing import Any
@@ -248,7 +248,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     await self._has_room.wait()
                 await self.send(text_data=event[2])
 
-    def _send_now(self, events: Sequence[StreamEvent]) -> int:
+    def _send_now(self, events: Iterable[StreamEvent]) -> int:
         """A sink: sends as many as there is room for, by the way that the server has for it."""
         wires = [wire for _, _, wire in takewhile(self._has_room_for, events)]
         return len(wires) if wires and self._write is not None and self._write(wires) else 0

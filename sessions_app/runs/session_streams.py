@@ -14,7 +14,7 @@ from sessions_app.runs.run_streams import Broadcast, RemoteRun, RunStream, Strea
 StreamEvent = tuple[RunStream | None, int, str]
 """The run of the event (None for events of the session), its `seq`, and the event as JSON."""
 
-Sink = Callable[[Sequence[StreamEvent]], int]
+Sink = Callable[[Iterable[StreamEvent]], int]
 """Sends events without waiting, where they are made; returns how many of the first ones it sent."""
 
 

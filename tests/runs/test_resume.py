@@ -6,9 +6,9 @@ in flushes and may lose its tail when the process dies.
 
 import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from itertools import cycle
+from itertools import cycle, islice
 from typing import Any
 
 import orjson
@@ -77,9 +77,9 @@ class Page:
     def join(self, stream: SessionStream, feed: RunStream, sink: Sink | None = None) -> None:
         self.listening = stream.watch(feed, resume_position(feed, self.last), sink=sink)
 
-    def sink(self, events: Sequence[StreamEvent]) -> int:
+    def sink(self, events: Iterable[StreamEvent]) -> int:
         """Takes events where they are made, though not always all that there are."""
-        taken = events[: next(self.appetite)]
+        taken = [*islice(events, next(self.appetite))]
         for _, _, wire in taken:
             self.take(orjson.loads(wire))
         return len(taken)

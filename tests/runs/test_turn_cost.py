@@ -86,8 +86,9 @@ def cost(monkeypatch: pytest.MonkeyPatch) -> Cost:
 
     of_django: Any = CursorWrapper
     monkeypatch.setattr(CursorWrapper, "_execute_with_wrappers", counted(of_django._execute_with_wrappers))
-    for module in (prepared, rows):
-        monkeypatch.setattr(module, "execute", counted(execution.execute))
+    compiled = counted(execution.execute)
+    for module in (prepared, rows, execution):
+        monkeypatch.setattr(module, "execute", compiled)
     monkeypatch.setattr(ThreadPoolExecutor, "submit", handed_over)
     return cost
 
