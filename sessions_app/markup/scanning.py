@@ -59,6 +59,8 @@ class Scanner:
 
     def feed(self, text: str) -> str:
         """Adds well-formed text; returns the text of the blocks that it closed."""
+        if self._extends_line(text):
+            return ""
         closed: list[str] = []
         has_line = self.tail.endswith("\r") and bool(text) and not text.startswith("\n")
         self.tail += text
@@ -81,12 +83,25 @@ class Scanner:
         self._line, self._end = max(0, self._line - chars), max(0, self._end - chars)
         return taken
 
+    def _extends_line(self, text: str) -> bool:
+        """Adds text that ends no line and makes nothing too long, as most pieces are; else returns False."""
+        if self.is_too_long or "\n" in text or "\r" in text or self.tail.endswith("\r"):
+            return False
+        weight = self._weigh(text)
+        self._weight += weight
+        if self._is_too_heavy():
+            self._weight -= weight
+            return False
+        self.tail += text
+        self._end = len(self.tail)
+        return True
+
     def _add(self, part: re.Match[str], closed: list[str]) -> bool:
         """Weighs a line or a piece of one; returns whether it completes a line."""
         self._weight += self._weigh(part[0])
         self._end = part.end()
         if self._is_too_heavy():
-            closed.append(self._close_blocks())
+            closed.append(self._close_blocks() + self._close_blank_lines())
             self.is_too_long = self._is_too_heavy()
         if self.is_too_long or not self._ends_line():
             return False
@@ -129,6 +144,16 @@ class Scanner:
         self._weight = self._weigh("".join(lines[count:])) + self._weigh(self.tail[self._line : self._end])
         self._parsed = self._weight
         return self.take(sum(map(len, lines[:count])))
+
+    def _close_blank_lines(self) -> str:
+        """Removes complete blank lines before the open block; where a block closes they go with it."""
+        lines = LINE.findall(self.tail[: self._line])
+        blank = list(takewhile(_is_blank, lines))
+        moved = weight("".join(blank))
+        self._closed += moved
+        self._weight -= moved
+        self._parsed = self._weight
+        return self.take(sum(map(len, blank)))
 
 
 def outer_blocks(text: str) -> list[OuterBlock]:

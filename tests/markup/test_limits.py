@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it.utils import EnvType
 
@@ -132,6 +132,7 @@ def small_limits() -> Iterator[None]:
 
 @settings(deadline=None)
 @given(documents, st.lists(st.integers(0, 2_000), max_size=20))
+@example("```\n  ```\n\n\n\n\n\n- [x] done\r\n", [])
 def test_what_is_too_long_is_the_same_in_pieces(text: str, cuts: list[int]) -> None:
     with small_limits():
         assert html_of(split(text, cuts)) == html_of(text) == render(text)
