@@ -49,14 +49,15 @@ def text_frame(payload: bytes) -> bytes:
     return b"\x81\x7f%b%b" % (size.to_bytes(8, "big"), payload)
 
 
-def _uncoloured(value: Any, *_: Any, **__: Any) -> Any:
+def _as_it_is(value: Any, *_: Any, **__: Any) -> Any:
     return value
 
 
 def install() -> None:
     """Has every Daphne of this process use it, whichever command starts one."""
-    # Autobahn colours the values of its debug lines for every frame, whether or not anything logs them.
+    # Autobahn colours the values of its debug lines for every frame, and for every connection lays out its
+    # options in columns, whether or not anything logs them.
     for module in (autobahn.twisted.websocket, autobahn.websocket.protocol):
-        for name in ("hltype", "hlval"):
-            setattr(module, name, _uncoloured)
+        for name in ("hltype", "hlval", "pformat"):
+            setattr(module, name, _as_it_is)
     daphne.server.WebSocketFactory = SocketFactory

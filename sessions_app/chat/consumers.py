@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
-from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +18,7 @@ from sessions_app.errors import OverLimit, PipewebError, StorageFull
 from sessions_app.events import Hello, Refused
 from sessions_app.metrics import SOCKETS
 from sessions_app.runs.background import isolated
+from sessions_app.runs.run_streams import RunStream
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.session_streams import StreamEvent
 from sessions_app.socket_commands import (
@@ -80,6 +80,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self._head_version = 0
         self._follower: asyncio.Task[None] | None = None
         self._run: UUID | None = None
+        self._sent_of: RunStream | None = None
         self._acknowledged = -1
         self._has_room = asyncio.Event()
         self._write: Callable[[Sequence[str]], bool] | None = None
@@ -218,7 +219,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     def _follow(self, run: UUID | None, after: int) -> None:
         self._unfollow()
-        self._run = None
+        self._run = self._sent_of = None
         self._follower = asyncio.create_task(self._forward(run, after))
 
     def _unfollow(self) -> None:
@@ -250,7 +251,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     def _send_now(self, events: Iterable[StreamEvent]) -> int:
         """A sink: sends as many as there is room for, by the way that the server has for it."""
-        wires = [wire for _, _, wire in takewhile(self._has_room_for, events)]
+        wires = []
+        for event in events:
+            if not self._has_room_for(event):
+                break
+            wires.append(event[2])
         return len(wires) if wires and self._write is not None and self._write(wires) else 0
 
     def _has_room_for(self, event: StreamEvent) -> bool:
@@ -258,8 +263,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
         feed, seq, _ = event
         if feed is None:
             return True
-        if feed.public != self._run:
-            self._run, self._acknowledged = feed.public, seq - 1
+        if feed is not self._sent_of:
+            self._sent_of = feed
+            if feed.public != self._run:
+                self._run, self._acknowledged = feed.public, seq - 1
         return seq - self._acknowledged <= WINDOW
 
 

@@ -7,16 +7,19 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import connections
+from django.db.models import BigIntegerField, OuterRef, QuerySet, Subquery
 from django.http import parse_cookie
 
 from sessions_app.accounts.sign_ins import signed_in_users
 from sessions_app.context.personal_limits import limits_of
 from sessions_app.database import close_unusable_connections
 from sessions_app.models import Run, Session
+from sessions_app.models.prepared import Parameter, Reading, parameter
 
 WAITING_LIMIT = 1_000
 """Handshakes that may wait; the pages of the others try again after a pause."""
@@ -66,20 +69,22 @@ def session_key_in(cookies: bytes) -> str:
 
 
 def read_admission(session_key: str, public: UUID) -> Admission | None:
-    """At most five queries."""
+    """At most four queries."""
     close_unusable_connections()
     user = signed_in_users([session_key]).get(session_key)
     if user is None:
         return None
-    admission = Admission(session_key, user.pk, limits_of(user.pk).sockets)
-    session = Session.objects.of(user).chats().filter(public=public).only("pk", "head_version").first()
-    if session is None:
-        return admission
-    return Admission(
-        session_key,
-        user.pk,
-        admission.limit,
-        session.pk,
-        session.head_version,
-        Run.objects.active_in(session.pk),
-    )
+    limit = limits_of(user.pk).sockets
+    found = _chat.first(owner=user.pk, public=public)
+    return Admission(session_key, user.pk, limit, *(found or ()))
+
+
+def _chat_of() -> QuerySet[Session, Any]:
+    """Of a person's session its key, its `head_version` and the active run, if any."""
+    active = Run.objects.active().filter(session=OuterRef("pk")).values("public")[:1]
+    own = Session.objects.owned_by(Parameter("owner", BigIntegerField())).chats()
+    asked = own.filter(public=parameter(Session, "public")).annotate(active=Subquery(active))
+    return asked.values_list("pk", "head_version", "active")[:1]
+
+
+_chat: Reading[tuple[int, int, UUID | None]] = Reading(_chat_of)

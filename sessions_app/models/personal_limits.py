@@ -8,11 +8,21 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from sessions_app.models.prepared import Reading, parameter
+
 
 class PersonalLimitsQuerySet(models.QuerySet["PersonalLimits"]):
     def that_apply_to(self, user_id: int) -> "list[PersonalLimits]":
         """The person's own row, those of their groups and that of everybody: one query."""
-        return list(self.filter(Q(user_id=user_id) | Q(group__user=user_id) | Q(everybody=True)))
+        return _applying.all(user=user_id)
+
+
+def _that_apply() -> "models.QuerySet[PersonalLimits]":
+    user = parameter(PersonalLimits, "user")
+    return PersonalLimits.objects.filter(Q(user=user) | Q(group__user=user) | Q(everybody=True))
+
+
+_applying: Reading["PersonalLimits"] = Reading(_that_apply)
 
 
 class PersonalLimits(models.Model):

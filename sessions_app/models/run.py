@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -37,8 +37,12 @@ class RunQuerySet(models.QuerySet["Run"]):
     def abandoned(self) -> Self:
         """Active runs without a heartbeat; a damaged time may lie in the future."""
         now = timezone.now()
-        stale = Q(heartbeat_at__lt=now - LEASE) | Q(heartbeat_at__gt=now + LARGEST_SKEW)
-        return self.filter(stale, status__in=Run.WORKING)
+        return self.silent(now - LEASE, now + LARGEST_SKEW)
+
+    def silent(self, since: "datetime | Parameter", until: "datetime | Parameter") -> Self:
+        """Active runs whose last heartbeat lies outside of these times."""
+        outside = Q(heartbeat_at__lt=since) | Q(heartbeat_at__gt=until)
+        return self.filter(outside, status__in=Run.WORKING)
 
     def hold(self, pk: int) -> None:
         """Keeps an active run from being ended until the end of the transaction: one query.

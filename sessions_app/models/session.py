@@ -258,7 +258,7 @@ class Session(Persona):
         """Titles an untitled session from the first message."""
         if not self.title and not self.titled_by_hand:
             self.title = starting_words(message)
-            self.save(update_fields=["title"])
+            update(self, "title")
 
     def advance(self, head: Any) -> None:
         """Moves the head to a newer turn of the branch in view."""

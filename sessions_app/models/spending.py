@@ -8,7 +8,8 @@ from django.conf import settings
 from django.db import IntegrityError, models, transaction
 from django.db.models import F
 
-from sessions_app.models.prepared import Change, Parameter, parameter
+from sessions_app.models.instances import new
+from sessions_app.models.prepared import Change, Parameter, insert, parameter
 from sessions_app.prompt.pricing import MoneySource
 
 MODEL_LENGTH = 80
@@ -38,7 +39,7 @@ class SpendingQuerySet(models.QuerySet["Spending"]):
         found = {"owner_id": key.owner or None, "day": key.day, "model": key.model, "source": key.source}
         try:
             with transaction.atomic():
-                self.create(**found, **amounts)
+                insert(new(Spending, **found, **amounts))
         except IntegrityError:
             # Another process created the row between the two statements.
             _added.run(**named, **amounts)

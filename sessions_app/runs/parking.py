@@ -13,13 +13,14 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import DateTimeField, Exists, OuterRef, QuerySet
 from django.utils import timezone
 from pydantic import BaseModel, TypeAdapter
 
 from sessions_app.context.personal_limits import active_runs, activity_of, check_runs
 from sessions_app.errors import OverLimit, RunEnded
 from sessions_app.models import Run, ToolCall
+from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.runs.request.context import FirstRequest
 
 _FIRST: TypeAdapter[FirstRequest] = TypeAdapter(FirstRequest)
@@ -93,14 +94,8 @@ class Waiting(BaseModel):
 
 def read_waiting() -> Waiting:
     """One query, for a poll."""
-    asks = ToolCall.objects.open_asks().filter(run=OuterRef("pk"))
-    rows = (
-        Run.objects.filter(status=Run.Status.WAITING)
-        .annotate(is_open=Exists(asks), is_late=Exists(asks.filter(expires_at__lte=timezone.now())))
-        .values_list("pk", "is_open", "is_late", "stop_requested", "session__owner__is_active")
-    )
     found = Waiting()
-    for pk, is_open, is_late, is_stopped, is_active in rows:
+    for pk, is_open, is_late, is_stopped, is_active in _waiting.all(now=timezone.now()):
         if is_stopped or not is_active:
             found.to_end.append(pk)
         elif is_late:
@@ -108,6 +103,17 @@ def read_waiting() -> Waiting:
         elif not is_open:
             found.answered.append(pk)
     return found
+
+
+def _of_waiting() -> "QuerySet[Run, Any]":
+    asks = ToolCall.objects.open_asks().filter(run=OuterRef("pk"))
+    late = asks.filter(expires_at__lte=Parameter("now", DateTimeField()))
+    waiting = Run.objects.filter(status=Run.Status.WAITING)
+    asked = waiting.annotate(is_open=Exists(asks), is_late=Exists(late))
+    return asked.values_list("pk", "is_open", "is_late", "stop_requested", "session__owner__is_active")
+
+
+_waiting: Reading[tuple[int, bool, bool, bool, bool]] = Reading(_of_waiting)
 
 
 def is_waiting(run_pk: int) -> bool:

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
-from django.db.models import OuterRef, Subquery
+from django.db.models import DateTimeField, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from sessions_app.errors import RunError
 from sessions_app.metrics import RUNS_ENDED
 from sessions_app.models import QueuedMessage, Run
-from sessions_app.models.run import LEASE
+from sessions_app.models.prepared import Parameter, Reading
+from sessions_app.models.run import LARGEST_SKEW, LEASE
 from sessions_app.runs.background import isolated, report
 from sessions_app.runs.run_end import end_run
 
@@ -147,7 +148,17 @@ def abandoned_runs(process_lock: ProcessLock) -> list[int]:
     left = dict(Run.objects.active().filter(process__in=dead_keys).values_list("pk", "process"))
     for key in {*dead_keys} - {*left.values()}:
         process_lock.remove(key)
-    return sorted({*Run.objects.abandoned().values_list("pk", flat=True), *left})
+    now = timezone.now()
+    silent = {pk for (pk,) in _silent.all(since=now - LEASE, until=now + LARGEST_SKEW)}
+    return sorted(silent.union(left))
+
+
+def _of_silent() -> "QuerySet[Run, Any]":
+    since, until = (Parameter(name, DateTimeField()) for name in ("since", "until"))
+    return Run.objects.silent(since, until).values_list("pk")
+
+
+_silent: Reading[tuple[int]] = Reading(_of_silent)
 
 
 def end_abandoned_run(pk: int) -> int | None:
@@ -164,9 +175,17 @@ def sessions_left_waiting() -> list[int]:
 
     After a stop or a failure, queued messages wait for the person.
     """
+    return [session for (session,) in _left_waiting.all(since=timezone.now() - LEASE)]
+
+
+def _of_left_waiting() -> "QuerySet[QueuedMessage, Any]":
     newest = Run.objects.filter(session=OuterRef("session")).order_by("-pk").values("status")[:1]
+    since = Parameter("since", DateTimeField())
     waiting = QueuedMessage.objects.filter(
-        queued_at__lt=timezone.now() - LEASE, session__deleted_at=None, session__owner__is_active=True
+        queued_at__lt=since, session__deleted_at=None, session__owner__is_active=True
     )
     left = waiting.alias(last=Subquery(newest)).filter(last=Run.Status.COMPLETED).order_by("session")
-    return list(left.values_list("session", flat=True).distinct())
+    return left.values_list("session").distinct()
+
+
+_left_waiting: Reading[tuple[int]] = Reading(_of_left_waiting)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 import structlog
-from django.db.models import Q
 from django.utils import timezone
 
 from sessions_app.context.storage import count_stored, old_counts
@@ -20,6 +19,7 @@ from sessions_app.runs.retention import carry_out, due_now, report
 from sessions_app.runs.run_streams import RemoteRun
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.session_streams import SessionStream
+from sessions_app.runs.stream_queries import head_versions, newer_runs, queues_of, runs_to_stop
 
 POLL_SECONDS = 1.0
 """Time between polls without a notification."""
@@ -182,18 +182,14 @@ class RunPoller:
             self._beat(snapshot, changes)
         if snapshot.live_runs:
             with isolated("stops_not_read"):
-                mine = Run.objects.filter(pk__in=snapshot.live_runs)
-                over = ~Q(status__in=Run.ACTIVE)
-                to_stop = mine.filter(Q(stop_requested=True) | Q(session__owner__is_active=False) | over)
-                changes.to_stop = set(to_stop.values_list("pk", flat=True))
+                changes.to_stop = runs_to_stop(snapshot.live_runs)
         if snapshot.streams:
             with isolated("runs_not_read"):
                 _read_runs(snapshot, changes, self._runner.process_lock.key)
             with isolated("queues_not_read"):
-                _read_queues(snapshot, changes)
+                changes.queues = queues_of(snapshot.streams)
             with isolated("heads_not_read"):
-                heads = Session.objects.filter(pk__in=snapshot.streams).values_list("pk", "head_version")
-                changes.head_version = dict(heads)
+                changes.head_version = head_versions(snapshot.streams)
         return changes
 
     def _beat(self, snapshot: Snapshot, changes: Changes) -> None:
@@ -239,9 +235,7 @@ async def apply_retention() -> None:
 
 def _read_runs(snapshot: Snapshot, changes: Changes, process: str) -> None:
     floor = min(stream.newest_run for stream in snapshot.streams.values())
-    # A run of this process is stored shortly before it is in the stream.
-    newer = Run.objects.filter(session_id__in=snapshot.streams, pk__gt=floor).exclude(process=process)
-    for run in readable(newer.order_by("pk"), "run_not_read"):
+    for run in newer_runs(snapshot.streams, floor, process):
         stream = snapshot.streams[run.session_id]
         if run.pk > stream.newest_run:
             changes.new_runs.append(RemoteRun(run, stream.broadcast))
@@ -253,10 +247,3 @@ def _read_runs(snapshot: Snapshot, changes: Changes, process: str) -> None:
     for remote in remotes:
         with isolated("mirror_failed", run=str(remote.public)):
             changes.logs[remote.run.pk] = remote.read()
-
-
-def _read_queues(snapshot: Snapshot, changes: Changes) -> None:
-    waiting = readable(QueuedMessage.objects.filter(session_id__in=snapshot.streams), "message_not_read")
-    changes.queues = {session_pk: [] for session_pk in snapshot.streams}
-    for message in waiting:
-        changes.queues[message.session_id].append(message)

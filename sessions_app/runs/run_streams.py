@@ -263,4 +263,5 @@ class RemoteRun(RunStream):
 
 
 def _quoted(text: str) -> str:
-    return dumps(well_formed(text)).decode()
+    """As JSON, which is always well-formed."""
+    return dumps(text).decode()

@@ -1,7 +1,7 @@
 """The streams of the sessions that are followed or answered in this process."""
 
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from functools import partial
 from uuid import UUID
@@ -10,6 +10,7 @@ from sessions_app.database import database_sync_to_async
 from sessions_app.events import Moved, Queue, Queued, Titled
 from sessions_app.models import QueuedMessage, Run
 from sessions_app.runs.run_streams import Broadcast, RemoteRun, RunStream, StreamNode
+from sessions_app.runs.stream_queries import newest_run_and_queue, queue_of
 
 StreamEvent = tuple[RunStream | None, int, str]
 """The run of the event (None for events of the session), its `seq`, and the event as JSON."""
@@ -121,48 +122,46 @@ class Viewer:
     def take(self) -> StreamEvent | None:
         """The next event, if there is one."""
         if not self._unsent:
-            self._unsent.extend(self._news())
+            self._collect()
         return self._unsent.popleft() if self._unsent else None
 
     def pour_into(self, sink: Sink) -> bool:
         """Offers all that there is; whether the sink sent it. The rest is taken in its order."""
+        self._collect()
         unsent = self._unsent
-        while news := self._news():
-            unsent.extend(news)
         for _ in range(sink(unsent) if unsent else 0):
             unsent.popleft()
         return not unsent
 
-    def _news(self) -> Sequence[StreamEvent]:
-        """One event of the session, or else all of a run."""
-        of_session = self._of_session()
-        return self._of_run() if of_session is None else [of_session]
+    def _collect(self) -> None:
+        """Adds what is new: of the session, of the run, and of those that follow it."""
+        self._collect_of_session()
+        node: StreamNode | None = self._node
+        while node is not None:
+            if isinstance(node, RunStream) and node.replaced_by is not None:
+                node = node.replaced_by
+                continue
+            if isinstance(node, RunStream):
+                wires = node.wires
+                for seq in range(self._after + 1, len(wires)):
+                    self._unsent.append((node, seq, wires[seq]))
+                    self._after = seq
+            self._node = node
+            node = self._stream.next_run(node)
+            if node is not None:
+                self._after = -1
 
-    def _of_session(self) -> StreamEvent | None:
-        stream = self._stream
+    def _collect_of_session(self) -> None:
+        stream, add = self._stream, self._unsent.append
         if self._head_version < stream.head_version:
             self._head_version = stream.head_version
-            return None, 0, Moved(head_version=self._head_version).wire()
+            add((None, 0, Moved(head_version=self._head_version).wire()))
         if self._title != stream.title:
             self._title = stream.title
-            return None, 0, Titled(title=self._title).wire()
+            add((None, 0, Titled(title=self._title).wire()))
         if self._queue_version != stream.queue_version:
             self._queue_version = stream.queue_version
-            return None, 0, stream.queue_wire()
-        return None
-
-    def _of_run(self) -> Sequence[StreamEvent]:
-        while isinstance(self._node, RunStream) and self._node.replaced_by is not None:
-            self._node = self._node.replaced_by
-        node = self._node
-        while not (isinstance(node, RunStream) and self._after < node.last):
-            following = self._stream.next_run(node)
-            if following is None:
-                return ()
-            node = self._node = following
-            self._after = -1
-        first, self._after = self._after + 1, node.last
-        return [(node, seq, node.wires[seq]) for seq in range(first, self._after + 1)]
+            add((None, 0, stream.queue_wire()))
 
 
 class SessionStreams(dict[int, SessionStream]):
@@ -209,15 +208,16 @@ class SessionStreams(dict[int, SessionStream]):
         """Shows the queue to whoever follows the session."""
         stream = self.get(session_pk)
         if stream is not None:
-            waiting = QueuedMessage.objects.filter(session_id=session_pk)
-            stream.set_queue(await database_sync_to_async(list)(waiting))
+            stream.set_queue(await database_sync_to_async(queue_of)(session_pk))
 
     async def _load(self, session_pk: int, stream: SessionStream) -> None:
         """Reads what a stream without viewers does not track."""
-        if stream.viewers == 1:
-            newest = await database_sync_to_async(newest_run_of)(session_pk)
-            stream.newest_run = max(stream.newest_run, newest)
-        await self.read_queue(session_pk)
+        if stream.viewers > 1:
+            await self.read_queue(session_pk)
+            return
+        newest, waiting = await database_sync_to_async(newest_run_and_queue)(session_pk)
+        stream.newest_run = max(stream.newest_run, newest)
+        stream.set_queue(waiting)
 
     async def _run_stream(self, session_pk: int, stream: SessionStream, public: UUID) -> RunStream | None:
         """The events of the run: of this process, of another one, or from its log."""
@@ -250,9 +250,3 @@ def resume_position(feed: RunStream | None, after: int) -> int:
 def end_position(feed: RunStream | None) -> int:
     """The position of a page that shows all runs that are over."""
     return feed.last if feed is not None and feed.is_over else -1
-
-
-def newest_run_of(session_pk: int) -> int:
-    """The newest run that is over; 0 without one. An active run is sent from its first event."""
-    over = Run.objects.filter(session_id=session_pk).exclude(status__in=Run.ACTIVE)
-    return over.order_by("-pk").values_list("pk", flat=True).first() or 0

@@ -254,7 +254,7 @@ async def test_a_page_whose_events_break_off_is_closed_to_come_again(
     runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("sessions_app.runs.session_streams.newest_run_of", lost)
+        patch.setattr("sessions_app.runs.session_streams.newest_run_and_queue", lost)
         socket = await connected(runner, session, alice)
         assert await socket.receive_code() == BROKEN
     assert "follow_failed" in caplog.text and not runner.streams
