@@ -79,7 +79,6 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self._session_pk = 0
         self._head_version = 0
         self._follower: asyncio.Task[None] | None = None
-        self._run: UUID | None = None
         self._sent_of: RunStream | None = None
         self._acknowledged = -1
         self._has_room = asyncio.Event()
@@ -219,7 +218,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     def _follow(self, run: UUID | None, after: int) -> None:
         self._unfollow()
-        self._run = self._sent_of = None
+        self._sent_of = None
         self._follower = asyncio.create_task(self._forward(run, after))
 
     def _unfollow(self) -> None:
@@ -228,7 +227,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             self._follower = None
 
     def _acknowledge(self, ack: Ack) -> None:
-        if ack.run == self._run:
+        if self._sent_of is not None and ack.run == self._sent_of.public:
             self._acknowledged = ack.seq
             self._has_room.set()
 
@@ -264,9 +263,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if feed is None:
             return True
         if feed is not self._sent_of:
+            # Another process may go on with the same run.
+            if self._sent_of is None or feed.public != self._sent_of.public:
+                self._acknowledged = seq - 1
             self._sent_of = feed
-            if feed.public != self._run:
-                self._run, self._acknowledged = feed.public, seq - 1
         return seq - self._acknowledged <= WINDOW
 
 

@@ -83,8 +83,7 @@ class Runner:
         """Starts a run for a message, or queues it while one is active. Raises RunError."""
         key = self.process_lock.key
         start = partial(start_send, session_pk, client_id, text, key, language, files=files)
-        has_begun = await self._launch(start)
-        if not has_begun or self.streams[session_pk].queue:
+        if not await self._launch(start) or self.streams[session_pk].queue:
             await self._publish_queue(session_pk)
 
     async def edit(self, session_pk: int, client_id: UUID, turn: UUID, text: str) -> None:

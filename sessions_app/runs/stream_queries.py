@@ -11,6 +11,7 @@ from sessions_app.models import QueuedMessage, Run, Session
 from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.models.prepared_keys import ReadingOf
 from sessions_app.runs.background import readable
+from sessions_app.runs.request.session_reading import SESSION
 
 
 def newest_run_and_queue(session_pk: int) -> tuple[int, list[QueuedMessage]]:
@@ -51,9 +52,6 @@ def queues_of(sessions: Collection[int]) -> dict[int, list[QueuedMessage]]:
 def head_versions(sessions: Collection[int]) -> dict[int, int]:
     """Of each session the number of changes of its branch in view."""
     return dict(_heads.all(sessions))
-
-
-SESSION = Parameter("session", BigIntegerField())
 
 
 def _of_newest_over() -> QuerySet[Run, Any]:

@@ -55,14 +55,12 @@ class Writer:
         return monotonic() - self._oldest if self._oldest else 0.0
 
     def add_chunk(self, exchange_pk: int, chunk: StreamChunk) -> None:
-        if self._timer is None:
-            self._schedule_flush()
+        self._schedule_flush()
         self._chunks.append((exchange_pk, chunk.seq, chunk.ms, chunk.body))
 
     def add_event(self, run: Run, seq: int, wire: str) -> None:
         """Events of a run must be added in order of `seq`, without gaps."""
-        if self._timer is None:
-            self._schedule_flush()
+        self._schedule_flush()
         self._events.append((run, seq, wire))
 
     def add_attempts(self, attempts: Iterable[AttemptRow]) -> None:
