@@ -2,10 +2,11 @@
 
 import ipaddress
 import os
+import shutil
 import signal
 import socket
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from pytest_django import DjangoDbBlocker
 
-from sessions_app import append_only
 from sessions_app.context.allowances import clear_rules
 from sessions_app.context.mcp_servers import clear_servers
 from sessions_app.context.model_lookup import clear_caches
@@ -27,6 +27,7 @@ from sessions_app.rendering.renderer import renderer
 from sessions_app.runs.background import repeats
 from tests.chromium import CHROMIUM
 from tests.clients import environments as clients
+from tests.flushing import flushes
 from tests.task_threads import close_task_connections
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -79,6 +80,16 @@ def guarded(connect: Any) -> Any:
         return connect(self, address)
 
     return checked
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The first process of a run makes a folder for all of them."""
+    from tests.server import RUN
+
+    if RUN in os.environ:
+        return
+    folder = os.environ[RUN] = tempfile.mkdtemp(prefix="pipeweb-run-")
+    config.add_cleanup(lambda: shutil.rmtree(folder) or os.environ.pop(RUN))
 
 
 def pytest_report_header() -> str:
@@ -137,20 +148,15 @@ def recordings() -> Path:
     return folder
 
 
-@contextmanager
-def log_emptied_after_tests() -> Iterator[None]:
-    """A test that commits ends with a flush, by which alone the rows of the audit log go."""
-    operations: Any = type(connection.ops)
-    flush = operations.execute_sql_flush
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
+    """True on SQLite, whose database begins as a copy of the one that all processes of a run share."""
+    from tests.server import migrated
 
-    def flush_all(self: Any, statements: Any) -> None:
-        append_only.remove(self.connection)
-        flush(self, statements)
-        append_only.prepare(self.connection)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(operations, "execute_sql_flush", flush_all)
-        yield
+    if connection.vendor != "sqlite" or os.environ.get("PIPEWEB_ACCOUNTS") == "team":
+        return False
+    Path(connection.settings_dict["TEST"]["NAME"]).write_bytes(migrated())
+    return True
 
 
 @pytest.fixture(scope="session")
@@ -158,7 +164,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
     """Django asks SQLite once per connection whether it knows JSON; no test counts that query."""
     with django_db_blocker.unblock():
         assert connection.features.supports_json_field
-    with log_emptied_after_tests():
+    with flushes():
         yield
     close_task_connections()
 
