@@ -40,8 +40,13 @@ class Aim:
     @property
     def line(self) -> str:
         sign = "≥" if self.is_floor else "≤"
-        value = "–" if self.value is None else f"{self.value:.1f}"
+        value = "–" if self.value is None else f"{self.value:.{self._digits}f}"
         return f"  {self.verdict:<12}  {self.name}: {value} (aim {sign} {self.limit:g})"
+
+    @property
+    def _digits(self) -> int:
+        """One more than the aim has, so that what misses it a little does not look like it."""
+        return len(f"{self.limit:g}".partition(".")[2]) + 1
 
 
 @dataclass(frozen=True, slots=True)

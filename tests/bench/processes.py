@@ -24,6 +24,9 @@ END_LIMIT = 15.0
 CPUCLOCK_SCHED = 2
 """The clock of all threads of a process, user and system, in ns; /proc/PID/stat counts in steps of 10 ms."""
 
+ERROR = re.compile(r'.*("level": ?"(?:error|critical)"|\[(?:error|critical) *\]).*')
+"""A line of either form of Pipeweb's log."""
+
 
 def environment(**variables: str) -> dict[str, str]:
     """Nothing of the caller's shell but PATH: keys and databases stay out of a benchmark."""
@@ -88,6 +91,7 @@ class Server:
         self._greeting = greeting
         self._output = folder / f"{name}.log"
         self._variables = variables
+        self._told = 0
 
     def __enter__(self) -> Self:
         with self._output.open("wb") as output:
@@ -115,6 +119,12 @@ class Server:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    def new_errors(self) -> list[str]:
+        """Lines that the server logged as errors since the last call."""
+        found = [match[0] for match in ERROR.finditer(self._printed())]
+        new, self._told = found[self._told :], len(found)
+        return new
 
     def signal(self, number: int) -> None:
         self._process.send_signal(number)

@@ -150,7 +150,7 @@ class Figures:
 
     `cpu` is ms per 1,000 chunks; `relay50`, `relay99` the ms from the upstream's write to the reader;
     `first50`, `first99` the ms from sending a message to its first text; `rss` is MB (10⁶ bytes);
-    `faults` counts answers that failed or lost text.
+    `faults` counts answers that failed or lost text, and errors in the log of a server of ours.
     """
 
     cpu: float

@@ -25,7 +25,7 @@ from sessions_app.socket_commands import Ack, Send
 from tests.bench.processes import START_LIMIT, Server, run_module, set_up_django
 from tests.bench.relay_adapters import AnswerFailed
 from tests.bench.relay_client import ServedSystem
-from tests.bench.relay_load import Load
+from tests.bench.relay_load import Load, LoadResult
 from tests.deployment.programs import free_port
 
 PRODUCT = "Pipeweb"
@@ -87,6 +87,14 @@ class Pipeweb(ServedSystem):
         pids = [server.pid for server in servers]
         super().__init__(name, "pipeweb", urls, pids, PipewebAdapter(variables))
         self.server = servers[0]
+        self._servers = servers
+
+    def measure(self, load: Load) -> LoadResult:
+        """What a server logs as an error is a fault too, though every answer came."""
+        result = super().measure(load)
+        for server in self._servers:
+            result.faults += server.new_errors()
+        return result
 
 
 @contextmanager

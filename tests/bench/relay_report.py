@@ -100,7 +100,7 @@ class RelayReport:
             Aim("streams in time at 100 ms", 180, self._capacity(100), is_floor=True),
             Aim("memory at rest after a first start, MB", 145, memory.idle if memory else None),
             Aim(f"memory with {FULL.streams} streams, MB", 190, memory.full if memory else None),
-            Aim("answers that failed or lost text (all loads)", 0, self._worst("faults")),
+            Aim("answers that failed or lost text, errors in our log (all loads)", 0, self._worst("faults")),
         ]
 
     def lines(self) -> list[str]:
@@ -141,7 +141,7 @@ class RelayReport:
 
     def _cpu_ratio(self, row: Measurement, name: str) -> str:
         base = self._figures(name, row.load)
-        return f"{ratio(row.figures.cpu, base.cpu):.1f}" if base else "–"
+        return f"{ratio(row.figures.cpu, base.cpu):.2f}" if base else "–"
 
     def _figures(self, system: str, load: Load) -> Figures | None:
         found = (row.figures for row in self.rows if (row.system, row.load) == (system, load))

@@ -10,6 +10,11 @@ def test_an_aim_is_met_at_its_limit() -> None:
     assert Aim("", 10, 10.1).verdict == Aim("", 10, 9.9, is_floor=True).verdict == "NOT MET"
 
 
+@pytest.mark.parametrize(("limit", "shown"), [(1.3, "1.34"), (6, "1.3"), (0.45, "1.344")])
+def test_a_figure_has_a_digit_more_than_its_aim(limit: float, shown: str) -> None:
+    assert f": {shown} (" in Aim("", limit, 1.344).line
+
+
 def test_what_was_not_measured_is_not_met_either() -> None:
     assert Aim("", 10, None).verdict == "not measured"
 

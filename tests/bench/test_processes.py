@@ -48,6 +48,20 @@ def test_a_child_that_greets_nobody_is_there_when_its_port_answers(tmp_path: Pat
         assert is_alive(child.pid)
 
 
+@pytest.mark.parametrize("json", [True, False])
+def test_what_a_child_logs_as_errors_is_told_once(tmp_path: Path, json: bool) -> None:
+    script = (
+        "import django.conf, logging, logging.config, pipeweb.logs as logs;"
+        f"logging.config.dictConfig(logs.logging_config('INFO', json={json}));"
+        "log = logging.getLogger('django'); log.info('no error'); log.error('lost'); print('port 1', flush=True);"
+        "import time; time.sleep(60)"
+    )
+    with Server("server", python(script), r"port (\d+)", tmp_path) as child:
+        (line,) = child.new_errors()
+        assert "lost" in line
+        assert child.new_errors() == []
+
+
 def test_a_child_that_ignores_the_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.bench.processes.END_LIMIT", 0.1)
     script = (

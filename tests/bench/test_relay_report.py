@@ -53,7 +53,7 @@ def test_lost_text_misses_an_aim() -> None:
 
 def test_the_table_compares_with_the_baselines_there_are() -> None:
     line = next(line for line in report().lines() if line.split()[:4] == ["20", "20", "100", "Pipeweb"])
-    assert line.split()[4:7] == ["200", "–", "2.0"]
+    assert line.split()[4:7] == ["200", "–", "2.00"]
 
 
 def test_the_json_holds_everything() -> None:
