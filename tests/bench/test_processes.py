@@ -53,8 +53,8 @@ def test_what_a_child_logs_as_errors_is_told_once(tmp_path: Path, json: bool) ->
     script = (
         "import django.conf, logging, logging.config, pipeweb.logs as logs;"
         f"logging.config.dictConfig(logs.logging_config('INFO', json={json}));"
-        "log = logging.getLogger('django'); log.info('no error'); log.error('lost'); print('port 1', flush=True);"
-        "import time; time.sleep(60)"
+        "log = logging.getLogger('django'); log.info('no error'); log.error('lost');"
+        "import time; print('port 1', flush=True); time.sleep(60)"
     )
     with Server("server", python(script), r"port (\d+)", tmp_path) as child:
         (line,) = child.new_errors()
