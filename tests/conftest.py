@@ -2,10 +2,8 @@
 
 import ipaddress
 import os
-import shutil
 import signal
 import socket
-import tempfile
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -82,16 +80,6 @@ def guarded(connect: Any) -> Any:
     return checked
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """The first process of a run makes a folder for all of them."""
-    from tests.server import RUN
-
-    if RUN in os.environ:
-        return
-    folder = os.environ[RUN] = tempfile.mkdtemp(prefix="pipeweb-run-")
-    config.add_cleanup(lambda: shutil.rmtree(folder) or os.environ.pop(RUN))
-
-
 def pytest_report_header() -> str:
     return f"chromium: {CHROMIUM or 'ABSENT'}"
 
@@ -146,17 +134,6 @@ def recordings() -> Path:
     if not folder.is_dir():
         pytest.skip("NOTICE: no recordings; set PIPEWEB_RECORDINGS to their folder")
     return folder
-
-
-@pytest.fixture(scope="session")
-def django_db_keepdb(django_db_modify_db_settings: None) -> bool:
-    """True on SQLite, whose database begins as a copy of the one that all processes of a run share."""
-    from tests.server import migrated
-
-    if connection.vendor != "sqlite" or os.environ.get("PIPEWEB_ACCOUNTS") == "team":
-        return False
-    Path(connection.settings_dict["TEST"]["NAME"]).write_bytes(migrated())
-    return True
 
 
 @pytest.fixture(scope="session")

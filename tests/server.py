@@ -7,7 +7,6 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from fcntl import LOCK_EX, flock
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,25 +42,9 @@ ELSEWHERE = {"DATABASE_URL", "PIPEWEB_ACCOUNTS"}
 """Variables with which a database is another one, or has further tables."""
 
 
-RUN = "PIPEWEB_TEST_RUN"
-"""The variable that names a folder which all processes of a run of the tests share."""
-
-
 @cache
 def migrated() -> bytes:
-    """An empty database with all migrations, which take most of a first start. Made once in a run."""
-    shared = os.environ.get(RUN)
-    if shared is None:
-        return newly_migrated()
-    kept = Path(shared) / DATABASE
-    with (Path(shared) / "lock").open("w") as lock:
-        flock(lock, LOCK_EX)
-        if not kept.exists():
-            kept.write_bytes(newly_migrated())
-    return kept.read_bytes()
-
-
-def newly_migrated() -> bytes:
+    """An empty database with all migrations, which take most of a first start. Made once in a process."""
     with TemporaryDirectory() as folder:
         done = manage(Path(folder), "migrate", "--verbosity=0")
         assert done.returncode == 0, done.stderr

@@ -92,8 +92,7 @@ class Pipeweb(ServedSystem):
     def measure(self, load: Load) -> LoadResult:
         """What a server logs as an error is a fault too, though every answer came."""
         result = super().measure(load)
-        for server in self._servers:
-            result.faults += server.new_errors()
+        result.faults.extend(error for server in self._servers for error in server.new_errors())
         return result
 
 

@@ -48,6 +48,7 @@ from sessions_app.models import (
 )
 from sessions_app.search import find
 from tests.deployment.postgres import Database
+from tests.models.definitions import Definition, definitions
 from tests.models.migration_cases import CASES
 
 DATA = Path(__file__).parent / "data"
@@ -68,10 +69,15 @@ RENAMED = {"sessions_app_cachelesson": "sessions_app_cacherefusal"}
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """Rows per table of the dump, before and after the later migrations."""
+    """Rows per table of the dump, before and after the later migrations.
+
+    `new` is how the tables are defined where nothing was before, `grown` how they are where the dump was.
+    """
 
     before: dict[str, int]
     after: dict[str, int]
+    new: set[Definition]
+    grown: set[Definition]
 
 
 @pytest.fixture(scope="module")
@@ -80,14 +86,12 @@ def opened(
 ) -> Iterator[Opened]:
     """The dump, loaded and migrated, is the default database for the tests of this module."""
     load = loaded_sqlite if connection.vendor == "sqlite" else loaded_postgres
-    with (
-        django_db_blocker.unblock(),
-        load(tmp_path_factory.mktemp("version")) as name,
-        default_database(name),
-    ):
-        before = rows_per_table()
-        call_command("migrate", verbosity=0, interactive=False)
-        yield Opened(before, rows_per_table())
+    with django_db_blocker.unblock(), load(tmp_path_factory.mktemp("version")) as name:
+        new = definitions()
+        with default_database(name):
+            before = rows_per_table()
+            call_command("migrate", verbosity=0, interactive=False)
+            yield Opened(before, rows_per_table(), new, definitions())
 
 
 @contextmanager
@@ -170,6 +174,11 @@ def test_the_audit_finds_no_difference_in_the_money_of_old_rows() -> None:
     for session in Session.objects.all():
         assert list(audit_money(session.pk, str(session), shown_session(session))) == []
     assert list(of_spending()) == []
+
+
+@pytest.mark.django_db
+def test_a_new_database_has_the_tables_of_one_that_took_every_step(opened: Opened) -> None:
+    assert opened.new - opened.grown == opened.grown - opened.new == set()
 
 
 def test_no_table_lost_or_gained_rows(opened: Opened) -> None:
