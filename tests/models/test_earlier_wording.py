@@ -53,7 +53,19 @@ def old_sentences(client: Client, alice: Any) -> Exchange:
     return Exchange.objects.get(pk=exchange.pk)
 
 
-def test_old_sentences_stay_as_text_and_are_shown(client: Client, old_sentences: Exchange) -> None:
+def test_old_sentences_are_shown_as_text_and_stand_where_they_stood_if_somebody_goes_back(
+    client: Client, old_sentences: Exchange
+) -> None:
+    assert_shown(client, old_sentences)
+    try:
+        row = migrate(BEFORE).get_model("sessions_app", "Exchange").objects.get(pk=old_sentences.pk)
+        assert {column: getattr(row, column) for column, _ in WORDS.values()} == dict(WORDS.values())
+        assert row.money["notice"] == NOTICE
+    finally:
+        migrate()
+
+
+def assert_shown(client: Client, old_sentences: Exchange) -> None:
     words = {subject: text for subject, (_, text) in WORDS.items()}
     assert old_sentences.earlier_wording == words | {"budget": NOTICE}
     assert (old_sentences.verdict, old_sentences.money) == ("hit", {"terms": []})
@@ -69,12 +81,3 @@ def test_old_sentences_stay_as_text_and_are_shown(client: Client, old_sentences:
         "live": "",
     }
     assert CacheEntry.objects.get(state="refused").said == "min_total_token_count=1024"
-
-
-def test_going_back_puts_the_sentences_where_they_stood(old_sentences: Exchange) -> None:
-    try:
-        row = migrate(BEFORE).get_model("sessions_app", "Exchange").objects.get(pk=old_sentences.pk)
-        assert {column: getattr(row, column) for column, _ in WORDS.values()} == dict(WORDS.values())
-        assert row.money["notice"] == NOTICE
-    finally:
-        migrate()
