@@ -4,7 +4,7 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -16,11 +16,10 @@ from sessions_app.models.prepared import insert_values
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item, Payload
 
-if TYPE_CHECKING:
-    pass
-
 WORTH_PACKING = range(512, 1_000_000)
 """Bytes; compressing less saves nothing. More takes long with the write lock held, and is mostly media."""
+
+_TEXT_OF = {layer: layer.value for layer in Layer}
 
 
 def digest(body: bytes) -> str:
@@ -226,7 +225,7 @@ def manifest_of(keys: Sequence[int], payload: Payload) -> dict[str, Any]:
     starts = [item.start for item in payload.items if item.start is not None]
     is_in_order = starts == sorted(starts)
     entries = [
-        [key, item.layer.value, item.lead.decode() if item.is_sent else None, item.content, item.part]
+        [key, _TEXT_OF[item.layer], item.lead.decode() if item.is_sent else None, item.content, item.part]
         + ([] if is_in_order else [item.start])
         for key, item in zip(keys, payload.items, strict=True)
     ]
@@ -254,5 +253,5 @@ def body_starts(entries: Sequence[ManifestEntry], sizes: Sequence[int]) -> list[
 def layer_tokens(items: Iterable[Item]) -> dict[str, int]:
     totals = {layer.value: 0 for layer in Layer}
     for item in items:
-        totals[item.layer.value] += item.tokens
+        totals[item.layer] += item.tokens
     return totals

@@ -104,7 +104,7 @@ class Remark(BaseModel):
     code: str
     turn: str = ""
     part: int | None = None
-    refused: dict[str, Any] = Field(default={}, exclude_if=lambda figures: not figures)
+    refused: dict[str, Any] = Field(default_factory=dict, exclude_if=lambda figures: not figures)
 
     @model_validator(mode="before")
     @classmethod
