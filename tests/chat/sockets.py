@@ -17,6 +17,9 @@ from sessions_app.chat.sockets import WRITE_NOW, Sockets
 from sessions_app.models import Session
 from sessions_app.runs.runner import Runner
 
+PATIENCE = 120.0
+"""Seconds: a busy machine is slow, and what never comes fails all the same."""
+
 _sockets: WeakKeyDictionary[Runner, Sockets] = WeakKeyDictionary()
 
 
@@ -53,22 +56,26 @@ class Socket(WebsocketCommunicator):
         return client_id
 
     async def receive_event(self) -> dict[str, Any]:
-        event: dict[str, Any] = json.loads(await self.receive_from(timeout=30))
+        event: dict[str, Any] = json.loads(await self.receive_from(timeout=PATIENCE))
         return event
 
     async def receive_until(self, kind: str) -> list[dict[str, Any]]:
-        events = [await self.receive_event()]
-        while events[-1]["type"] != kind:
-            events.append(await self.receive_event())
+        """Raises AssertionError with what came when it does not."""
+        events: list[dict[str, Any]] = []
+        try:
+            while not events or events[-1]["type"] != kind:
+                events.append(await self.receive_event())
+        except TimeoutError as error:
+            raise AssertionError(f"no {kind} after {events[-10:]}") from error
         return events
 
     async def leave(self) -> None:
         """`disconnect` with the patience of a busy machine."""
-        await self.disconnect(timeout=30)
+        await self.disconnect(timeout=PATIENCE)
 
     async def receive_code(self) -> int:
         """The close code, after whatever else is still sent."""
-        while (output := await self.receive_output(timeout=30))["type"] != "websocket.close":
+        while (output := await self.receive_output(timeout=PATIENCE))["type"] != "websocket.close":
             continue
         return int(output["code"])
 
@@ -91,7 +98,7 @@ async def opened(runner: Runner, session: Session, user: User | None) -> Socket:
 
 async def opened_by(runner: Runner, session: Session, cookie: str) -> Socket:
     socket = Socket(runner, session, cookie)
-    assert (await socket.connect(timeout=30))[0]
+    assert (await socket.connect(timeout=PATIENCE))[0]
     return socket
 
 
