@@ -34,6 +34,12 @@ def prepare(apps: Any, schema_editor: Any) -> None:
     replaced("0015_seeded_prices").mark(apps, schema_editor)
 
 
+def remove(apps: Any, schema_editor: Any) -> None:
+    """The rows go with their tables."""
+    for name in ("0054_audit_log", "0008_search"):
+        replaced(name).backwards(apps, schema_editor)
+
+
 class Migration(migrations.Migration):
 
     initial = True
@@ -1300,5 +1306,5 @@ class Migration(migrations.Migration):
                 },
             ),
         ]),
-        migrations.RunPython(prepare, migrations.RunPython.noop),
+        migrations.RunPython(prepare, remove),
     ]

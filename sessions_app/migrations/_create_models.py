@@ -18,9 +18,6 @@ class CreateModels(Operation):
     def __init__(self, operations: Sequence[CreateModel]) -> None:
         self.operations = operations
 
-    def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
-        return self.__class__.__qualname__, [self.operations], {}
-
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
         state.__dict__.pop("apps", None)
         for operation in self.operations:

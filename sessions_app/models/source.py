@@ -19,8 +19,6 @@ from sessions_app.prompt.payload import Item, Payload
 WORTH_PACKING = range(512, 1_000_000)
 """Bytes; compressing less saves nothing. More takes long with the write lock held, and is mostly media."""
 
-_TEXT_OF = {layer: layer.value for layer in Layer}
-
 
 def digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
@@ -225,7 +223,7 @@ def manifest_of(keys: Sequence[int], payload: Payload) -> dict[str, Any]:
     starts = [item.start for item in payload.items if item.start is not None]
     is_in_order = starts == sorted(starts)
     entries = [
-        [key, _TEXT_OF[item.layer], item.lead.decode() if item.is_sent else None, item.content, item.part]
+        [key, str(item.layer), item.lead.decode() if item.is_sent else None, item.content, item.part]
         + ([] if is_in_order else [item.start])
         for key, item in zip(keys, payload.items, strict=True)
     ]

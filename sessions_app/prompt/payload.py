@@ -19,7 +19,7 @@ from sessions_app.prompt.content_memory import remembered
 from sessions_app.prompt.layers import Layer, Layers, Segment
 from sessions_app.prompt.parts import raw_parts
 from sessions_app.prompt.tokens import estimate, estimate_part
-from sessions_app.prompt.turns import Turn, TurnKind, restore
+from sessions_app.prompt.turns import Turn, restore
 
 TOOLS_SOURCE, SYSTEM_SOURCE = "tools", "system"
 """Names of sources: the declarations, and the system instruction of a captured request."""
@@ -28,9 +28,6 @@ _OPEN = b'"contents":[{"role":"user","parts":[{"text":"'
 _NEXT_TEXT = b'"},{"text":"'
 _CLOSE = b'"}]},'
 _URL_SAFE = str.maketrans("+/", "-_")
-
-_TEXTS_OF = {kind: (kind.role, kind.value) for kind in TurnKind}
-"""`value` of an enum is a call in Python, and a long history would make one for each of its turns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +198,9 @@ class _Body:
     def add_turns(self, layer: Layer, turns: Sequence[Turn]) -> None:
         measured = _measured.of_all([turn.wire for turn in turns])
         for turn, (digest, tokens) in zip(turns, measured, strict=True):
-            role, kind = _TEXTS_OF[turn.kind]
             lead, start, end = self._write(layer, b"," if self._content else _CLOSE, turn.wire)
             self._content += 1
-            fields = (f"turn:{turn.key}", role, kind, turn.wire, lead)
+            fields = (f"turn:{turn.key}", turn.kind.role, str(turn.kind), turn.wire, lead)
             self.items.append(Item(layer, *fields, digest, tokens, start, end, self._content))
 
     def _text_lead(self, layer: Layer) -> bytes:

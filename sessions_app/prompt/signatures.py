@@ -165,9 +165,7 @@ def _prepared(turn: Turn, loss: Loss | None, *, demanded: bool) -> tuple[Turn, l
         return turn, []
     if loss and not demanded:
         bare, removed = _unsigned(turn.wire)
-        # Every turn of a history may come here; `replace` takes five times as long.
-        unsigned = Turn(turn.key, turn.kind, bare, turn.route, turn.refused_in) if removed else turn
-        return unsigned, _removals(turn.key, removed, loss)
+        return (replace(turn, wire=bare), _removals(turn.key, removed, loss)) if removed else (turn, [])
     parts: list[RawPart | None] = [*raw_parts(turn.wire)]
     remarks = _removals(turn.key, _strip_signatures(parts), loss) if loss else []
     remarks += _with_dummy(turn.key, parts, _loss_of_call(loss, is_signed=bool(remarks)))

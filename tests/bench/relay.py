@@ -196,7 +196,7 @@ def show_profile(options: Options, folder: Path, say: Say) -> None:
     path = folder / "profile"
     command = ("-m", "tests.bench.profiler", str(path), "up", "--port", "0")
     with fake_upstream(folder) as upstream, pipeweb(folder, upstream, command) as product:
-        product.server.signal(signal.SIGUSR1)
+        product.servers[0].signal(signal.SIGUSR1)
         figures = Figures.of(product.measure(load))
         say(f"Under the profiler: {brief(product, load, figures)}")
     say(path.read_text())

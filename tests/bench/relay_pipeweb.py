@@ -80,19 +80,18 @@ class PipewebAdapter:
 
 
 class Pipeweb(ServedSystem):
-    """A running server, used as browsers use it; `server` is its first process."""
+    """A running server, used as browsers use it."""
 
     def __init__(self, name: str, servers: Sequence[Server], variables: Mapping[str, str]) -> None:
         urls = [f"http://127.0.0.1:{server.port}" for server in servers]
         pids = [server.pid for server in servers]
         super().__init__(name, "pipeweb", urls, pids, PipewebAdapter(variables))
-        self.server = servers[0]
-        self._servers = servers
+        self.servers = servers
 
     def measure(self, load: Load) -> LoadResult:
         """What a server logs as an error is a fault too, though every answer came."""
         result = super().measure(load)
-        result.faults.extend(error for server in self._servers for error in server.new_errors())
+        result.faults.extend(error for server in self.servers for error in server.new_errors())
         return result
 
 

@@ -121,7 +121,7 @@ def soak(turns: int) -> list[Sample]:
     ):
         data = str(folder / "data")
         made = run_module("soak", "people", str(PEOPLE), sessions, limit=START_LIMIT, PIPEWEB_DATA=data)
-        server = product.server
+        server = product.servers[0]
         plan = SoakPlan(server.port, server.pid, turns, PEOPLE_SEATS.validate_json(made))
         limit = turns * SECONDS_A_TURN + START_LIMIT
         return SAMPLES.validate_json(run_module("soak", "talk", given=PLAN.dump_json(plan), limit=limit))

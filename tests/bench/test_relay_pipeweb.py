@@ -1,6 +1,8 @@
 import asyncio
 import os
 import uuid
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,9 +11,9 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from sessions_app.errors import PipewebError
 from sessions_app.events import Delta, Finished, Hello
 from sessions_app.socket_commands import COMMANDS, Ack, Send
-from tests.bench.relay_client import ClientPlan, measure
+from tests.bench.relay_client import ClientPlan, ServedSystem, measure
 from tests.bench.relay_load import Load, LoadResult
-from tests.bench.relay_pipeweb import ACKNOWLEDGE_EVERY, SEAT, PipewebAdapter, Seat
+from tests.bench.relay_pipeweb import ACKNOWLEDGE_EVERY, SEAT, Pipeweb, PipewebAdapter, Seat
 
 RUN = uuid.UUID(int=7)
 
@@ -105,3 +107,13 @@ def test_without_a_database_nobody_can_be_invited() -> None:
     with pytest.raises(PipewebError) as refused:
         PipewebAdapter({}).invite(1)
     assert "PIPEWEB_DATA" in refused.value.hint
+
+
+def test_what_a_server_logs_as_an_error_is_a_fault_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = LoadResult([1.0], [1.0], cpu=1, rss=1, faults=["late"])
+    monkeypatch.setattr(ServedSystem, "measure", lambda *_: found)
+    servers: Any = [
+        SimpleNamespace(port=1, pid=1, new_errors=partial(list, [line])) for line in ("lost", "broken")
+    ]
+    result = Pipeweb("Pipeweb", servers, {}).measure(Load(streams=1, pace=1, chunks=1))
+    assert result.faults == ["late", "lost", "broken"]

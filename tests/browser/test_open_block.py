@@ -37,7 +37,7 @@ async def test_the_layout_holds_while_an_answer_comes(page: Page, width: int) ->
     await page.get_by_label("Message").press("Enter")
     await expect(page.locator(".run")).to_have_count(2)
     await finished(page.locator(".run").last)
-    assert await page.evaluate("() => window.shift") <= 0.05
+    assert await page.evaluate("() => window.shift") <= 0.01
 
 
 async def test_lists_tables_and_marks_are_formatted_before_they_end(page: Page) -> None:

@@ -1,8 +1,10 @@
 """What a database says of its own tables, to be compared with what another one says."""
 
+from typing import Any
+
 from django.db import connection
 
-Definition = tuple[str | None, ...]
+Definition = tuple[Any, ...]
 
 IN_POSTGRESQL = (
     """SELECT table_name, column_name, data_type, is_nullable, column_default, is_identity,
@@ -25,18 +27,14 @@ def definitions() -> set[Definition]:
         return {unnamed(row) for query in IN_POSTGRESQL for row in rows(query)}
     found: set[Definition] = set()
     for kind, name, sql in rows("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"):
-        is_plain = kind == "table" and sql is not None and sql.startswith("CREATE TABLE")
-        found |= (
-            {(name, part) for part in parts(sql or "")}
-            if is_plain
-            else {(name, " ".join((sql or "").split()))}
-        )
+        is_plain = kind == "table" and sql.startswith("CREATE TABLE")
+        found |= {(name, part) for part in parts(sql)} if is_plain else {(name, " ".join(sql.split()))}
     return found
 
 
 def unnamed(row: Definition) -> Definition:
     table, name, *figures = row
-    if name is None or not name.startswith("sessions_app_"):
+    if not name.startswith("sessions_app_"):
         return row
     return (table, None, *(figure and figure.replace(name, "") for figure in figures))
 
