@@ -238,10 +238,10 @@ class Engine:
         reply = progress.answer.reply()
         if reply.outcome is not Outcome.CONTINUES:
             live.close_text(step)
-        await self._writer.flush()
         ms = (perf_counter() - began) * 1000
         if ends_run(reply):
             return Hop(prepared, progress, reply, ms, is_stored=False)
+        await self._writer.flush()
         async with self._place(live):
             turn, _ = await database_sync_to_async(record_reply)(prepared, reply, ms, progress)
         if turn is not None and holds_media(turn.value.wire):

@@ -197,10 +197,10 @@ async def test_an_answer_waits_for_room_and_loses_nothing(
     monkeypatch.setattr("sessions_app.runs.writer.commit", commit)
     await runner.drain()
     run = await Run.objects.aget(public=public)
-    assert run.status == Run.Status.FAILED and run.error["kind"] == "StorageFull"
+    assert run.status == Run.Status.COMPLETED and not run.error
     answer = await Turn.objects.aget(run=run, kind="model_response")
     folded = [loads(bytes(chunk.body)) async for chunk in RawChunk.objects.filter(exchange__run=run)]
-    assert answer.cut and answer.text and len(folded) > 1
+    assert answer.text and not answer.cut and len(folded) > 1
     logs = [row async for row in RunLog.objects.filter(run=run).order_by("seq_from")]
     events = [orjson.loads(wire) for row in logs for wire in row.wires]
     assert [event["seq"] for event in events] == list(range(len(events)))
