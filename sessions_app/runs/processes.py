@@ -23,6 +23,9 @@ from sessions_app.runs.run_end import end_run
 GROUP = "pipeweb.bell"
 RECONNECT_SECONDS = 1.0
 
+PAUSE_SECONDS = 0.05
+"""Between two messages of a process: each costs every process about as much as a chunk."""
+
 
 def _connection_errors() -> tuple[type[Exception], ...]:
     """Errors of an unreachable Redis. Its client takes 6 MB: nobody else imports it."""
@@ -47,12 +50,14 @@ class Notifier:
         self._sending: asyncio.Task[None] | None = None
 
     def notify(self, session_pks: Iterable[int]) -> None:
-        """Sends in the background and never fails; what changes meanwhile goes with the next message."""
+        """Sends in the background and never fails; what changes within PAUSE_SECONDS goes with the next
+        message.
+        """
         if self._layer is None:
             return
         self._changed.update(session_pks)
-        if self._changed and (self._sending is None or self._sending.done()):
-            self._sending = asyncio.get_running_loop().create_task(self._send())
+        if self._sending is None:
+            self._send_changed()
 
     async def listen(self) -> AsyncGenerator[set[int], None]:
         """Keys of sessions that other processes changed; reconnects after errors of Redis."""
@@ -68,14 +73,20 @@ class Notifier:
                 report("bell_away", error)
                 await asyncio.sleep(RECONNECT_SECONDS)
 
+    def _send_changed(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._sending = loop.create_task(self._send()) if self._changed else None
+
     async def _send(self) -> None:
-        while self._changed:
-            changed, self._changed = sorted(self._changed), set()
-            message = {"type": "news", "process": self._process, "sessions": changed}
-            try:
-                await self._layer.group_send(GROUP, message)
-            except self._errors as error:
-                report("bell_silent", error)
+        changed, self._changed = sorted(self._changed), set()
+        message = {"type": "news", "process": self._process, "sessions": changed}
+        try:
+            await self._layer.group_send(GROUP, message)
+        except self._errors as error:
+            report("bell_silent", error)
+        finally:
+            # Not a task that sleeps: it would be left over when the process ends.
+            asyncio.get_running_loop().call_later(PAUSE_SECONDS, self._send_changed)
 
 
 def living_processes(folder: Path) -> int:
