@@ -16,6 +16,7 @@ from django.db.backends.utils import CursorWrapper
 
 from sessions_app.models import Session, execution, prepared
 from sessions_app.panels import rows
+from sessions_app.runs.writer import Writer
 from tests.runs.conftest import Ask
 
 START = """
@@ -48,11 +49,15 @@ OURS = re.compile(r"sessions_app_(\w+)")
 
 @dataclass
 class Cost:
-    """Statements of the thread of runs, of the writer, and pieces of work that threads were given."""
+    """Statements of the thread of runs, of the writer, and pieces of work that threads were given.
+
+    `flushes` are those that somebody waited for: with other runs beside it, each is a transaction.
+    """
 
     statements: list[str] = field(default_factory=list)
     written: set[str] = field(default_factory=set)
     hops: Counter[str] = field(default_factory=Counter)
+    flushes: int = 0
 
     def add(self, sql: str) -> None:
         """By the table that is named first."""
@@ -70,7 +75,11 @@ class Cost:
 @pytest.fixture
 def cost(monkeypatch: pytest.MonkeyPatch) -> Cost:
     cost = Cost()
-    submit = ThreadPoolExecutor.submit
+    submit, flush = ThreadPoolExecutor.submit, Writer.flush
+
+    async def waited_for(writer: Writer) -> None:
+        cost.flushes += 1
+        await flush(writer)
 
     def counted(run: Callable[..., Any]) -> Callable[..., Any]:
         def count_and_run(by: Any, sql: str, *args: Any, **named: Any) -> Any:
@@ -90,10 +99,11 @@ def cost(monkeypatch: pytest.MonkeyPatch) -> Cost:
     for module in (prepared, rows, execution):
         monkeypatch.setattr(module, "execute", compiled)
     monkeypatch.setattr(ThreadPoolExecutor, "submit", handed_over)
+    monkeypatch.setattr(Writer, "flush", waited_for)
     return cost
 
 
-async def test_a_plain_turn_costs_these_statements_and_two_hops(
+async def test_a_plain_turn_costs_these_statements_two_hops_and_one_flush(
     session: Session, ask: Ask, cost: Cost
 ) -> None:
     """Explicit caches, tools, and what happens beside the answers cost more."""
@@ -102,6 +112,7 @@ async def test_a_plain_turn_costs_these_statements_and_two_hops(
         await ask(text)
     cost.statements.clear()
     cost.hops.clear()
+    cost.flushes = 0
     await ask("Three")
     # The last ones are the test's own, which reads the run.
     assert cost.statements[:-1] == ", ".join(piece.strip() for piece in PIECES).replace(",\n", ", ").split(
@@ -109,3 +120,4 @@ async def test_a_plain_turn_costs_these_statements_and_two_hops(
     )
     assert cost.written == WRITTEN
     assert cost.hops["runs"] - 1 == 2
+    assert cost.flushes == 1
