@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import compress
 
-from sessions_app.prompt.content_memory import remembered
+from sessions_app.prompt.content_memory import Remembered, remembered
 from sessions_app.prompt.parts import (
     RawPart,
     call_of,
@@ -109,10 +109,13 @@ def prepare_signatures(
     prepared: list[Turn] = []
     remarks: list[Remark] = []
     for index, turn in enumerate(turns):
-        demanded = index >= start and (required or turn.refused_in is not None)
-        fit, made = _prepared(turn, _loss_of(turn, route), demanded=demanded)
-        prepared.append(fit)
-        remarks += made
+        fit: tuple[Turn, Sequence[Remark]] = (turn, ())
+        if turn.kind.is_model and index >= start and (required or turn.refused_in is not None):
+            fit = _signed(turn, route)
+        elif turn.kind.is_model and (turn.route != route or turn.refused_in is not None):
+            fit = _bare((turn, route))
+        prepared.append(fit[0])
+        remarks += fit[1]
     return tuple(prepared), tuple(remarks)
 
 
@@ -160,24 +163,27 @@ def _loss_of(turn: Turn, route: str) -> Loss | None:
     return None if turn.refused_in is None else replace(_REFUSED, figures={"exchange": turn.refused_in})
 
 
-def _prepared(turn: Turn, loss: Loss | None, *, demanded: bool) -> tuple[Turn, list[Remark]]:
-    if not turn.kind.is_model or not (demanded or (loss and may_be_signed(turn.wire))):
-        return turn, []
-    if loss and not demanded:
-        bare, removed = _unsigned(turn.wire)
-        return (replace(turn, wire=bare), _removals(turn.key, removed, loss)) if removed else (turn, [])
-    parts: list[RawPart | None] = [*raw_parts(turn.wire)]
+def _signed(turn: Turn, route: str) -> tuple[Turn, list[Remark]]:
+    """The turn whose first call has a signature that the route takes, and what was changed for it."""
+    loss, parts = _loss_of(turn, route), list[RawPart | None](raw_parts(turn.wire))
     remarks = _removals(turn.key, _strip_signatures(parts), loss) if loss else []
     remarks += _with_dummy(turn.key, parts, _loss_of_call(loss, is_signed=bool(remarks)))
     return (replace(turn, wire=_rejoined(turn.wire, parts)), remarks) if remarks else (turn, [])
 
 
-@remembered
-def _unsigned(content: bytes) -> tuple[bytes, tuple[tuple[int, bool], ...]]:
-    """The content without signatures, and what `_strip_signatures` says."""
-    parts: list[RawPart | None] = [*raw_parts(content)]
-    removed = tuple(_strip_signatures(parts))
-    return (_rejoined(content, parts) if removed else content), removed
+def _without_signatures(given: tuple[Turn, str]) -> tuple[Turn, tuple[Remark, ...]]:
+    """A turn whose signatures the route does not take, without them, and the remarks on them."""
+    turn, route = given
+    loss = _loss_of(turn, route)
+    if loss is None or not may_be_signed(turn.wire):
+        return turn, ()
+    parts: list[RawPart | None] = [*raw_parts(turn.wire)]
+    removed = _removals(turn.key, _strip_signatures(parts), loss)
+    return (replace(turn, wire=_rejoined(turn.wire, parts)), tuple(removed)) if removed else (turn, ())
+
+
+# A history of another route is the same in each request: turns and remarks of the last one are taken again.
+_bare = Remembered(_without_signatures, lambda given: len(given[0].wire))
 
 
 def _rejoined(content: bytes, parts: Sequence[RawPart | None]) -> bytes:

@@ -3,7 +3,7 @@
 import pytest
 
 from sessions_app.prompt import content_memory
-from sessions_app.prompt.content_memory import remembered
+from sessions_app.prompt.content_memory import Remembered, remembered
 
 
 @pytest.fixture
@@ -59,3 +59,16 @@ def test_of_many_contents_only_those_are_measured_that_are_new(counted: list[byt
     assert counted[:2] == [b"one", b"three"]
     size.forget()
     assert size(b"one") == 3 and counted[-1] == b"one"
+
+
+def test_what_is_no_bytes_says_its_size_itself(counted: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content_memory, "LARGEST", 4)
+
+    def joined(given: tuple[str, bytes]) -> bytes:
+        counted.append(given[1])
+        return given[0].encode() + given[1]
+
+    known = Remembered(joined, lambda given: len(given[1]))
+    for given in (("a", b"one"), ("b", b"one"), ("a", b"one"), ("a", b"large"), ("a", b"large")):
+        known(given)
+    assert counted == [b"one", b"one", b"large", b"large"]

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from operator import is_
 
 import orjson
 import pytest
@@ -63,6 +64,25 @@ def test_past_turns_of_another_route_go_unsigned() -> None:
     parts = dressed(*TOOL_LOOP, answer("4", "Mild."), user_task("5", "And?"), route="other")
     assert parts[1] == [call("weather", city="Paris"), call("weather", city="London")]
     assert parts[3] == [text("Mild.")]
+
+
+def test_past_turns_of_another_route_are_the_same_objects_in_the_next_request() -> None:
+    question = user_task("9", "And then?")
+    (turns, notes), (again, noted) = (
+        prepare_signatures((*TOOL_LOOP, question), route="other", required=True) for _ in range(2)
+    )
+    assert notes and all(map(is_, notes, noted)) and all(map(is_, turns, again))
+
+
+def test_a_signature_that_is_refused_later_is_not_taken_for_one_that_is_sent() -> None:
+    question = user_task("9", "And then?")
+    sent, notes = prepare_signatures((*TOOL_LOOP, question), route=ROUTE, required=True)
+    refused = tuple(replace(turn, refused_in=3) for turn in TOOL_LOOP)
+    bare, removed = prepare_signatures((*refused, question), route=ROUTE, required=True)
+    other, foreign = prepare_signatures((*refused, question), route="other", required=True)
+    assert not notes and signed_turns(sent) and not signed_turns(bare) and not signed_turns(other)
+    assert {note.code for note in removed} == {"signature_refused"}
+    assert {note.code for note in foreign} == {"signature_removed"}
 
 
 def test_a_part_that_held_only_the_signature_goes_with_it() -> None:

@@ -5,6 +5,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator
 from types import ModuleType
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -34,7 +35,7 @@ ROUTE = "route-a/gemini-3-flash-preview"
 Captured = Callable[..., object]
 
 
-def memories() -> Iterator[Remembered[object] | ByteCache[str, object]]:
+def memories() -> Iterator[Remembered[Any, object] | ByteCache[str, object]]:
     """All that the process keeps for its next requests."""
     modules = [module for name, module in sys.modules.items() if name.startswith("sessions_app.")]
     for module in filter(lambda one: isinstance(one, ModuleType), modules):
