@@ -109,13 +109,13 @@ def prepare_signatures(
     prepared: list[Turn] = []
     remarks: list[Remark] = []
     for index, turn in enumerate(turns):
-        fit: tuple[Turn, Sequence[Remark]] = (turn, ())
+        fit, made = turn, tuple[Remark, ...]()
         if turn.kind.is_model and index >= start and (required or turn.refused_in is not None):
-            fit = _signed(turn, route)
+            fit, made = _signed(turn, route)
         elif turn.kind.is_model and (turn.route != route or turn.refused_in is not None):
-            fit = _bare((turn, route))
-        prepared.append(fit[0])
-        remarks += fit[1]
+            fit, made = _bare((turn, route))
+        prepared.append(fit)
+        remarks += made
     return tuple(prepared), tuple(remarks)
 
 
@@ -163,12 +163,13 @@ def _loss_of(turn: Turn, route: str) -> Loss | None:
     return None if turn.refused_in is None else replace(_REFUSED, figures={"exchange": turn.refused_in})
 
 
-def _signed(turn: Turn, route: str) -> tuple[Turn, list[Remark]]:
+def _signed(turn: Turn, route: str) -> tuple[Turn, tuple[Remark, ...]]:
     """The turn whose first call has a signature that the route takes, and what was changed for it."""
-    loss, parts = _loss_of(turn, route), list[RawPart | None](raw_parts(turn.wire))
+    loss = _loss_of(turn, route)
+    parts: list[RawPart | None] = [*raw_parts(turn.wire)]
     remarks = _removals(turn.key, _strip_signatures(parts), loss) if loss else []
     remarks += _with_dummy(turn.key, parts, _loss_of_call(loss, is_signed=bool(remarks)))
-    return (replace(turn, wire=_rejoined(turn.wire, parts)), remarks) if remarks else (turn, [])
+    return (replace(turn, wire=_rejoined(turn.wire, parts)), tuple(remarks)) if remarks else (turn, ())
 
 
 def _without_signatures(given: tuple[Turn, str]) -> tuple[Turn, tuple[Remark, ...]]:

@@ -241,8 +241,9 @@ async def test_a_process_hears_of_what_others_changed_and_not_of_its_own(layer: 
 
 
 async def test_what_changes_while_a_message_is_sent_or_soon_after_goes_with_the_next_one(
-    layer: Layer,
+    layer: Layer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("sessions_app.runs.processes.PAUSE_SECONDS", 2.0)
     here, there = Notifier("here"), Notifier("there")
     async with aclosing(there.listen()) as heard, asyncio.timeout(60):
         first = asyncio.ensure_future(anext(heard))
