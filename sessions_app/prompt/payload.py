@@ -19,7 +19,7 @@ from sessions_app.prompt.content_memory import remembered
 from sessions_app.prompt.layers import Layer, Layers, Segment
 from sessions_app.prompt.parts import raw_parts
 from sessions_app.prompt.tokens import estimate, estimate_part
-from sessions_app.prompt.turns import Turn, TurnKind, restore
+from sessions_app.prompt.turns import Turn, restore
 
 TOOLS_SOURCE, SYSTEM_SOURCE = "tools", "system"
 """Names of sources: the declarations, and the system instruction of a captured request."""
@@ -28,9 +28,6 @@ _OPEN = b'"contents":[{"role":"user","parts":[{"text":"'
 _NEXT_TEXT = b'"},{"text":"'
 _CLOSE = b'"}]},'
 _URL_SAFE = str.maketrans("+/", "-_")
-
-_NAMES = {kind: (kind.role, str(kind)) for kind in TurnKind}
-"""Role and name of the items of turns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,18 +196,12 @@ class _Body:
         self._part += self._sends(layer)
 
     def add_turns(self, layer: Layer, turns: Sequence[Turn]) -> None:
-        """Turns are sent beside a cache as well: it holds none."""
         measured = _measured.of_all([turn.wire for turn in turns])
         for turn, (digest, tokens) in zip(turns, measured, strict=True):
-            wire_bytes, lead = turn.wire, b"," if self._content else _CLOSE
-            start = self._at + len(lead)
-            self._at = end = start + len(wire_bytes)
+            lead, start, end = self._write(layer, b"," if self._content else _CLOSE, turn.wire)
             self._content += 1
-            self.pieces += (lead, wire_bytes)
-            name, (role, kind) = f"turn:{turn.key}", _NAMES[turn.kind]
-            self.items.append(
-                Item(layer, name, role, kind, wire_bytes, lead, digest, tokens, start, end, self._content)
-            )
+            fields = (f"turn:{turn.key}", turn.kind.role, str(turn.kind), turn.wire, lead)
+            self.items.append(Item(layer, *fields, digest, tokens, start, end, self._content))
 
     def _text_lead(self, layer: Layer) -> bytes:
         if self._part:

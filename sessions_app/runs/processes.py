@@ -24,7 +24,7 @@ GROUP = "pipeweb.bell"
 RECONNECT_SECONDS = 1.0
 
 PAUSE_SECONDS = 0.05
-"""Between two messages of a process: each costs every process about as much as a chunk."""
+"""Between two messages of a process, each of which every process receives."""
 
 
 def _connection_errors() -> tuple[type[Exception], ...]:
