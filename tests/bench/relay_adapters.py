@@ -51,6 +51,7 @@ ADAPTERS = {
     "pipeweb": "tests.bench.relay_pipeweb.PipewebAdapter",
     "openai": "tests.bench.relay_adapters.OpenAIAdapter",
     "websocket": "tests.bench.relay_adapters.WebSocketAdapter",
+    "chainlit": "tests.bench.relay_chainlit.ChainlitAdapter",
 }
 
 
