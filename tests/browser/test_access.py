@@ -132,3 +132,25 @@ async def test_the_door_passes(visitor: BrowserContext) -> None:
     page = await visitor.new_page()
     await page.goto("/")
     await assert_accessible(page)
+
+
+FAINT_IN_THE_DARK = """() => {
+    const words = document.createElement("p");
+    words.textContent = "Too faint";
+    words.style.color = "light-dark(#000, #333)";
+    document.querySelector("main").append(words);
+}"""
+NAMELESS = """() => document.querySelector("main").append(document.createElement("button"))"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule"),
+    [(FAINT_IN_THE_DARK, "color-contrast"), (NAMELESS, "button-name")],
+    ids=["dark", "light"],
+)
+async def test_a_fault_in_either_scheme_is_noticed(page: Page, fault: str, rule: str) -> None:
+    await page.goto("/sessions/")
+    await assert_accessible(page)
+    await page.evaluate(fault)
+    with pytest.raises(AssertionError, match=rule):
+        await assert_accessible(page)
