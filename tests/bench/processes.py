@@ -29,9 +29,8 @@ ERROR = re.compile(r'.*("level": ?"(?:error|critical)"|\[(?:error|critical) *\])
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Of the caller's shell where programs and modules are: keys and databases stay out of a benchmark."""
-    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
-    return {"PATH": os.defpath, **kept, **variables}
+    """Nothing of the caller's shell but PATH: keys and databases stay out of a benchmark."""
+    return {"PATH": os.environ.get("PATH", os.defpath), **variables}
 
 
 def run_module(name: str, *arguments: str, given: bytes = b"", limit: float, **variables: str) -> bytes:

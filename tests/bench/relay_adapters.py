@@ -5,6 +5,7 @@ ADAPTERS or its dotted path. What its conversations yield is searched for the st
 whatever format it stands.
 """
 
+import os
 from collections.abc import AsyncGenerator
 from importlib import import_module
 from typing import Protocol, cast
@@ -67,6 +68,12 @@ def adapter_of(name: str) -> Adapter:
             hint=f"Known are {known}; any other is a dotted path (CONTRIBUTING.md).",
         ) from error
     return cast(Adapter, kind())
+
+
+def module_path() -> dict[str, str]:
+    """For the environment of a process that looks for an adapter: where modules from elsewhere stand."""
+    path = os.environ.get("PYTHONPATH")
+    return {"PYTHONPATH": path} if path else {}
 
 
 class WebSocketAdapter:

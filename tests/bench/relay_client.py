@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from tests.bench.fake_upstream import STAMP
 from tests.bench.processes import run_module
-from tests.bench.relay_adapters import Adapter, AnswerFailed, Conversation, adapter_of
+from tests.bench.relay_adapters import Adapter, AnswerFailed, Conversation, adapter_of, module_path
 from tests.bench.relay_load import RESULTS, Load, LoadResult, StreamTimer, run_load
 
 CONNECTING = 16
@@ -61,7 +61,8 @@ class ServedSystem:
         tickets = self._inviting.invite(load.streams)
         plan = ClientPlan(self._adapter, self._urls, self.pids, load, tickets)
         given = PLANS.dump_json(plan)
-        return RESULTS.validate_json(run_module("relay_client", given=given, limit=load.limit))
+        result = run_module("relay_client", given=given, limit=load.limit, **module_path())
+        return RESULTS.validate_json(result)
 
 
 async def measure(plan: ClientPlan) -> LoadResult:

@@ -29,20 +29,7 @@ def is_alive(pid: int) -> bool:
 
 def test_keys_and_databases_of_the_shell_stay_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgres://somewhere/else")
-    monkeypatch.delenv("PYTHONPATH", raising=False)
     assert environment(PIPEWEB_DATA="here") == {"PATH": os.environ["PATH"], "PIPEWEB_DATA": "here"}
-
-
-def test_a_module_from_outside_of_the_project_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where somebody keeps an adapter of their own."""
-    (tmp_path / "elsewhere.py").write_text("print('found')")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    done = subprocess.run(
-        [sys.executable, "-m", "elsewhere"], env=environment(), capture_output=True, check=True
-    )
-    assert done.stdout.strip() == b"found"
 
 
 def test_a_child_is_there_when_it_greets_and_gone_after_the_block(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from sessions_app.errors import PipewebError
 from tests.bench.relay import fake_upstream
-from tests.bench.relay_floor import SERVERS, bare_relay
+from tests.bench.relay_floor import DAPHNE, SERVERS, bare_relay
 from tests.bench.relay_load import Load
 from tests.bench.relay_peer import listeners, peer_at
 
@@ -36,6 +36,18 @@ def test_a_running_server_is_measured_as_a_peer(name: str, tmp_path: Path) -> No
         with pytest.raises(PipewebError, match="no whole answer") as refused:
             peer_at(url, "openai", upstream)
     assert upstream in refused.value.hint
+
+
+@pytest.mark.slow
+def test_an_adapter_may_stand_in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "of_a_neighbour.py").write_text(
+        "from tests.bench.relay_adapters import WebSocketAdapter as Own"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    with fake_upstream(tmp_path) as upstream, bare_relay(DAPHNE, tmp_path, upstream) as relay:
+        peer = peer_at(f"http://127.0.0.1:{listening(relay.pids[0])}", "of_a_neighbour.Own", upstream)
+        assert peer.measure(Load(streams=1, pace=5, chunks=5)).faults == []
 
 
 def listening(pid: int) -> int:
