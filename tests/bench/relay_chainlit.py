@@ -28,6 +28,8 @@ _OVER = f'{EVENT}["task_end"'
 
 
 class ChainlitAdapter:
+    """A page of Chainlit for each person."""
+
     def invite(self, count: int) -> list[str]:
         return [""] * count
 
@@ -47,8 +49,7 @@ class ChainlitConversation:
         await self._socket.recv()
         who = {"clientType": "webapp", "sessionId": str(uuid.uuid4()), "threadId": "", "userEnv": "{}"}
         await self._socket.send(OPEN + json.dumps(who))
-        while not (await self._receive()).startswith(OPEN):
-            pass
+        await self._receive()
         await self._emit("connection_successful")
         while not (await self._receive()).startswith(_READY):
             pass
