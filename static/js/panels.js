@@ -10,6 +10,7 @@ export class Panels {
   #timer = 0;
   #isStale = false;
   #held = null;
+  #wanted = new Map();
 
   constructor(root) {
     this.#root = root;
@@ -21,6 +22,8 @@ export class Panels {
       this.#place(detail);
     });
     root.addEventListener("htmx:afterSwap", () => this.#restore());
+    root.addEventListener("change", ({ target }) => this.#want(target));
+    root.addEventListener("htmx:afterSettle", () => this.#repeat());
     root.addEventListener("focusout", () => this.#isStale && this.#expect(0));
     for (const name of FAILURES) root.addEventListener(name, ({ detail }) => this.#explain(detail));
   }
@@ -72,8 +75,24 @@ export class Panels {
     }
   }
 
+  // A box that is clicked while its last click is on the way would be lost with the box that the answer replaces:
+  // the click is made again in the new one, if it says otherwise.
+  #want(box) {
+    if (box.matches("input[type=checkbox].htmx-request")) this.#wanted.set(box.id, box.checked);
+  }
+
+  #repeat() {
+    for (const [id, isChecked] of this.#wanted) {
+      const box = document.getElementById(id);
+      if (box?.matches(".htmx-request")) continue;
+      this.#wanted.delete(id);
+      if (box && box.checked !== isChecked) box.click();
+    }
+  }
+
   // The page goes back to what the server has; texts stay where they were typed.
   #explain({ elt: element, xhr }) {
+    this.#wanted.delete(element.id);
     if (element.type === "checkbox") element.checked = element.defaultChecked;
     for (const option of element.matches("select") ? element.options : []) option.selected = option.defaultSelected;
     const words = element.matches("[hx-post]") ? "That could not be saved." : "This could not be read.";

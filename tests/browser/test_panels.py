@@ -168,6 +168,34 @@ async def test_an_answer_is_shown_although_another_replaced_the_box_that_asked(p
     await page.unroute_all(behavior="wait")
 
 
+@pytest.mark.parametrize("name", ["The model reads: Todos", "Done: buy milk"])
+async def test_the_last_click_counts_where_the_first_is_on_its_way(page: Page, name: str) -> None:
+    await open_drawer(page)
+    todos = await unfold(page, "todos")
+    await todos.get_by_label("New todo").fill("buy milk")
+    await page.keyboard.press("Enter")
+    box = page.get_by_label(name, exact=True)
+    was = await box.is_checked()
+    change, may_go = re.compile("/panels/todos/(switch|actions)/"), asyncio.Event()
+
+    async def slowly(route: Route) -> None:
+        await may_go.wait()
+        await route.continue_()
+
+    await page.route(change, slowly)
+    async with page.expect_request(change):
+        await box.click()
+    await box.click()
+    async with page.expect_request(change) as second:
+        may_go.set()
+    await (await second.value).response()
+    await expect(box).to_be_checked(checked=was)
+    await page.reload()
+    await page.get_by_role("button", name="Context", exact=True).click()
+    await unfold(page, "todos")
+    await expect(box).to_be_checked(checked=was)
+
+
 async def test_what_could_not_be_saved_is_not_lost(page: Page, complaints: list[str]) -> None:
     await open_drawer(page)
     todos = await unfold(page, "todos")
