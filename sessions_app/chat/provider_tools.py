@@ -90,11 +90,14 @@ def left_out_notes(model: str, tools: Sequence[str], schema: str) -> tuple[str, 
 @never_cache
 @require_http_methods(["GET", "POST"])
 def provider_tools(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    """The switches; POST switches the tool `name` on or off, from the next request on."""
+    """The switches; POST switches the tool `name` from the next request on: on where `on` has it, else off.
+
+    `on` are all boxes that are checked, since they stand in one form.
+    """
     session = own_chat(request, public)
     if request.method == "POST":
         name = request.POST.get("name", "")
         if name not in set(ProviderTool):
             raise Http404
-        session.switch("provider_tools", name, "on" in request.POST)
+        session.switch("provider_tools", name, name in request.POST.getlist("on"))
     return render(request, "chat/provider_tools.html", {"session": session})

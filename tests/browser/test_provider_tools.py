@@ -1,8 +1,9 @@
 """Search, links, code and answers as JSON, as a person switches them on and reads what they bring."""
 
+import asyncio
 import re
 
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from tests.browser.access import assert_accessible
 from tests.browser.test_chat import finished, open_session, send
@@ -44,6 +45,41 @@ async def test_a_search_is_switched_on_asked_for_and_read(page: Page) -> None:
     await expect(page.get_by_role("button", name="Search the web: on. Switch off")).to_be_visible()
     await page.get_by_role("button", name="Search the web: on. Switch off").click()
     await expect(page.get_by_role("button", name="Search the web: on. Switch off")).to_have_count(0)
+
+
+async def test_a_box_switches_its_own_tool_off_while_another_is_on(page: Page) -> None:
+    await open_session(page)
+    for name in ("Search the web", "Run code"):
+        await switch_on(page, name)
+    await open_plus(page)
+    await page.locator(".own-tools").get_by_label("Search the web").uncheck()
+    await expect(page.get_by_role("button", name="Search the web: on. Switch off")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Run code: on. Switch off")).to_be_visible()
+
+
+async def test_every_click_counts_while_the_first_is_on_its_way(page: Page) -> None:
+    await open_session(page)
+    await open_plus(page)
+    change, may_go = re.compile("/provider-tools/"), asyncio.Event()
+
+    async def slowly(route: Route) -> None:
+        await may_go.wait()
+        await route.continue_()
+
+    await page.route(change, slowly)
+    search, code = (page.locator(".own-tools").get_by_label(name) for name in ("Search the web", "Run code"))
+    async with page.expect_request(change):
+        await search.click()
+    for box in (code, search):
+        await open_plus(page)
+        await box.click()
+    may_go.set()
+    await expect(page.get_by_role("button", name="Run code: on. Switch off")).to_be_visible()
+    await expect(page.get_by_role("button", name="Search the web: on. Switch off")).to_have_count(0)
+    await expect(search).not_to_be_checked()
+    await expect(code).to_be_checked()
+    await page.reload()
+    await expect(page.locator("#own-on button")).to_have_count(1)
 
 
 async def test_the_frame_of_suggestions_runs_no_script(page: Page) -> None:

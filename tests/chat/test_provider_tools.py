@@ -46,7 +46,7 @@ def answer(session: Session, *parts: dict[str, Any], **facts: Any) -> Turn:
 
 
 def switch(client: Client, session: Session, name: str, on: bool) -> Session:
-    data = {"name": name} | ({"on": "on"} if on else {})
+    data = {"name": name, "on": ["code_execution", *([name] if on else [])]}
     address = reverse("provider-tools", args=[session.public])
     answered = client.post(address, data, headers={"hx-request": "true"})
     assert answered.status_code == 200
@@ -65,7 +65,7 @@ def test_a_tool_is_switched_on_and_off(client: Client, session: Session) -> None
 
 def test_no_other_name_is_taken(client: Client, session: Session) -> None:
     address = reverse("provider-tools", args=[session.public])
-    assert client.post(address, {"name": "google_maps", "on": "on"}).status_code == 404
+    assert client.post(address, {"name": "google_maps", "on": "google_maps"}).status_code == 404
 
 
 def test_what_a_model_leaves_out_is_said(session: Session) -> None:
