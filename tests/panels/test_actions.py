@@ -186,7 +186,8 @@ def test_a_file_is_switched_pinned_kept_turned_and_taken_out(
     act(client, session, "file_references", "next_page", panel="notes.md", page=2)
     act(client, session, "file_references", "close_file", path="notes.md")
     act(client, session, "file_references", "pin_file", path="notes.md", on="on")
-    act(client, session, "file_references", "keep_file", path="notes.md", messages=3)
+    said = act(client, session, "file_references", "keep_file", path="notes.md", messages=3)
+    assert "notes.md is pinned and stays; without the pin it would stay for 3 messages." in said
     file.refresh_from_db()
     assert (file.enabled, file.pinned, file.ttl, file.page) == (False, True, 3, 2)
     act(client, session, "file_references", "keep_file", path="notes.md", messages="")

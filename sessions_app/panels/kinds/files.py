@@ -165,9 +165,12 @@ class KeepFile(FileAction):
     messages: Annotated[int | None, Field(ge=1, le=LONGEST_TTL)] = None
 
     def carry_out(self, session: Session) -> str:
-        born = Turn.objects.count_messages(session.head_id)
-        self.stored(session).set_ttl(self.messages, born=born)
-        return f"{self.path} stays {f'for {_counted(self.messages)}' if self.messages else 'for ever'}."
+        files, born = self.stored(session), Turn.objects.count_messages(session.head_id)
+        files.set_ttl(self.messages, born=born)
+        how_long = f"for {_counted(self.messages)}" if self.messages else "for ever"
+        if files.filter(pinned=True).exists():
+            return f"{self.path} is pinned and stays; without the pin it would stay {how_long}."
+        return f"{self.path} stays {how_long}."
 
 
 class RemoveFile(FileAction):
