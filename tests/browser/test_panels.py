@@ -196,6 +196,30 @@ async def test_the_last_click_counts_where_the_first_is_on_its_way(page: Page, n
     await expect(box).to_be_checked(checked=was)
 
 
+async def test_clicks_that_could_not_be_saved_are_not_made_later(page: Page, complaints: list[str]) -> None:
+    await open_drawer(page)
+    todos = await unfold(page, "todos")
+    box, may_go = page.get_by_label("The model reads: Todos", exact=True), asyncio.Event()
+
+    async def fail(route: Route) -> None:
+        await may_go.wait()
+        await route.abort()
+
+    await page.route("**/todos/switch/", fail)
+    for _ in range(3):
+        await box.click()
+    may_go.set()
+    await expect(page.locator("#panels-said")).to_contain_text("That could not be saved.")
+    await expect(box).to_be_checked()
+    await page.unroute("**/todos/switch/")
+    await todos.get_by_label("New todo").fill("buy milk")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#panels-said")).to_have_text("Todo 1 is added.")
+    await page.wait_for_load_state("networkidle")
+    await expect(box).to_be_checked()
+    complaints.clear()
+
+
 async def test_what_could_not_be_saved_is_not_lost(page: Page, complaints: list[str]) -> None:
     await open_drawer(page)
     todos = await unfold(page, "todos")
