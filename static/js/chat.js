@@ -9,6 +9,7 @@ import { Frame } from "./frame.js";
 import { takeOver } from "./handover.js";
 import { Listener } from "./listener.js";
 import { Outbox } from "./outbox.js";
+import { whenReleased } from "./press.js";
 import { Follower } from "./scroll.js";
 import { Socket } from "./socket.js";
 import { Transcript } from "./transcript.js";
@@ -47,7 +48,7 @@ export class Chat {
         recall: () => [...list.querySelectorAll("[data-edit]")].at(-1)?.click(),
       }),
       socket: new Socket(`/ws/s/${session}/`, {
-        event: (event) => this.#listener.receive(event),
+        event: (event) => whenReleased(() => this.#listener.receive(event)),
         link: (state) => this.#listener.link(state),
       }),
     };

@@ -1,4 +1,4 @@
-// What every page has: shortcuts, menus, copying, drafts and folders in the sidebar.
+// What every page has: shortcuts, menus, clicks, copying, drafts and folders in the sidebar.
 
 import "./zone.js";
 import "./shortcuts.js";
@@ -9,6 +9,7 @@ import { markDrafts } from "./drafts.js";
 import { mountFolders } from "./folders.js";
 import { mountMenuItems } from "./menu-items.js";
 import { mountMenus } from "./menus.js";
+import { mountPress } from "./press.js";
 import { mountRows } from "./rows.js";
 import { mountTabs } from "./tabs.js";
 import { mountTitles } from "./titles.js";
@@ -20,6 +21,7 @@ mountCopying(document);
 mountRows(document.body);
 mountMenuItems(document.body);
 mountMenus(document);
+mountPress(document);
 mountFolders(document);
 mountTabs(document);
 mountTitles(document.body);

@@ -2,6 +2,7 @@
 
 import { fetchPage, fetchRun } from "./fragments.js";
 import { LiveRun } from "./live.js";
+import { released } from "./press.js";
 
 export class Transcript {
   #root;
@@ -82,6 +83,7 @@ export class Transcript {
   // Replaces the live article by the final one. Returns the current title of the session.
   async finish(run) {
     const article = await fetchRun(this.#runUrl(run));
+    await released();
     this.#replace(run, article);
     return article.dataset.title;
   }
@@ -89,6 +91,7 @@ export class Transcript {
   // After a reconnect: adds missing runs of the server. Returns the client ids found.
   async catchUp() {
     const page = await fetchPage(location.pathname);
+    await released();
     const articles = [...page.querySelectorAll(".run[data-run]")];
     for (const article of articles) this.#take(article);
     return articles.map((article) => article.dataset.client);
@@ -113,7 +116,9 @@ export class Transcript {
   }
 
   async refetch() {
-    this.reload(await fetchPage(location.pathname));
+    const page = await fetchPage(location.pathname);
+    await released();
+    this.reload(page);
   }
 
   #take(article) {

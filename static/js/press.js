@@ -1,0 +1,33 @@
+// While a control is pressed the page does not change by itself: a click needs the same element at both of its ends.
+
+const CONTROLS = "a, button, input, label, select, summary";
+const kept = []; // Actions that wait for the release, in order.
+let isPressed = false;
+
+export function mountPress(root) {
+  root.addEventListener("pointerdown", ({ button, target }) => {
+    isPressed = button === 0 && target.closest(CONTROLS) !== null;
+  }, true);
+  // A click follows its pointerup at once; pointercancel also stands for a drag and for a scroll by touch.
+  for (const end of ["pointerup", "pointercancel"]) root.addEventListener(end, () => setTimeout(release), true);
+  addEventListener("blur", release);
+  // What a poll brings is dropped: the next one asks for the same again.
+  root.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    if (isPressed && !detail.requestConfig.triggeringEvent) detail.shouldSwap = false;
+  });
+}
+
+// Calls the action now, or when the control is released.
+export function whenReleased(action) {
+  if (isPressed) kept.push(action);
+  else action();
+}
+
+export function released() {
+  return new Promise(whenReleased);
+}
+
+function release() {
+  isPressed = false;
+  for (const action of kept.splice(0)) queueMicrotask(action); // Each with its own errors.
+}
