@@ -7,12 +7,14 @@ from django.utils.safestring import SafeString
 
 from sessions_app.chat.citations import ShownCitations
 from sessions_app.chat.open_rounds import CallState, CallStates
-from sessions_app.chat.turn_contents import CONTENTS, ToolCard
+from sessions_app.chat.turn_contents import CONTENTS, ToolCard, thoughts_html
 from sessions_app.chat.turn_files import ShownFile
 from sessions_app.mcp_codes import Decision
-from sessions_app.models import Turn
+from sessions_app.models import Exchange, Turn
 from sessions_app.models.branches import BranchChoice
 from sessions_app.prompt.answer_schema import Fit
+from sessions_app.prompt.parts import parts_of
+from sessions_app.runs.reply_facts import fold_hops
 from sessions_app.runs.reply_progress import thinking_words
 from sessions_app.wording import answer_schemas, endings
 from sessions_app.wording.mcp import DECISIONS
@@ -56,6 +58,28 @@ class Step:
     def is_active(self) -> bool:
         """Whether the model thought or used tools in it."""
         return bool(self.thoughts or self.tools)
+
+
+@dataclass(frozen=True, slots=True)
+class LoneThoughts:
+    """Thoughts after which no answer came: their exchange has no turn, so the history is without them."""
+
+    thoughts: SafeString
+    thought_ms: float | None
+
+    @property
+    def thoughts_label(self) -> str:
+        return thoughts_label(self.thought_ms)
+
+    @classmethod
+    def of(cls, last: Exchange, turns: Sequence[Turn], times: Mapping[int, float]) -> "LoneThoughts | None":
+        """Those of the last exchange of a run that has ended, with its `turns`; `times` as for `steps_of`."""
+        is_answered = any(turn.exchange_id == last.pk for turn in turns)
+        if last.pk not in times or is_answered or last.turns.exists():
+            return None
+        wire = fold_hops(last).wire
+        html = thoughts_html(parts_of(wire), f"{last.public}-") if wire else None
+        return cls(html, times[last.pk]) if html else None
 
 
 def is_model(turn: Turn) -> bool:

@@ -8,7 +8,7 @@ from math import ceil
 from sessions_app.chat.answer_cost import AnswerUsage
 from sessions_app.chat.open_rounds import CallStates, Resumption, call_states, resumption_of
 from sessions_app.chat.run_ending import Ending
-from sessions_app.chat.steps import Step, is_model, steps_of
+from sessions_app.chat.steps import LoneThoughts, Step, is_model, steps_of
 from sessions_app.chat.turn_files import ShownFile, files_in
 from sessions_app.events import CARRY_ON
 from sessions_app.models import Exchange, Run, Session, Turn
@@ -52,6 +52,8 @@ class RunView:
     """Where to go on without running tools again."""
     activity: str = ""
     """What the model did before it answered, on one line; empty if it only answered."""
+    lone_thoughts: LoneThoughts | None = None
+    """What it thought last, if no answer came of it."""
 
     @property
     def answer(self) -> Turn | None:
@@ -223,13 +225,16 @@ def _view(
     shown = _before(run, followers) if run and run.is_active else followers
     times = _thinking_times(exchanges)
     steps = steps_of(shown, choices, files, times, states)
+    has_ended = run is not None and not run.is_active
+    lone = LoneThoughts.of(exchanges[-1], followers, times) if has_ended and exchanges else None
     return RunView(
         run=run,
         task=task,
         choice=choices.get(task.pk) if task else None,
         text=task.whole_text if task else "",
         steps=steps,
-        activity=_activity(steps, times),
+        activity=_activity(steps, times, lone),
+        lone_thoughts=lone,
         markdown="\n\n".join(
             turn.whole_text for turn in shown if turn.text and is_model(turn) and not turn.closing
         ),
@@ -242,11 +247,10 @@ def _view(
     )
 
 
-def _activity(steps: Sequence[Step], times: Mapping[int, float]) -> str:
+def _activity(steps: Sequence[Step], times: Mapping[int, float], lone: LoneThoughts | None) -> str:
     tools = [card for step in steps for card in step.tools]
-    thinking = [step for step in steps if step.thoughts]
-    exchanges = [step.turn.exchange_id or 0 for step in thinking]
-    spent = [times[exchange] for exchange in exchanges if exchange in times]
+    thinking: list[Step | LoneThoughts] = [*(step for step in steps if step.thoughts), *filter(None, [lone])]
+    spent = [one.thought_ms for one in thinking if one.thought_ms is not None]
     words = thinking_words(sum(spent)) if spent else ACTIVITIES["thought"]
     return activity(words if thinking else "", len(tools), sum(card.failed for card in tools))
 

@@ -82,7 +82,7 @@ class TurnContent:
         calls = [part for part in parts if part.call is not None]
         (markdown, citations), scope = told(turn), f"{turn.public}-"
         return cls(
-            thoughts=_html(_joined(parts, "thought"), f"{scope}thought-"),
+            thoughts=thoughts_html(parts, scope),
             text=_html(markdown, scope, marks_of(citations)),
             cards=(
                 *_tool_uses(parts),
@@ -125,6 +125,11 @@ class TurnContents:
 CONTENTS = TurnContents()
 
 
+def thoughts_html(parts: Iterable[PartView], scope: str) -> SafeString:
+    """`scope` begins the ids in it, as the marks of footnotes need them."""
+    return _html("".join(part.text for part in parts if part.kind == "thought"), f"{scope}thought-")
+
+
 def _tool_uses(parts: Sequence[PartView]) -> Iterable[ToolCard]:
     """What tools of the provider were asked, each with the result that follows it."""
     results = (tool_use(part.raw) for part in parts if part.kind == "tool_response")
@@ -155,10 +160,6 @@ def _unread(parts: Sequence[PartView]) -> Iterable[ToolCard]:
                 args_label=UNREAD["label"],
                 is_read=False,
             )
-
-
-def _joined(parts: Iterable[PartView], kind: str) -> str:
-    return "".join(part.text for part in parts if part.kind == kind)
 
 
 def _html(markdown: str, scope: str, marks: Sequence[Mark] = ()) -> SafeString:

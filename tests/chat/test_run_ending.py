@@ -1,0 +1,113 @@
+"""How a run ended, in words, with what it cost and what would change it."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from sessions_app.chat.run_ending import Ending, cost_of
+from sessions_app.chat.session_form import SessionForm, option_label
+from sessions_app.errors import excerpt
+from sessions_app.models import Exchange, Run, Session
+from sessions_app.prompt.reply import Outcome
+from sessions_app.wording import endings
+from sessions_app.wording.outcomes import HINTS, SENTENCES
+
+PAID = Exchange(prompt_tokens=1204, output_tokens=90, thought_tokens=6, response_id="abc")
+
+
+def ended(status: str, outcome: str = "", **error: str) -> Run:
+    return Run(status=status, outcome=outcome, error=error)
+
+
+@pytest.mark.parametrize("outcome", ["", "complete", "calls", "from a newer version"])
+def test_a_complete_run_needs_no_words(outcome: str) -> None:
+    assert Ending.of(ended("completed", outcome), []) is None
+
+
+def test_an_active_run_has_not_ended() -> None:
+    assert Ending.of(ended("running", "max_tokens"), []) is None
+
+
+@pytest.mark.parametrize(
+    "outcome", [kind for kind in Outcome if kind not in (Outcome.COMPLETE, Outcome.CALLS)]
+)
+def test_every_other_outcome_is_explained(outcome: Outcome) -> None:
+    ending = Ending.of(ended("completed", outcome.value), [])
+    assert (
+        ending
+        and ending.kind == "note"
+        and (ending.title, ending.hint) == (SENTENCES[outcome], HINTS[outcome])
+    )
+
+
+@pytest.mark.django_db
+def test_the_one_setting_that_would_change_it_is_a_field_of_the_form() -> None:
+    named = {outcome.setting for outcome in Outcome} - {""}
+    assert named <= SessionForm(instance=Session()).fields.keys()
+    assert all(option_label(name) for name in named)
+
+
+def test_an_answer_that_failed_leads_to_its_setting_as_well() -> None:
+    ending = Ending.of(ended("failed", "no_room", message="No room."), [])
+    assert ending and (ending.setting, ending.setting_label) == ("thinking_level", "Thinking level")
+
+
+def test_a_failed_run_shows_its_error_and_the_response_id() -> None:
+    ending = Ending.of(ended("failed", message="Too many requests.", hint="Wait."), [PAID])
+    assert ending and (ending.kind, ending.title, ending.request_id) == ("error", "Too many requests.", "abc")
+
+
+def test_a_failed_run_without_an_error_still_has_words() -> None:
+    ending = Ending.of(ended("failed"), [])
+    assert ending and ending.title == endings.TITLES["failed"]
+
+
+def test_a_stopped_run_is_labelled() -> None:
+    ending = Ending.of(ended("stopped"), [PAID])
+    assert ending and ending.kind == "note" and ending.title == endings.TITLES["stopped"]
+
+
+def test_an_interrupted_run_offers_a_retry() -> None:
+    ending = Ending.of(ended("interrupted"), [])
+    assert ending and ending.kind == "error"
+    assert (ending.title, ending.hint) == (endings.TITLES["interrupted"], endings.HINTS["interrupted"])
+
+
+def test_cost_counts_thoughts_as_output() -> None:
+    assert cost_of([PAID, PAID]) == endings.cost(2_408, 192)
+
+
+def test_what_was_not_counted_cost_nothing_known() -> None:
+    assert cost_of([Exchange()]) == endings.COSTS["uncharged"]
+
+
+def failed_with(message: str) -> Ending:
+    ending = Ending.of(Run(status=Run.Status.FAILED, error={"message": message}), [])
+    assert ending is not None
+    return ending
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Resource has been exhausted (e.g. check quota).",
+        "Function call `f` in the 2. content block is missing a `thought_signature`.",
+        "Too much. See https://example.org. \n* limit: 20",
+    ],
+)
+def test_what_the_provider_said_is_not_cut_where_a_sentence_may_end(message: str) -> None:
+    ending = failed_with(message)
+    assert (ending.title, ending.detail) == (message, "")
+
+
+def test_a_page_of_words_from_the_provider_is_an_excerpt_with_all_of_it_behind() -> None:
+    message = "Quota exceeded for metric: requests. " * 20
+    ending = failed_with(message)
+    assert (ending.title, ending.detail) == (excerpt(message), message.strip())
+
+
+def test_a_full_quota_says_when_to_ask_again() -> None:
+    run = ended("failed", message="Too many requests.")
+    run.error["retry_after"], run.ended_at = 23.0, datetime(2026, 11, 21, 9, tzinfo=UTC)
+    ending = Ending.of(run, [])
+    assert ending and ending.ready_at == datetime(2026, 11, 21, 9, 0, 23, tzinfo=UTC)
