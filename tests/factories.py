@@ -21,6 +21,7 @@ from sessions_app.prompt.signatures import prepare_signatures
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, tool_response, user_task
 from sessions_app.prompt.verdict import Verdict, VerdictReason
+from sessions_app.runs.recorder import close_run
 
 MODEL = "gemini-3-flash-preview"
 ROUTE = "route-a"
@@ -93,10 +94,7 @@ def make_layers(turns: Sequence[TurnValue], session: Session) -> Layers:
 
 def receive(exchange: Exchange, bodies: Sequence[bytes]) -> Turn | None:
     """Stores the chunks, closes the exchange and grows the model's turn."""
-    RawChunk.objects.bulk_create(
-        RawChunk(exchange=exchange, seq=seq, ms=120.0 + 80 * seq, body=body)
-        for seq, body in enumerate(bodies)
-    )
+    _store(exchange, bodies)
     reply = fold(bodies, exchange.dialect)
     close(exchange, reply)
     if reply.wire is None:
@@ -111,6 +109,13 @@ def receive(exchange: Exchange, bodies: Sequence[bytes]) -> Turn | None:
         run=exchange.run,
         exchange=exchange,
         citations=reply.citations,
+    )
+
+
+def _store(exchange: Exchange, bodies: Sequence[bytes]) -> None:
+    RawChunk.objects.bulk_create(
+        RawChunk(exchange=exchange, seq=seq, ms=120.0 + 80 * seq, body=body)
+        for seq, body in enumerate(bodies)
     )
 
 
@@ -130,6 +135,16 @@ def close(exchange: Exchange, reply: Reply) -> None:
     if not exchange.earlier_wording:
         exchange.verdict_figures = exchange.verdict_figures or HIT.stored()
     exchange.save()
+
+
+def stop_answer(session: Session, bodies: Sequence[bytes]) -> Run:
+    """A run that a person stopped when these chunks had come."""
+    run = make_run(session)
+    exchange = make_exchange(run, [])
+    Exchange.objects.filter(pk=exchange.pk).update(ended_at=None)
+    _store(exchange, bodies)
+    close_run(run.pk, Run.Status.STOPPED)
+    return Run.objects.get(pk=run.pk)
 
 
 def finish(run: Run) -> Run:

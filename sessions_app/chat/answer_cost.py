@@ -8,6 +8,7 @@ from typing import Self
 from sessions_app.models import Exchange
 from sessions_app.models.answering import other_model
 from sessions_app.prompt.pricing import Budget, Money, MoneySource
+from sessions_app.prompt.verdict import is_cut_off
 from sessions_app.ribbon import Ribbon, ribbon_of
 from sessions_app.wording import break_lines, costs, sentences, usage, verdicts
 
@@ -72,6 +73,8 @@ class AnswerUsage:
     output: int
     thoughts: int
     cost: AnswerCost | None
+    is_cut_off: bool = False
+    """Whether a request was cut off, so that its answer may have more tokens than were counted."""
     others: tuple[tuple[str, str], ...] = ()
 
     @classmethod
@@ -90,6 +93,7 @@ class AnswerUsage:
             output=sum(one.output_tokens or 0 for one in exchanges),
             thoughts=sum(one.thought_tokens or 0 for one in exchanges),
             cost=AnswerCost.of(exchanges),
+            is_cut_off=any(is_cut_off(one.verdict_figures) for one in exchanges),
             others=tuple(
                 dict.fromkeys((one.model, other_model(one)) for one in exchanges if other_model(one))
             ),
@@ -118,7 +122,8 @@ class AnswerUsage:
         """Tokens, cache and cost in plain words, a line each; empty if nothing was counted."""
         if not self.cost:
             return []
-        tokens = usage.tokens(self.prompt, self.output, self.thoughts) if self.prompt else ""
+        counted = usage.tokens(self.prompt, self.output, self.thoughts) if self.prompt else ""
+        tokens = counted and usage.as_counted(counted, is_cut_off=self.is_cut_off)
         cache = usage.cached(self.cached, self.prompt) if self.prompt else ""
         return [line for line in (tokens, cache, usage.cost(self.cost.total)) if line]
 
@@ -159,4 +164,5 @@ class RequestUsage:
             return ""
         cached = one.cached_tokens or 0
         prompt = f"{one.prompt_tokens:,} prompt = {one.prompt_tokens - cached:,} new + {cached:,} cached"
-        return f"{prompt}; {one.output_tokens or 0:,} output + {one.thought_tokens or 0:,} thoughts"
+        counted = f"{prompt}; {one.output_tokens or 0:,} output + {one.thought_tokens or 0:,} thoughts"
+        return usage.as_counted(counted, is_cut_off=is_cut_off(one.verdict_figures))

@@ -12,9 +12,9 @@ from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.chunks import Usage
 from sessions_app.prompt.pricing import Money, dollars
 from sessions_app.prompt.reply import Outcome
-from sessions_app.prompt.verdict import MEANINGS
+from sessions_app.prompt.verdict import MEANINGS, is_cut_off
 from sessions_app.ribbon import Ribbon, ribbon_of
-from sessions_app.wording import outcomes, resends, verdicts
+from sessions_app.wording import outcomes, resends, usage, verdicts
 from sessions_app.wording.refusals import stored_error_texts
 
 
@@ -142,4 +142,5 @@ def equation_of(exchange: Exchange) -> str:
     tool_use = f" + {thousands(tools)} tool use" if tools else ""
     many = "" if exchange.searches == 1 else "es"
     searches = f" + {thousands(exchange.searches)} search{many}" if exchange.searches else ""
-    return f"{prompt} + {thousands(cached)} cached; {answer}{tool_use}{searches}"
+    counted = f"{prompt} + {thousands(cached)} cached; {answer}{tool_use}{searches}"
+    return usage.as_counted(counted, is_cut_off=is_cut_off(exchange.verdict_figures))

@@ -30,6 +30,7 @@ RESUMPTIONS = {
 COSTS = {
     "uncharged": "The provider counted no tokens for it.",
     "charged": "It cost {prompt:,} prompt and {output:,} output tokens.",
+    "cut_off": "It cost {prompt:,} prompt and {output:,} output tokens, by the provider’s last count.",
 }
 
 UNREAD = {
@@ -54,7 +55,8 @@ def resumption(unknown: Sequence[str]) -> str:
     return RESUMPTIONS["unknown" if unknown else "kept"].format(names=", ".join(unknown))
 
 
-def cost(prompt: int, output: int) -> str:
+def cost(prompt: int, output: int, *, is_cut_off: bool = False) -> str:
     """Whether a run that brought no answer cost something; both in tokens."""
-    key = "charged" if prompt or output else "uncharged"
-    return COSTS[key].format(prompt=prompt, output=output)
+    if not prompt and not output:
+        return COSTS["uncharged"]
+    return COSTS["cut_off" if is_cut_off else "charged"].format(prompt=prompt, output=output)

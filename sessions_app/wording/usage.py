@@ -15,6 +15,9 @@ CACHED = {
 
 COST = "Money: {total}"
 
+LAST_COUNT = "{figures}, by the provider’s last count"
+"""Of an answer that was cut off: what came after that count is not in the figures."""
+
 
 def tokens(prompt: int, output: int, thoughts: int) -> str:
     return TOKENS["thought" if thoughts else "plain"].format(prompt=prompt, output=output, thoughts=thoughts)
@@ -25,6 +28,10 @@ def cached(part: int, prompt: int) -> str:
     share = 100 * part // prompt
     case = "all" if share >= 100 else "some" if share else "little" if part else "none"
     return CACHED[case].format(share=share)
+
+
+def as_counted(figures: str, *, is_cut_off: bool) -> str:
+    return LAST_COUNT.format(figures=figures) if is_cut_off else figures
 
 
 def cost(total: str) -> str:

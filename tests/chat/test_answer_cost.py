@@ -146,6 +146,20 @@ def test_the_card_has_a_section_for_each_request(client: Client, alice: User) ->
     assert "1,204 prompt = 180 new + 1,024 cached; 96 output + 40 thoughts" in page
 
 
+def test_the_count_of_an_answer_that_was_cut_off_is_called_the_last_one(client: Client, alice: User) -> None:
+    session = factories.make_session(alice)
+    bodies = [factories.text_chunk("It is", usage=factories.USAGE)]
+    run = factories.stop_answer(session, bodies)
+    card = client.get(reverse("account", args=[session.public, run.public])).content.decode()
+    inspector = client.get(run.exchanges.get().get_absolute_url()).content.decode()
+    plain, exact = (
+        usage.tokens(1_204, 96, 40),
+        "1,204 prompt = 180 new + 1,024 cached; 96 output + 40 thoughts",
+    )
+    for counted, page in [(plain, card), (exact, card), (exact, inspector)]:
+        assert usage.as_counted(counted, is_cut_off=True) in page
+
+
 def test_the_card_costs_the_same_for_a_long_run(
     client: Client, alice: User, django_assert_num_queries: Any
 ) -> None:

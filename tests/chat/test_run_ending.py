@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.contrib.auth.models import User
 
 from sessions_app.chat.run_ending import Ending, cost_of
 from sessions_app.chat.session_form import SessionForm, option_label
@@ -11,6 +12,7 @@ from sessions_app.models import Exchange, Run, Session
 from sessions_app.prompt.reply import Outcome
 from sessions_app.wording import endings
 from sessions_app.wording.outcomes import HINTS, SENTENCES
+from tests import factories
 
 PAID = Exchange(prompt_tokens=1204, output_tokens=90, thought_tokens=6, response_id="abc")
 
@@ -79,6 +81,14 @@ def test_cost_counts_thoughts_as_output() -> None:
 
 def test_what_was_not_counted_cost_nothing_known() -> None:
     assert cost_of([Exchange()]) == endings.COSTS["uncharged"]
+
+
+@pytest.mark.django_db
+def test_what_a_stopped_answer_cost_is_called_the_last_count(alice: User) -> None:
+    bodies = [factories.text_chunk("It is", usage=factories.USAGE)]
+    run = factories.stop_answer(factories.make_session(alice), bodies)
+    ending = Ending.of(run, list(run.exchanges.all()))
+    assert ending and ending.cost == endings.cost(1_204, 136, is_cut_off=True) != endings.cost(1_204, 136)
 
 
 def failed_with(message: str) -> Ending:

@@ -9,8 +9,7 @@ from django.template.loader import render_to_string
 
 from sessions_app.chat.transcript import WINDOW, Transcript, view_run
 from sessions_app.errors import QuotaExceeded
-from sessions_app.models import Exchange, RawChunk, Run, Session
-from sessions_app.runs.recorder import close_run
+from sessions_app.models import Run, Session
 from sessions_app.runs.reply_progress import thinking_words
 from sessions_app.wording import resends
 from tests import factories
@@ -78,32 +77,24 @@ def test_thoughts_stand_apart_from_the_answer(session: Session) -> None:
     assert "Hm." in step.thoughts and "Yes." in step.text and "Hm." not in step.text
 
 
-def stop_in_thought(session: Session, *said: str) -> Run:
-    run = factories.make_run(session)
-    prepared = factories.make_exchange(run, [])
-    bodies = [factories.text_chunk("Hm, let me", thought=True), *map(factories.text_chunk, said)]
-    Exchange.objects.filter(pk=prepared.pk).update(ended_at=None)
-    for seq, body in enumerate(bodies):
-        RawChunk.objects.create(exchange=prepared, seq=seq, ms=900.0 + seq, body=body)
-    close_run(run.pk, Run.Status.STOPPED)
-    return Run.objects.get(pk=run.pk)
+THOUGHT = factories.text_chunk("Hm, let me", thought=True)
 
 
 def test_thoughts_that_were_stopped_stay_to_be_read(session: Session) -> None:
-    view = view_run(session, stop_in_thought(session))
+    view = view_run(session, factories.stop_answer(session, [THOUGHT]))
     assert view.steps == () and view.lone_thoughts and "Hm, let me" in view.lone_thoughts.thoughts
-    assert view.activity == view.lone_thoughts.thoughts_label == thinking_words(900.0)
+    assert view.activity == view.lone_thoughts.thoughts_label == thinking_words(120.0)
     page = render_to_string("chat/activity.html", {"view": view})
     assert "Hm, let me" in page
 
 
 def test_thoughts_of_an_answer_that_was_stopped_are_shown_once(session: Session) -> None:
-    view = view_run(session, stop_in_thought(session, "It is"))
+    view = view_run(session, factories.stop_answer(session, [THOUGHT, factories.text_chunk("It is")]))
     assert [step.turn.cut for step in view.steps] == [True] and view.lone_thoughts is None
 
 
 def test_a_version_without_the_answer_does_not_show_its_thoughts(session: Session) -> None:
-    run = stop_in_thought(session, "It is")
+    run = factories.stop_answer(session, [THOUGHT, factories.text_chunk("It is")])
     assert run.trigger
     (view,) = Transcript.ending_at(run.trigger).runs
     assert view.steps == () and view.lone_thoughts is None

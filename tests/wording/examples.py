@@ -346,7 +346,12 @@ def _sentences_of_runs() -> Iterator[str]:
     yield from outcomes.news_texts("NEW")
     for status in (Run.Status.FAILED, Run.Status.STOPPED, Run.Status.INTERRUPTED):
         yield from endings.ending_texts(status)
-    yield from (endings.cost(0, 0), endings.cost(1, 1), *endings.UNREAD.values())
+    yield from (
+        endings.cost(0, 0),
+        endings.cost(1, 1),
+        endings.cost(1, 1, is_cut_off=True),
+        *endings.UNREAD.values(),
+    )
     yield from (activity.activity(activity.ACTIVITIES["thought"], 1, 1), activity.activity("", 2, 0))
     yield from (activity.switch_brief("Git", on=on) for on in (True, False))
     yield from (endings.call_state("unknown"), endings.call_state("not_run"))
