@@ -18,9 +18,9 @@ from sessions_app.admin.base import (
 )
 from sessions_app.admin.content_access import ContentLinks
 from sessions_app.admin.filters import ChoiceFilter, ErrorFilter, ModelFilter, OwnerFilter
+from sessions_app.exchange_sums import cost_of
 from sessions_app.models import Exchange, RawChunk
 from sessions_app.prompt.outcomes import Outcome
-from sessions_app.prompt.pricing import dollars
 from sessions_app.wording import verdicts
 
 
@@ -101,7 +101,7 @@ class ExchangeAdmin(ContentLinks, SessionPartAdmin):
 
     @admin.display(ordering="usd")
     def cost(self, exchange: Exchange) -> str:
-        return "–" if exchange.usd is None else dollars(exchange.usd)
+        return cost_of(exchange).text
 
     @admin.display
     def build(self, exchange: Exchange) -> str:

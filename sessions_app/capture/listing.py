@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from decimal import Decimal
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Max, Sum
 from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.capture.placements import LaneRole
+from sessions_app.exchange_sums import ShownCost, cost_of, cost_of_sums, sums
 from sessions_app.models import CaptureAddress, CapturedRequest, Session
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.verdict import MEANINGS
@@ -29,7 +29,7 @@ OF_ONE = 20
 LOST = timedelta(minutes=15)
 """After so long nobody will tell how a request ended."""
 
-LARGE_COLUMNS = ("manifest", "stages", "notes", "usage", "ledger", "money", "plan_figures", "verdict_figures")
+LARGE_COLUMNS = ("manifest", "stages", "notes", "usage", "ledger", "plan_figures", "verdict_figures")
 """Columns of an exchange that the list does not show."""
 
 
@@ -75,8 +75,9 @@ class ListedRequest:
         return MEANINGS[VerdictCode(exchange.verdict)].tone if exchange and exchange.verdict else ""
 
     @property
-    def usd(self) -> Decimal | None:
-        return self.row.exchange.usd if self.row.exchange else None
+    def cost(self) -> ShownCost | None:
+        exchange = self.row.exchange
+        return cost_of(exchange) if exchange and exchange.usd is not None else None
 
     @property
     def is_under_way(self) -> bool:
@@ -100,7 +101,7 @@ class ListedRequest:
 class ListedSession:
     """Requests of one session, or with a `session` of None those that belong to none.
 
-    `count`, `prompt`, `cached` and `usd` are of all its requests, also of those that are not listed.
+    `count`, `prompt`, `cached` and `cost` are of all its requests, also of those that are not listed.
     """
 
     session: Session | None = None
@@ -108,7 +109,7 @@ class ListedSession:
     count: int = 1
     prompt: int = 0
     cached: int = 0
-    usd: Decimal | None = None
+    cost: ShownCost | None = None
 
     @property
     def newest(self) -> CapturedRequest:
@@ -162,15 +163,14 @@ def state_of(user: "User") -> str:
     return sha256(repr((sorted({**facts, **changes}.items()), titles)).encode()).hexdigest()[:16]
 
 
-def _add_sums(found: Iterable[ListedSession]) -> None:
-    by_session = {one.session.pk: one for one in found if one.session}
+def _add_sums(sessions: Iterable[ListedSession]) -> None:
+    by_session = {one.session.pk: one for one in sessions if one.session}
     rows = CapturedRequest.objects.filter(exchange__session__in=list(by_session)).order_by()
-    sums = rows.values("exchange__session").annotate(
-        count=Count("pk"), prompt=Sum("prompt_tokens"), cached=Sum("cached_tokens"), usd=Sum("exchange__usd")
-    )
-    for row in sums:
+    counts = sums("exchange__") | {"prompt": Sum("prompt_tokens"), "cached": Sum("cached_tokens")}
+    found = rows.values("exchange__session").annotate(**counts)
+    for row in map(dict[str, Any], found):
         one = by_session[row["exchange__session"]]
-        one.count, one.usd = row["count"], row["usd"]
+        one.count, one.cost = row["count"], cost_of_sums(row) if row["priced"] else None
         one.prompt, one.cached = row["prompt"] or 0, row["cached"] or 0
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Self
 
+from sessions_app.exchange_sums import is_cut_off
 from sessions_app.models import Exchange
 from sessions_app.models.answering import other_model
 from sessions_app.prompt.pricing import Budget, Money, MoneySource
-from sessions_app.prompt.verdict import is_cut_off
 from sessions_app.ribbon import Ribbon, ribbon_of
 from sessions_app.wording import break_lines, costs, sentences, usage, verdicts
 
@@ -93,7 +93,7 @@ class AnswerUsage:
             output=sum(one.output_tokens or 0 for one in exchanges),
             thoughts=sum(one.thought_tokens or 0 for one in exchanges),
             cost=AnswerCost.of(exchanges),
-            is_cut_off=any(is_cut_off(one.verdict_figures) for one in exchanges),
+            is_cut_off=any(map(is_cut_off, exchanges)),
             others=tuple(
                 dict.fromkeys((one.model, other_model(one)) for one in exchanges if other_model(one))
             ),
@@ -165,4 +165,4 @@ class RequestUsage:
         cached = one.cached_tokens or 0
         prompt = f"{one.prompt_tokens:,} prompt = {one.prompt_tokens - cached:,} new + {cached:,} cached"
         counted = f"{prompt}; {one.output_tokens or 0:,} output + {one.thought_tokens or 0:,} thoughts"
-        return usage.as_counted(counted, is_cut_off=is_cut_off(one.verdict_figures))
+        return usage.as_counted(counted, is_cut_off=is_cut_off(one))

@@ -7,10 +7,10 @@ from typing import Literal, Self
 
 from sessions_app.chat.session_form import option_label
 from sessions_app.errors import excerpt
+from sessions_app.exchange_sums import is_cut_off
 from sessions_app.models import Exchange, Run
 from sessions_app.models.turn_numbers import numbered_error
 from sessions_app.prompt.outcomes import Outcome, is_unknown
-from sessions_app.prompt.verdict import is_cut_off
 from sessions_app.wording import endings, outcomes
 from sessions_app.wording.refusals import stored_error_texts
 
@@ -86,7 +86,7 @@ def cost_of(exchanges: Sequence[Exchange]) -> str:
     """What a run without an answer cost."""
     prompt = sum(exchange.prompt_tokens or 0 for exchange in exchanges)
     output = sum((exchange.output_tokens or 0) + (exchange.thought_tokens or 0) for exchange in exchanges)
-    return endings.cost(prompt, output, is_cut_off=any(is_cut_off(one.verdict_figures) for one in exchanges))
+    return endings.cost(prompt, output, is_cut_off=any(map(is_cut_off, exchanges)))
 
 
 def _outcome(value: str) -> Outcome | None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sessions_app.exchange_sums import is_cut_off
 from sessions_app.inspector import formatting
 from sessions_app.inspector.formatting import thousands
 from sessions_app.inspector.list_state import exchange_state
@@ -12,7 +13,7 @@ from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.chunks import Usage
 from sessions_app.prompt.pricing import Money, dollars
 from sessions_app.prompt.reply import Outcome
-from sessions_app.prompt.verdict import MEANINGS, is_cut_off
+from sessions_app.prompt.verdict import MEANINGS
 from sessions_app.ribbon import Ribbon, ribbon_of
 from sessions_app.wording import outcomes, resends, usage, verdicts
 from sessions_app.wording.refusals import stored_error_texts
@@ -121,7 +122,7 @@ def header_of(exchange: Exchange) -> Header:
 def price_of(exchange: Exchange) -> str:
     """What it cost, and how sure that is."""
     if exchange.usd is None:
-        return "" if exchange.is_open else "price unknown"
+        return "" if exchange.first_chunk_ms is None else "price unknown"
     money, price = Money.restored(exchange.money), dollars(exchange.usd)
     if money is None:
         return price
@@ -143,4 +144,4 @@ def equation_of(exchange: Exchange) -> str:
     many = "" if exchange.searches == 1 else "es"
     searches = f" + {thousands(exchange.searches)} search{many}" if exchange.searches else ""
     counted = f"{prompt} + {thousands(cached)} cached; {answer}{tool_use}{searches}"
-    return usage.as_counted(counted, is_cut_off=is_cut_off(exchange.verdict_figures))
+    return usage.as_counted(counted, is_cut_off=is_cut_off(exchange))

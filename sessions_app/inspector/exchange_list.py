@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import QuerySet
 
+from sessions_app.exchange_sums import cost_of_sums, sums
 from sessions_app.inspector.content_search import Matches, search
 from sessions_app.inspector.exchange_filters import Filters
 from sessions_app.inspector.exchange_rows import ExchangeRow, rows_of, with_messages
@@ -77,15 +78,8 @@ def list_exchanges(session: Session, params: Any) -> ExchangeList:
 
 def totals_of(exchanges: QuerySet[Exchange]) -> dict[str, Any]:
     """The sums of some exchanges: two queries."""
-    return {"losses": losses_of(exchanges)} | exchanges.order_by().aggregate(
-        count=Count("pk"),
-        prompt=Sum("prompt_tokens"),
-        cached=Sum("cached_tokens"),
-        output=Sum("output_tokens"),
-        thoughts=Sum("thought_tokens"),
-        spent=Sum("usd"),
-        priced=Count("usd"),
-    )
+    counted = exchanges.order_by().aggregate(**sums())
+    return {"losses": losses_of(exchanges), "cost": cost_of_sums(counted)} | counted
 
 
 def newer_than(page: Page[Exchange]) -> datetime | None:

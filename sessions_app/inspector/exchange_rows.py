@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 from django.db.models.functions import Left
 
+from sessions_app.exchange_sums import ShownCost, cost_of
 from sessions_app.inspector import formatting
 from sessions_app.inspector.content_search import Match
 from sessions_app.inspector.exchange_header import BadgeView, end_of, verdict_of
@@ -22,7 +23,7 @@ from sessions_app.wording import resends
 LONG_PAUSE = timedelta(minutes=5)
 """Idle time after which a provider may have dropped an implicit cache."""
 
-LARGE_COLUMNS = ("manifest", "notes", "usage", "stages", "ledger", "money")
+LARGE_COLUMNS = ("manifest", "notes", "usage", "stages", "ledger")
 """Deferred: they can be large and the list does not show them."""
 
 
@@ -40,6 +41,10 @@ class ExchangeRow:
     match: Match | None = None
     lane: RowLane | None = None
     """None in a chat."""
+
+    @property
+    def cost(self) -> ShownCost:
+        return cost_of(self.exchange)
 
     @property
     def pause_label(self) -> str:

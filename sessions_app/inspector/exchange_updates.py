@@ -11,6 +11,7 @@ from sessions_app.inspector.exchange_rows import rows_of, with_messages
 from sessions_app.inspector.list_state import ListState, exchange_state, was_open
 from sessions_app.inspector.received import NOTHING_YET, received_by
 from sessions_app.inspector.run_groups import RunGroup, grouped
+from sessions_app.inspector.session_cost import session_totals
 from sessions_app.inspector.stages import refused_runs
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange, Run, Session
@@ -45,7 +46,7 @@ def updates_of(session: Session, seen: ListState) -> ExchangeUpdates | None:
     return ExchangeUpdates(
         fresh=[group for group in groups if _is_new(group, seen)],
         changed=[group for group in groups if not _is_new(group, seen)],
-        totals=totals_of(own) if groups else {},
+        totals=totals_of(own) | session_totals(session) if groups else {},
         state=_state_after(seen, groups, refused=refused, active=active),
         is_stale=refused != seen.refused or (seen.is_empty and bool(groups)) or _is_too_much(groups, seen),
     )

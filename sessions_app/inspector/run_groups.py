@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Sum
-
+from sessions_app.exchange_sums import ShownCost, cost_of_sums, sums_by_run
 from sessions_app.inspector.exchange_rows import ExchangeRow
 from sessions_app.inspector.stages import RefusedRun
 from sessions_app.models import Exchange, Run
@@ -30,6 +29,10 @@ class RunGroup:
         return bool(self.sums.get("count", 0) > 1)
 
     @property
+    def cost(self) -> ShownCost:
+        return cost_of_sums(self.sums)
+
+    @property
     def message(self) -> str:
         return self.rows[0].message
 
@@ -46,7 +49,7 @@ def grouped(rows: Sequence[ExchangeRow]) -> list[RunGroup]:
     members: dict[int, list[ExchangeRow]] = {}
     for row in rows:
         members.setdefault(row.exchange.run_id, []).append(row)
-    sums = sums_of(members)
+    sums = sums_by_run(Exchange.objects.filter(run__in=list(members)))
     found = []
     for run, own in members.items():
         ordered = sorted(own, key=lambda row: row.exchange.number)
@@ -56,21 +59,6 @@ def grouped(rows: Sequence[ExchangeRow]) -> list[RunGroup]:
 
 def ungrouped(rows: Iterable[ExchangeRow]) -> list[RunGroup]:
     return [RunGroup(row.exchange.run, (row,), {}) for row in rows]
-
-
-def sums_of(runs: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """Run → what its exchanges counted and cost together."""
-    exchanges = Exchange.objects.filter(run__in=list(runs)).order_by().values("run")
-    counted = exchanges.annotate(
-        count=Count("pk"),
-        prompt=Sum("prompt_tokens"),
-        cached=Sum("cached_tokens"),
-        output=Sum("output_tokens"),
-        thoughts=Sum("thought_tokens"),
-        spent=Sum("usd"),
-        priced=Count("usd"),
-    )
-    return {sums["run"]: dict(sums) for sums in counted}
 
 
 def interleaved(

@@ -92,12 +92,6 @@ CODES = {
     VerdictReason.UNKNOWN: VerdictCode.UNKNOWN,
 }
 
-
-def is_cut_off(figures: Mapping[str, Any]) -> bool:
-    """Whether a stored verdict is of an answer that was cut off: it may have tokens that nobody counted."""
-    return figures.get("reason") == VerdictReason.CUT_OFF.value
-
-
 Tone = Literal["good", "warn", "accent"]
 """Good: something was reused. Warn: a reusable prefix was not reused. Accent: neither."""
 

@@ -134,7 +134,8 @@ def _turn_of(exchange: Exchange, reply: Reply, head: Turn | None, fit: Fit | Non
 
 def _set_account(prepared: PreparedRequest, reply: Reply, turn: Turn | None) -> None:
     exchange = prepared.exchange
-    comparison = account_for(exchange, reply, items=prepared.payload.items, head=turn)
+    is_cut = reply.outcome is Outcome.UNFINISHED and not reply.finish_reason
+    comparison = account_for(exchange, reply, items=prepared.payload.items, is_cut=is_cut, head=turn)
     minimum = implicit_minimum(prepared.context.capabilities)
     tokens = [item.tokens for item in prepared.payload.items]
     answered = causes.AnsweredRequest(exchange, prepared.plan, tokens, minimum)

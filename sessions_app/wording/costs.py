@@ -66,6 +66,19 @@ BILLED = {
 
 BOUNDS = {"exact": "", "estimated": "≈ ", "at_least": "≥ "}
 
+NO_SUM = "–"
+
+SUM_TITLES = {
+    "": "",
+    "uncounted": "The provider counted nothing",
+    "unpriced": "The price is unknown",
+    "bound": "At least: an answer was not received to its end, or a search has no price",
+    "estimated": "Where the provider counted nothing, the tokens are our estimate",
+    "some_unpriced": "At least: {count:,} more without a known price",
+    "some_bound": "At least: an answer was not received to its end, or a search has no price",
+}
+"""Behind a sum: why it is not exact, or not there."""
+
 AMOUNTS = {
     "paid": "{paid}",
     "emulated": "would have cost {emulated}",
@@ -121,6 +134,11 @@ def equation(money: Money | None) -> str:
     terms = " + ".join(map(_term, money.terms))
     told = EQUATIONS[_bound(money) if terms else "nothing"].format(terms=terms, total=dollars(money.total))
     return EMULATED_EQUATION.format(equation=told) if money.source is MoneySource.EMULATOR else told
+
+
+def sum_title(case: str, count: int = 0) -> str:
+    """`case` is a key of `SUM_TITLES`; `count` of requests without a price."""
+    return SUM_TITLES[case].format(count=count)
 
 
 def bound_of(money: Money | None) -> str:

@@ -86,7 +86,7 @@ COUNTED = {"count": "The provider: {cached:,} of {prompt:,} tokens cached."}
 REASONS = {
     VerdictReason.CACHE_GONE: "The provider no longer had the cache; the static layer was sent again inline.",
     VerdictReason.NO_USAGE: "The provider reported no usage.",
-    VerdictReason.NOT_ANSWERED: "The provider did not answer this request.",
+    VerdictReason.NOT_ANSWERED: "No answer came to this request.",
     VerdictReason.CUT_OFF: "The answer was not received to its end.",
     VerdictReason.NAMED: "The request named a cache.",
     VerdictReason.WHOLE_PREFIX: "It reused the whole unchanged prefix on its own.",

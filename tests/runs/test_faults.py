@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from sessions_app.chat.run_ending import Ending
+from sessions_app.exchange_sums import is_cut_off
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Exchange, RawChunk, Run, Session, Turn
 from sessions_app.prompt.turns import TurnKind
@@ -124,6 +125,17 @@ async def test_the_person_reads_what_happened_and_what_to_do(
     assert ending and ending.kind == "error"
     assert row.words in f"{ending.title} {ending.detail}" and ending.hint
     assert (ending.cost != endings.COSTS["uncharged"]) == any(exchange.prompt_tokens for exchange in made)
+
+
+@each_failure
+async def test_what_an_answer_without_an_end_cost_is_a_lower_bound(
+    ask: Ask, transport: TroubledTransport, row: Row
+) -> None:
+    transport.fault = row.fault
+    last = (await exchanges(await ask(SAID)))[-1]
+    chunks = [bytes(chunk.body) async for chunk in RawChunk.objects.filter(exchange=last)]
+    has_end = any(b'"finishReason"' in chunk or b'"blockReason"' in chunk for chunk in chunks)
+    assert is_cut_off(last) == bool(last.money.get("at_least")) == (bool(chunks) and not has_end)
 
 
 @each_failure

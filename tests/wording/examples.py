@@ -371,6 +371,7 @@ def _sentences_of_bookings() -> Iterator[str]:
     yield from (costs.billed(way, 1_000, 20) for way in BilledAs)
     yield from (*costs.TOKEN_KINDS.values(), *costs.CHANGES.values())
     yield from map(costs.bound_of, (None, *SUMS))
+    yield from (costs.sum_title(case, 2) for case in costs.SUM_TITLES)
 
 
 def _sentences_of_capture() -> Iterator[str]:

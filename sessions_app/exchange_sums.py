@@ -1,0 +1,82 @@
+"""What exchanges counted and cost: of one in its row, of several in a heading and in totals."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from sessions_app.models import Exchange
+from sessions_app.prompt.outcomes import Outcome
+from sessions_app.prompt.pricing import Money, dollars
+from sessions_app.prompt.verdict import VerdictReason
+from sessions_app.wording import costs
+
+
+def is_cut_off(exchange: Exchange) -> bool:
+    """Whether the answer ended before its end: its tokens are those that the provider had counted by then."""
+    is_unfinished = exchange.outcome == Outcome.UNFINISHED.value and not exchange.finish_reason
+    return is_unfinished or exchange.verdict_figures.get("reason") == VerdictReason.CUT_OFF.value
+
+
+def sums(through: str = "") -> dict[str, Any]:
+    """The aggregates that `cost_of_sums` takes; `through` leads from a row to its exchange (`exchange__`).
+
+    `unpriced`: an answer came and its price is not known; nothing is charged where none came. `bounds`: as
+    `Money.is_bound`.
+    """
+    no_price = Q((f"{through}usd", None), (f"{through}first_chunk_ms__isnull", False))
+    return {
+        "count": Count("pk"),
+        "prompt": Sum(f"{through}prompt_tokens"),
+        "cached": Sum(f"{through}cached_tokens"),
+        "output": Sum(f"{through}output_tokens"),
+        "thoughts": Sum(f"{through}thought_tokens"),
+        "spent": Sum(f"{through}usd"),
+        "priced": Count(f"{through}usd"),
+        "unpriced": Count("pk", filter=no_price),
+        "bounds": Count("pk", filter=_is_bound(through)),
+    }
+
+
+def has_bound(exchanges: QuerySet[Exchange]) -> bool:
+    """Whether one of them cost an unknown amount more than its sum."""
+    return exchanges.filter(_is_bound()).exists()
+
+
+def _is_bound(through: str = "") -> Q:
+    return Q((f"{through}money__at_least", True)) | Q((f"{through}money__unpriced_searches__gt", 0))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCost:
+    """A sum of money with the mark of how sure it is; `title` is why it is not sure, or not there."""
+
+    text: str
+    title: str = ""
+
+
+def cost_of(exchange: Exchange) -> ShownCost:
+    """What one exchange cost; nothing while it is open."""
+    if exchange.usd is None:
+        case = "" if exchange.is_open else "uncounted" if exchange.first_chunk_ms is None else "unpriced"
+        return ShownCost(costs.NO_SUM, costs.sum_title(case))
+    money = Money.restored(exchange.money)
+    case = "bound" if money and money.is_bound else "estimated" if money and money.estimated else ""
+    return ShownCost(costs.bound_of(money) + dollars(exchange.usd), costs.sum_title(case))
+
+
+def cost_of_sums(counted: Mapping[str, Any]) -> ShownCost:
+    """What exchanges cost together: a lower bound where a price is missing or an answer was cut off."""
+    unpriced = counted["unpriced"]
+    if not counted["priced"]:
+        return ShownCost(costs.NO_SUM, costs.sum_title("unpriced" if unpriced else "uncounted"))
+    case = "some_unpriced" if unpriced else "some_bound" if counted["bounds"] else ""
+    mark = costs.BOUNDS["at_least" if case else "exact"]
+    return ShownCost(mark + dollars(counted["spent"]), costs.sum_title(case, unpriced))
+
+
+def sums_by_run(exchanges: QuerySet[Exchange]) -> dict[int, dict[str, Any]]:
+    """Run → `sums` of those of its exchanges that are among these."""
+    counted = exchanges.order_by().values("run").annotate(**sums())
+    return {row["run"]: dict(row) for row in counted}
