@@ -100,3 +100,12 @@ def test_a_list_that_follows_a_run_keeps_what_the_session_cost(client: Client, s
     news = reverse("exchanges-news", args=[session.public])
     text = client.get(f"{news}?after=0&active=1").content.decode()
     assert f"exchange-{run.exchanges.get().number}" in text and "the whole session" in text
+
+
+def test_the_whole_session_is_a_lower_bound_whatever_is_listed(client: Client, session: Session) -> None:
+    make_price(session.model)
+    factories.answered(session, "Hello", "Hi")
+    factories.stop_answer(session, [factories.text_chunk("It is", usage=factories.USAGE)])
+    address = reverse("exchanges", args=[session.public])
+    for listed in ("", "?end=answered", "?sort=oldest"):
+        assert "the whole session ≥ $" in client.get(address + listed).content.decode()
