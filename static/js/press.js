@@ -1,6 +1,6 @@
 // While a control is pressed the page does not change by itself: a click needs the same element at both of its ends.
 
-const CONTROLS = "a, button, input, label, select, summary";
+const CONTROLS = "a, button, label, summary, input[type=checkbox], input[type=radio]";
 const kept = []; // Actions that wait for the release, in order.
 let isPressed = false;
 
@@ -10,6 +10,8 @@ export function mountPress(root) {
   }, true);
   // A click follows its pointerup at once; pointercancel also stands for a drag and for a scroll by touch.
   for (const end of ["pointerup", "pointercancel"]) root.addEventListener(end, () => setTimeout(release), true);
+  // Where a menu of the system, or another window, took the release.
+  root.addEventListener("pointermove", ({ buttons }) => isPressed && buttons === 0 && release());
   addEventListener("blur", release);
   // What a poll brings is dropped: the next one asks for the same again.
   root.addEventListener("htmx:beforeSwap", ({ detail }) => {

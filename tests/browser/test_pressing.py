@@ -52,6 +52,16 @@ async def test_a_button_in_a_growing_answer_stays_under_the_pointer(
     await finished(run)
 
 
+async def test_a_release_that_the_page_does_not_see_holds_nothing_up(page: Page) -> None:
+    await open_session(page)
+    stop = page.get_by_role("button", name="Stop (Esc)")
+    run = await send(page, "Hello /slow")
+    await press(page, stop)
+    await page.evaluate("document.dispatchEvent(new PointerEvent('pointermove', { buttons: 0 }))")
+    await finished(run)
+    await expect(run.locator(".ending")).to_have_count(0)
+
+
 async def test_stop_does_not_become_send_under_the_pointer(page: Page, context: BrowserContext) -> None:
     await open_session(page)
     other = await context.new_page()
