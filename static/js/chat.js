@@ -9,6 +9,7 @@ import { Frame } from "./frame.js";
 import { takeOver } from "./handover.js";
 import { Listener } from "./listener.js";
 import { Outbox } from "./outbox.js";
+import { mountOwnTools } from "./own-tools.js";
 import { whenReleased } from "./press.js";
 import { Follower } from "./scroll.js";
 import { Socket } from "./socket.js";
@@ -59,6 +60,10 @@ export class Chat {
       edit: (turn, text) => this.#edit(turn, text),
       carryOn: (text) => this.#send(text, [], true),
       stop: () => this.#stop(),
+    });
+    mountOwnTools(form, {
+      explain: (refusal) => frame.explain(refusal),
+      forget: () => frame.forgetRefusals(),
     });
     answerAsks(list, (command) => this.#parts.socket.send(command));
     new Branches(root, location.pathname, this.#parts);

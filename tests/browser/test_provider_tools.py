@@ -82,6 +82,28 @@ async def test_every_click_counts_while_the_first_is_on_its_way(page: Page) -> N
     await expect(page.locator("#own-on button")).to_have_count(1)
 
 
+async def test_a_click_that_could_not_be_saved_is_taken_back_and_said(
+    page: Page, complaints: list[str]
+) -> None:
+    await open_session(page)
+    await switch_on(page, "Run code")
+    change = re.compile("/provider-tools/")
+    await page.route(change, lambda route: route.abort())
+    boxes, said = page.locator(".own-tools"), page.locator(".transcript > .ending")
+    search, code = boxes.get_by_label("Search the web"), boxes.get_by_label("Run code")
+    for box, is_on in ((search, False), (code, True)):
+        await open_plus(page)
+        await box.click()
+        await expect(box).to_be_checked(checked=is_on)
+        await expect(said).to_contain_text("could not be saved")
+    assert any("ERR_FAILED" in one for one in complaints)
+    complaints.clear()
+    await page.unroute(change)
+    await switch_on(page, "Search the web")
+    await expect(said).to_have_count(0)
+    await expect(page.locator("#own-on button")).to_have_count(2)
+
+
 async def test_the_frame_of_suggestions_runs_no_script(page: Page) -> None:
     await open_session(page)
     await switch_on(page, "Search the web")
