@@ -71,7 +71,7 @@ def cost_of_sums(counted: Mapping[str, Any]) -> ShownCost:
     unpriced = counted["unpriced"]
     if not counted["priced"]:
         return ShownCost(costs.NO_SUM, costs.sum_title("unpriced" if unpriced else "uncounted"))
-    case = "some_unpriced" if unpriced else "some_bound" if counted["bounds"] else ""
+    case = "some_unpriced" if unpriced else "bound" if counted["bounds"] else ""
     mark = costs.BOUNDS["at_least" if case else "exact"]
     return ShownCost(mark + dollars(counted["spent"]), costs.sum_title(case, unpriced))
 

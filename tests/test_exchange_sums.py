@@ -59,8 +59,8 @@ def test_the_cost_of_one_says_how_sure_it_is(
     [
         ([EXACT], "$0.0042", ""),
         ([EXACT, REFUSED], "$0.0042", ""),
-        ([CUT_OFF], "≥ $0.0042", "some_bound"),
-        ([SEARCHED], "≥ $0.0042", "some_bound"),
+        ([CUT_OFF], "≥ $0.0042", "bound"),
+        ([SEARCHED], "≥ $0.0042", "bound"),
         ([UNPRICED], "≥ $0.0021", "some_unpriced"),
         ([UNPRICED, CUT_OFF], "≥ $0.0042", "some_unpriced"),
     ],

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from sessions_app.errors import CacheGone, GatewayError, PipewebError
 from sessions_app.events import Finished
+from sessions_app.exchange_sums import is_cut_off
 from sessions_app.gemini.routes import route_from
 from sessions_app.models import CacheEntry, Exchange, Notification, Run, Session, Turn
 from sessions_app.models.branches import head_of
@@ -134,8 +135,8 @@ def _turn_of(exchange: Exchange, reply: Reply, head: Turn | None, fit: Fit | Non
 
 def _set_account(prepared: PreparedRequest, reply: Reply, turn: Turn | None) -> None:
     exchange = prepared.exchange
-    is_cut = reply.outcome is Outcome.UNFINISHED and not reply.finish_reason
-    comparison = account_for(exchange, reply, items=prepared.payload.items, is_cut=is_cut, head=turn)
+    items = prepared.payload.items
+    comparison = account_for(exchange, reply, items=items, is_cut=is_cut_off(exchange), head=turn)
     minimum = implicit_minimum(prepared.context.capabilities)
     tokens = [item.tokens for item in prepared.payload.items]
     answered = causes.AnsweredRequest(exchange, prepared.plan, tokens, minimum)

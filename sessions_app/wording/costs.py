@@ -75,7 +75,6 @@ SUM_TITLES = {
     "bound": "At least: an answer was not received to its end, or a search has no price",
     "estimated": "Where the provider counted nothing, the tokens are our estimate",
     "some_unpriced": "At least: {count:,} more without a known price",
-    "some_bound": "At least: an answer was not received to its end, or a search has no price",
 }
 """Behind a sum: why it is not exact, or not there."""
 

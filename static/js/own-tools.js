@@ -1,6 +1,9 @@
 // The switches of Gemini's own tools. One whose click could not be saved goes back to what the server has.
 
+import { reasonOf } from "./refusals.js";
+
 const SWITCHES = "#own-tools input, #own-on button";
+const UNSAVED = { message: "That could not be saved.", hint: "Nothing is lost: please try again." };
 
 // `explain` shows why, `forget` takes that away.
 export function mountOwnTools(form, { explain, forget }) {
@@ -10,12 +13,7 @@ export function mountOwnTools(form, { explain, forget }) {
     if (successful) elt.defaultChecked = requestConfig.formData.getAll("on").includes(elt.value);
     else {
       elt.checked = elt.defaultChecked;
-      explain(reasonOf(xhr));
+      explain(reasonOf(xhr) ?? UNSAVED);
     }
   });
-}
-
-function reasonOf({ status, responseText }) {
-  if ([429, 507].includes(status)) return JSON.parse(responseText);
-  return { message: "That could not be saved.", hint: "Nothing is lost: please try again." };
 }

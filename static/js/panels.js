@@ -1,5 +1,7 @@
 // The drawer beside the talk: it follows a run, and nothing that is being typed gets lost.
 
+import { reasonOf } from "./refusals.js";
+
 const LATER = 700; // Milliseconds: what a tool asked for is written down after its answer was shown.
 const TYPED = "input[type=text], textarea, select";
 const SWAP = { swapDelay: 0, settleDelay: 0 };
@@ -96,9 +98,9 @@ export class Panels {
     if (element.type === "checkbox") element.checked = element.defaultChecked;
     for (const option of element.matches("select") ? element.options : []) option.selected = option.defaultSelected;
     const words = element.matches("[hx-post]") ? "That could not be saved." : "This could not be read.";
-    const { message, hint } = [429, 507].includes(xhr?.status) ? JSON.parse(xhr.responseText) : {};
+    const reason = reasonOf(xhr);
     this.#root.querySelector("#panels-said").textContent =
-      message ? `${message} ${hint}` : `${words} Nothing is lost: please try again.`;
+      reason ? `${reason.message} ${reason.hint}` : `${words} Nothing is lost: please try again.`;
   }
 }
 

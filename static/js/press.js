@@ -6,7 +6,7 @@ let isPressed = false;
 
 export function mountPress(root) {
   root.addEventListener("pointerdown", ({ button, target }) => {
-    isPressed = button === 0 && target.closest(CONTROLS) !== null;
+    if (button === 0 && target.closest(CONTROLS)) isPressed = true;
   }, true);
   // A click follows its pointerup at once; pointercancel also stands for a drag and for a scroll by touch.
   for (const end of ["pointerup", "pointercancel"]) root.addEventListener(end, () => setTimeout(release), true);

@@ -2,8 +2,13 @@
 
 export function mountRefusals(root) {
   root.addEventListener("htmx:responseError", ({ detail: { target, xhr } }) => {
-    if (![429, 507].includes(xhr.status) || target.role !== "alert") return;
-    const { message, hint } = JSON.parse(xhr.responseText);
-    target.textContent = `${message} ${hint}`;
+    const reason = reasonOf(xhr);
+    if (!reason || target.role !== "alert") return;
+    target.textContent = `${reason.message} ${reason.hint}`;
   });
+}
+
+// The `message` and the `hint` of a refusal; null where the server gave none.
+export function reasonOf(xhr) {
+  return [429, 507].includes(xhr?.status) ? JSON.parse(xhr.responseText) : null;
 }

@@ -6,8 +6,6 @@ from playwright.async_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.test_chat import finished, open_session, send
 
-LATER = 60_000
-
 
 async def press(page: Page, control: Locator) -> tuple[float, float]:
     """Presses a control and keeps it pressed; where it is. What moves before that is aimed at again."""
@@ -22,6 +20,14 @@ async def press(page: Page, control: Locator) -> tuple[float, float]:
         await page.mouse.up()
 
 
+async def open_twice(page: Page, context: BrowserContext) -> Page:
+    """A second page of a new session, which shows what the first one holds back."""
+    await open_session(page)
+    other = await context.new_page()
+    await other.goto(page.url)
+    return other
+
+
 async def length(run: Locator) -> int:
     return len(await run.locator(".steps").inner_text())
 
@@ -29,9 +35,7 @@ async def length(run: Locator) -> int:
 async def test_a_button_in_a_growing_answer_stays_under_the_pointer(
     page: Page, context: BrowserContext
 ) -> None:
-    await open_session(page)
-    other = await context.new_page()
-    await other.goto(page.url)
+    other = await open_twice(page, context)
     run = await send(page, "/long /slow please")
     growing = run.locator(".code").first
     wrap = growing.get_by_role("button", name="Wrap")
@@ -63,14 +67,12 @@ async def test_a_release_that_the_page_does_not_see_holds_nothing_up(page: Page)
 
 
 async def test_stop_does_not_become_send_under_the_pointer(page: Page, context: BrowserContext) -> None:
-    await open_session(page)
-    other = await context.new_page()
-    await other.goto(page.url)
+    other = await open_twice(page, context)
     await send(page, "/slow please")
     await page.get_by_role("textbox", name="Message").fill("half a thought")
     await press(page, page.get_by_role("button", name="Stop (Esc)"))
     await other.keyboard.press("Escape")
-    await expect(other.locator(".ending")).to_contain_text("Stopped.", timeout=LATER)
+    await expect(other.locator(".ending")).to_contain_text("Stopped.")
     await page.mouse.up()
     await expect(page.locator(".ending")).to_contain_text("Stopped.")
     await expect(page.get_by_role("button", name="Send (Enter)")).to_be_enabled()
@@ -81,15 +83,13 @@ async def test_stop_does_not_become_send_under_the_pointer(page: Page, context: 
 async def test_a_button_of_an_answer_that_ends_meanwhile_is_clicked(
     page: Page, context: BrowserContext
 ) -> None:
-    await open_session(page)
-    other = await context.new_page()
-    await other.goto(page.url)
+    other = await open_twice(page, context)
     run = await send(page, "/think /slow please")
     thoughts = run.locator(".activity > summary")
     await expect(thoughts).to_be_visible()
     await press(page, thoughts)
     await other.keyboard.press("Escape")
-    await expect(other.locator(".ending")).to_contain_text("Stopped.", timeout=LATER)
+    await expect(other.locator(".ending")).to_contain_text("Stopped.")
     await page.mouse.up()
     await finished(run)
     await expect(run.locator(".activity")).to_have_attribute("open", "")
