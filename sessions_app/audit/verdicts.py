@@ -166,9 +166,11 @@ class Case:
         if line and self._least(seen) >= self.minimum:
             line = {}
         is_near = bool(line) and self._most(seen) >= self.minimum
-        return next(self._explanations(before, line, is_same, is_near))
+        return next(self._explanations(before, seen, line, is_same, is_near))
 
-    def _explanations(self, before: Row, line: dict[str, Any], is_same: bool, is_near: bool) -> Iterator[str]:
+    def _explanations(
+        self, before: Row, seen: dict[str, Any] | None, line: dict[str, Any], is_same: bool, is_near: bool
+    ) -> Iterator[str]:
         """Every reason that holds without an explicit cache, in order.
 
         `line` is an early break; `is_near` if it may be too late to explain a miss.
@@ -186,12 +188,14 @@ class Case:
             yield self._changed(before, line)
         if self.rows.settings(before) != self.rows.settings(exchange):
             yield "other_settings"
-        yield from self._not_ours(before)
+        yield from self._not_ours(before, seen)
 
-    def _not_ours(self, before: Row) -> Iterator[str]:
+    def _not_ours(self, before: Row, seen: dict[str, Any] | None) -> Iterator[str]:
         exchange, minimum = self.exchange, self.minimum
         if before["prompt_tokens"] is not None and before["prompt_tokens"] < minimum:
             yield "earlier_too_short"
+        if max(SHARE * (before["prompt_tokens"] or 0), self.scaled(seen)) < minimum:
+            yield "near_minimum"
         if served_by_several(before, exchange):
             yield "served_by_another"
         idle = exchange["started_at"] - (before["ended_at"] or before["started_at"])

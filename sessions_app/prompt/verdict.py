@@ -22,7 +22,7 @@ class VerdictReason(Code):
     request before. `RAN_OUT`, `DROPPED`, `ROLLED_OVER`: what became of our cache, or of our history.
     `OTHER_ROUTE`: equal bytes, but a cache of another route. `NOT_RECORDED`: what became of it is not known.
     `NOT_COMPARED`: the bytes of the request before were purged by a rule of retention.
-    `NEAR_MINIMUM`: what stayed equal is estimated too near to the minimum to tell our change from a miss.
+    `NEAR_MINIMUM`: what stayed equal is so near to the minimum of tokens that it may be too short to be kept.
     """
 
     CACHE_GONE = "cache_gone"

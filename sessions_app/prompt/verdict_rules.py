@@ -100,7 +100,7 @@ def _miss(
         return VerdictReason.NEVER_CACHES
     if usage.prompt < minimum:
         return VerdictReason.TOO_SHORT
-    return _own_change(usage, seen, minimum) or _other_cause(seen, minimum)
+    return _own_change(usage, seen, minimum) or _other_cause(usage, seen, minimum)
 
 
 def _without_cache(seen: Comparison, fate: CacheFate) -> VerdictReason:
@@ -174,11 +174,20 @@ def _is_whole(seen: Comparison) -> bool:
     return seen.prefix_tokens >= seen.tokens
 
 
-def _other_cause(seen: Comparison, minimum: int) -> VerdictReason:
+def _other_cause(usage: Usage, seen: Comparison, minimum: int) -> VerdictReason:
     if seen.was_prompt is not None and seen.was_prompt < minimum:
         return VerdictReason.EARLIER_TOO_SHORT
+    if _is_perhaps_too_short(usage, seen, minimum):
+        return VerdictReason.NEAR_MINIMUM
     if not seen.same_served:
         return VerdictReason.SERVED_BY_ANOTHER
     if seen.idle_seconds > IMPLICIT_LIFE.total_seconds():
         return VerdictReason.TIME_PASSED
     return VerdictReason.UNEXPLAINED
+
+
+def _is_perhaps_too_short(usage: Usage, seen: Comparison, minimum: int) -> bool:
+    """Whether the prefix, of which the provider has counted enough when it was a request of its own, may have
+    fewer tokens within this one.
+    """
+    return WHOLE_SHARE * (seen.was_prompt or 0) < minimum and seen.scaled(usage.prompt) < minimum

@@ -118,15 +118,13 @@ REASONS = {
     VerdictReason.NOT_COMPARED: "What the request before it had sent was purged by a rule of retention, so "
     "what changed since is not known.",
     VerdictReason.NEAR_MINIMUM: "What stayed the same is so near to the minimum of {minimum:,} tokens that "
-    "our change or the provider may explain the miss.",
+    "it may have been too short to be kept; whether that or the provider explains the miss is not known.",
     VerdictReason.UNEXPLAINED: "An unchanged prefix, soon after, and still a miss: not our doing.",
     VerdictReason.UNKNOWN: "",
 }
 
 OF_PROGRAMS = REASONS | {
     VerdictReason.DROPPED: "That was the program's doing.",
-    VerdictReason.NEAR_MINIMUM: "What stayed the same is so near to the minimum of {minimum:,} tokens that "
-    "the program's change or the provider may explain the miss.",
     VerdictReason.UNEXPLAINED: "An unchanged prefix, soon after, and still a miss: not the program's doing.",
     VerdictReason.CACHE_GONE: "The provider no longer had the cache that the program named.",
     VerdictReason.CACHE_LOST: "The program sent all of the request itself.",

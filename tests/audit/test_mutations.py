@@ -197,6 +197,7 @@ MUTATIONS: dict[str, Mutation] = {
     "_ENDED": (expires, {}, {}),
     "_own_change": (changes_background, IMPLICIT, lambda *_: None),
     "_other_cause": (misses, IMPLICIT, lambda *_: VerdictReason.TIME_PASSED),
+    "_is_perhaps_too_short": (misses, IMPLICIT, lambda *_: True),
     "_changed": (changes_background, IMPLICIT, wrong),
     "_is_whole": (changes_background, IMPLICIT, lambda *_: True),
     "_perhaps_unchanged": (changes_background, IMPLICIT, lambda *_: 10**9),

@@ -208,6 +208,22 @@ def test_a_change_explains_a_miss_only_where_surely_less_than_the_minimum_was_ke
     assert missed(near).reason is reason
 
 
+@pytest.mark.parametrize(
+    ("was_prompt", "kept", "reason"),
+    [
+        (4_097, 4_093, VerdictReason.NEAR_MINIMUM),
+        (4_097, 4_096, VerdictReason.TIME_PASSED),
+        (4_600, 4_093, VerdictReason.TIME_PASSED),
+        (4_095, 4_096, VerdictReason.EARLIER_TOO_SHORT),
+    ],
+)
+def test_a_prefix_counted_as_long_enough_only_by_itself_may_have_been_too_short(
+    was_prompt: int, kept: int, reason: VerdictReason
+) -> None:
+    later = replace(SAME, was_prompt=was_prompt, prefix_tokens=kept, idle_seconds=3_600)
+    assert missed(later).reason is reason
+
+
 def test_the_tokens_of_a_whole_request_need_no_estimate() -> None:
     whole = replace(AFTER_A_BREAK, prefix_tokens=AFTER_A_BREAK.tokens)
     assert verdict_of(INLINE, usage(MINIMUM, 0), whole, minimum=MINIMUM).reason is VerdictReason.UNEXPLAINED
