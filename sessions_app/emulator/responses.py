@@ -25,6 +25,8 @@ from sessions_app.emulator.wire_model import JsonObject
 _UNEXPECTED_CALL = "UNEXPECTED_TOOL_CALL"
 _CALLS_MADE = "Model generated function call(s)."
 _ID_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_SUMMARY_END = "\n\n\n"
+"""Ends every summary of thoughts in recorded answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class ScriptedResponse:
         return self._response(chunk)
 
     def _parts(self) -> list[JsonObject]:
-        parts = [_thought(text) for text in self.script.thoughts] if self.shows_thoughts else []
+        parts = [_thought(*self.script.thoughts)] if self.script.thoughts and self.shows_thoughts else []
         if self.script.calls:
             said = [{"text": self.script.text}] if self.script.text else []
             return [*parts, *said, *self._calls()]
@@ -207,8 +209,9 @@ def turn_token(response_id: str) -> str:
     return "v1_" + base64.urlsafe_b64encode(b"\x0a" + field + b"\x12" + field).decode().rstrip("=")
 
 
-def _thought(text: str) -> JsonObject:
-    return {"text": text, "thought": True}
+def _thought(*summaries: str) -> JsonObject:
+    """A stream has a part for each summary; an answer without one has all in its only part."""
+    return {"text": "".join(f"{summary}{_SUMMARY_END}" for summary in summaries), "thought": True}
 
 
 def _call_id(response_id: str, index: int) -> str:

@@ -55,6 +55,14 @@ def shape(value: Any) -> Any:
     return type(value).__name__
 
 
+def summaries(chunks: list[Any]) -> list[str]:
+    return [part["text"] for chunk in chunks for part in parts(chunk) if part.get("thought")]
+
+
+def blank_end(text: str) -> str:
+    return text[len(text.rstrip()) :]
+
+
 def distinct(chunks: list[Any]) -> list[Any]:
     """Shapes of chunks, each run of equal ones once."""
     shapes = [shape(chunk) for chunk in chunks]
@@ -86,6 +94,22 @@ def test_the_text_after_the_calls_of_2_5_looks_the_same(emulator: Emulator, reco
 
 def test_a_unary_text_with_thoughts_looks_the_same(emulator: Emulator, recorded: Any) -> None:
     assert shape(generate(emulator, SHOWN, NEW)) == shape(recorded(UNARY)["response_chunks"][0])
+
+
+def test_summaries_of_thoughts_end_like_recorded_ones(emulator: Emulator, recorded: Any) -> None:
+    thinking: Wire = SHOWN | {"contents": [user("/think")]}
+    streamed = summaries(stream(emulator, thinking, NEW))
+    theirs = summaries(recorded(REASONING)["response_chunks"])
+    assert len(streamed) > 1 and len(theirs) > 1
+    assert {blank_end(text) for text in streamed} == {blank_end(text) for text in theirs}
+
+
+def test_an_answer_in_one_piece_has_its_thoughts_in_one_part(emulator: Emulator, recorded: Any) -> None:
+    thinking: Wire = SHOWN | {"contents": [user("/think")]}
+    (mine,) = summaries([generate(emulator, thinking, NEW)])
+    (theirs,) = summaries(recorded(UNARY)["response_chunks"])
+    assert mine == "".join(summaries(stream(emulator, thinking, NEW)))
+    assert blank_end(mine) == blank_end(theirs)
 
 
 def test_the_framing_is_byte_for_byte_the_recorded_one(recorded: Any) -> None:
