@@ -6,17 +6,20 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
 
-from sessions_app.models import Exchange
+from sessions_app.models import Exchange, Session
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.pricing import Money, dollars
 from sessions_app.prompt.verdict import VerdictReason
 from sessions_app.wording import costs
 
+WITHOUT_END = {Outcome.UNFINISHED.value, Outcome.FAILED.value}
+"""Outcomes of answers that have no end, unless they have a finish reason."""
+
 
 def is_cut_off(exchange: Exchange) -> bool:
     """Whether the answer ended before its end: its tokens are those that the provider had counted by then."""
-    is_unfinished = exchange.outcome == Outcome.UNFINISHED.value and not exchange.finish_reason
-    return is_unfinished or exchange.verdict_figures.get("reason") == VerdictReason.CUT_OFF.value
+    is_unended = exchange.outcome in WITHOUT_END and not exchange.finish_reason
+    return is_unended or exchange.verdict_figures.get("reason") == VerdictReason.CUT_OFF.value
 
 
 def sums(through: str = "") -> dict[str, Any]:
@@ -37,11 +40,6 @@ def sums(through: str = "") -> dict[str, Any]:
         "unpriced": Count("pk", filter=no_price),
         "bounds": Count("pk", filter=_is_bound(through)),
     }
-
-
-def has_bound(exchanges: QuerySet[Exchange]) -> bool:
-    """Whether one of them cost an unknown amount more than its sum."""
-    return exchanges.filter(_is_bound()).exists()
 
 
 def _is_bound(through: str = "") -> Q:
@@ -74,6 +72,14 @@ def cost_of_sums(counted: Mapping[str, Any]) -> ShownCost:
     case = "some_unpriced" if unpriced else "bound" if counted["bounds"] else ""
     mark = costs.BOUNDS["at_least" if case else "exact"]
     return ShownCost(mark + dollars(counted["spent"]), costs.sum_title(case, unpriced))
+
+
+def cost_of_session(session: Session) -> str:
+    """What a session cost so far, with all that it caused."""
+    emulated = session.emulated_usd
+    return costs.spent(
+        session.spent_usd - emulated, emulated, unpriced=session.unpriced, cut_off=session.cut_off
+    )
 
 
 def sums_by_run(exchanges: QuerySet[Exchange]) -> dict[int, dict[str, Any]]:

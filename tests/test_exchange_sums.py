@@ -88,10 +88,22 @@ def test_a_stopped_answer_is_a_lower_bound_on_every_page(client: Client, session
     cost = cost_of(exchange).text
     page = client.get(reverse("exchanges", args=[session.public])).content.decode()
     assert cost.startswith("≥ $") and page.count(cost) >= 3  # Row, totals, whole session.
+    of_person = [reverse("outlook", args=[session.public]), reverse("spending"), session.get_absolute_url()]
+    assert_is_lower_bound(client, of_person, cost)
     admin = User.objects.create_superuser("root")
     client.force_login(admin)
-    listed = client.get(reverse("admin:sessions_app_exchange_changelist")).content.decode()
-    assert cost in listed
+    lists = ("exchange", "session", "booking", "spending")
+    of_admin = [reverse(f"admin:sessions_app_{name}_changelist") for name in lists]
+    assert_is_lower_bound(client, [*of_admin, reverse("admin:index")], cost)
+
+
+def assert_is_lower_bound(client: Client, addresses: list[str], cost: str) -> None:
+    """Nowhere is the sum without its mark, but at the scale of a drawing."""
+    for address in addresses:
+        page = client.get(address).content.decode()
+        bare = cost.removeprefix("≥ ")
+        scale = page.count(f">{bare}</text>")
+        assert page.count(cost) and page.count(bare) == page.count(cost) + scale, address
 
 
 def test_a_list_that_follows_a_run_keeps_what_the_session_cost(client: Client, session: Session) -> None:

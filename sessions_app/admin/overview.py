@@ -39,6 +39,7 @@ from sessions_app.models import (
     QueuedMessage,
     Run,
 )
+from sessions_app.models.booking import MISSING
 from sessions_app.models.origin import Origin
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource
@@ -128,7 +129,7 @@ TITLES: dict[str, Callable[[Any], str]] = {
 def booked_this_month(today: date) -> list[Row]:
     """The sums of the month until today by person, model, cause, day and source: one query for all cards."""
     month = Booking.objects.filter(day__gte=today.replace(day=1), day__lte=today).order_by()
-    return list(month.values(*TITLES, "day", "source").annotate(total=Sum("usd")))
+    return list(month.values(*TITLES, "day", "source").annotate(total=Sum("usd"), **MISSING))
 
 
 def spent_by(key: str, rows: Sequence[Row], today: date) -> list[SpentBy]:
@@ -154,14 +155,22 @@ def paid_of(rows: Sequence[Row], *, emulated: bool = False) -> list[Decimal]:
 
 
 def amount_of(rows: Sequence[Row]) -> str:
-    return costs.amount(sum(paid_of(rows)) + NOTHING, sum(paid_of(rows, emulated=True)) + NOTHING)
+    paid, emulated = (sum(paid_of(rows, emulated=emulated)) + NOTHING for emulated in (False, True))
+    return _spent(rows, paid, emulated)
+
+
+def _spent(rows: Sequence[Row], paid: Decimal, emulated: Decimal = NOTHING) -> str:
+    unpriced, cut_off = (sum(row[name] for row in rows) for name in MISSING)
+    return costs.spent(paid, emulated, unpriced=unpriced, cut_off=cut_off)
 
 
 def spent_by_day(rows: Sequence[Row], today: date) -> BarChart:
     """What was paid on each day of the month until today."""
     days = [today.replace(day=n) for n in range(1, today.day + 1)]
-    sums = [sum(paid_of([row for row in rows if row["day"] == day])) + NOTHING for day in days]
-    told = [costs.amount(usd, NOTHING) for usd in sums]
+    paid = [row for row in rows if row["source"] != MoneySource.EMULATOR]
+    by_day = [[row for row in paid if row["day"] == day] for day in days]
+    sums = [sum(paid_of(own)) + NOTHING for own in by_day]
+    told = [_spent(own, usd) for usd, own in zip(sums, by_day, strict=True)]
     return BarChart.of("Paid by day", [f"{day:%d %b}" for day in days], list(map(float, sums)), told)
 
 

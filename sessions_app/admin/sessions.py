@@ -14,6 +14,7 @@ from sessions_app.admin.content_access import ContentLinks, ReadingPage
 from sessions_app.admin.filters import ModelFilter, OwnerFilter, OwnOwnerFilter
 from sessions_app.admin.session_actions import ACTIONS
 from sessions_app.admin.session_filters import LastRunFilter, SessionErrorFilter, SessionVerdictFilter
+from sessions_app.exchange_sums import cost_of_session
 from sessions_app.models import (
     Exchange,
     ExchangeAttempt,
@@ -27,7 +28,6 @@ from sessions_app.models import (
     Turn,
 )
 from sessions_app.models.content_grant import may_read_content
-from sessions_app.wording import costs
 
 Deleted = tuple[list[Any], dict[str, int], set[str], list[str]]
 """What ModelAdmin.get_deleted_objects returns: rows, counts by model, missing permissions, protected rows."""
@@ -144,7 +144,7 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
 
     @admin.display(ordering="spent_usd")
     def cost(self, session: Session) -> str:
-        return costs.amount(session.spent_usd - session.emulated_usd, session.emulated_usd)
+        return cost_of_session(session)
 
     @admin.display
     def last_error(self, session: Any) -> str:

@@ -86,6 +86,7 @@ class SpendingAdmin(RecordAdmin):
         "source",
         "exchanges",
         "unpriced",
+        "cut_off",
         "cached",
         "answers",
         "caches_cost",
@@ -105,7 +106,7 @@ class SpendingAdmin(RecordAdmin):
 
     @admin.display(ordering="usd", description="answers")
     def answers(self, row: Spending) -> str:
-        return dollars(row.usd)
+        return costs.lower_bound(row.unpriced, row.cut_off) + dollars(row.usd)
 
     @admin.display(description="caches")
     def caches_cost(self, row: Spending) -> str:
@@ -113,7 +114,7 @@ class SpendingAdmin(RecordAdmin):
 
     @admin.display(description="sum")
     def sum(self, row: Spending) -> str:
-        return dollars(row.total)
+        return costs.spent(row.total, unpriced=row.unpriced, cut_off=row.cut_off)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -151,7 +152,7 @@ class BookingAdmin(RecordAdmin):
 
     @admin.display(ordering="usd", description="cost")
     def cost(self, row: Booking) -> str:
-        return dollars(row.usd)
+        return costs.spent(row.usd or Decimal(0), unpriced=row.lacks_price, cut_off=row.cut_off)
 
 
 def totals_of(rows: QuerySet[Spending]) -> list[tuple[str, int, str]]:
@@ -165,8 +166,16 @@ def totals_of(rows: QuerySet[Spending]) -> list[tuple[str, int, str]]:
         count=Sum("exchanges"),
         paid=Coalesce(Sum(amount, filter=~is_emulated), NOTHING),
         emulated=Coalesce(Sum(amount, filter=is_emulated), NOTHING),
+        without_price=Sum("unpriced"),
+        without_end=Sum("cut_off"),
     )
     return [
-        (one["owner__username"] or "", one["count"], costs.amount(one["paid"], one["emulated"]))
+        (
+            one["owner__username"] or "",
+            one["count"],
+            costs.spent(
+                one["paid"], one["emulated"], unpriced=one["without_price"], cut_off=one["without_end"]
+            ),
+        )
         for one in sums.order_by("-paid", "-emulated")[:100]
     ]

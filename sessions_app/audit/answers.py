@@ -18,6 +18,8 @@ class Answer:
     model: str = ""
     response_id: str = ""
     has_parts: bool = False
+    is_blocked: bool = False
+    """The provider refused the prompt: such an answer has no finish reason."""
     queries: set[str] = field(default_factory=set)
     """What the provider searched for, without empty ones."""
     kept_searches: int | None = None
@@ -42,6 +44,8 @@ def answer_of(chunks: Iterable[bytes]) -> Answer:
         # A chunk of Vertex may hold nothing but its traffic type.
         if isinstance(usage, dict) and usage and ("totalTokenCount" in usage or not answer.usage):
             answer.usage = usage
+        feedback = chunk.get("promptFeedback")
+        answer.is_blocked |= isinstance(feedback, dict) and bool(_text(feedback, "blockReason"))
         answer.model = _text(chunk, "modelVersion") or answer.model
         answer.response_id = _text(chunk, "responseId") or answer.response_id
         for candidate in _first(chunk):

@@ -140,8 +140,17 @@ def _answer_findings(
     yield MoneyFigure.BOOKED_PRICE, booking["price_id"], due
     searched = searched_by(tables, exchange, booking, answer)
     yield MoneyFigure.SEARCH_PRICE, booking["search_price_id"], searched.price
+    yield MoneyFigure.BOOKED_CUT_OFF, booking["cut_off"], _is_cut_off(exchange, answer)
     yield MoneyFigure.SEARCHES, (exchange["searches"] or 0, booking["searches"]), searched.counts
     yield from _amount_findings(booking, counts, tables.prices.get(due or 0), searched.usd)
+
+
+def _is_cut_off(exchange: Row, answer: Answer) -> bool:
+    """By the chunks. The stored reason tells whether one with its end was lost before it was recorded."""
+    ended = bool(answer.finish_reason or answer.is_blocked)
+    if exchange["dialect"] != "gemini":
+        ended = bool(exchange["finish_reason"]) or exchange["outcome"] not in ("unfinished", "failed")
+    return not ended or exchange["verdict_figures"].get("reason") == "cut_off"
 
 
 def searched_by(tables: PriceRows, exchange: Row, booking: Row, answer: Answer) -> Searched:

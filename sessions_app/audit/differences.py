@@ -48,6 +48,7 @@ class MoneyFigure(StrEnum):
     BOOKED_MODEL = "booked_model"
     BOOKED_PRICE = "booked_price"
     BOOKED_TOKENS = "booked_tokens"
+    BOOKED_CUT_OFF = "booked_cut_off"
     BOOKED_USD = "booked_usd"
     SEARCHES = "searches"
     SEARCH_PRICE = "search_price"

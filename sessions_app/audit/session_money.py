@@ -77,7 +77,9 @@ def _kept(booked: BookingRows, exchange: Row) -> Answer:
     return Answer(
         usage=exchange["usage"],
         model=exchange["served_model"],
+        finish_reason=exchange["finish_reason"],
         has_parts=is_booked,
+        is_blocked=exchange["outcome"] == "blocked",
         kept_searches=exchange["searches"] or 0,
     )
 

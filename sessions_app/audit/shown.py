@@ -27,12 +27,13 @@ class ShownLedger:
 
 
 class CauseMoney(NamedTuple):
-    """What one cause cost: known money, bookings, and those of them without a price."""
+    """What one cause cost: known money, bookings, those of them without a price, and of cut-off answers."""
 
     cause: str
     usd: Decimal
     bookings: int
     unpriced: int
+    cut_off: int
 
 
 class Loss(NamedTuple):

@@ -10,6 +10,7 @@ from sessions_app.capture.captured_history import RememberedHistories, advance
 from sessions_app.capture.framing import CutAnswer, cut_answer
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.errors import GatewayError
+from sessions_app.exchange_sums import is_cut_off
 from sessions_app.gemini.error_mapping import error_of_answer
 from sessions_app.gemini.routes import endpoint_of, route_from
 from sessions_app.models import (
@@ -149,7 +150,7 @@ def judge(
 
 
 def _set_account(exchange: Exchange, reply: Reply, *, is_cut: bool, has_chunks: bool) -> None:
-    comparison = account_for(exchange, reply, is_cut=is_cut)
+    comparison = account_for(exchange, reply, is_cut=is_cut or is_cut_off(exchange))
     entry = CacheEntry.objects.filter(fingerprint=exchange.fingerprint, name=exchange.cache_name).first()
     if exchange.cache_name and entry is not None and has_chunks:
         CacheEntry.objects.note_use(entry.pk, exchange)

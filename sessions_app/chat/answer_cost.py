@@ -43,7 +43,7 @@ def _total(each: Sequence[Money | None]) -> str:
     """The formatted sum; a lower bound if an amount is missing, never 0 for an unknown one."""
     known = [money for money in each if money is not None]
     if not known:
-        return "cost unknown"
+        return costs.UNKNOWN
     emulated = _sum(money for money in known if money.source is MoneySource.EMULATOR)
     is_bound = len(known) < len(each) or any(money.is_bound for money in known)
     bound = "at_least" if is_bound else "estimated" if any(money.estimated for money in known) else "exact"

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from sessions_app.chat.forecast_rows import newest_exchange, usable_cache
 from sessions_app.context.model_lookup import facts_of
+from sessions_app.exchange_sums import cost_of_session
 from sessions_app.models import Booking, CacheEntry, Exchange, Price, Session
 from sessions_app.prompt.caching import EXPIRY_MARGIN, VerdictCode
 from sessions_app.prompt.pricing import Budget, Money, Rates, cost, creation_cost
@@ -208,13 +209,7 @@ class CostForecast:
     @property
     def spent(self) -> str:
         """Cost of the session so far; a lower bound if prices are missing."""
-        session = self.session
-        if session.unpriced and not session.spent_usd:
-            return "cost unknown"
-        paid = session.spent_usd - session.emulated_usd
-        return costs.amount(
-            paid, session.emulated_usd, costs.BOUNDS["at_least" if session.unpriced else "exact"]
-        )
+        return cost_of_session(self.session)
 
     @property
     def causes(self) -> str:

@@ -1,7 +1,7 @@
 """A person's spending by month, as a page and as CSV."""
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -16,6 +16,7 @@ from django.utils.dateparse import parse_date
 from django.views.decorators.http import require_GET
 
 from sessions_app.chat.spending_chart import MonthByCause
+from sessions_app.exchange_sums import cost_of_session
 from sessions_app.models import Booking, Session, Spending
 from sessions_app.prompt.pricing import Budget, MoneySource
 from sessions_app.runs.budgets import Spender
@@ -39,20 +40,30 @@ CSV_COLUMNS = (
     "caches",
     "cache_usd",
     "storage_usd",
+    "cut_off",
 )
+
+COSTS = ("spent_usd", "emulated_usd", "unpriced", "cut_off")
+"""The columns of sessions that `cost_of_session` reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class DaySpending:
-    """The bookings of one day, one row per model."""
+    """The bookings of one day, one row per model and source."""
 
     day: date
     rows: tuple[Spending, ...]
 
     @property
     def amount(self) -> str:
-        emulated = sum((row.total for row in self.rows if row.is_emulated), Decimal(0))
-        return costs.amount(sum((row.total for row in self.rows), Decimal(0)) - emulated, emulated)
+        return amount_of(self.rows)
+
+    @property
+    def priced_rows(self) -> list[tuple[Spending, str]]:
+        """Each row with its sum."""
+        return [
+            (row, costs.spent(row.total, unpriced=row.unpriced, cut_off=row.cut_off)) for row in self.rows
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +121,15 @@ class SpendingPage:
 
     @property
     def amount(self) -> str:
-        return costs.amount(self.usd, self.emulated_usd)
+        return amount_of(self.rows)
 
     @property
     def unpriced(self) -> int:
         return sum(row.unpriced for row in self.rows)
+
+    @property
+    def cut_off(self) -> int:
+        return sum(row.cut_off for row in self.rows)
 
     @property
     def earlier(self) -> date:
@@ -126,12 +141,19 @@ class SpendingPage:
         return following if following <= timezone.now().date() else None
 
 
+def amount_of(rows: Sequence[Spending]) -> str:
+    """What was paid, and what the emulator's answers would have cost."""
+    emulated = sum((row.total for row in rows if row.is_emulated), Decimal(0))
+    paid = sum((row.total for row in rows), Decimal(0)) - emulated
+    unpriced, cut_off = sum(row.unpriced for row in rows), sum(row.cut_off for row in rows)
+    return costs.spent(paid, emulated, unpriced=unpriced, cut_off=cut_off)
+
+
 def dearest(owner_id: int | None) -> Iterator[SessionCost]:
     rows = Session.objects.filter(owner_id=owner_id, deleted_at=None, spent_usd__gt=0)
-    named = rows.order_by("-spent_usd").only("public", "title", "spent_usd", "emulated_usd")
+    named = rows.order_by("-spent_usd").only("public", "title", *COSTS)
     for session in named[:SESSION_LIMIT]:
-        paid = session.spent_usd - session.emulated_usd
-        yield SessionCost(session, costs.amount(paid, session.emulated_usd))
+        yield SessionCost(session, cost_of_session(session))
 
 
 def bookings_of(owner_id: int | None, month: date) -> Iterable[Spending]:

@@ -131,9 +131,7 @@ def added(sums: Iterable[CauseSum]) -> list[CauseSum]:
     found: dict[SpendingCause, CauseSum] = {}
     for one in sums:
         so_far = found.get(one.cause, CauseSum(one.cause, Decimal(0), 0))
-        found[one.cause] = CauseSum(
-            one.cause, so_far.usd + one.usd, so_far.bookings + one.bookings, so_far.unpriced + one.unpriced
-        )
+        found[one.cause] = so_far.plus(one)
     return [found[cause] for cause in SpendingCause if cause in found]
 
 

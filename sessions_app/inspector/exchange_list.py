@@ -62,7 +62,7 @@ def list_exchanges(session: Session, params: Any) -> ExchangeList:
     return ExchangeList(
         page=page,
         lines=lines,
-        totals=totals | session_totals(session, totals),
+        totals=totals | session_totals(session),
         filters=filters,
         is_cut=matches.is_cut,
         still=None if is_live else StillList.of(session, filters),

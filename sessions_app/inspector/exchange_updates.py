@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import Http404
 
 from sessions_app.inspector.exchange_list import totals_of
@@ -47,15 +46,10 @@ def updates_of(session: Session, seen: ListState) -> ExchangeUpdates | None:
     return ExchangeUpdates(
         fresh=[group for group in groups if _is_new(group, seen)],
         changed=[group for group in groups if not _is_new(group, seen)],
-        totals=_totals(session, own) if groups else {},
+        totals=totals_of(own) | session_totals(session) if groups else {},
         state=_state_after(seen, groups, refused=refused, active=active),
         is_stale=refused != seen.refused or (seen.is_empty and bool(groups)) or _is_too_much(groups, seen),
     )
-
-
-def _totals(session: Session, own: QuerySet[Exchange]) -> dict[str, Any]:
-    counted = totals_of(own)
-    return counted | session_totals(session, counted)
 
 
 def _state_after(seen: ListState, groups: list[RunGroup], *, refused: int, active: bool) -> ListState:

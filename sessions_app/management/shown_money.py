@@ -62,4 +62,4 @@ def _days(month: MonthByCause) -> Iterator[tuple[tuple[date, str], CauseMoney]]:
 
 
 def _cause(one: CauseSum) -> CauseMoney:
-    return CauseMoney(one.cause.value, one.usd, one.bookings, one.unpriced)
+    return CauseMoney(one.cause.value, one.usd, one.bookings, one.unpriced, one.cut_off)

@@ -28,6 +28,9 @@ NO_MONEY = Decimal(0)
 LACKS_PRICE = Q(usd=None) | Q(searches__gt=0, search_price=None)
 """`Booking.lacks_price` of rows."""
 
+MISSING = {"unpriced": Count("pk", filter=LACKS_PRICE), "cut_off": Count("pk", filter=Q(cut_off=True))}
+"""By the column of sums that counts them: bookings that cost more than their sum says."""
+
 
 class BookingQuerySet(models.QuerySet["Booking"]):
     @transaction.atomic(savepoint=False)
@@ -72,14 +75,17 @@ class BookingQuerySet(models.QuerySet["Booking"]):
     def _sums(self, *keys: str) -> list[tuple[Any, ...]]:
         """(value of each key, CauseSum), in the order of the keys and of `SpendingCause`."""
         sums = self.order_by().values(*keys, "cause")
-        found = sums.annotate(
-            total=Sum("usd"), bookings=Count("pk"), unpriced=Count("pk", filter=LACKS_PRICE)
-        )
+        found = sums.annotate(total=Sum("usd"), bookings=Count("pk"), **MISSING)
         causes = list(SpendingCause)
         rows = [
             (
                 *(one[key] for key in keys),
-                CauseSum(SpendingCause(one["cause"]), exact(one["total"]), one["bookings"], one["unpriced"]),
+                CauseSum(
+                    SpendingCause(one["cause"]),
+                    exact(one["total"]),
+                    one["bookings"],
+                    *(one[name] for name in MISSING),
+                ),
             )
             for one in found
         ]
@@ -105,6 +111,9 @@ class Booking(models.Model):
     source = models.CharField(max_length=8, choices=SOURCES, default=MoneySource.UNKNOWN.value)
     usd = models.DecimalField(
         max_digits=16, decimal_places=8, null=True, help_text="Null: the price is unknown."
+    )
+    cut_off = models.BooleanField(
+        default=False, help_text="Its answer was not received to its end: tokens and sum are lower bounds."
     )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     cached_tokens = models.PositiveBigIntegerField(default=0)
@@ -182,7 +191,7 @@ def _add_to_session(key: int, own: Sequence[Booking], head: "Turn | None") -> bo
     return bool(_added_with_head.run(session=key, **amounts, head=head.pk, updated_at=changes["updated_at"]))
 
 
-SESSION_SUMS = ("spent_usd", "emulated_usd", "unpriced", "prompt_tokens", "cached_tokens")
+SESSION_SUMS = ("spent_usd", "emulated_usd", *MISSING, "prompt_tokens", "cached_tokens")
 
 
 def _adding(*replaced: str) -> "tuple[models.QuerySet[Session], dict[str, Any]]":
@@ -204,6 +213,7 @@ def _session_amounts(own: Sequence[Booking], sign: int = 1) -> dict[str, int | D
         "spent_usd": sign * sum_of(own),
         "emulated_usd": sign * sum_of(one for one in own if one.is_emulated),
         "unpriced": sign * sum(one.lacks_price for one in own),
+        "cut_off": sign * sum(one.cut_off for one in own),
         "prompt_tokens": sign * sum(one.prompt_tokens for one in asked),
         "cached_tokens": sign * sum(one.cached_tokens for one in asked),
     }
@@ -234,6 +244,7 @@ def _day_amounts(own: Sequence[Booking]) -> dict[str, int | Decimal]:
     return {
         "exchanges": len(asked),
         "unpriced": sum(one.lacks_price for one in own),
+        "cut_off": sum(one.cut_off for one in own),
         "prompt_tokens": sum(one.prompt_tokens for one in asked),
         "cached_tokens": sum(one.cached_tokens for one in asked),
         "output_tokens": sum(one.output_tokens for one in asked),

@@ -63,6 +63,9 @@ class Spending(models.Model):
     source = models.CharField(max_length=8, choices=SOURCES, default=MoneySource.UNKNOWN.value)
     exchanges = models.PositiveIntegerField(default=0)
     unpriced = models.PositiveIntegerField(default=0, help_text="Bookings whose price is unknown.")
+    cut_off = models.PositiveIntegerField(
+        default=0, help_text="Bookings of answers that were not received to their end."
+    )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     cached_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
@@ -98,8 +101,8 @@ class Spending(models.Model):
 
 
 AMOUNTS = (
-    *("exchanges", "unpriced", "prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens"),
-    *("usd", "caches", "cache_usd", "storage_usd"),
+    *("exchanges", "unpriced", "cut_off", "prompt_tokens", "cached_tokens", "output_tokens"),
+    *("thought_tokens", "usd", "caches", "cache_usd", "storage_usd"),
 )
 """The columns that bookings are added to."""
 

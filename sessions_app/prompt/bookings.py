@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Self
 
 from sessions_app.prompt.pricing import SMALLEST
 from sessions_app.prompt.stored import Code
@@ -27,12 +28,24 @@ OF_CACHES = frozenset({SpendingCause.CACHE_MADE, SpendingCause.CACHE_KEPT})
 
 @dataclass(frozen=True, slots=True)
 class CauseSum:
-    """What was booked for one cause. `unpriced` bookings are not in `usd`."""
+    """What was booked for one cause. `unpriced` bookings are not in `usd`; those of answers that were
+    `cut_off` are in it with what was counted by then.
+    """
 
     cause: SpendingCause
     usd: Decimal
     bookings: int
     unpriced: int = 0
+    cut_off: int = 0
+
+    def plus(self, other: Self) -> Self:
+        return replace(
+            self,
+            usd=self.usd + other.usd,
+            bookings=self.bookings + other.bookings,
+            unpriced=self.unpriced + other.unpriced,
+            cut_off=self.cut_off + other.cut_off,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def account_for(
         searched = _searches_of(exchange, reply)
         money = pricing.cost(usage, rates, searched.charged) if rates else None
         bound = replace(money, at_least=is_cut, estimated=is_estimated) if money else None
-        book_cost(exchange, price, usage, bound, head, searched=searched)
+        book_cost(exchange, price, usage, bound, head, searched=searched, is_cut=is_cut)
     elif head is not None:
         exchange.run.session.advance(head)
     return comparison
@@ -91,6 +91,7 @@ def book_cost(
     head: Turn | None = None,
     *,
     searched: Searched = NOT_SEARCHED,
+    is_cut: bool = False,
 ) -> None:
     """Sets the cost and books it: three statements, five for the first of a day, one more in a retry.
 
@@ -110,6 +111,7 @@ def book_cost(
         exchange=exchange,
         day=day,
         usd=exchange.usd,
+        cut_off=is_cut,
         prompt_tokens=usage.prompt,
         cached_tokens=min(usage.cached, usage.prompt),
         output_tokens=usage.output,

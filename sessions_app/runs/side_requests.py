@@ -165,8 +165,8 @@ class Paying:
     reserved: Reservation | None
 
     @transaction.atomic
-    def book(self, reply: Reply) -> Decimal | None:
-        """Books tokens and cost, also of a failed draft; returns the cost."""
+    def book(self, reply: Reply, *, is_cut: bool = False) -> Decimal | None:
+        """Books tokens and cost, also of a failed draft; returns the cost. `is_cut`: as in `account_for`."""
         session, usage = self.session, reply.usage
         today, reported = timezone.now().date(), storable(reply.model_version, 80)
         price = price_of_served(session.model, reported, today)
@@ -179,6 +179,7 @@ class Paying:
             model=serving_model(session.model, reported, today),
             day=today,
             usd=usd,
+            cut_off=is_cut,
             prompt_tokens=usage.prompt,
             cached_tokens=min(usage.cached, usage.prompt),
             output_tokens=usage.output,
@@ -192,7 +193,7 @@ class Paying:
         """Books what the provider had counted when an answer broke off or took too long."""
         heard = progress.folder.reply()
         if heard.usage.raw:
-            self.book(heard)
+            self.book(heard, is_cut=True)
         else:
             self._release()
 

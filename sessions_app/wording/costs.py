@@ -68,6 +68,8 @@ BOUNDS = {"exact": "", "estimated": "≈ ", "at_least": "≥ "}
 
 NO_SUM = "–"
 
+UNKNOWN = "cost unknown"
+
 SUM_TITLES = {
     "": "",
     "uncounted": "The provider counted nothing",
@@ -153,6 +155,20 @@ def billed(code: BilledAs, cached: int, new: int) -> str:
     return BILLED[code].format(cached=cached, new=new)
 
 
+def spent(paid: Decimal, emulated: Decimal = Decimal(0), *, unpriced: int, cut_off: int) -> str:
+    """What bookings sum up to; unknown where none of them has a price. Some are without one, some of answers
+    that were not received to their end: these cost more.
+    """
+    if unpriced and not paid and not emulated:
+        return UNKNOWN
+    return amount(paid, emulated, lower_bound(unpriced, cut_off))
+
+
+def lower_bound(*missing: int) -> str:
+    """The mark before a sum; `missing` are numbers of what cost more than it says."""
+    return BOUNDS["at_least" if any(missing) else "exact"]
+
+
 def amount(paid: Decimal, emulated: Decimal, bound: str = "") -> str:
     """What was paid, and what the emulator's answers would have cost; `bound` is a mark of `BOUNDS`."""
     case = "both" if paid and emulated else "emulated" if emulated else "paid"
@@ -166,11 +182,11 @@ def cause_sums(sums: Iterable[CauseSum]) -> str:
 
 
 def known_usd(usd: Decimal, sums: Sequence[CauseSum]) -> str:
-    """A sum of bookings; a lower bound where some have no price, unknown where none has one."""
-    unpriced = sum(one.unpriced for one in sums)
+    """A sum of bookings; a lower bound where some cost more, unknown where none has a price."""
+    unpriced, cut_off = sum(one.unpriced for one in sums), sum(one.cut_off for one in sums)
     if unpriced and unpriced == sum(one.bookings for one in sums):
         return dollars(None)
-    return (BOUNDS["at_least"] if unpriced else "") + dollars(usd)
+    return lower_bound(unpriced, cut_off) + dollars(usd)
 
 
 def title_of(cause: SpendingCause) -> str:

@@ -9,7 +9,7 @@ import pytest
 from sessions_app.audit.differences import MoneyFigure
 from sessions_app.inspector.losses import CauseLoss, Losses
 from sessions_app.inspector.session_cost import causes_of
-from sessions_app.models import Price, Session
+from sessions_app.models import Booking, Price, Session
 from sessions_app.prompt.billing import ItemChange, share_out
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource, Rates
@@ -68,6 +68,9 @@ def test_each_broken_rule_of_a_page_is_noticed(
     assert figures(session) == noticed
 
 
+booking_of = Booking.of
+
+
 def first_tier(price: Price, _: int) -> Rates:
     return Rates(price.input, price.cached, price.output, price.storage)
 
@@ -88,6 +91,11 @@ RULES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
         "sessions_app.runs.cache_bookings.source_of_cache",
         lambda name, session, route: MoneySource.EMULATOR,
         {F_.BOOKED_SOURCE},
+    ),
+    "end": (
+        "sessions_app.runs.accounting.Booking.of",
+        lambda *terms, **facts: booking_of(*terms, **facts | {"cut_off": True}),
+        {F_.BOOKED_CUT_OFF},
     ),
     "storage": (
         "sessions_app.prompt.pricing.storage_cost",

@@ -3,9 +3,12 @@
 import orjson
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
 
 from sessions_app.capture.captured_answer import RELAY_ERROR
 from sessions_app.error_codes import CaptureFault
+from sessions_app.exchange_sums import cost_of
 from sessions_app.models import Booking, CaptureAddress, Exchange, Run
 from tests.capture.answers import MODEL, Asking, audited, calls, counted, event, says
 from tests.capture.conversations import body_of, user
@@ -93,6 +96,19 @@ def test_a_stream_of_an_error_alone(program: Asking) -> None:
     error = {"error": {"code": 500, "message": "Internal error.", "status": "INTERNAL"}}
     exchange = program.exchange(ASKED, event(orjson.dumps(error)))
     assert exchange.run.status == Run.Status.FAILED and not exchange.turns.exists() and not audited()
+
+
+ERROR = {"error": {"code": 500, "message": "Internal error.", "status": "INTERNAL"}}
+
+
+@pytest.mark.parametrize("rest", [b"", event(orjson.dumps(ERROR))], ids=["nothing more", "an error"])
+def test_what_an_answer_cost_that_has_no_end_is_a_lower_bound(
+    program: Asking, client: Client, rest: bytes
+) -> None:
+    exchange = program.exchange(ASKED, event(text_chunk("Double ", usage=counted(9_000))) + rest)
+    assert exchange.usd and Booking.objects.get().cut_off and not audited()
+    listed = client.get(reverse("capture")).content.decode()
+    assert cost_of(exchange).text.startswith("≥ $") and f">{cost_of(exchange).text}<" in listed
 
 
 @pytest.mark.parametrize("fault", [CaptureFault.CLIENT_LEFT, CaptureFault.BROKEN_OFF])

@@ -62,11 +62,14 @@ def test_the_page_shows_days_models_and_the_sum(client: Client, alice: User) -> 
     assert "$0.8750" in page and "gemini-3-flash-preview" in page and "Dear one" in page
 
 
-def make_booked(owner: User, cause: SpendingCause, usd: str, *, emulated: bool = False) -> Session:
+def make_booked(
+    owner: User, cause: SpendingCause, usd: str, *, emulated: bool = False, **facts: Any
+) -> Session:
     session = make_session(owner)
     source = MoneySource.EMULATOR if emulated else MoneySource.PROVIDER
     day = timezone.now().date()
-    Booking.objects.book(Booking.of(session, cause, source, None, model="m", day=day, usd=Decimal(usd)))
+    booking = Booking.of(session, cause, source, None, model="m", day=day, usd=Decimal(usd), **facts)
+    Booking.objects.book(booking)
     return session
 
 
@@ -102,7 +105,20 @@ def test_budgets_are_shown_with_who_can_change_them(client: Client, alice: User)
 def test_an_unknown_price_is_never_shown_as_nothing(client: Client, alice: User) -> None:
     make_booking(alice, usd=0, unpriced=2)
     page = client.get(reverse("spending")).content.decode()
-    assert ">unknown<" in page and "At least this much" in page
+    assert ">cost unknown<" in page and "At least this much" in page
+
+
+def test_what_was_not_received_to_its_end_makes_a_lower_bound_of_every_sum(
+    client: Client, alice: User
+) -> None:
+    make_booked(alice, SpendingCause.ANSWER, "0.25", cut_off=True)
+    page = client.get(reverse("spending")).content.decode()
+    scale = page.count(">$0.2500</text>")
+    # Of the month, of the day by cause and by model, of the drawing and of the chat.
+    assert page.count("$0.2500") == page.count("≥ $0.2500") + scale >= 7
+    assert "1 answer was not received to its end" in page and "1 cut off" in page
+    rows = list(csv.DictReader(io.StringIO(client.get(reverse("spending-csv")).content.decode())))
+    assert [row["cut_off"] for row in rows] == ["1"]
 
 
 def test_other_peoples_spending_does_not_exist(stranger: Client, alice: User) -> None:

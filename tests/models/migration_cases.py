@@ -188,6 +188,12 @@ def sums_of_sessions_and_days_are_those_of_their_bookings() -> None:
     assert all(booked_usd[one.pk] == one.usd for one in priced)
 
 
+def answers_without_their_end_are_bounds_in_every_sum() -> None:
+    assert_sums_agree()
+    bounds = set(Exchange.objects.filter(money__at_least=True).values_list("pk", flat=True))
+    assert bounds and set(Booking.objects.filter(cut_off=True).values_list("exchange", flat=True)) == bounds
+
+
 def no_old_call_is_of_unknown_outcome() -> None:
     assert not ToolCall.objects.filter(may_have_run=True).exists()
 
@@ -377,6 +383,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
+    "0114_cut_off_bookings": answers_without_their_end_are_bounds_in_every_sum,
     "0113_redundant_indexes": each_session_of_an_exchange_is_in_one_index,
     "0112_prompt_templates_of_assistants": no_assistant_brings_examples,
     "0111_mcp_servers": no_old_run_has_waited_for_a_person,

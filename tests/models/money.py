@@ -25,17 +25,20 @@ def assert_sessions_agree(bookings: list[Booking]) -> None:
         own = [one for one in bookings if one.session_id == session.pk]
         assert session.spent_usd == sum((one.usd or NOTHING for one in own), NOTHING)
         assert session.emulated_usd == sum((one.usd or NOTHING for one in own if one.is_emulated), NOTHING)
+        assert session.cut_off == sum(one.cut_off for one in own)
 
 
 def assert_days_agree(bookings: list[Booking]) -> None:
-    booked: dict[Any, list[Decimal]] = defaultdict(lambda: [NOTHING] * 3)
+    booked: dict[Any, list[Decimal]] = defaultdict(lambda: [NOTHING] * 4)
     for one in bookings:
         kind = 0 if one.cause not in OF_CACHES else 1 if one.cause == "cache_made" else 2
-        booked[one.owner_id, one.day, one.model, one.source][kind] += one.usd or NOTHING
-    held: dict[Any, list[Decimal]] = defaultdict(lambda: [NOTHING] * 3)
+        sums = booked[one.owner_id, one.day, one.model, one.source]
+        sums[kind] += one.usd or NOTHING
+        sums[3] += one.cut_off
+    held: dict[Any, list[Decimal]] = defaultdict(lambda: [NOTHING] * 4)
     for row in Spending.objects.all():
         sums = held[row.owner_id, row.day, row.model, row.source]
-        for kind, usd in enumerate((row.usd, row.cache_usd, row.storage_usd)):
-            sums[kind] += usd
+        for kind, amount in enumerate((row.usd, row.cache_usd, row.storage_usd, Decimal(row.cut_off))):
+            sums[kind] += amount
     keys = booked.keys() | held.keys()
     assert {key: booked[key] for key in keys} == {key: held[key] for key in keys}

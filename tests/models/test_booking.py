@@ -129,6 +129,7 @@ class Play:
         self.chance, self.people = random.Random(seed), people
         self.sessions = [make_session(one) for one in people for _ in range(2)]
         self.caches: list[KeptCache] = []
+        self.cut_off = 0
 
     def session(self) -> Session:
         """The row as some process read it, which may be gone by now."""
@@ -147,7 +148,9 @@ class Play:
         exchange.started_at -= timedelta(days=self.chance.randrange(3))
         if self.chance.random() < 0.2:
             exchange.resend_of = session.exchanges.first()
-        account_for(exchange, reply(), is_cut=self.chance.random() < 0.2)
+        is_cut = self.chance.random() < 0.2
+        self.cut_off += is_cut
+        account_for(exchange, reply(), is_cut=is_cut)
         exchange.save()
 
     def side_request(self) -> None:
@@ -197,6 +200,7 @@ def test_all_sums_agree_to_the_last_digit(alice: User, bob: User, seed: int) -> 
             assert team_total() == before
     counted = sum(row.unpriced for row in Spending.objects.all())
     assert counted == Booking.objects.filter(usd=None).count()
+    assert sum(row.cut_off for row in Spending.objects.all()) == play.cut_off
     assert Booking.objects.exists()
 
 

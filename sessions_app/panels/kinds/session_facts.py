@@ -3,7 +3,7 @@
 from django.db.models import Count, Q, Sum
 
 from sessions_app.models import Booking, HistoryChunk, Session
-from sessions_app.models.booking import LACKS_PRICE, exact
+from sessions_app.models.booking import MISSING, exact
 from sessions_app.panels.base import PanelInputs, PanelKind, PanelValue
 from sessions_app.panels.gauge_reading import read_gauge
 from sessions_app.panels.house import DropHistory, SwitchPanel
@@ -43,17 +43,17 @@ class Statistics(PanelKind[PanelRow]):
 
 def money_of(session: Session) -> dict[str, str | int]:
     """The sums of its bookings that are not 0. `usd` was paid, `usd_emulated` would have been; of `unpriced`
-    bookings the price is unknown.
+    bookings the price is unknown, and those of answers that were `cut_off` are lower bounds.
     """
     is_emulated = Q(source=MoneySource.EMULATOR)
     sums = Booking.objects.filter(session=session).aggregate(
         paid=Sum("usd", filter=~is_emulated),
         emulated=Sum("usd", filter=is_emulated),
-        unpriced=Count("pk", filter=LACKS_PRICE),
+        **MISSING,
     )
     known = {"usd": sums["paid"], "usd_emulated": sums["emulated"]}
     told: dict[str, str | int] = {name: f"{exact(usd):.6f}" for name, usd in known.items() if usd}
-    return told | ({"unpriced": sums["unpriced"]} if sums["unpriced"] else {})
+    return told | {name: sums[name] for name in MISSING if sums[name]}
 
 
 class ToolSwitches(PanelKind[PanelRow]):
