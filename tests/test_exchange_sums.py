@@ -39,9 +39,9 @@ def answered(session: Session, **fields: Any) -> Exchange:
     ("fields", "text", "case"),
     [
         (EXACT, "$0.0021", ""),
-        (CUT_OFF, "≥ $0.0021", "bound"),
-        (SEARCHED, "≥ $0.0021", "bound"),
-        (ESTIMATED, "≈ $0.0021", "estimated"),
+        (CUT_OFF, "≥\xa0$0.0021", "bound"),
+        (SEARCHED, "≥\xa0$0.0021", "bound"),
+        (ESTIMATED, "≈\xa0$0.0021", "estimated"),
         (UNPRICED, "–", "unpriced"),
         (REFUSED, "–", "uncounted"),
         ({**REFUSED, "ended_at": None}, "–", ""),
@@ -59,10 +59,10 @@ def test_the_cost_of_one_says_how_sure_it_is(
     [
         ([EXACT], "$0.0042", ""),
         ([EXACT, REFUSED], "$0.0042", ""),
-        ([CUT_OFF], "≥ $0.0042", "bound"),
-        ([SEARCHED], "≥ $0.0042", "bound"),
-        ([UNPRICED], "≥ $0.0021", "some_unpriced"),
-        ([UNPRICED, CUT_OFF], "≥ $0.0042", "some_unpriced"),
+        ([CUT_OFF], "≥\xa0$0.0042", "bound"),
+        ([SEARCHED], "≥\xa0$0.0042", "bound"),
+        ([UNPRICED], "≥\xa0$0.0021", "some_unpriced"),
+        ([UNPRICED, CUT_OFF], "≥\xa0$0.0042", "some_unpriced"),
     ],
 )
 def test_a_sum_is_a_lower_bound_where_one_is_or_has_no_price(
@@ -87,7 +87,7 @@ def test_a_stopped_answer_is_a_lower_bound_on_every_page(client: Client, session
     exchange = factories.stop_answer(session, bodies).exchanges.get()
     cost = cost_of(exchange).text
     page = client.get(reverse("exchanges", args=[session.public])).content.decode()
-    assert cost.startswith("≥ $") and page.count(cost) >= 3  # Row, totals, whole session.
+    assert cost.startswith("≥\xa0$") and page.count(cost) >= 3  # Row, totals, whole session.
     of_person = [reverse("outlook", args=[session.public]), reverse("spending"), session.get_absolute_url()]
     assert_is_lower_bound(client, of_person, cost)
     admin = User.objects.create_superuser("root")
@@ -101,7 +101,7 @@ def assert_is_lower_bound(client: Client, addresses: list[str], cost: str) -> No
     """Nowhere is the sum without its mark, but at the scale of a drawing."""
     for address in addresses:
         page = client.get(address).content.decode()
-        bare = cost.removeprefix("≥ ")
+        bare = cost.removeprefix("≥\xa0")
         scale = page.count(f">{bare}</text>")
         assert page.count(cost) and page.count(bare) == page.count(cost) + scale, address
 
@@ -120,4 +120,4 @@ def test_the_whole_session_is_a_lower_bound_whatever_is_listed(client: Client, s
     factories.stop_answer(session, [factories.text_chunk("It is", usage=factories.USAGE)])
     address = reverse("exchanges", args=[session.public])
     for listed in ("", "?end=answered", "?sort=oldest"):
-        assert "the whole session ≥ $" in client.get(address + listed).content.decode()
+        assert "the whole session ≥\xa0$" in client.get(address + listed).content.decode()

@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from sessions_app.models import Exchange
 from sessions_app.prompt.pricing import dollars
-from sessions_app.wording import verdicts
+from sessions_app.wording import costs, verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def shown_sum(usd: Decimal, *, is_whole: bool) -> str:
     """A lower bound where something is unknown; a sum of nothing known is unknown."""
     if is_whole:
         return dollars(usd)
-    return f"≥ {dollars(usd)}" if usd else "unknown"
+    return costs.BOUNDS["at_least"] + dollars(usd) if usd else dollars(None)
 
 
 def losses_of(exchanges: QuerySet[Exchange]) -> Losses:

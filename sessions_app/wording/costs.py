@@ -64,7 +64,7 @@ BILLED = {
     BilledAs.UNKNOWN: "unknown",
 }
 
-BOUNDS = {"exact": "", "estimated": "≈ ", "at_least": "≥ "}
+BOUNDS = {"exact": "", "estimated": "≈\N{NO-BREAK SPACE}", "at_least": "≥\N{NO-BREAK SPACE}"}
 
 NO_SUM = "–"
 

@@ -108,7 +108,7 @@ def test_what_an_answer_cost_that_has_no_end_is_a_lower_bound(
     exchange = program.exchange(ASKED, event(text_chunk("Double ", usage=counted(9_000))) + rest)
     assert exchange.usd and Booking.objects.get().cut_off and not audited()
     listed = client.get(reverse("capture")).content.decode()
-    assert cost_of(exchange).text.startswith("≥ $") and f">{cost_of(exchange).text}<" in listed
+    assert cost_of(exchange).text.startswith("≥\xa0$") and f">{cost_of(exchange).text}<" in listed
 
 
 @pytest.mark.parametrize("fault", [CaptureFault.CLIENT_LEFT, CaptureFault.BROKEN_OFF])

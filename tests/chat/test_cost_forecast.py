@@ -195,7 +195,7 @@ def test_the_session_so_far_is_never_nothing_where_prices_are_missing(session: S
     session.prompt_tokens, session.cached_tokens, session.unpriced = 2_000, 1_500, 1
     assert (CostForecast.of(session).spent, CostForecast.of(session).share) == ("cost unknown", 75)
     session.spent_usd = Decimal("0.02")
-    assert CostForecast.of(session).spent == "≥ $0.0200"
+    assert CostForecast.of(session).spent == "≥\xa0$0.0200"
     session.unpriced = 0
     assert CostForecast.of(session).spent == "$0.0200"
 

@@ -40,8 +40,8 @@ def test_an_answer_costs_the_sum_of_its_requests() -> None:
 @pytest.mark.parametrize(
     ("exchanges", "total"),
     [
-        ([make_exchange(1), make_exchange(2, None)], "≥ $0.00043"),
-        ([make_exchange(1, Money(MONEY.terms, at_least=True))], "≥ $0.00043"),
+        ([make_exchange(1), make_exchange(2, None)], "≥\xa0$0.00043"),
+        ([make_exchange(1, Money(MONEY.terms, at_least=True))], "≥\xa0$0.00043"),
         ([make_exchange(1, None)], "cost unknown"),
         ([make_exchange(1, replace(MONEY, source=MoneySource.EMULATOR))], "would have cost $0.00043"),
     ],
@@ -115,7 +115,7 @@ def test_what_was_not_received_to_its_end_makes_a_lower_bound_of_every_sum(
     page = client.get(reverse("spending")).content.decode()
     scale = page.count(">$0.2500</text>")
     # Of the month, of the day by cause and by model, of the drawing and of the chat.
-    assert page.count("$0.2500") == page.count("≥ $0.2500") + scale >= 7
+    assert page.count("$0.2500") == page.count("≥\xa0$0.2500") + scale >= 7
     assert "1 answer was not received to its end" in page and "1 cut off" in page
     rows = list(csv.DictReader(io.StringIO(client.get(reverse("spending-csv")).content.decode())))
     assert [row["cut_off"] for row in rows] == ["1"]

@@ -88,7 +88,7 @@ def test_nothing_that_passes_says_so(client: Client, various: Session) -> None:
 
 def test_the_sums_are_of_what_is_listed(client: Client, various: Session) -> None:
     assert "2 requests" in read_list(client, various, end="answered")
-    assert "≥ $1.50, 2 without a known price" in read_list(client, various)
+    assert "≥\xa0$1.50, 2 without a known price" in read_list(client, various)
 
 
 def test_cost_and_first_chunk_have_columns(client: Client, various: Session) -> None:

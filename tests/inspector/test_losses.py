@@ -39,7 +39,7 @@ def test_losses_are_summed_by_cause_and_the_unknown_stays_unknown(filled: Sessio
         CauseLoss("unknown", 1, 0, Decimal(0), 1, 0),
     ]
     assert [one.cost for one in found.causes] == ["$0.0014", "unknown", "unknown"]
-    assert (found.tokens, found.cost) == (3_500, "≥ $0.0014")
+    assert (found.tokens, found.cost) == (3_500, "≥\xa0$0.0014")
 
 
 def test_the_sums_are_those_of_the_rows(filled: Session) -> None:

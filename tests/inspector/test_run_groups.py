@@ -70,7 +70,7 @@ def test_the_sum_of_a_run_is_of_all_its_requests(session: Session, monkeypatch: 
 
 def test_a_sum_without_some_price_is_a_lower_bound(client: Client, repeated: Session) -> None:
     change(2, usd=Decimal("1.5"))
-    assert "≥ $1.50" in read_list(client, repeated)
+    assert "≥\xa0$1.50" in read_list(client, repeated)
 
 
 def test_a_repeated_request_says_which_one_and_why(client: Client, repeated: Session) -> None:

@@ -96,7 +96,7 @@ def test_what_is_not_known_stays_unknown(client: Client, filled: Session) -> Non
     lose(filled, VerdictReason.TIME_PASSED, None)
     lose(filled, VerdictReason.NEAR_MINIMUM, None, tokens=None)
     shown = page(client, filled)
-    assert "All in all ≥ $0.1000" in shown and "What 1 of 6 requests lost is not known" in shown
+    assert "All in all ≥\xa0$0.1000" in shown and "What 1 of 6 requests lost is not known" in shown
     assert shown.count('<p class="muted">') == 2
 
 
