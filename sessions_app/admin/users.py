@@ -84,13 +84,13 @@ class SpendingAdmin(RecordAdmin):
         "day",
         "model",
         "source",
+        "sum",
         "exchanges",
         "unpriced",
         "cut_off",
         "cached",
         "answers",
         "caches_cost",
-        "sum",
     )
     list_filter = ("day", ModelFilter, "source", OwnOwnerFilter)
     empty_value_display = "erased"

@@ -20,6 +20,7 @@ export class Panels {
     document.body.addEventListener("session-changed", () => this.#expect(0));
     document.body.addEventListener("tool-answered", () => this.#expect(LATER));
     root.addEventListener("htmx:beforeSwap", ({ detail }) => {
+      if (!detail.shouldSwap) return;
       this.#hold(detail);
       this.#place(detail);
     });

@@ -2,6 +2,7 @@
 
 const CONTROLS = "a, button, label, summary, input[type=checkbox], input[type=radio]";
 const kept = []; // Actions that wait for the release, in order.
+const unread = new Map(); // By the element that asked: how to ask again for an answer that came meanwhile.
 let isPressed = false;
 
 export function mountPress(root) {
@@ -13,10 +14,21 @@ export function mountPress(root) {
   // Where a menu of the system, or another window, took the release.
   root.addEventListener("pointermove", ({ buttons }) => isPressed && buttons === 0 && release());
   addEventListener("blur", release);
-  // What a poll brings is dropped: the next one asks for the same again.
+  // Before the listeners of single pages, which look whether there is something to show.
   root.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    if (isPressed && !detail.requestConfig.triggeringEvent) detail.shouldSwap = false;
-  });
+    if (isPressed && detail.shouldSwap && isByPage(detail)) askLater(detail);
+  }, true);
+}
+
+// Whether the page asked by itself: a poll, a part that was scrolled to, what has to follow a change elsewhere.
+function isByPage({ requestConfig: { verb, triggeringEvent } }) {
+  return verb === "get" && !triggeringEvent?.isTrusted;
+}
+
+function askLater(detail) {
+  const { target, swapOverride: swap, requestConfig: { elt, path } } = detail;
+  detail.shouldSwap = false;
+  unread.set(elt, () => elt.isConnected && htmx.ajax("GET", path, { source: elt, target, swap }));
 }
 
 // Calls the action now, or when the control is released.
@@ -31,5 +43,6 @@ export function released() {
 
 function release() {
   isPressed = false;
-  for (const action of kept.splice(0)) queueMicrotask(action); // Each with its own errors.
+  for (const action of [...kept.splice(0), ...unread.values()]) queueMicrotask(action); // Each with its own errors.
+  unread.clear();
 }

@@ -1,10 +1,12 @@
 """While a control is pressed the page holds still; what came meanwhile is shown after its release."""
 
+import asyncio
 import re
 
-from playwright.async_api import BrowserContext, Locator, Page, expect
+from playwright.async_api import BrowserContext, Locator, Page, Route, expect
 
 from tests.browser.test_chat import finished, open_session, send
+from tests.browser.test_panels import open_drawer
 
 
 async def press(page: Page, control: Locator) -> tuple[float, float]:
@@ -112,3 +114,53 @@ async def test_a_link_of_a_list_that_grows_meanwhile_is_followed(page: Page, con
     assert box and (box["x"], box["y"]) == place
     await page.mouse.up()
     await expect(page).to_have_url(re.compile("/inspect/1/"))
+
+
+async def test_what_follows_an_answer_comes_after_the_release(page: Page, inspecting: None) -> None:
+    """The answer to a request of the page that came while a button was pressed is not lost."""
+    await open_session(page)
+    await finished(await send(page, "Hello"))
+    opens = page.locator("#outlook-opens")
+    await opens.evaluate("(one) => { one.dataset.old = 1 }")
+    arrived = await held_back(page, "**/outlook/")
+    async with page.expect_request("**/outlook/"):
+        await page.evaluate("document.body.dispatchEvent(new CustomEvent('session-changed'))")
+    await press(page, opens)
+    async with page.expect_response("**/outlook/"):
+        arrived.set()
+    await page.wait_for_timeout(200)
+    await expect(opens).to_have_attribute("data-old", "1")
+    async with page.expect_response("**/outlook/"):
+        await page.mouse.up()
+    await expect(page.locator("#outlook-opens:not([data-old])")).to_be_visible()
+
+
+async def test_a_part_that_is_read_while_another_control_is_pressed_is_shown(
+    page: Page, inspecting: None
+) -> None:
+    await open_drawer(page)
+    arrived = await held_back(page, "**/panels/todos/")
+    head = page.locator("li.panel > details > summary", has=page.locator("#head-todos"))
+    part = page.locator("#body-todos")
+    async with page.expect_request("**/panels/todos/"):
+        await head.click()
+    await press(page, head)
+    async with page.expect_response("**/panels/todos/"):
+        arrived.set()
+    await page.wait_for_timeout(200)
+    await expect(part).to_contain_text("Reading…")
+    await page.mouse.move(0, 0)
+    await page.mouse.up()
+    await expect(part).not_to_contain_text("Reading…")
+
+
+async def held_back(page: Page, address: str) -> asyncio.Event:
+    """Answers to requests for it come when the event is set."""
+    arrived = asyncio.Event()
+
+    async def wait(route: Route) -> None:
+        await arrived.wait()
+        await route.continue_()
+
+    await page.route(address, wait)
+    return arrived
