@@ -46,19 +46,20 @@ class Migration(migrations.Migration):
             "cut_off",
             models.BooleanField(
                 default=False,
+                db_default=False,
                 help_text="Its answer was not received to its end: tokens and sum are lower bounds.",
             ),
         ),
         migrations.AddField(
             "session",
             "cut_off",
-            models.PositiveIntegerField(default=0, help_text="Bookings of answers without their end."),
+            models.PositiveIntegerField(default=0, db_default=0, help_text="Bookings of answers cut off."),
         ),
         migrations.AddField(
             "spending",
             "cut_off",
             models.PositiveIntegerField(
-                default=0, help_text="Bookings of answers that were not received to their end."
+                default=0, db_default=0, help_text="Bookings of answers that were not received to their end."
             ),
         ),
         migrations.RunPython(fill, migrations.RunPython.noop),

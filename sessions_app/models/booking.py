@@ -113,7 +113,9 @@ class Booking(models.Model):
         max_digits=16, decimal_places=8, null=True, help_text="Null: the price is unknown."
     )
     cut_off = models.BooleanField(
-        default=False, help_text="Its answer was not received to its end: tokens and sum are lower bounds."
+        default=False,
+        db_default=False,
+        help_text="Its answer was not received to its end: tokens and sum are lower bounds.",
     )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     cached_tokens = models.PositiveBigIntegerField(default=0)

@@ -147,7 +147,7 @@ class Session(Persona):
     )
     payload_purges = models.PositiveIntegerField(default=0, help_text="Remembered source keys hold for one.")
     unpriced = models.PositiveIntegerField(default=0, help_text="Bookings whose price is unknown.")
-    cut_off = models.PositiveIntegerField(default=0, help_text="Bookings of answers without their end.")
+    cut_off = models.PositiveIntegerField(default=0, db_default=0, help_text="Bookings of answers cut off.")
     prompt_tokens = models.PositiveBigIntegerField(default=0, help_text="Sent so far; those cached included.")
     cached_tokens = models.PositiveBigIntegerField(default=0, help_text="Of them, those from a cache.")
     head_version = models.PositiveIntegerField(

@@ -64,7 +64,7 @@ class Spending(models.Model):
     exchanges = models.PositiveIntegerField(default=0)
     unpriced = models.PositiveIntegerField(default=0, help_text="Bookings whose price is unknown.")
     cut_off = models.PositiveIntegerField(
-        default=0, help_text="Bookings of answers that were not received to their end."
+        default=0, db_default=0, help_text="Bookings of answers that were not received to their end."
     )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     cached_tokens = models.PositiveBigIntegerField(default=0)

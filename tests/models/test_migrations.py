@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -25,6 +26,16 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations import (
+    AddField,
+    AlterModelTable,
+    DeleteModel,
+    RemoveField,
+    RenameField,
+    RenameModel,
+)
+from django.db.migrations.loader import MigrationLoader
+from django.db.models import Field
 from django.test import Client
 from django.urls import reverse
 from pytest_django.plugin import DjangoDbBlocker
@@ -160,6 +171,28 @@ def test_every_migration_since_the_dump_has_its_case() -> None:
     later = {path.stem for path in folder.glob("0*.py") if path.stem > NEWEST}
     assert later - CASES.keys() == set(), "add these to migration_cases.CASES"
     assert CASES.keys() - later == set(), "no migration has this name"
+
+
+SQUASHED = "0113"
+"""What was in use before the rule of `test_processes_of_the_version_before_work_with_the_new_tables`."""
+
+TAKES_AWAY = (RemoveField, DeleteModel, RenameField, RenameModel, AlterModelTable)
+
+
+def test_processes_of_the_version_before_work_with_the_new_tables() -> None:
+    """DEPLOYMENT.md migrates while they run: what they write has no value for a new column."""
+    loaded = MigrationLoader(None).disk_migrations
+    later = [one for (app, name), one in loaded.items() if app == "sessions_app" and name[:4] > SQUASHED]
+    operations = [operation for one in later for operation in one.operations]
+    assert operations and not [one for one in operations if isinstance(one, TAKES_AWAY)]
+    added = [one for one in operations if isinstance(one, AddField)]
+    strict = [f"{one.model_name}.{one.name}" for one in added if not has_value(one.field)]
+    assert strict == [], "give these a db_default, or null=True"
+
+
+def has_value(field: "Field[Any, Any]") -> bool:
+    """Whether a row may be inserted without one."""
+    return field.null or field.has_db_default() or field.many_to_many or False
 
 
 @pytest.mark.usefixtures("opened")
