@@ -18,6 +18,7 @@ from tests.prices import make_price
 pytestmark = pytest.mark.django_db
 
 ASKED = body_of([user("How do I scale the loaf to two kilograms?")])
+ERROR = event(b'{"error": {"code": 500, "message": "Internal error.", "status": "INTERNAL"}}')
 UNARY = f"/v1beta/models/{MODEL}:generateContent"
 
 
@@ -86,22 +87,17 @@ def test_a_refusal_in_no_form_of_google(program: Asking, body: bytes) -> None:
 
 
 def test_an_error_within_a_stream(program: Asking) -> None:
-    error = {"error": {"code": 500, "message": "Internal error.", "status": "INTERNAL"}}
-    exchange = program.exchange(ASKED, event(text_chunk("Double ")) + event(orjson.dumps(error)))
+    exchange = program.exchange(ASKED, event(text_chunk("Double ")) + ERROR)
     assert exchange.run.status == Run.Status.FAILED and "Internal error." in str(exchange.error)
     assert exchange.turns.get().cut and not audited()
 
 
 def test_a_stream_of_an_error_alone(program: Asking) -> None:
-    error = {"error": {"code": 500, "message": "Internal error.", "status": "INTERNAL"}}
-    exchange = program.exchange(ASKED, event(orjson.dumps(error)))
+    exchange = program.exchange(ASKED, ERROR)
     assert exchange.run.status == Run.Status.FAILED and not exchange.turns.exists() and not audited()
 
 
-ERROR = {"error": {"code": 500, "message": "Internal error.", "status": "INTERNAL"}}
-
-
-@pytest.mark.parametrize("rest", [b"", event(orjson.dumps(ERROR))], ids=["nothing more", "an error"])
+@pytest.mark.parametrize("rest", [b"", ERROR], ids=["nothing more", "an error"])
 def test_what_an_answer_cost_that_has_no_end_is_a_lower_bound(
     program: Asking, client: Client, rest: bytes
 ) -> None:

@@ -58,7 +58,10 @@ from sessions_app.models.source import digest
 from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.citations import may_cite
-from tests.models.money import assert_sums_agree
+from tests.models.money import (
+    answers_without_their_end_are_bounds_in_every_sum,
+    sums_of_sessions_and_days_are_those_of_their_bookings,
+)
 
 
 def figures_are_empty_for_old_rows() -> None:
@@ -176,22 +179,6 @@ def every_amount_is_a_booking_whose_source_is_unknown() -> None:
     assert Booking.objects.exists() and not Booking.objects.exclude(source="unknown").exists()
     assert not Spending.objects.exclude(source="unknown").exists()
     assert not Allowance.objects.filter(counts_emulator=True).exists()
-
-
-def sums_of_sessions_and_days_are_those_of_their_bookings() -> None:
-    assert_sums_agree()
-    booked = set(Booking.objects.filter(session=None).values_list("cause", flat=True))
-    assert {"cache_made", "cache_kept"} <= booked
-    priced = Exchange.objects.exclude(usd=None)
-    assert priced.exists()
-    booked_usd = dict(Booking.objects.exclude(exchange=None).values_list("exchange_id", "usd"))
-    assert all(booked_usd[one.pk] == one.usd for one in priced)
-
-
-def answers_without_their_end_are_bounds_in_every_sum() -> None:
-    assert_sums_agree()
-    bounds = set(Exchange.objects.filter(money__at_least=True).values_list("pk", flat=True))
-    assert bounds and set(Booking.objects.filter(cut_off=True).values_list("exchange", flat=True)) == bounds
 
 
 def no_old_call_is_of_unknown_outcome() -> None:

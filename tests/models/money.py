@@ -4,7 +4,7 @@ from collections import defaultdict
 from decimal import Decimal
 from typing import Any
 
-from sessions_app.models import Booking, Session, Spending
+from sessions_app.models import Booking, Exchange, Session, Spending
 from sessions_app.prompt.bookings import OF_CACHES
 
 NOTHING = Decimal(0)
@@ -42,3 +42,19 @@ def assert_days_agree(bookings: list[Booking]) -> None:
             sums[kind] += amount
     keys = booked.keys() | held.keys()
     assert {key: booked[key] for key in keys} == {key: held[key] for key in keys}
+
+
+def sums_of_sessions_and_days_are_those_of_their_bookings() -> None:
+    assert_sums_agree()
+    booked = set(Booking.objects.filter(session=None).values_list("cause", flat=True))
+    assert {"cache_made", "cache_kept"} <= booked
+    priced = Exchange.objects.exclude(usd=None)
+    assert priced.exists()
+    booked_usd = dict(Booking.objects.exclude(exchange=None).values_list("exchange_id", "usd"))
+    assert all(booked_usd[one.pk] == one.usd for one in priced)
+
+
+def answers_without_their_end_are_bounds_in_every_sum() -> None:
+    assert_sums_agree()
+    bounds = set(Exchange.objects.filter(money__at_least=True).values_list("pk", flat=True))
+    assert bounds and set(Booking.objects.filter(cut_off=True).values_list("exchange", flat=True)) == bounds
