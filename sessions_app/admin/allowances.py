@@ -64,7 +64,7 @@ def budgets_table(person: User) -> SafeString:
     lines = (
         (
             costs.budget_name(budget),
-            dollars(budget.spent),
+            costs.budget_spent(budget),
             f", {dollars(budget.held)} reserved" if budget.held else "",
             dollars(budget.limit),
         )

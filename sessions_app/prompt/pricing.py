@@ -148,7 +148,8 @@ class BudgetScope(Code):
 class Budget:
     """One limit in US dollars. `renewed_on` is the day on which it is reset, None for never.
 
-    `held` is what requests under way have reserved of it: the most that they may cost.
+    `held` is what requests under way have reserved of it: the most that they may cost. `at_least`: something
+    that it counts cost more than is known.
     """
 
     scope: BudgetScope
@@ -157,6 +158,7 @@ class Budget:
     warn_percent: int
     renewed_on: date | None = None
     held: Decimal = Decimal(0)
+    at_least: bool = False
 
     @property
     def is_shared(self) -> bool:

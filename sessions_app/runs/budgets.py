@@ -37,6 +37,11 @@ HELD_SECONDS = 1.0
 
 Prepared = TypeVar("Prepared")
 
+BOOKED = F("usd") + F("cache_usd") + F("storage_usd")
+
+MISSING = F("unpriced") + F("cut_off")
+"""Of what cost more than is known, in the rows of days and of sessions."""
+
 AMOUNT_FIELD: "DecimalField[Decimal, Decimal]" = DecimalField(max_digits=16, decimal_places=8)
 
 
@@ -82,8 +87,10 @@ class Spender:
         renewed = today + timedelta(days=1), (today.replace(day=1) + timedelta(days=32)).replace(day=1)
         found = []
         if self.session_usd is not None:
-            spent, held = sums["session"], sums["session_held"]
-            found.append(Budget(BudgetScope.SESSION, self.session_usd, spent, WARN_PERCENT, held=held))
+            spent, held, missing = sums["session"], sums["session_held"], sums["session_missing"]
+            found.append(
+                Budget(BudgetScope.SESSION, self.session_usd, spent, WARN_PERCENT, None, held, missing > 0)
+            )
         for amounts, name, scopes in (
             (self.rules.own, "own", (BudgetScope.TODAY, BudgetScope.THIS_MONTH)),
             (self.rules.ceiling, "all", (BudgetScope.INSTALLATION_TODAY, BudgetScope.INSTALLATION_MONTH)),
@@ -93,7 +100,8 @@ class Spender:
             ):
                 if limit is not None:
                     spent, held = sums[f"{name}_{period}"], sums[f"{name}_held"]
-                    found.append(Budget(scope, limit, spent, amounts.warn_percent, anew, held))
+                    missing = sums[f"{name}_{period}_missing"]
+                    found.append(Budget(scope, limit, spent, amounts.warn_percent, anew, held, missing > 0))
         return found
 
     def check(self, route: str) -> list[Budget]:
@@ -197,8 +205,10 @@ def _sums_of(spender: Spender) -> dict[str, Decimal]:
     ):
         if amounts:
             booked = Spending.objects.filter(_counted(amounts), **of_owner)
-            wanted[f"{name}_day"] = _booked(booked, today)
-            wanted[f"{name}_month"] = _booked(booked, today.replace(day=1))
+            for period, since in (("day", today), ("month", today.replace(day=1))):
+                of_period = booked.order_by().filter(day__gte=since)
+                wanted[f"{name}_{period}"] = Total(of_period.values(amount=BOOKED))
+                wanted[f"{name}_{period}_missing"] = Total(of_period.values(amount=MISSING))
             open_ones = exchanges.filter(**{f"session__{key}": value for key, value in of_owner.items()})
             wanted[f"{name}_held"] = _held(open_ones, reservations.filter(**of_owner))
     if spender.session_usd is not None:
@@ -206,6 +216,7 @@ def _sums_of(spender: Spender) -> dict[str, Decimal]:
         rows = Session.objects.filter(pk=spender.session_id or 0)
         amount = F("spent_usd") if spender.rules.own.counts_emulator else F("spent_usd") - F("emulated_usd")
         wanted["session"] = Total(rows.values(amount=amount))
+        wanted["session_missing"] = Total(rows.values(amount=MISSING))
         wanted["session_held"] = _held(exchanges.filter(**of_session), reservations.filter(**of_session))
     found = User.objects.filter(pk=spender.owner_id).values_list(*wanted.values())[0]
     return dict(zip(wanted, found, strict=True))
@@ -216,11 +227,6 @@ class Total(Subquery):
 
     template = "(SELECT COALESCE(SUM(summed.amount), 0) FROM (%(subquery)s) AS summed)"
     output_field = AMOUNT_FIELD
-
-
-def _booked(rows: QuerySet[Spending], since: date) -> Total:
-    amount = F("usd") + F("cache_usd") + F("storage_usd")
-    return Total(rows.order_by().filter(day__gte=since).values(amount=amount))
 
 
 def _held(exchanges: QuerySet[Exchange], reservations: QuerySet[Reservation]) -> Any:

@@ -64,7 +64,12 @@ BILLED = {
     BilledAs.UNKNOWN: "unknown",
 }
 
-BOUNDS = {"exact": "", "estimated": "≈\N{NO-BREAK SPACE}", "at_least": "≥\N{NO-BREAK SPACE}"}
+BOUNDS = {
+    "exact": "",
+    "estimated": "≈\N{NO-BREAK SPACE}",
+    "at_least": "≥\N{NO-BREAK SPACE}",
+    "at_most": "≤\N{NO-BREAK SPACE}",
+}
 
 NO_SUM = "–"
 
@@ -107,7 +112,7 @@ BUDGETS = {
 }
 
 STATES = {
-    "near": "{percent} % of {name} is spent ({left} left).",
+    "near": "{percent} of {name} is spent ({left} left).",
     "spent": "{Name} is spent: {spent} of {limit}.",
     "held": "Answers under way may use up {name} ({left} left).",
 }
@@ -115,7 +120,7 @@ STATES = {
 WAITS = "{state} This one goes on when they have ended."
 
 SHARED_STATES = {
-    "near": "{percent} % of {name} is spent.",
+    "near": "{percent} of {name} is spent.",
     "spent": "{Name} is spent.",
     "held": "Answers under way may use up {name}.",
 }
@@ -199,15 +204,28 @@ def budget_name(budget: Budget) -> str:
     return name[0].upper() + name[1:]
 
 
+def budget_spent(budget: Budget) -> str:
+    return lower_bound(budget.at_least) + dollars(budget.spent)
+
+
+def budget_percent(budget: Budget) -> str:
+    return f"{lower_bound(budget.at_least)}{budget.percent} %"
+
+
+def budget_left(budget: Budget) -> str:
+    """An upper bound where something cost more than is known; nothing is exact."""
+    return BOUNDS["at_most" if budget.at_least and budget.left else "exact"] + dollars(budget.left)
+
+
 def budget_state(budget: Budget) -> str:
     """That a budget is spent or held, or how much of it is spent."""
     case = "spent" if budget.is_spent else "held" if budget.is_held else "near"
     return (SHARED_STATES if budget.is_shared else STATES)[case].format(
-        percent=budget.percent,
+        percent=budget_percent(budget),
         name=BUDGETS[budget.scope],
         Name=budget_name(budget),
-        left=dollars(budget.left),
-        spent=dollars(budget.spent),
+        left=budget_left(budget),
+        spent=budget_spent(budget),
         limit=dollars(budget.limit),
     )
 

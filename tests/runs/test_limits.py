@@ -98,6 +98,25 @@ def test_without_an_allowance_the_emulators_money_is_no_budgets(alice: User) -> 
     assert [one.spent for one in Spender.of(session, SessionSettings(budget_usd=9)).budgets()] == [1]
 
 
+@pytest.mark.parametrize("missing", ["unpriced", "cut_off"])
+def test_a_budget_tells_that_something_of_it_cost_more(alice: User, bob: User, missing: str) -> None:
+    Allowance.objects.create(owner=alice, usd_per_day=1, usd_per_month=50)
+    Allowance.objects.create(is_ceiling=True, usd_per_day=70)
+    today = timezone.now().date()
+    sessions = [make_session(alice), make_session(alice, **{missing: 1})]
+
+    def bounds() -> list[bool]:
+        options = SessionSettings(budget_usd=2)
+        return [one.at_least for own in sessions for one in Spender.of(own, options).budgets()]
+
+    Spending.objects.create(owner=alice, day=today - timedelta(days=40), model="m", usd=1, **{missing: 1})
+    assert bounds() == [False, False, False, False, True, False, False, False]
+    Spending.objects.create(owner=bob, day=today, model="m", usd=1, **{missing: 1})
+    assert bounds() == [False, False, False, True, True, False, False, True]
+    Spending.objects.create(owner=alice, day=today, model="m", usd=1, **{missing: 1})
+    assert bounds() == [False, True, True, True, True, True, True, True]
+
+
 def test_all_budgets_of_a_request_are_one_statement(
     alice: User, django_assert_num_queries: pytest.FixtureRequest
 ) -> None:

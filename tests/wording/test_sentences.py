@@ -160,6 +160,15 @@ def test_a_budget_says_how_much_is_left_and_when_it_begins_anew() -> None:
     assert costs.budget_remedy(spent) != costs.budget_remedy(near)
 
 
+def test_a_budget_of_which_something_cost_more_than_is_known() -> None:
+    near = Budget(BudgetScope.SESSION, Decimal(10), Decimal("8.5"), 80, at_least=True)
+    assert costs.budget_state(near) == (
+        "≥\N{NO-BREAK SPACE}85 % of the budget of this chat is spent (≤\N{NO-BREAK SPACE}$1.50 left)."
+    )
+    spent = Budget(BudgetScope.SESSION, Decimal(10), Decimal(10), 80, at_least=True)
+    assert costs.budget_left(spent) == "$0.00"
+
+
 @pytest.mark.parametrize(
     ("action", "count", "text"),
     [("archive", 1, "“Two” is in the archive."), ("delete", 2, "2 chats are deleted.")],
