@@ -1,5 +1,6 @@
 """What every test stands on: no network but this machine's, a data folder of its own, two people."""
 
+import gc
 import ipaddress
 import os
 import signal
@@ -95,6 +96,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError("CI needs Chromium: apt-get install chromium")
     for item in browser:
         item.add_marker(pytest.mark.skip(reason="no Chromium found"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """Twelve thousand tests are found without looking for garbage: there is none."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """They stay until the end and are not looked at again: of what tests take, this is a tenth."""
+    gc.enable()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

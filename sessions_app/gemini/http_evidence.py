@@ -162,6 +162,12 @@ class HttpEvidence:
             self.attempts[-1].end()
 
     @property
+    def names_emulator(self) -> bool:
+        """Whether the last response does."""
+        heads = [one.response_headers for one in self.attempts if one.status is not None]
+        return bool(heads) and EMULATOR_HEADER in dict(heads[-1])
+
+    @property
     def total_ms(self) -> float | None:
         """Of all attempts together; None when nothing was sent."""
         times = [one.total_ms for one in self.attempts if one.total_ms is not None]

@@ -14,14 +14,17 @@ from django.utils import timezone
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import GatewayError
 from sessions_app.gemini.gateway import Gateway
+from sessions_app.gemini.http_evidence import HttpEvidence
 from sessions_app.gemini.provider_resources import CacheListed
 from sessions_app.models import CacheEntry
 from sessions_app.models.cache import deployment
 from sessions_app.prompt.caching import EntryReason, display_name
+from sessions_app.prompt.pricing import MoneySource
 from sessions_app.runs.background import isolated, readable, supervised
 from sessions_app.runs.cache_bookings import KeptCache, book_creation, record_end, session_that_made
 from sessions_app.runs.cache_lifecycle import delete_cache, extend_cache
 from sessions_app.runs.file_removal import remove_files
+from sessions_app.runs.money_source import source_of_answer
 
 ROUND_SECONDS = 10.0
 """Time between rounds; a round without changes is one query."""
@@ -106,8 +109,11 @@ async def reconcile(gateway: Gateway) -> Reconciliation:
     """Compares the provider's list with the rows: adopts caches whose creation a crash interrupted,
     deletes unknown ones, and marks rows whose cache is gone. Raises GatewayError."""
     began = timezone.now()
-    listed = await gateway.list_caches()
-    found = await database_sync_to_async(_compare)(gateway.route, listed, began)
+    evidence = HttpEvidence()
+    with evidence.recording():
+        listed = await gateway.list_caches()
+    source = source_of_answer(gateway, evidence)
+    found = await database_sync_to_async(_compare)(gateway.route, source, listed, began)
     for cache in found.unknown:
         found.deleted += await _delete_unknown(gateway, cache)
     if found.adopted or found.unknown or found.lost:
@@ -135,7 +141,9 @@ def owned_caches(listed: Iterable[CacheListed]) -> list[CacheListed]:
     return [cache for cache in listed if cache.display_name.startswith(display_name(deployment(), ""))]
 
 
-def _compare(route: str, listed: Iterable[CacheListed], began: datetime) -> Reconciliation:
+def _compare(
+    route: str, source: MoneySource, listed: Iterable[CacheListed], began: datetime
+) -> Reconciliation:
     found = Reconciliation()
     held = (CacheEntry.State.LIVE, CacheEntry.State.TO_DELETE, CacheEntry.State.PENDING)
     ours = CacheEntry.objects.ours().on_endpoint(route)
@@ -144,7 +152,7 @@ def _compare(route: str, listed: Iterable[CacheListed], began: datetime) -> Reco
     pending = {entry.display_name: entry for entry in entries if entry.state == CacheEntry.State.PENDING}
     for cache in owned_caches(listed):
         if cache.name not in known:
-            _adopt_or_discard(cache, pending.get(cache.display_name), began, found)
+            _adopt_or_discard(cache, pending.get(cache.display_name), source, began, found)
     names = {cache.name for cache in listed}
     for entry in entries:
         if entry.state == CacheEntry.State.LIVE and entry.name not in names and _existed_before(entry, began):
@@ -154,7 +162,11 @@ def _compare(route: str, listed: Iterable[CacheListed], began: datetime) -> Reco
 
 
 def _adopt_or_discard(
-    cache: CacheListed, pending_entry: CacheEntry | None, began: datetime, found: Reconciliation
+    cache: CacheListed,
+    pending_entry: CacheEntry | None,
+    source: MoneySource,
+    began: datetime,
+    found: Reconciliation,
 ) -> None:
     """Handles our cache that no row names: being created, left by a crash, or unknown."""
     if pending_entry is not None and pending_entry.is_claimed(began):
@@ -166,7 +178,8 @@ def _adopt_or_discard(
         found.adopted.append(cache.name)
         made = KeptCache(cache.name, pending_entry.model, pending_entry.route, cache.tokens)
         lifetime = max(expires - timezone.now(), timedelta())
-        book_creation(made, session_that_made(pending_entry), lifetime, pending_entry.owner_id)
+        maker = session_that_made(pending_entry)
+        book_creation(made, maker, lifetime, pending_entry.owner_id, source=source)
     else:
         found.unknown.append(cache)
 

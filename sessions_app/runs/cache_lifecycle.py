@@ -17,6 +17,7 @@ from django.utils import timezone
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import BudgetSpent, CacheGone, GatewayError
 from sessions_app.gemini.gateway import Gateway
+from sessions_app.gemini.http_evidence import HttpEvidence
 from sessions_app.gemini.provider_resources import CacheCreated
 from sessions_app.models import CacheEntry, CacheRefusal, Session
 from sessions_app.models.cache import deployment
@@ -24,10 +25,12 @@ from sessions_app.models.cache_event import NOBODY, CausedBy
 from sessions_app.prompt.caching import CacheAction, EntryReason, display_name
 from sessions_app.prompt.layers import Layers
 from sessions_app.prompt.payload import cacheable, static_tokens
+from sessions_app.prompt.pricing import MoneySource
 from sessions_app.runs.background import isolated
 from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_extension, record_end
 from sessions_app.runs.cache_refusals import record_refusal
 from sessions_app.runs.cache_reservations import reserve_creation, reserve_extension, reserving
+from sessions_app.runs.money_source import source_of_answer
 from sessions_app.runs.request import PreparedRequest
 
 log = structlog.get_logger("pipeweb.runs")
@@ -126,20 +129,23 @@ async def _create(gateway: Gateway, request: CacheRequest, switch: Callable[[Cac
     owner, by = request.session.owner_id, request.by
     if not await claim(request.fingerprint, model=request.model, route=request.route, owner_id=owner, by=by):
         return False
+    evidence = HttpEvidence()
     try:
-        created = await gateway.create_cache(
-            model=request.model,
-            contents_and_tools=cacheable(request.layers),
-            ttl_seconds=round(request.lifetime.total_seconds()),
-            display_name=display_name(deployment(), request.fingerprint),
-        )
+        with evidence.recording():
+            created = await gateway.create_cache(
+                model=request.model,
+                contents_and_tools=cacheable(request.layers),
+                ttl_seconds=round(request.lifetime.total_seconds()),
+                display_name=display_name(deployment(), request.fingerprint),
+            )
     except GatewayError as error:
         log.info("cache_not_made", kind=type(error).__name__)
         await database_sync_to_async(record_refusal)(
             error, request.fingerprint, request.route, request.model, static_tokens(request.layers), by=by
         )
         return False
-    if await database_sync_to_async(_record_created)(request, created, switch):
+    source = source_of_answer(gateway, evidence)
+    if await database_sync_to_async(_record_created)(request, created, source, switch):
         return True
     if not await delete_cache(gateway, created.name):
         await database_sync_to_async(_book_left_over)(request, created)
@@ -197,7 +203,7 @@ async def delete_cache(gateway: Gateway, name: str) -> bool:
 
 @transaction.atomic
 def _record_created(
-    request: CacheRequest, created: CacheCreated, switch: Callable[[CacheRequest], None]
+    request: CacheRequest, created: CacheCreated, source: MoneySource, switch: Callable[[CacheRequest], None]
 ) -> bool:
     """Stores the name, books the cost, switches the session to it. False when the cache is not needed."""
     expires = created.expires or timezone.now() + request.lifetime
@@ -209,10 +215,10 @@ def _record_created(
         # The janitor may have adopted it already; then it must not be deleted.
         is_adopted = entries.filter(name=created.name).exists()
         if not is_adopted:
-            book_creation(cache, request.session, timedelta())
+            book_creation(cache, request.session, timedelta(), source=source)
         return is_adopted
     CacheRefusal.objects.reset_failures(request.route, request.model)
-    book_creation(cache, request.session, request.lifetime)
+    book_creation(cache, request.session, request.lifetime, source=source)
     switch(request)
     return True
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from sessions_app.gemini.http_evidence import EMULATOR_HEADER
+from sessions_app.gemini.gateway import Gateway
+from sessions_app.gemini.http_evidence import EMULATOR_HEADER, HttpEvidence
 from sessions_app.gemini.routes import endpoint_of, route_of
 from sessions_app.hosts import EMULATOR, is_google
 from sessions_app.models import Booking, Exchange, ExchangeAttempt, Session
@@ -34,16 +35,25 @@ def source_of_route(route: str) -> MoneySource:
     return MoneySource.EMULATOR if endpoint_of(route) == EMULATOR_ENDPOINT else MoneySource.PROVIDER
 
 
-def source_of_session(session: Session | None, route: str) -> MoneySource:
-    """Who counts the tokens of a request beside the chat: as in the last exchange of the session over it."""
-    last = session.exchanges.filter(route=route).order_by("-number").first() if session else None
-    return source_of(last) if last else source_of_route(route)
+def source_of_answer(gateway: Gateway, evidence: HttpEvidence) -> MoneySource:
+    """Who counts the tokens of a request that is no exchange: a title, a draft, a cache."""
+    source = source_of_route(gateway.route)
+    is_named = evidence.names_emulator and not is_google(gateway.base_url)
+    return MoneySource.EMULATOR if source is MoneySource.PROVIDER and is_named else source
 
 
 def source_of_cache(name: str, session: Session | None, route: str) -> MoneySource:
-    """Who counts the tokens of a cache: as when it was made."""
+    """Who counts the tokens of a cache: as when it was made. Without a booking of that, as in the last
+    exchange over its route that was answered.
+    """
     booked = Booking.objects.filter(cache_name=name).order_by("pk").values_list("source", flat=True).first()
-    return MoneySource(booked) if booked else source_of_session(session, route)
+    if booked:
+        return MoneySource(booked)
+    if session is None:
+        return source_of_route(route)
+    answered = session.exchanges.filter(route=route, attempts__status__isnull=False)
+    last = answered.order_by("-number").first()
+    return source_of(last) if last else source_of_route(route)
 
 
 def _names_emulator(exchange: Exchange) -> bool:

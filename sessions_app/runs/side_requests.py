@@ -6,7 +6,7 @@ They are no exchanges and not part of the history; their cost is booked like any
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 import structlog
@@ -17,6 +17,7 @@ from sessions_app.context.personal_limits import check_draft
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import PipewebError, RunError
 from sessions_app.gemini.gateway import Gateway
+from sessions_app.gemini.http_evidence import HttpEvidence
 from sessions_app.markup import plain
 from sessions_app.models import Booking, Reservation, Run, Session, Turn
 from sessions_app.models.columns import storable
@@ -30,7 +31,7 @@ from sessions_app.prompt.reply import Outcome, Reply, Usage
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, model_text, user_task
 from sessions_app.runs import budgets, limits
-from sessions_app.runs.money_source import source_of_session
+from sessions_app.runs.money_source import source_of_answer
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.serving import price_of_served, serving_model
 from sessions_app.wording import outcomes
@@ -104,9 +105,9 @@ async def _ask(
     while True:
         reserved = await database_sync_to_async(_reserve)(session, gateway.route, body)
         progress = ReplyProgress(gateway.dialect, progress)
-        paying = Paying(session, cause, gateway.route, reserved)
+        paying = Paying(session, cause, gateway, reserved)
         try:
-            reply = await _answer(gateway, session.model, body, progress)
+            reply = await _answer(gateway, session.model, body, progress, paying.evidence)
         except BaseException:
             await database_sync_to_async(paying.book_broken)(progress)
             raise
@@ -123,9 +124,11 @@ async def _ask(
     return _drafted(reply.text.strip(), booked)
 
 
-async def _answer(gateway: Gateway, model: str, body: bytes, progress: ReplyProgress) -> Reply:
+async def _answer(
+    gateway: Gateway, model: str, body: bytes, progress: ReplyProgress, evidence: HttpEvidence
+) -> Reply:
     """The answer with its earlier hops. Raises GatewayError."""
-    async with gateway.stream(model, body) as chunks:
+    async with gateway.stream(model, body, evidence) as chunks:
         async for chunk in chunks:
             progress.check_room(chunk.body)
             progress.take(chunk.ms, chunk.body)
@@ -157,12 +160,13 @@ def _reserve(session: Session, route: str, body: bytes) -> Reservation | None:
 
 @dataclass(frozen=True, slots=True)
 class Paying:
-    """Who pays for a request, and what is reserved for it until it is booked."""
+    """Who pays for a request, what is reserved for it until it is booked, and what it left as evidence."""
 
     session: Session
     cause: SpendingCause
-    route: str
+    gateway: Gateway
     reserved: Reservation | None
+    evidence: HttpEvidence = field(default_factory=HttpEvidence)
 
     @transaction.atomic
     def book(self, reply: Reply, *, is_cut: bool = False) -> Decimal | None:
@@ -174,7 +178,7 @@ class Paying:
         booking = Booking.of(
             session,
             self.cause,
-            source_of_session(session, self.route),
+            source_of_answer(self.gateway, self.evidence),
             price,
             model=serving_model(session.model, reported, today),
             day=today,

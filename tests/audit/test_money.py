@@ -4,12 +4,14 @@ from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import call_command
 
 from sessions_app.audit.differences import MoneyFigure
 from sessions_app.audit.session_money import audit_left_caches
+from sessions_app.hosts import GOOGLE
 from sessions_app.management.commands.audit import of_spending
 from sessions_app.models import Booking, CacheEntry, Price, Session, Spending
 from sessions_app.prompt.bookings import SpendingCause
@@ -152,7 +154,7 @@ def test_titles_and_summaries_are_priced_by_what_they_were_counted(
     usage = {"promptTokenCount": 7_000, "candidatesTokenCount": 9, "totalTokenCount": 7_009}
     route = session.exchanges.values_list("route", flat=True)[0]
     counted = fold([text_chunk("A title", usage=usage)])
-    side_requests.Paying(session, cause, route, None).book(counted)
+    side_requests.Paying(session, cause, Mock(route=route, base_url=GOOGLE), None).book(counted)
     assert audited(session) == []
     rebooked(cause.value, usd=CENT)(session)
     assert figures(session) == {F_.BOOKED_USD}

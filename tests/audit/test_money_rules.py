@@ -88,8 +88,8 @@ RULES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
         {F_.BOOKED_SOURCE},
     ),
     "source of caches": (
-        "sessions_app.runs.cache_bookings.source_of_cache",
-        lambda name, session, route: MoneySource.EMULATOR,
+        "sessions_app.runs.cache_lifecycle.source_of_answer",
+        lambda gateway, evidence: MoneySource.EMULATOR,
         {F_.BOOKED_SOURCE},
     ),
     "end": (
@@ -105,12 +105,12 @@ RULES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
     "nothing booked": ("sessions_app.runs.accounting.book_cost", lambda *_, **__: None, {F_.BOOKED_FOR}),
     "cache for nobody": (
         "sessions_app.runs.cache_lifecycle.book_creation",
-        lambda cache, session, lifetime: book_creation(cache, None, lifetime, session.owner_id),
+        lambda cache, session, lifetime, source: book_creation(cache, None, lifetime, session.owner_id),
         {F_.BOOKED_PAYER},
     ),
     "lifetime": (
         "sessions_app.runs.cache_lifecycle.book_creation",
-        lambda cache, session, lifetime: book_creation(cache, session, lifetime / 2),
+        lambda cache, session, lifetime, source: book_creation(cache, session, lifetime / 2),
         {F_.STORED_SECONDS},
     ),
 }

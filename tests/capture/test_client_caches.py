@@ -14,6 +14,7 @@ from django.utils import timezone
 from sessions_app.admin.caches import CacheEntryAdmin
 from sessions_app.models import Booking, CacheEntry, CacheEvent, CaptureAddress, CapturedRequest, Exchange
 from sessions_app.prompt.caching import VerdictCode
+from sessions_app.prompt.pricing import MoneySource
 from sessions_app.runs.cache_janitor import _compare, record_expiries
 from tests.capture.answers import MODEL, Asking, audited, says
 from tests.capture.conversations import TOOLS, body_of, user
@@ -208,7 +209,7 @@ def test_nobody_but_the_program_changes_it(program: CachingProgram) -> None:
     request._messages = CookieStorage(request)  # type: ignore[attr-defined]
     pages.extend_at_provider(request, chosen)
     pages.delete_at_provider(request, chosen)
-    _compare(route, [], timezone.now() + timedelta(hours=1))
+    _compare(route, MoneySource.PROVIDER, [], timezone.now() + timedelta(hours=1))
     assert not CacheEntry.objects.pending_actions(route) and kinds() == ["planned", "made"]
     assert CacheEntry.objects.get().wanted_until is None
 

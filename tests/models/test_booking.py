@@ -5,10 +5,12 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.contrib.auth.models import User
 
+from sessions_app.hosts import GOOGLE
 from sessions_app.models import Booking, Exchange, Session, Spending
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource
@@ -155,7 +157,8 @@ class Play:
 
     def side_request(self) -> None:
         cause = self.chance.choice([SpendingCause.TITLE, SpendingCause.SUMMARY])
-        side_requests.Paying(self.session(), cause, "route-a", None).book(reply())
+        gateway = Mock(route="route-a", base_url=GOOGLE)
+        side_requests.Paying(self.session(), cause, gateway, None).book(reply())
 
     def make_cache(self) -> None:
         name = f"cachedContents/{len(self.caches)}"

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
@@ -45,6 +45,15 @@ async def running_held() -> AsyncIterator[tuple[Runner, asyncio.Event]]:
 
     async with running(build_emulator(Emulator(delay=0.01, sleep=sleep))) as runner:
         yield runner, released
+
+
+async def until(condition: Callable[[], Coroutine[Any, Any, bool]]) -> None:
+    """Waits for a minute at most."""
+    for _ in range(3_000):
+        if await condition():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError
 
 
 Event = dict[str, Any]

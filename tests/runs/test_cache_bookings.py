@@ -14,6 +14,7 @@ from sessions_app.audit.cache_bookings import CacheBookings, cache_findings
 from sessions_app.audit.prices import PriceRows
 from sessions_app.errors import ProviderDown
 from sessions_app.gemini.provider_resources import CacheCreated
+from sessions_app.hosts import GOOGLE
 from sessions_app.models import Booking, CacheEntry, Price, Session, Spending
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.caching import EntryReason
@@ -108,7 +109,8 @@ def test_a_cache_nobody_has_a_row_for_was_made_all_the_same(pair: tuple[Session,
     maker, _ = pair
     layers = make_layers([user_task("a", "Hello")], maker)
     request = CacheRequest("f" * 64, MODEL, "route-a", layers, maker, HOUR, exchange=0)
-    assert not _record_created(request, CacheCreated(CACHE.name, None, CACHE.tokens), use_cache)
+    created = CacheCreated(CACHE.name, None, CACHE.tokens)
+    assert not _record_created(request, created, MoneySource.PROVIDER, use_cache)
     assert spent(maker) == [Decimal("0.5")]
 
 
@@ -120,7 +122,7 @@ def test_a_cache_that_is_not_needed_is_kept_where_it_cannot_be_deleted(
     maker, _ = pair
     layers = make_layers([user_task("a", "Hello")], maker)
     request = CacheRequest("f" * 64, MODEL, "route-a", layers, maker, HOUR, exchange=0)
-    gateway = AsyncMock()
+    gateway = AsyncMock(route="route-a", base_url=GOOGLE)
     gateway.delete_cache.side_effect = deleted
 
     async def make(**_: object) -> CacheCreated:

@@ -23,8 +23,7 @@ from sessions_app.runs.cache_janitor import apply_requested_changes
 from sessions_app.runs.runner import Runner
 from sessions_app.tools import Toolbox
 from tests.factories import call_chunk, make_exchange, make_run, make_session, signatures, text_chunk
-from tests.runs.running import running
-from tests.runs.test_poisoned_rows import until
+from tests.runs.running import running, until
 
 ROUNDS = 4
 LONG = "What do you make of it? " * 60

@@ -21,8 +21,7 @@ from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.run_poller import RunPoller
 from sessions_app.tools import Toolbox
 from tests.runs.rounds import Call, Played, Tally
-from tests.runs.running import end_abandoned_runs, running, send, watch
-from tests.runs.test_poisoned_rows import until
+from tests.runs.running import end_abandoned_runs, running, send, until, watch
 
 ROUNDS: tuple[tuple[Call, ...], ...] = ((("add_todo", "a"), ("add_todo", "b")), (("mark", "m"),))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -24,6 +24,7 @@ from sessions_app.runs.run_poller import RunPoller, erase_left_behind
 from sessions_app.runs.runner import Runner
 from tests.factories import make_exchange, make_run, make_session
 from tests.runs.conftest import Ask
+from tests.runs.running import until
 
 DEEP = b'{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"a","args":%b}}]}}]}' % (
     b'{"a":' * 900 + b"1" + b"}" * 900
@@ -89,15 +90,6 @@ async def watch(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 def logged(caplog: pytest.LogCaptureFixture, event: str) -> list[dict[str, Any]]:
     messages = [record.msg for record in caplog.records if isinstance(record.msg, dict)]
     return [message for message in messages if message.get("event") == event]
-
-
-async def until(condition: Callable[[], Coroutine[Any, Any, bool]]) -> None:
-    """Waits for a minute at most."""
-    for _ in range(3_000):
-        if await condition():
-            return
-        await asyncio.sleep(0.02)
-    raise AssertionError
 
 
 async def is_over(run: Run) -> bool:
