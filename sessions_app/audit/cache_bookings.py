@@ -14,10 +14,10 @@ from functools import cached_property
 from sessions_app.audit import money
 from sessions_app.audit.bookings import Finding
 from sessions_app.audit.differences import MoneyFigure
-from sessions_app.audit.money_sources import source_of, sources_of
+from sessions_app.audit.money_sources import EMULATOR_HEADER, source_of, sources_of
 from sessions_app.audit.prices import PriceRows
 from sessions_app.audit.rows import Row
-from sessions_app.models import Booking, CacheEntry, CacheEvent, Exchange
+from sessions_app.models import Booking, CacheEntry, CacheEvent, CapturedRequest, Exchange
 
 AT_CREATION = timedelta(seconds=60)
 """Between the time asked for and the end that the provider names: its clock, and how long the answer took."""
@@ -75,8 +75,11 @@ class CacheBookings:
     def _source_of_nobody(self, route: str) -> str:
         """A captured program pays for its cache itself: the relay makes none with the server's key."""
         source = source_of(route)
-        is_programs = self.entry is not None and self.entry["is_programs"]
-        return "client" if source == "provider" and is_programs else source
+        if source != "provider" or self.entry is None or not self.entry["is_programs"]:
+            return source
+        made = CapturedRequest.objects.filter(pk=self.entry["captured_request_id"]).values("response_headers")
+        is_named = any(EMULATOR_HEADER in dict(one["response_headers"]) for one in made)
+        return "emulator" if is_named else "client"
 
     def of_cause(self, cause: str) -> list[Row]:
         return [row for row in self.bookings if row["cause"] == cause]

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from django.conf import settings
-
 from sessions_app.capture import captured_history as history
 from sessions_app.capture.client_caches import NO_CACHE, named_cache
 from sessions_app.capture.contents import contents_of, named_items, turns_of
@@ -15,8 +13,8 @@ from sessions_app.capture.traits import traits_of
 from sessions_app.context.api_key import keys
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.gemini.routes import route_of, route_to
-from sessions_app.hosts import EMULATOR, GOOGLE
-from sessions_app.models import CaptureAddress, CapturedRequest, Exchange, Session, Turn
+from sessions_app.hosts import EMULATOR
+from sessions_app.models import CapturedRequest, Exchange, Session, Turn
 from sessions_app.models.columns import storable_json
 from sessions_app.models.source import layer_tokens
 from sessions_app.models.stored_sources import store_sources
@@ -91,7 +89,7 @@ def _columns(
         "resend_of": before if captured.relation == Relation.RETRY else None,
         "model": captured.model,
         "route": route,
-        "base_url": base_url_of(captured.address),
+        "base_url": captured.address.base_url,
         "uses_client_key": not captured.uses_server_key,
         "request_sha256": sha256(body).hexdigest(),
         "request_size": len(body),
@@ -121,14 +119,8 @@ def served_before(session_pk: int, model: str, endpoint: str, number: int | None
     return served.first() or ""
 
 
-def base_url_of(address: CaptureAddress) -> str:
-    if address.upstream == CaptureAddress.Upstream.EMULATOR:
-        return EMULATOR
-    return settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
-
-
 def _endpoint_route(captured: CapturedRequest) -> str:
-    base_url = base_url_of(captured.address)
+    base_url = captured.address.base_url
     if base_url == EMULATOR:
         return EMULATOR_ENDPOINT
     key = keys.current().text if captured.uses_server_key else f"client:{captured.key_hash}"

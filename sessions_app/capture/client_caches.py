@@ -19,7 +19,7 @@ from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.pricing import MoneySource
 from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_extension, record_end
-from sessions_app.runs.money_source import source_of_route
+from sessions_app.runs.money_source import source_of_response
 
 CACHED_CONTENT = "cached_content"
 """Names of sources begin so that a program put into a cache; their number follows."""
@@ -130,7 +130,7 @@ def _entries(captured: CapturedRequest, route: str) -> Any:
 
 
 def _payer(captured: CapturedRequest, route: str) -> MoneySource:
-    source = source_of_route(route)
+    source = source_of_response(route, captured.address.base_url, captured.response_headers)
     is_clients = source is MoneySource.PROVIDER and not captured.uses_server_key
     return MoneySource.CLIENT if is_clients else source
 

@@ -4,6 +4,8 @@ import hmac
 import re
 from collections.abc import Iterable
 
+from sessions_app.gemini.http_evidence import EMULATOR_HEADER
+
 Pair = tuple[str, str]
 
 SESSION_HEADER = "x-pipeweb-session"
@@ -35,7 +37,9 @@ _KEPT = frozenset(
         SESSION_HEADER,
     }
 )
-_KEPT_OF_ANSWERS = frozenset({"content-type", "content-encoding", "retry-after", "server-timing", "date"})
+_KEPT_OF_ANSWERS = frozenset(
+    {"content-type", "content-encoding", "retry-after", "server-timing", "date", EMULATOR_HEADER}
+)
 _UPLOAD_URLS = frozenset({"x-goog-upload-url", "x-goog-upload-control-url", "location"})
 _INSTALLATION = "x-gemini-api-privileged-user-id"
 _KEY, _BEARER = "x-goog-api-key", "authorization"

@@ -162,10 +162,10 @@ class HttpEvidence:
             self.attempts[-1].end()
 
     @property
-    def names_emulator(self) -> bool:
-        """Whether the last response does."""
-        heads = [one.response_headers for one in self.attempts if one.status is not None]
-        return bool(heads) and EMULATOR_HEADER in dict(heads[-1])
+    def response_headers(self) -> Headers:
+        """Of the last response; empty without one."""
+        heads = (one.response_headers for one in reversed(self.attempts) if one.status is not None)
+        return next(heads, ())
 
     @property
     def total_ms(self) -> float | None:

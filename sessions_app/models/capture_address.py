@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from sessions_app.hosts import EMULATOR, GOOGLE
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models.audit_entry import AuditEntry, record
 
@@ -116,6 +117,13 @@ class CaptureAddress(models.Model):
 
     def __str__(self) -> str:
         return str(self.public)
+
+    @property
+    def base_url(self) -> str:
+        """Where its requests go."""
+        if self.upstream == CaptureAddress.Upstream.EMULATOR:
+            return EMULATOR
+        return settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
 
     @classmethod
     def issue(

@@ -4,6 +4,7 @@ The emulator in this process has an endpoint of its own. One behind a base URL n
 each response.
 """
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -37,9 +38,15 @@ def source_of_route(route: str) -> MoneySource:
 
 def source_of_answer(gateway: Gateway, evidence: HttpEvidence) -> MoneySource:
     """Who counts the tokens of a request that is no exchange: a title, a draft, a cache."""
-    source = source_of_route(gateway.route)
-    is_named = evidence.names_emulator and not is_google(gateway.base_url)
-    return MoneySource.EMULATOR if source is MoneySource.PROVIDER and is_named else source
+    return source_of_response(gateway.route, gateway.base_url, evidence.response_headers)
+
+
+def source_of_response(route: str, base_url: str, headers: Iterable[Sequence[str]]) -> MoneySource:
+    """As the route says, unless the head of a response names an emulator; Google's are not read for it."""
+    source = source_of_route(route)
+    if source is not MoneySource.PROVIDER or is_google(base_url):
+        return source
+    return MoneySource.EMULATOR if _has_name(headers) else source
 
 
 def source_of_cache(name: str, session: Session | None, route: str) -> MoneySource:
@@ -60,8 +67,11 @@ def _names_emulator(exchange: Exchange) -> bool:
     """Whether the last response says so; Google's are not read for it."""
     if not exchange.base_url or is_google(exchange.base_url):
         return False
-    last = _last_headers.all(exchange=exchange.pk)
-    return any(name == EMULATOR_HEADER for (headers,) in last for name, _ in headers)
+    return any(_has_name(headers) for (headers,) in _last_headers.all(exchange=exchange.pk))
+
+
+def _has_name(headers: Iterable[Sequence[str]]) -> bool:
+    return any(name == EMULATOR_HEADER for name, _ in headers)
 
 
 def _of_last_response() -> "QuerySet[Any, Any]":

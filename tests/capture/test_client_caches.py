@@ -10,8 +10,12 @@ from django.contrib.auth.models import User
 from django.contrib.messages.storage.cookie import CookieStorage
 from django.test import RequestFactory
 from django.utils import timezone
+from pytest_django import Settings
 
 from sessions_app.admin.caches import CacheEntryAdmin
+from sessions_app.capture.headers import kept
+from sessions_app.capture.records import Begun, Ended
+from sessions_app.gemini.http_evidence import EMULATOR_HEADER
 from sessions_app.models import Booking, CacheEntry, CacheEvent, CaptureAddress, CapturedRequest, Exchange
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.pricing import MoneySource
@@ -30,6 +34,11 @@ TOKENS = 9_000
 
 class CachingProgram(Asking):
     """Its clock is the real one, which is that of what is booked."""
+
+    heads: tuple[tuple[str, str], ...] = ()
+
+    def ended(self, begun: Begun, answer: bytes = b"", status: int | None = 200, **fields: Any) -> Ended:
+        return super().ended(begun, answer, status, headers=kept(self.heads, of_answer=True), **fields)
 
     def make(self, name: str = NAME, hours: float = 1.0) -> CapturedRequest:
         held = {
@@ -62,13 +71,17 @@ class CachingProgram(Asking):
         return facts | {"usageMetadata": {"totalTokenCount": TOKENS}}
 
 
+def made_by(owner: User, upstream: str) -> CachingProgram:
+    make_price(MODEL)
+    made = CachingProgram(CaptureAddress.issue(owner.pk, "Laptop", upstream=upstream)[0])
+    made.now -= timedelta(minutes=2)
+    return made
+
+
 @pytest.fixture(params=CaptureAddress.Upstream.values)
 def program(request: pytest.FixtureRequest, alice: User) -> CachingProgram:
     """Before Google with a key of its own, and before the emulator."""
-    make_price(MODEL)
-    made = CachingProgram(CaptureAddress.issue(alice.pk, "Laptop", upstream=request.param)[0])
-    made.now -= timedelta(minutes=2)
-    return made
+    return made_by(alice, request.param)
 
 
 def kinds() -> list[str]:
@@ -96,6 +109,16 @@ def test_it_is_paid_by_who_pays_for_the_requests(program: CachingProgram) -> Non
     is_emulated = program.address.upstream == CaptureAddress.Upstream.EMULATOR
     sources = set(Booking.objects.values_list("source", flat=True))
     assert sources == {"emulator" if is_emulated else "client"} and not audited()
+
+
+def test_nobody_pays_an_emulator_behind_an_address(alice: User, settings: Settings) -> None:
+    settings.GOOGLE_GEMINI_BASE_URL = "http://127.0.0.1:9000"
+    program = made_by(alice, CaptureAddress.Upstream.PROVIDER)
+    program.heads = ((EMULATOR_HEADER, "1"),)
+    program.make()
+    program.ask_with()
+    program.extend(3)
+    assert set(Booking.objects.values_list("source", flat=True)) == {"emulator"} and not audited()
 
 
 def test_a_request_that_names_it_hits_and_shows_what_it_holds(program: CachingProgram) -> None:
