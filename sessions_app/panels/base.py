@@ -186,8 +186,9 @@ class PanelKind(RowSource[R]):
         """The programs to run now; `read` maps keys of readings to their times."""
         return []
 
-    @property
+    @cached_property
     def tools(self) -> tuple[Tool, ...]:
+        """Those that the model may call. A schema takes longer than a query, and each round asks."""
         made = (action.as_tool(self.tool_group) for action in self.actions if action.tool_title)
         return (*made, *self.reading_tools)
 

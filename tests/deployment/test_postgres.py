@@ -38,10 +38,13 @@ FOLDERS = (
 """What reads and writes rows in its own way; everything twice would take half of the suite's time."""
 
 LEFT_OUT = (
+    "admin/test_sweep.py::test_no_row_shows_what_a_person_wrote",
     "runs/test_fault_histories.py::test_more_of_history",
     *("accounts/test_team.py", "accounts/test_team_rows.py"),
 )
-"""The slow histories run on SQLite only; what a team's sign-in needs has a test of its own below."""
+"""The slow histories and pages of single rows run on SQLite only; what a team's sign-in needs has a test of
+its own below.
+"""
 
 
 @pytest.mark.timeout(LIMIT + 60)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
@@ -29,40 +30,42 @@ def migrate(name: str = "") -> Any:
     return executor.migrate(targets).apps
 
 
-@pytest.fixture
-def old_sentences(client: Client, alice: Any) -> Exchange:
-    """An exchange and cache entries as version 0011 wrote them, migrated."""
+def test_old_sentences_stand_where_they_stood_if_somebody_goes_back_and_are_shown_as_text(
+    client: Client, alice: User
+) -> None:
+    """Going back gives the rows that version 0011 wrote, so that one way back and forth is enough."""
     run = make_run(make_session(alice))
-    exchange = make_exchange(run, verdict="hit", cache_action="hit", cache_mode="explicit")
+    earlier = {subject: text for subject, (_, text) in WORDS.items()} | {"budget": NOTICE}
+    facts: dict[str, Any] = {
+        "verdict": "hit",
+        "cache_action": "hit",
+        "cache_mode": "explicit",
+        "money": {"terms": []},
+    }
+    exchange = make_exchange(run, **facts, earlier_wording=earlier)
     finish(run)
     try:
         old = migrate(BEFORE)
-        sentences = dict(WORDS.values())
-        rows = old.get_model("sessions_app", "Exchange").objects.filter(pk=exchange.pk)
-        rows.update(**sentences, money={"terms": [], "notice": NOTICE})
-        entries = old.get_model("sessions_app", "CacheEntry").objects
-        for state, reason in (
-            ("doomed", "An admin asked for it."),
-            ("refused", "min_total_token_count=1024"),
-            ("gone", "Implicit, as set for this session. History rolls over at 9,000 tokens."),
-            ("live", ""),
-        ):
-            entries.create(fingerprint=state, model="m", route="r", state=state, reason=reason)
+        assert_goes_back(old.get_model("sessions_app", "Exchange").objects.get(pk=exchange.pk))
+        make_old_entries(old.get_model("sessions_app", "CacheEntry"))
     finally:
         migrate()
-    return Exchange.objects.get(pk=exchange.pk)
+    assert_shown(client, Exchange.objects.get(pk=exchange.pk))
 
 
-def test_old_sentences_are_shown_as_text_and_stand_where_they_stood_if_somebody_goes_back(
-    client: Client, old_sentences: Exchange
-) -> None:
-    assert_shown(client, old_sentences)
-    try:
-        row = migrate(BEFORE).get_model("sessions_app", "Exchange").objects.get(pk=old_sentences.pk)
-        assert {column: getattr(row, column) for column, _ in WORDS.values()} == dict(WORDS.values())
-        assert row.money["notice"] == NOTICE
-    finally:
-        migrate()
+def assert_goes_back(row: Any) -> None:
+    assert {column: getattr(row, column) for column, _ in WORDS.values()} == dict(WORDS.values())
+    assert row.money == {"terms": [], "notice": NOTICE}
+
+
+def make_old_entries(model: Any) -> None:
+    for state, reason in (
+        ("doomed", "An admin asked for it."),
+        ("refused", "min_total_token_count=1024"),
+        ("gone", "Implicit, as set for this session. History rolls over at 9,000 tokens."),
+        ("live", ""),
+    ):
+        model.objects.create(fingerprint=state, model="m", route="r", state=state, reason=reason)
 
 
 def assert_shown(client: Client, old_sentences: Exchange) -> None:

@@ -150,6 +150,14 @@ def test_tools_know_the_time_of_the_call_not_that_of_the_run(run: Run) -> None:
     assert timezone.now() - tool_context(run).now < timedelta(minutes=1)
 
 
+def test_a_round_of_tools_makes_no_schema(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of all actions takes 4 ms, and the toolbox has it."""
+    made: list[str] = []
+    monkeypatch.setattr("sessions_app.panels.base.declare", lambda name, *_: made.append(name))
+    tool_context(run)
+    assert made == []
+
+
 def test_tools_see_the_session_in_one_query(
     run: Run, session: Session, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
