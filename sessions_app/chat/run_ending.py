@@ -43,7 +43,8 @@ class Ending:
             return cls._of_failure(run, exchanges, outcome, cost)
         if run.status in (Run.Status.STOPPED, Run.Status.INTERRUPTED):
             kind: Kind = "note" if run.status == Run.Status.STOPPED else "error"
-            return cls(kind, *endings.ending_texts(run.status), cost)
+            has_arrived = any(one.first_chunk_ms is not None for one in exchanges)
+            return cls(kind, *endings.broken_off_texts(run.status, has_arrived=has_arrived), cost)
         if outcome in (None, Outcome.COMPLETE, Outcome.CALLS):
             return cls._of_news(exchanges, cost)
         title, hint = outcomes.sentence(outcome), outcomes.hint(outcome)
@@ -59,7 +60,7 @@ class Ending:
     @classmethod
     def _of_failure(cls, run: Run, exchanges: Sequence[Exchange], outcome: Outcome | None, cost: str) -> Self:
         text, hint = stored_error_texts(numbered_error(run))
-        message = (text or endings.ending_texts("failed")[0]).strip()
+        message = (text or endings.title("failed")).strip()
         title = excerpt(message)
         return cls(
             "error",

@@ -100,7 +100,7 @@ class Message(SnapshotModel):
     @property
     def ending_title(self) -> str:
         if self.ending in RUN_ENDINGS:
-            return endings.ending_texts(self.ending)[0]
+            return endings.title(self.ending)
         return outcomes.sentence(Outcome(self.ending)) if self.ending else ""
 
 

@@ -9,11 +9,11 @@ TITLES = {
 }
 """By the run's status; `failed` only where neither an error nor an outcome says more."""
 
-HINTS = {
-    "failed": "",
-    "stopped": "What had arrived is kept.",
-    "interrupted": "What had arrived is kept.",
+ARRIVALS = {
+    "something": "What had arrived is kept.",
+    "nothing": "Nothing had arrived.",
 }
+"""Of a run that was stopped or interrupted."""
 
 CALL_STATES = {
     "unknown": "unknown whether it ran",
@@ -41,9 +41,14 @@ UNREAD = {
 """For a part of a kind that the chat does not show otherwise."""
 
 
-def ending_texts(status: str) -> tuple[str, str]:
-    """Title and hint for a run's status."""
-    return TITLES[status], HINTS[status]
+def title(status: str) -> str:
+    """For a run's status; of one that failed where nothing says more."""
+    return TITLES[status]
+
+
+def broken_off_texts(status: str, *, has_arrived: bool) -> tuple[str, str]:
+    """Title and hint for the status of a run that was stopped or interrupted."""
+    return TITLES[status], ARRIVALS["something" if has_arrived else "nothing"]
 
 
 def call_state(state: str) -> str:

@@ -72,7 +72,15 @@ def test_a_stopped_run_is_labelled() -> None:
 def test_an_interrupted_run_offers_a_retry() -> None:
     ending = Ending.of(ended("interrupted"), [])
     assert ending and ending.kind == "error"
-    assert (ending.title, ending.hint) == (endings.TITLES["interrupted"], endings.HINTS["interrupted"])
+    assert (ending.title, ending.hint) == (endings.TITLES["interrupted"], endings.ARRIVALS["nothing"])
+
+
+@pytest.mark.parametrize("status", ["stopped", "interrupted"])
+def test_what_arrived_is_said_to_be_kept_where_something_did(status: str) -> None:
+    waited, answered = Exchange(), Exchange(first_chunk_ms=12.5)
+    for exchanges, arrival in (([waited], "nothing"), ([answered, waited], "something")):
+        ending = Ending.of(ended(status), exchanges)
+        assert ending and ending.hint == endings.ARRIVALS[arrival]
 
 
 def test_cost_counts_thoughts_as_output() -> None:

@@ -345,7 +345,8 @@ def _sentences_of_runs() -> Iterator[str]:
         yield from refusals.error_texts(NoAnswer(outcome, finish_reason="NEW"))
     yield from outcomes.news_texts("NEW")
     for status in (Run.Status.FAILED, Run.Status.STOPPED, Run.Status.INTERRUPTED):
-        yield from endings.ending_texts(status)
+        yield endings.title(status)
+    yield from endings.ARRIVALS.values()
     yield from (
         endings.cost(0, 0),
         endings.cost(1, 1),

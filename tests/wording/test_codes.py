@@ -288,7 +288,7 @@ def test_a_hint_names_no_button_that_may_be_called_otherwise(error: PipewebError
 
 
 def test_no_wording_of_an_ending_names_the_button_to_ask_again() -> None:
-    assert not any(BUTTONS.search(text) for text in (*endings.HINTS.values(), *refusals.HINTS.values()))
+    assert not any(BUTTONS.search(text) for text in (*endings.ARRIVALS.values(), *refusals.HINTS.values()))
 
 
 def test_texts_are_counted() -> None:
