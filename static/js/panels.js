@@ -79,7 +79,7 @@ export class Panels {
   }
 
   // A box that is clicked while its last click is on the way would be lost with the box that the answer replaces:
-  // the click is made again in the new one, if it says otherwise.
+  // the change is made again in the new one, if it says otherwise. Not by a click: that closes menus.
   #want(box) {
     if (box.matches("input[type=checkbox].htmx-request")) this.#wanted.set(box.id, box.checked);
   }
@@ -89,7 +89,9 @@ export class Panels {
       const box = document.getElementById(id);
       if (box?.matches(".htmx-request")) continue;
       this.#wanted.delete(id);
-      if (box && box.checked !== isChecked) box.click();
+      if (!box || box.checked === isChecked) continue;
+      box.checked = isChecked;
+      box.dispatchEvent(new Event("change", { bubbles: true }));
     }
   }
 

@@ -186,10 +186,13 @@ async def test_the_last_click_counts_where_the_first_is_on_its_way(page: Page, n
     async with page.expect_request(change):
         await box.click()
     await box.click()
+    await page.get_by_label("Add files and more").click()
     async with page.expect_request(change) as second:
         may_go.set()
     await (await second.value).response()
     await expect(box).to_be_checked(checked=was)
+    # What somebody opened meanwhile stays open.
+    await expect(page.locator("details.menu.plus")).to_have_attribute("open", "")
     await page.reload()
     await page.get_by_role("button", name="Context", exact=True).click()
     await unfold(page, "todos")
