@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from sessions_app.gemini.provider_resources import CacheCreated, CacheListed
+from sessions_app.hosts import GOOGLE
 from sessions_app.models import Allowance, Booking, CacheEntry, Reservation, Session
 from sessions_app.prompt.turns import user_task
 from sessions_app.runs import cache_reservations
@@ -29,6 +30,7 @@ class SlowProvider:
     """Makes and keeps caches after a moment, so that all that are asked for overlap."""
 
     route = ROUTE
+    base_url = GOOGLE
 
     def __init__(self) -> None:
         self.asked = 0
