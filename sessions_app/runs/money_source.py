@@ -4,7 +4,7 @@ The emulator in this process has an endpoint of its own. One behind a base URL n
 each response.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.http_evidence import EMULATOR_HEADER, HttpEvidence
 from sessions_app.gemini.routes import endpoint_of, route_of
-from sessions_app.hosts import EMULATOR, is_google
+from sessions_app.hosts import EMULATOR, GOOGLE, is_google
 from sessions_app.models import Booking, Exchange, ExchangeAttempt, Session
 from sessions_app.models.prepared import Reading, parameter
 from sessions_app.prompt.pricing import MoneySource
@@ -23,9 +23,8 @@ EMULATOR_ENDPOINT = route_of(EMULATOR, "emulator")
 
 def source_of(exchange: Exchange) -> MoneySource:
     """Who counts the tokens of an exchange; unknown where no route was kept."""
-    source = source_of_route(exchange.route)
-    if source is MoneySource.PROVIDER and _names_emulator(exchange):
-        return MoneySource.EMULATOR
+    # Of a row without an address, of an earlier version, the route alone is believed.
+    source = source_of_response(exchange.route, exchange.base_url or GOOGLE, _last_head(exchange))
     return MoneySource.CLIENT if source is MoneySource.PROVIDER and exchange.uses_client_key else source
 
 
@@ -46,7 +45,8 @@ def source_of_response(route: str, base_url: str, headers: Iterable[Sequence[str
     source = source_of_route(route)
     if source is not MoneySource.PROVIDER or is_google(base_url):
         return source
-    return MoneySource.EMULATOR if _has_name(headers) else source
+    is_named = any(name == EMULATOR_HEADER for name, _ in headers)
+    return MoneySource.EMULATOR if is_named else source
 
 
 def source_of_cache(name: str, session: Session | None, route: str) -> MoneySource:
@@ -63,15 +63,10 @@ def source_of_cache(name: str, session: Session | None, route: str) -> MoneySour
     return source_of(last) if last else source_of_route(route)
 
 
-def _names_emulator(exchange: Exchange) -> bool:
-    """Whether the last response says so; Google's are not read for it."""
-    if not exchange.base_url or is_google(exchange.base_url):
-        return False
-    return any(_has_name(headers) for (headers,) in _last_headers.all(exchange=exchange.pk))
-
-
-def _has_name(headers: Iterable[Sequence[str]]) -> bool:
-    return any(name == EMULATOR_HEADER for name, _ in headers)
+def _last_head(exchange: Exchange) -> Iterator[Sequence[str]]:
+    """The headers of the last response; queried only where they are asked for."""
+    for (headers,) in _last_headers.all(exchange=exchange.pk):
+        yield from headers
 
 
 def _of_last_response() -> "QuerySet[Any, Any]":
