@@ -130,7 +130,7 @@ def _keys(chosen: "QuerySet[CacheEntry]") -> Iterable[int]:
 
 
 def _event_text(event: CacheEvent) -> str:
-    words = (cache_events.event(event.kind), cache_events.reason(event.reason, event.said))
+    words = (cache_events.event(event.kind, event.reason), cache_events.reason(event.reason, event.said))
     return ". ".join(filter(None, words))
 
 

@@ -102,7 +102,7 @@ def _add_attempt(exchange: Exchange, captured: CapturedRequest, refused: bytes) 
 
 
 def _error(captured: CapturedRequest, reply: Reply, body: bytes) -> dict[str, Any]:
-    """As stored: why Pipeweb ended it, else what the provider said."""
+    """As stored: why Pipeweb ended it, else what the provider said, without a hint for a person in a chat."""
     if captured.fault:
         return {"kind": RELAY_ERROR, "reason": captured.fault, "status": captured.status}
     error: GatewayError | None = None
@@ -113,7 +113,7 @@ def _error(captured: CapturedRequest, reply: Reply, body: bytes) -> dict[str, An
         error = error_of_answer(captured.status, said[0] if isinstance(said, list) and said else said)
     elif reply.error is not None:
         error = error_of_answer(None, {"error": reply.error})
-    return describe(error) if error else {}
+    return describe(error) | {"hint": ""} if error else {}
 
 
 def compared_with(exchange: Exchange, captured: CapturedRequest) -> Exchange | None:

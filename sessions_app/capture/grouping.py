@@ -14,6 +14,7 @@ from sessions_app.capture.relations import (
     branched,
     continued,
     is_adoptable,
+    named,
     rests_on_one_text,
     retried,
     side_call,
@@ -85,11 +86,12 @@ class Grouping:
         apart = self._repeated(request)
         others = [leaf for leaf in leaves if leaf.place.session not in apart]
         return (
-            continued(request, leaves)
-            or retried(request, leaves)
+            retried(request, leaves)
+            or continued(request, leaves)
             or branched(request, others)
             or side_call(request, others)
             or sub_agent(request, leaves)
+            or named(request, leaves)
             or self._opened(request, leaves)
         )
 
@@ -144,7 +146,7 @@ class Grouping:
         if leaf is None:
             return
         leaf.calls = ()
-        if leaf.traits.agent.is_like(following.traits.agent):
+        if leaf.traits.is_like(following.traits):
             del self.leaves[key]
 
     def _drop_lane(self, lane: str) -> None:

@@ -14,6 +14,7 @@ class Relation(StrEnum):
     CONTINUES = "continues"
     RETRY = "retry"
     BRANCH = "branch"
+    REPEAT = "repeat"
     SIDE_CALL = "side_call"
     SUB_AGENT = "sub_agent"
     NAMED = "named"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from sessions_app.capture.agents import NOBODY
 from sessions_app.capture.placements import LaneRole, Leaf, Placement, Relation
 from sessions_app.capture.traits import RequestTraits
 
@@ -43,7 +44,7 @@ def _goes_on(leaf: Leaf, traits: RequestTraits) -> tuple[bool, int, bool, float]
     if not size == leaf.shares(traits, bare=True) < len(traits.contents):
         return None
     is_same = leaf.traits.lane == traits.lane
-    if not is_same and not (traits.answers[size] and traits.agent.may_follow(leaf.traits.agent)):
+    if not is_same and not (traits.answers[size] and traits.may_follow(leaf.traits)):
         return None
     return leaf.shares(traits) == size, size, is_same, leaf.at
 
@@ -53,19 +54,23 @@ def retried(request: Leaf, leaves: list[Leaf]) -> Placement | None:
     traits = request.traits
     for leaf in _same_program(request, leaves):
         is_equal = leaf.has_failed and leaf.traits.contents == traits.contents
-        if is_equal and (leaf.traits.lane == traits.lane or traits.agent.is_like(leaf.traits.agent)):
+        if is_equal and (leaf.traits.lane == traits.lane or traits.is_like(leaf.traits)):
             return _after(leaf, Relation.RETRY, len(traits.contents))
     return None
 
 
 def branched(request: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """Half of my contents are the beginning of a leaf, or most of what I say was said there."""
+    """Half of my contents are the beginning of a leaf, or most of what I say was said there; a repetition
+    where the leaf has all of them.
+    """
     traits = request.traits
     chains = [leaf for leaf in _same_program(request, leaves) if leaf.place.role != LaneRole.SIDE]
     near = [(n, leaf) for leaf in chains if 2 * (n := _shared_own(leaf, traits)) >= traits.own and n]
     if near:
         leaf = max(near, key=lambda one: (one[0], one[1].at))[1]
-        return _replayed(request, leaf, leaves) or _after(leaf, Relation.BRANCH, leaf.shares(traits))
+        shared = leaf.shares(traits)
+        relation = Relation.REPEAT if shared == len(traits.contents) else Relation.BRANCH
+        return _replayed(request, leaf, leaves) or _after(leaf, relation, shared)
     lane = [leaf for leaf in chains if leaf.traits.lane == traits.lane]
     alike = None if rests_on_one_text(traits) else _most_alike(request, lane)
     if alike is None:
@@ -78,7 +83,7 @@ def _shared_own(leaf: Leaf, traits: RequestTraits) -> int:
     tools, only where an answer of the model is among them.
     """
     shared = leaf.shares(traits, bare=True)
-    is_like = any(traits.answers[:shared]) and traits.agent.is_like(leaf.traits.agent)
+    is_like = any(traits.answers[:shared]) and traits.is_like(leaf.traits)
     return max(0, shared - traits.context) if is_like or leaf.traits.lane == traits.lane else 0
 
 
@@ -123,6 +128,23 @@ def sub_agent(request: Leaf, leaves: list[Leaf]) -> Placement | None:
         return None
     place = Placement(leaf.place.session, request.key, Relation.SUB_AGENT, LaneRole.SUB_AGENT, leaf.key)
     return replace(place, is_guess=quoted is None)
+
+
+def named(request: Leaf, leaves: list[Leaf]) -> Placement | None:
+    """Nothing but the client's name says where I belong: after the last request of my agent."""
+    chains = [leaf for leaf in leaves if leaf.place.role != LaneRole.SIDE]
+    alike = [leaf for leaf in chains if _has_agent_of(leaf, request.traits)]
+    if not request.traits.name or not alike:
+        return None
+    leaf = max(alike, key=lambda one: one.at)
+    return _after(leaf, Relation.NAMED, leaf.shares(request.traits))
+
+
+def _has_agent_of(leaf: Leaf, traits: RequestTraits) -> bool:
+    """By its instruction and tools, or its cache: requests without any have no agent."""
+    if traits.agent == NOBODY:
+        return bool(traits.cache) and traits.cache == leaf.traits.cache
+    return traits.agent.may_follow(leaf.traits.agent)
 
 
 def _same_lane(request: Leaf, leaves: Iterable[Leaf]) -> list[Leaf]:

@@ -40,6 +40,7 @@ class RequestTraits:
     `said` has the long strings of all parts, without generated context, ids and signatures. `context` counts
     the contents at the beginning that are nothing but generated context. `newest` is the last text of the
     user, `opening` the text of the first content; `name` was given by the client and overrides the rest.
+    `cache` is the name of an explicit cache that stands for the system instruction and the tools.
     """
 
     lane: str
@@ -49,6 +50,7 @@ class RequestTraits:
     agent: Agent = NOBODY
     scope: str = ""
     name: str = ""
+    cache: str = ""
     has_tools: bool = False
     context: int = 0
     said: frozenset[str] = frozenset()
@@ -59,6 +61,14 @@ class RequestTraits:
     def own(self) -> int:
         """How many contents say more than generated context."""
         return len(self.contents) - self.context
+
+    def is_like(self, other: "RequestTraits") -> bool:
+        """Whether one agent may have sent both: of one that names a cache, the instruction is not seen."""
+        return bool(self.cache) != bool(other.cache) or self.agent.is_like(other.agent)
+
+    def may_follow(self, other: "RequestTraits") -> bool:
+        """The same where the history shows that one goes on from the other; see `Agent.may_follow`."""
+        return bool(self.cache) != bool(other.cache) or self.agent.may_follow(other.agent)
 
 
 def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits | None:
@@ -75,6 +85,7 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         return None
     system = request.get("systemInstruction", request.get("system_instruction"))
     tools = request.get("tools")
+    cache = request.get("cachedContent", request.get("cached_content"))
     hashes = tuple(map(meaning, listed))
     return RequestTraits(
         lane=meaning([system, tools]),
@@ -84,6 +95,7 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         agent=agent_of(system, tools),
         scope=scope,
         name=name,
+        cache=cache if isinstance(cache, str) else "",
         has_tools=bool(tools),
         context=next((at for at, one in enumerate(listed) if not _is_context(one)), len(listed)),
         said=frozenset(short_hash(text) for one in listed for text in _long_strings(one)),

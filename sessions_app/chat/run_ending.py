@@ -47,7 +47,7 @@ class Ending:
             return cls(kind, *endings.broken_off_texts(run.status, has_arrived=has_arrived), cost)
         if outcome in (None, Outcome.COMPLETE, Outcome.CALLS):
             return cls._of_news(exchanges, cost)
-        title, hint = outcomes.sentence(outcome), outcomes.hint(outcome)
+        title, hint = outcomes.sentence(outcome), outcomes.hint(outcome, is_captured=_is_captured(exchanges))
         return cls("note", title, hint, cost, setting=outcome.setting)
 
     @classmethod
@@ -55,11 +55,13 @@ class Ending:
         """A finish reason that is not known, below an answer that stands."""
         reasons = (one.finish_reason for one in reversed(exchanges) if is_unknown(one.finish_reason))
         reason = next(reasons, "")
-        return cls("note", *outcomes.news_texts(reason), cost) if reason else None
+        if not reason:
+            return None
+        return cls("note", *outcomes.news_texts(reason, is_captured=_is_captured(exchanges)), cost)
 
     @classmethod
     def _of_failure(cls, run: Run, exchanges: Sequence[Exchange], outcome: Outcome | None, cost: str) -> Self:
-        text, hint = stored_error_texts(numbered_error(run))
+        text, hint = stored_error_texts(numbered_error(run), is_captured=_is_captured(exchanges))
         message = (text or endings.title("failed")).strip()
         title = excerpt(message)
         return cls(
@@ -88,6 +90,11 @@ def cost_of(exchanges: Sequence[Exchange]) -> str:
     prompt = sum(exchange.prompt_tokens or 0 for exchange in exchanges)
     output = sum((exchange.output_tokens or 0) + (exchange.thought_tokens or 0) for exchange in exchanges)
     return endings.cost(prompt, output, is_cut_off=any(map(is_cut_off, exchanges)))
+
+
+def _is_captured(exchanges: Sequence[Exchange]) -> bool:
+    """Whether another program asked: then there is no chat to be changed, and nobody to try again."""
+    return any(one.is_captured for one in exchanges)
 
 
 def _outcome(value: str) -> Outcome | None:

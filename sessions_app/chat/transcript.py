@@ -93,8 +93,9 @@ class RunView:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know of requests that were sent again."""
-        kinds = dict.fromkeys(str(exchange.error.get("kind")) for exchange in self.exchanges[:-1])
+        """What a person should know of requests that were sent again; of a program's it is not known how."""
+        ours = (exchange for exchange in self.exchanges[:-1] if not exchange.is_captured)
+        kinds = dict.fromkeys(str(exchange.error.get("kind")) for exchange in ours)
         return tuple(filter(None, map(resends.note, kinds)))
 
     @property

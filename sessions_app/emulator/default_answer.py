@@ -143,7 +143,7 @@ def _cache(context: ScenarioContext) -> str:
 
 def _advice(context: ScenarioContext, examples: Sequence[str]) -> str:
     shown = ", ".join(f"`{example}`" for example in examples)
-    tools = f"- tools: {shown or 'none are declared in this request, so none can be called'}"
+    tools = f"- tools: {shown or 'none can be called: this request declares none, or forbids it'}"
     commands = [SLASH_COMMANDS[word] for word in _SHOWN_COMMANDS]
     samples = f"- examples: {', '.join(f'`{example}`' for example in _SAMPLE_EXAMPLES)}"
     lines = ("**Try:**", "", samples, tools, *_provider_tools(context))

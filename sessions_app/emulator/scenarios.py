@@ -132,7 +132,9 @@ def play(context: ScenarioContext) -> ScriptedReply:
             return reply
     spoken = [phrase.example for phrase in reversed(PHRASES) if phrase.function in context.functions]
     demos = [example for name, example in _DEMO_EXAMPLES.items() if name in context.functions]
-    return describe_request(context, demos + spoken[-_EXAMPLES:])
+    known = {*_DEMO_EXAMPLES, *(phrase.function for phrase in PHRASES)}
+    named = [f"call {name}" for name in context.functions if name not in known]
+    return describe_request(context, demos + (named[:_EXAMPLES] + spoken)[-_EXAMPLES:])
 
 
 def find_phrase(text: str) -> tuple[Phrase, Values] | None:

@@ -59,7 +59,8 @@ class ExchangeRow:
     def repeat_reason(self) -> str:
         if self.repeats is None:
             return ""
-        return resends.reason(getattr(self.exchange, "failed_error", None) or {}, self.repeats)
+        error = getattr(self.exchange, "failed_error", None) or {}
+        return resends.reason(error, self.repeats, is_captured=self.exchange.is_captured)
 
     @property
     def continues(self) -> int | None:

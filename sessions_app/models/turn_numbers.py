@@ -14,6 +14,12 @@ SOURCE = "turn:"
 """The name of a turn as a source begins so; its public id follows."""
 
 
+def key_of(source: str) -> str:
+    """The public id of the turn that a source is; empty for another source, and for one without a row."""
+    key = source.removeprefix(SOURCE) if source.startswith(SOURCE) else ""
+    return key if _is_uuid(key) else ""
+
+
 def turn_numbers(session_pk: int, sources: Iterable[str]) -> dict[str, int]:
     """Source name → number, for the turns among these: one query for each `BATCH` of them.
 

@@ -21,7 +21,6 @@ register.filter("budget_remedy", costs.budget_remedy)
 register.filter("failure_reason", remarks.failure_reason)
 register.filter("how_often", remarks.how_often)
 register.filter("outcome_sentence", outcomes.sentence)
-register.filter("outcome_hint", outcomes.hint)
 
 
 @register.filter

@@ -2,7 +2,7 @@
 
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, BreakPlace, CacheLoss
 from sessions_app.prompt.pricing import dollars
-from sessions_app.wording.sources import source_name
+from sessions_app.wording.sources import PLURALS, source_name
 
 PLACES = {
     "item": "{source}, after {char:,} characters",
@@ -22,16 +22,19 @@ VIEWS = {
 """The same place in the other views."""
 
 CHANGES = {
-    BreakKind.CHANGED: "{source} says something else",
-    BreakKind.CHANGED_AND_MOVED: "{source} says something else and has another place",
-    BreakKind.APPEARED: "{source} is new",
-    BreakKind.GONE: "{source} is no longer there",
-    BreakKind.REPLACED: "{source} is another one",
-    BreakKind.MOVED: "{source} has another place",
+    BreakKind.CHANGED: "{source} {says} something else",
+    BreakKind.CHANGED_AND_MOVED: "{source} {says} something else and {has} another place",
+    BreakKind.APPEARED: "{source} {is} new",
+    BreakKind.GONE: "{source} {is} no longer there",
+    BreakKind.REPLACED: "{source} {is} another one",
+    BreakKind.MOVED: "{source} {has} another place",
     BreakKind.SHORTENED: "{source} and what followed are no longer sent",
     BreakKind.UNKNOWN: "what is sent there differs",
 }
 """The end of a sentence that begins “They part at …”; the source is the one that caused it."""
+
+VERBS = {"says": "says", "is": "is", "has": "has"}
+VERBS_OF_PLURALS = {"says": "say", "is": "are", "has": "have"}
 
 LOSSES = {
     "unknown": "What the provider stopped serving from its cache is unknown.",
@@ -66,7 +69,8 @@ def place_in_body(at: BreakPlace, *, is_translated: bool = False) -> str:
 
 def change(line: BreakLine) -> str:
     """What happened, and to which source."""
-    return CHANGES[line.kind].format(source=source_name(line.source, line.number))
+    name = source_name(line.source, line.number)
+    return CHANGES[line.kind].format(source=name, **(VERBS_OF_PLURALS if line.source in PLURALS else VERBS))
 
 
 def loss(lost: CacheLoss) -> str:

@@ -1,6 +1,7 @@
 """What happened to a cache entry, as the lines of its life."""
 
 from sessions_app.prompt.cache_life import CacheEventKind
+from sessions_app.prompt.caching import EntryReason
 from sessions_app.wording import cache_plans
 
 EVENTS = {
@@ -19,12 +20,19 @@ EVENTS = {
     CacheEventKind.UNKNOWN: "something else",
 }
 
+OF_PROGRAMS = EVENTS | {
+    CacheEventKind.DROPPED: "deleted by the program",
+    CacheEventKind.DELETED: "gone at the provider, as the program asked",
+}
+"""Of a cache that a captured program made and deleted."""
+
 REPEATED = {"times": "{what}, {count:,} times"}
 
 
-def event(kind: str, count: int = 1) -> str:
-    """What happened, `count` times in a row."""
-    what = EVENTS[CacheEventKind(kind)]
+def event(kind: str, reason: str = "", count: int = 1) -> str:
+    """What happened, `count` times in a row; `reason` is a stored EntryReason, or empty."""
+    events = OF_PROGRAMS if reason == EntryReason.CLIENT else EVENTS
+    what = events[CacheEventKind(kind)]
     return what if count == 1 else REPEATED["times"].format(what=what, count=count)
 
 

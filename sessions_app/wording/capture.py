@@ -63,6 +63,7 @@ RELATIONS: dict[str, str] = {
     "continues": "goes on",
     "retry": "sent again after a failure",
     "branch": "went back and asked otherwise",
+    "repeat": "asked the same again",
     "side_call": "asks on its own",
     "sub_agent": "works on a call",
     "named": "same session by its name",

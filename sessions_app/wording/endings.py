@@ -36,7 +36,7 @@ COSTS = {
 UNREAD = {
     "name": "Part: {keys}",
     "label": "As it came",
-    "response": "Pipeweb does not read parts of this kind. It is kept, and sent back unchanged.",
+    "response": "Pipeweb does not read parts of this kind. It is kept as it came.",
 }
 """For a part of a kind that the chat does not show otherwise."""
 

@@ -50,6 +50,10 @@ HINTS: dict[str, str] = {
 }
 """What to do about it; empty where there is nothing to do."""
 
+PROGRAM_HINTS: dict[str, str] = {
+    Outcome.MISSING_SIGNATURE: "The Signatures tab shows which of them the program sent back.",
+}
+"""The same for the answer to a captured program, where Pipeweb knows something to do."""
 
 NAMED: dict[str, str] = {
     Outcome.OTHER: "The model stopped for a reason it does not explain ({finish_reason}).",
@@ -62,6 +66,7 @@ NAMED: dict[str, str] = {
 NEWS = {
     "title": "The provider gave a reason for the end that Pipeweb does not know: {finish_reason}.",
     "hint": "The answer stands as it came, and its calls were run.",
+    "program_hint": "The answer was passed on as it came.",
 }
 """Beside an answer that stands."""
 
@@ -72,10 +77,11 @@ def sentence(outcome: str, figures: Mapping[str, Any] | None = None) -> str:
     return fill(NAMED[outcome], figures, otherwise=plain) if figures and outcome in NAMED else plain
 
 
-def news_texts(finish_reason: str) -> tuple[str, str]:
+def news_texts(finish_reason: str, *, is_captured: bool = False) -> tuple[str, str]:
     """Title and hint for a reason that is not known."""
-    return NEWS["title"].format(finish_reason=finish_reason), NEWS["hint"]
+    hint = NEWS["program_hint" if is_captured else "hint"]
+    return NEWS["title"].format(finish_reason=finish_reason), hint
 
 
-def hint(outcome: str) -> str:
-    return HINTS.get(outcome, "")
+def hint(outcome: str, *, is_captured: bool = False) -> str:
+    return (PROGRAM_HINTS if is_captured else HINTS).get(outcome, "")

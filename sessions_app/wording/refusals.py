@@ -4,7 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sessions_app.error_codes import RefusalCode
-from sessions_app.errors import NoAnswer, PipewebError, RequestRefused
+from sessions_app.errors import (
+    CacheGone,
+    NoAnswer,
+    PipewebError,
+    RequestRefused,
+    SignatureMissing,
+    SignatureRefused,
+)
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.pricing import Budget
 from sessions_app.wording import capture, costs, outcomes
@@ -134,6 +141,13 @@ BREACHES: dict[str, str] = {
 UNASKED: dict[str, str] = {HistoryRule.IDS: "{Subject} answers “{unasked}”, which was not called."}
 """For a result without a call."""
 
+PROGRAM_HINTS: dict[str, str] = {
+    SignatureMissing.__name__: "The Signatures tab shows which of them the program sent back.",
+    SignatureRefused.__name__: "The Signatures tab shows where the program had them from.",
+    CacheGone.__name__: "The Cache tab shows what became of that cache, as far as it was seen.",
+}
+"""What an engineer can look at, by the kind of the error that a captured program was answered with."""
+
 MESSAGES = {
     "call": "the call of {named}",
     "answer": "the answer {named}",
@@ -156,9 +170,10 @@ def lasting_hint(reason: str) -> str:
     return "" if "{" in hint else hint
 
 
-def stored_error_texts(error: Mapping[str, Any]) -> tuple[str, str]:
+def stored_error_texts(error: Mapping[str, Any], *, is_captured: bool = False) -> tuple[str, str]:
     """Sentence and hint of `Run.error` or `Exchange.error`: by code, or as a provider or an earlier
-    version put it."""
+    version put it. Stored hints speak to a person in a chat; a captured program gets others.
+    """
     figures, reason = error.get("figures"), str(error.get("reason") or "")
     if error.get("kind") == "RelayRefused":
         return capture.fault(reason), ""
@@ -166,7 +181,8 @@ def stored_error_texts(error: Mapping[str, Any]) -> tuple[str, str]:
         return refusal_texts(reason, figures if isinstance(figures, dict) else {})
     if reason in outcomes.SENTENCES:
         return outcomes.sentence(reason, figures if isinstance(figures, dict) else {}), outcomes.hint(reason)
-    return str(error.get("message") or ""), str(error.get("hint") or "")
+    hint = PROGRAM_HINTS.get(str(error.get("kind")), "") if is_captured else str(error.get("hint") or "")
+    return str(error.get("message") or ""), hint
 
 
 def error_texts(error: PipewebError) -> tuple[str, str]:

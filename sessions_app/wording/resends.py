@@ -16,6 +16,9 @@ REASONS = {
     "other": "Sent again because exchange {number} failed.",
 }
 
+PROGRAM_REASON = "Sent again after exchange {number} failed."
+"""Of a captured program: what it had in mind is not known."""
+
 NOTES = {
     SignatureRefused.__name__: (
         "The provider refused the thoughts of earlier answers, so the request was sent again without them."
@@ -31,8 +34,10 @@ ASKING_AGAIN = {"ended": "{said} Asking again", "open": "{said}. Asking again"}
 """While a request waits; a countdown follows. By whether the provider's message ends as sentences do."""
 
 
-def reason(error: Mapping[str, Any], number: int) -> str:
+def reason(error: Mapping[str, Any], number: int, *, is_captured: bool = False) -> str:
     """`error` and `number` are those of the exchange that failed."""
+    if is_captured:
+        return PROGRAM_REASON.format(number=number)
     return REASONS.get(str(error.get("kind")), REASONS["other"]).format(number=number)
 
 

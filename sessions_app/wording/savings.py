@@ -16,7 +16,7 @@ TITLES = {
     SavingCause.ROLLED_OVER: "History that moved into the static layer",
     SavingCause.IMPLICIT_LIFE: "Pauses longer than an implicit cache lives",
     SavingCause.EXPLICIT_LIFE: "Pauses longer than the life of an explicit cache",
-    SavingCause.LET_GO: "A cache that Pipeweb let go of",
+    SavingCause.LET_GO: "A cache that was given up",
     SavingCause.OTHER_MODEL: "Another model",
     SavingCause.SETTINGS: "Generation settings that change",
     SavingCause.BELOW_MINIMUM: "Prompts too short for a cache",
@@ -49,7 +49,7 @@ ADVICE = {
     SavingCause.EXPLICIT_LIFE: "The explicit cache had run out before {times}, after pauses of up to "
     "{pause}: give it a longer life, or ask again before it ends.",
     SavingCause.LET_GO: "The explicit cache was deleted or not named though it could have served {times}: "
-    "keep the caching settings of the session, and its caches, while it goes on.",
+    "keep the cache, and what decides about it, while the conversation goes on.",
     SavingCause.OTHER_MODEL: "Another model was asked or answered in {times}, and a cache belongs to one "
     "model: change the model at the beginning of a conversation.",
     SavingCause.SETTINGS: "Nothing but the generation settings had changed before {times}: leave them as "

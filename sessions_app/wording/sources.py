@@ -40,6 +40,9 @@ SPANS = {"turns": "Turns {first} to {last}", "turns_without_numbers": "{count} t
 
 PARTS = {"part": "part {part}", "turn_part": "turn {turn}, part {part}"}
 
+PLURALS = ("tools",)
+"""Sources whose names are plurals within a sentence."""
+
 NUMBERED = ("turn", "chunk")
 """Kinds whose sources are called by a number."""
 

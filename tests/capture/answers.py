@@ -21,9 +21,9 @@ def counted(prompt: int, cached: int = 0, output: int = 7) -> dict[str, int]:
     return usage | ({"cachedContentTokenCount": cached} if cached else {})
 
 
-def says(text: str, prompt: int = 9_000, cached: int = 0, **fields: Any) -> bytes:
+def says(text: str, prompt: int = 9_000, cached: int = 0, *, finish: str = "STOP", **fields: Any) -> bytes:
     """A whole answer, as one event."""
-    return event(text_chunk(text, finish="STOP", usage=counted(prompt, cached), **fields))
+    return event(text_chunk(text, finish=finish, usage=counted(prompt, cached), **fields))
 
 
 def calls(name: str, prompt: int = 9_000, cached: int = 0, **arguments: Any) -> bytes:

@@ -37,6 +37,16 @@ def body_of(
 def asked(
     *contents: Any, system: str = "Be brief.", tools: Any = TOOLS, scope: str = "client", name: str = ""
 ) -> RequestTraits:
-    found = traits_of(body_of(contents, system=system, tools=tools), scope=scope, name=name)
+    return traits(body_of(contents, system=system, tools=tools), scope=scope, name=name)
+
+
+def asked_with(cache: str, *contents: Any, name: str = "") -> RequestTraits:
+    """Of a request that names an explicit cache, which stands for the instruction and the tools."""
+    body = wire.dumps({"contents": list(contents), "cachedContent": cache})
+    return traits(body, scope="client", name=name)
+
+
+def traits(body: bytes, *, scope: str, name: str) -> RequestTraits:
+    found = traits_of(body, scope=scope, name=name)
     assert found is not None
     return found

@@ -13,7 +13,7 @@ from sessions_app.capture.grouping import Grouping
 from sessions_app.capture.placements import LaneRole, Placement, Relation
 from sessions_app.capture.traits import RequestTraits, traits_of
 from sessions_app.prompt.parts import content, text_part
-from tests.capture.conversations import asked, body_of, call, model, result, user
+from tests.capture.conversations import asked, asked_with, body_of, call, model, result, user
 
 CONTEXT = user("<session_context>\nToday is Sunday, and this is a folder.")
 FIRST, SECOND = user("How do I scale the loaf to two kilograms?"), user("And how long does it bake then?")
@@ -72,6 +72,30 @@ def test_an_edited_message_is_a_branch_from_where_it_was_edited(clock: Clock) ->
     clock.ask("1", asked(FIRST, ANSWER, SECOND))
     found = clock.ask("2", asked(FIRST, ANSWER, user("And how much salt does it need?")))
     assert found == Placement("1", "1", Relation.BRANCH, before="1", shared=2)
+
+
+@pytest.mark.parametrize("again", [(FIRST, ANSWER, SECOND), (FIRST, ANSWER)])
+def test_what_was_asked_before_is_no_other_question(clock: Clock, again: tuple[Any, ...]) -> None:
+    """An answer that is asked for anew, and the same after going back further."""
+    clock.ask("1", asked(FIRST, ANSWER, SECOND))
+    found = clock.ask("2", asked(*again))
+    assert found == Placement("1", "1", Relation.REPEAT, before="1", shared=len(again))
+
+
+def test_a_conversation_goes_on_where_a_cache_takes_the_place_of_its_beginning(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST))
+    assert clock.ask("2", asked_with("c/1", FIRST, ANSWER, SECOND)).before == "1"
+    further = (FIRST, ANSWER, SECOND, model("Forty minutes."), user("How hot?"))
+    assert clock.ask("3", asked_with("c/1", *further), failed=True).before == "2"
+    retry = clock.ask("4", asked(*further))
+    assert (retry.relation, retry.before) == (Relation.RETRY, "3"), "without the cache that was gone"
+    assert clock.ask("5", asked(*further)).relation == Relation.REPEAT, "of the one that was answered"
+    assert not {"1", "2", "3"} & clock.grouping.leaves.keys(), "nothing goes on from what was gone on from"
+
+
+def test_two_agents_do_not_become_one_because_one_names_a_cache(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST))
+    assert clock.ask("2", asked_with("c/1", SECOND)).session == "2"
 
 
 def test_history_that_was_rewritten_is_a_branch_by_a_guess(clock: Clock) -> None:
@@ -254,6 +278,27 @@ def test_a_name_overrides_everything(clock: Clock) -> None:
     assert other.session == "name:loaf" and other.relation == Relation.NAMED and other.lane == "3"
     assert clock.ask("4", asked(FIRST, ANSWER, SECOND, name="loaf")).relation == Relation.CONTINUES
     assert clock.ask("5", asked(FIRST, name="bread")).session == "name:bread"
+
+
+def test_in_a_named_session_an_agent_is_compared_with_its_last_request(clock: Clock) -> None:
+    """Whatever it asks, and although its instruction begins with a clock: that is what one looks for."""
+    rules = "Be brief, and name the sources that you know of the bread that is asked for."
+    clock.ask("1", asked(FIRST, system=f"Now it is 12:00. {rules}", name="loaf"))
+    clock.ask("2", asked(SECOND, system="Say how hard this is.", tools=None, name="loaf"))
+    found = clock.ask("3", asked(SECOND, system=f"Now it is 12:01. {rules}", name="loaf"))
+    assert found == Placement("name:loaf", "1", Relation.NAMED, before="1")
+
+
+def test_in_a_named_session_a_cache_is_an_agent_too(clock: Clock) -> None:
+    clock.ask("1", asked_with("c/1", FIRST, name="loaf"))
+    clock.ask("2", asked_with("c/2", SECOND, name="loaf"))
+    assert clock.ask("3", asked_with("c/1", user("How hot?"), name="loaf")).before == "1"
+
+
+def test_without_instruction_tools_and_cache_nothing_is_an_agent(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST, system="", tools=None, name="loaf"))
+    found = clock.ask("2", asked(SECOND, system="", tools=None, name="loaf"))
+    assert (found.relation, found.before, found.lane) == (Relation.NAMED, "", "2")
 
 
 def test_other_spelling_and_other_ids_say_the_same(clock: Clock) -> None:

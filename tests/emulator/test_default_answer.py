@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -86,7 +88,16 @@ def test_it_shows_how_to_see_tools_thoughts_errors_and_slow_or_empty_streams(emu
 
 
 def test_without_functions_it_offers_none(emulator: Emulator) -> None:
-    assert "none are declared" in text_of([generate(emulator, {"contents": [user("hi")]})])
+    assert "declares none" in text_of([generate(emulator, {"contents": [user("hi")]})])
+
+
+def test_a_function_that_no_phrase_calls_is_offered_by_its_name(emulator: Emulator) -> None:
+    """Of any program: what is offered does call it."""
+    body = {"contents": [user("hi")], "tools": declare(lookup=["name"], book=["name"])}
+    offered = re.findall(r"`(call \w+)`", text_of([generate(emulator, body)]))
+    assert offered == ["call lookup", "call book"]
+    answer = generate(emulator, body | {"contents": [user(offered[0])]})
+    assert [part["functionCall"]["name"] for part in parts(answer) if "functionCall" in part] == ["lookup"]
 
 
 @pytest.mark.parametrize("count", [1, 7, 60])

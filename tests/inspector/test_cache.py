@@ -93,7 +93,7 @@ def test_the_life_of_the_entry_is_told_line_by_line(client: Client, session: Ses
     words = [cache_events.EVENTS[kind] for kind in (CacheEventKind.PLANNED, CacheEventKind.MADE)]
     assert [row.what for row in rows] == [
         *words,
-        cache_events.event(CacheEventKind.NAMED, 2),
+        cache_events.event(CacheEventKind.NAMED, count=2),
         cache_events.EVENTS[CacheEventKind.DROPPED],
     ]
     assert [row.numbers for row in rows] == [(1,), (1,), (1,), ()]

@@ -6,10 +6,12 @@ from decimal import Decimal
 from typing import get_args
 
 from sessions_app.error_codes import BodyRefusal, DocumentProblem, ShareProblem
+from sessions_app.errors import NoAnswer
 from sessions_app.media import WORD_TYPE
 from sessions_app.prompt.answer_schema import MOST_PLACES, Fit, SchemaFault, SchemaProblem
 from sessions_app.prompt.citations import SourceKind
 from sessions_app.prompt.model_uses import PriceClass
+from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.pricing import Rates
 from sessions_app.prompt.provider_tools import Obstacle, ProviderTool
 from sessions_app.prompt.stage_records import OfferFigures, StageName, StageRecord, StageStatus
@@ -19,7 +21,9 @@ from sessions_app.wording import (
     documents,
     folders,
     models,
+    outcomes,
     provider_tools,
+    refusals,
     sharing,
     stages,
     uploads,
@@ -110,3 +114,15 @@ def _sentences_of_uploads() -> Iterator[str]:
     for mime in FILE_TYPES:
         yield from uploads.too_large("a", 2_000_000, 1_000_000, mime)
     yield from uploads.too_many("a", 10)
+
+
+def ending_sentences() -> Iterator[str]:
+    """Of answers, in a chat and to a captured program."""
+    for outcome in Outcome:
+        yield from refusals.error_texts(NoAnswer(outcome))
+        yield from refusals.error_texts(NoAnswer(outcome, finish_reason="NEW"))
+        yield outcomes.hint(outcome, is_captured=True)
+    for is_captured in (True, False):
+        yield from outcomes.news_texts("NEW", is_captured=is_captured)
+    for kind in refusals.PROGRAM_HINTS:
+        yield from refusals.stored_error_texts({"kind": kind, "message": "No."}, is_captured=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sessions_app.capture.placements import Relation
 from sessions_app.error_codes import CaptureFault, RefusalCode, RegroupProblem
-from sessions_app.errors import NoAnswer, NotRegrouped, ProviderDown
+from sessions_app.errors import NotRegrouped, ProviderDown
 from sessions_app.models import Notification, Run
 from sessions_app.prompt.billing import BilledAs
 from sessions_app.prompt.bookings import CauseSum, SpendingCause
@@ -17,7 +17,6 @@ from sessions_app.prompt.cache_life import CacheEventKind, CacheFate, FateKind
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason, VerdictCode
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import ModelNotice, NoticeCode
-from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, BreakPlace, CacheLoss
 from sessions_app.prompt.pricing import Budget, BudgetScope, Money, MoneySource, PriceTerm, Rates, TermKind
 from sessions_app.prompt.remarks import Remark, RemarkCode
@@ -41,7 +40,6 @@ from sessions_app.wording import (
     endings,
     imports,
     model_notices,
-    outcomes,
     refusals,
     remarks,
     resends,
@@ -59,7 +57,7 @@ from sessions_app.wording import (
     verdicts,
 )
 from tests.wording.audit_log_examples import audit_log_sentences, mcp_sentences
-from tests.wording.chat_examples import chat_sentences
+from tests.wording.chat_examples import chat_sentences, ending_sentences
 from tests.wording.figures import figures_of, har_sentences
 
 PLACE = BreakPlace(
@@ -79,7 +77,7 @@ SOURCES = (
     *("system", "opaque", "generated_context:1", "cached_content:1"),
 )
 BREAKS = (
-    *(replace(BREAK, kind=kind) for kind in BreakKind),
+    *(replace(BREAK, kind=kind, source=source) for kind in BreakKind for source in ("panel:todos", "tools")),
     *(replace(BREAK, source=source, at=replace(PLACE, source=source, line=None)) for source in SOURCES),
     *(replace(BREAK, source=source, number=3) for source in ("turn:4f", "chunk:4f")),
     *(replace(BREAK, at=replace(PLACE, source="turn:4f", number=3, part=2, line=line)) for line in (None, 1)),
@@ -296,7 +294,7 @@ def _sentences_of_caches() -> Iterator[str]:
     for reason, said in ENTRIES:
         yield cache_plans.entry_reason(reason, said)
     for kind in CacheEventKind:
-        yield from (cache_events.event(kind), cache_events.event(kind, 3))
+        yield from (cache_events.event(kind), cache_events.event(kind, EntryReason.CLIENT, 3))
 
 
 def _sentences_of_breaks() -> Iterator[str]:
@@ -340,10 +338,7 @@ def _sentences_of_runs() -> Iterator[str]:
         yield from (remarks.about_texts(what, titles) for what in ("fell_back", "breaking"))
     for code, figures in REFUSALS:
         yield from refusals.refusal_texts(code, figures)
-    for outcome in Outcome:
-        yield from refusals.error_texts(NoAnswer(outcome))
-        yield from refusals.error_texts(NoAnswer(outcome, finish_reason="NEW"))
-    yield from outcomes.news_texts("NEW")
+    yield from ending_sentences()
     for status in (Run.Status.FAILED, Run.Status.STOPPED, Run.Status.INTERRUPTED):
         yield endings.title(status)
     yield from endings.ARRIVALS.values()

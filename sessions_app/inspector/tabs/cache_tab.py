@@ -151,7 +151,7 @@ def life_row(events: Sequence[CacheEvent], session_pk: int) -> LifeRow:
     last = events[-1]
     return LifeRow(
         at=last.at,
-        what=cache_events.event(last.kind, len(events)),
+        what=cache_events.event(last.kind, last.reason, len(events)),
         numbers=tuple(dict.fromkeys((ours[0], ours[-1]))) if ours else (),
         expires=last.expires,
         why=formatting.visible(cache_events.reason(last.reason, last.said)),

@@ -12,6 +12,7 @@ from sessions_app.inspector.originals import original_of
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange, Turn
+from sessions_app.models.turn_numbers import key_of
 from sessions_app.prompt import wire
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.remarks import RemarkCode
@@ -119,9 +120,12 @@ def _panel_times(exchange: Exchange) -> Iterator[tuple[str, datetime]]:
 
 
 def _message_times(original: Original) -> list[tuple[str, datetime]]:
-    """Of the last messages, oldest first: a copy has the time of the turn that it stands for. One query."""
+    """Of the last messages, oldest first: a copy has the time of the turn that it stands for. One query.
+
+    Contents of a cache that a program made are no turns, and when they were said is not known.
+    """
     told = [entry.source for entry in original.entries if entry.layer in (Layer.BUFFERED, Layer.TRIGGER)]
-    keys = [UUID(source.partition(":")[2]) for source in told[-MESSAGES_TOLD:]]
+    keys = [UUID(key) for source in told if (key := key_of(source))][-MESSAGES_TOLD:]
     rows = Turn.objects.filter(public__in=keys).annotate(said=Coalesce("origin__created_at", "created_at"))
     known = {public: (kind, said) for public, kind, said in rows.values_list("public", "kind", "said")}
     return [

@@ -12,6 +12,7 @@ from sessions_app.models import Exchange
 from sessions_app.prompt.chunks import ChunkReader, token_counts
 from sessions_app.prompt.outcomes import is_unknown
 from sessions_app.prompt.reply import Folder, Reply
+from sessions_app.wording import outcomes
 from sessions_app.wording.token_kinds import LABELS
 
 NEWS_LENGTH = 400
@@ -44,6 +45,8 @@ class ShownResponse:
     error: str
     outcome: str
     """That of the answer, which earlier hops have begun."""
+    hint: str
+    """What to do about the outcome; empty where there is nothing to do."""
     is_news: bool
     """The finish reason is not known to this version."""
     news: list[tuple[str, str]]
@@ -68,6 +71,7 @@ def show_reply(exchange: Exchange, reader: PartReader, *, raw: bool) -> ShownRes
     bodies = [bytes(body) for body in exchange.chunks.values_list("body", flat=True)]
     reply, unreadable = fold_readable(bodies, exchange.dialect)
     news = unknown_keys(bodies, exchange.dialect)
+    outcome = exchange.outcome or reply.outcome.value
     return ShownResponse(
         reply=reply,
         chunks=len(bodies),
@@ -76,7 +80,8 @@ def show_reply(exchange: Exchange, reader: PartReader, *, raw: bool) -> ShownRes
         tokens=token_table(exchange.usage),
         usage=[(key, value_text(value)) for key, value in exchange.usage.items()],
         error=formatting.indented(reply.error) if reply.error else "",
-        outcome=exchange.outcome or reply.outcome.value,
+        outcome=outcome,
+        hint=outcomes.hint(outcome, is_captured=exchange.is_captured),
         is_news=is_unknown(reply.finish_reason),
         news=[(formatting.visible(key), value_text(value)[:NEWS_LENGTH]) for key, value in news.items()],
     )

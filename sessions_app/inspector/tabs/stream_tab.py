@@ -87,9 +87,10 @@ class StreamTimeline:
     def summary(self) -> str:
         counts = {lane: sum(lane in arrival.kinds for arrival in self.arrivals) for lane in self.lanes}
         brought = ", ".join(f"{count} with {lane}" for lane, count in counts.items())
-        return (
-            f"{len(self.arrivals)} chunks in {self.total:.0f} ms: {brought}" if self.arrivals else "No chunks"
-        )
+        if not self.arrivals:
+            return "No chunks"
+        many = "" if len(self.arrivals) == 1 else "s"
+        return f"{len(self.arrivals)} chunk{many} in {self.total:.0f} ms: {brought}"
 
 
 class StreamTab(Tab):
