@@ -60,6 +60,7 @@ class MoneyFigure(StrEnum):
     SESSION_CAUSES = "session_causes"
     SESSION_LOSSES = "session_losses"
     SESSION_SAVINGS = "session_savings"
+    SESSION_MISSED = "session_missed"
     DAY_SUMS = "day_sums"
     DAY_CAUSES = "day_causes"
     RESERVATIONS = "reservations"

@@ -25,8 +25,13 @@ def loss_of(rows: SessionRows, exchange: Row) -> tuple[int | None, Decimal | Non
     if exchange["verdict"] == "unknown" or None in (was_cached, prompt, cached):
         return None, None
     tokens = max(0, min(was_cached, prompt) - cached)
-    price = rows.prices.get(exchange["price_id"] or 0)
+    return tokens, money_of(rows, exchange, tokens)
+
+
+def money_of(rows: SessionRows, exchange: Row, tokens: int) -> Decimal | None:
+    """What they cost more as new input than from a cache; unknown without a price."""
+    price, prompt = rows.prices.get(exchange["price_id"] or 0), exchange["prompt_tokens"]
     if price is None:
-        return tokens, None if tokens else Decimal(0)
+        return None if tokens else Decimal(0)
     difference = money.rate(price, "input", prompt) - money.rate(price, "cached", prompt)
-    return tokens, (tokens * difference / 1_000_000).quantize(money.CENTS)
+    return (tokens * difference / 1_000_000).quantize(money.CENTS)

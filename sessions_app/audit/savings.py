@@ -12,11 +12,12 @@ from sessions_app.audit.bookings import NO_MONEY, Finding
 from sessions_app.audit.cache_life import CacheRows
 from sessions_app.audit.compared import compared_with
 from sessions_app.audit.differences import MoneyFigure
-from sessions_app.audit.losses import loss_of
+from sessions_app.audit.losses import loss_of, money_of
+from sessions_app.audit.minimums import minimum_of
 from sessions_app.audit.rows import Row, SessionRows, StoredItem
 from sessions_app.audit.shown import SavedBy, ShownSession
 from sessions_app.audit.static_layers import static_change
-from sessions_app.audit.verdicts import Case, served_by_several
+from sessions_app.audit.verdicts import LIFE, Case, served_by_several
 from sessions_app.models import Booking, CacheEvent, Exchange
 
 TOLD_BY_THE_REASON = {
@@ -35,6 +36,12 @@ TOLD_BY_THE_STATIC_LAYER = {
     "other_history": "history",
 }
 
+BEFORE_THE_SAME = ("tools", "system_text", "context_first", "order", "signature", "history")
+BY_A_PERSON = ("replaced", "shortened", "unknown")
+
+Groups = defaultdict[str, list[tuple[int, Decimal | None]]]
+"""Cause → tokens and money, one pair for each request."""
+
 SIGNATURES = ("thoughtSignature", "thought_signature")
 
 OVER = ("deleted", "expired", "gone")
@@ -43,17 +50,49 @@ OVER = ("deleted", "expired", "gone")
 def saving_findings(rows: SessionRows, shown: ShownSession) -> Iterator[Finding]:
     found = {*_by_cause(rows), *_of_caches(rows, shown.at)}
     yield MoneyFigure.SESSION_SAVINGS, set(shown.savings), found
+    yield MoneyFigure.SESSION_MISSED, set(shown.missed), set(_missed(rows))
 
 
 def _by_cause(rows: SessionRows) -> Iterator[SavedBy]:
     caches = CacheRows(rows)
-    groups: dict[str, list[tuple[int, Decimal | None]]] = defaultdict(list)
-    for exchange in rows.exchanges:
-        if exchange["prompt_tokens"] is None or not exchange["verdict"]:
-            continue
+    groups: Groups = defaultdict(list)
+    for exchange in _counted(rows):
         tokens, usd = loss_of(rows, exchange)
         if tokens:
             groups[_cause(rows, caches, exchange)].append((tokens, usd))
+    yield from _summed(groups)
+
+
+def _missed(rows: SessionRows) -> Iterator[SavedBy]:
+    """What was sent again behind a change, and at most could have come from a cache."""
+    caches = CacheRows(rows)
+    groups: Groups = defaultdict(list)
+    for exchange in _counted(rows):
+        line = exchange["break_line"]
+        tokens = _sent_again(rows, exchange) if line and line["kind"] not in BY_A_PERSON else 0
+        cause = _cause(rows, caches, exchange) if tokens else ""
+        if cause in BEFORE_THE_SAME:
+            groups[cause].append((tokens, money_of(rows, exchange, tokens)))
+    yield from _summed(groups)
+
+
+def _sent_again(rows: SessionRows, exchange: Row) -> int:
+    before, minimum = compared_with(rows, exchange), minimum_of(rows, exchange)
+    lost = loss_of(rows, exchange)[0]
+    if before is None or lost is None or not minimum or (before["prompt_tokens"] or 0) < minimum:
+        return 0
+    idle = exchange["started_at"] - (before["ended_at"] or before["started_at"])
+    if idle.total_seconds() > LIFE:
+        return 0
+    repeated: int = min(before["prompt_tokens"], exchange["prompt_tokens"])
+    return max(0, repeated - (exchange["cached_tokens"] or 0) - lost)
+
+
+def _counted(rows: SessionRows) -> list[Row]:
+    return [one for one in rows.exchanges if one["prompt_tokens"] is not None and one["verdict"]]
+
+
+def _summed(groups: Groups) -> Iterator[SavedBy]:
     for cause, losses in groups.items():
         known = [usd for _, usd in losses if usd is not None]
         tokens = sum(tokens for tokens, _ in losses)

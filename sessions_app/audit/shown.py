@@ -67,6 +67,7 @@ class ShownSession:
     causes: tuple[CauseMoney, ...]
     losses: tuple[Loss, ...]
     savings: tuple[SavedBy, ...]
+    missed: tuple[SavedBy, ...]
     ledgers: Mapping[int, ShownLedger]
 
 

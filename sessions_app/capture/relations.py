@@ -50,10 +50,10 @@ def _goes_on(leaf: Leaf, traits: RequestTraits) -> tuple[bool, int, bool, float]
 
 
 def retried(request: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """The same contents again, after a failure."""
+    """What was said is the same again, after a failure; signatures may be what was mended."""
     traits = request.traits
     for leaf in _same_program(request, leaves):
-        is_equal = leaf.has_failed and leaf.traits.contents == traits.contents
+        is_equal = leaf.has_failed and leaf.traits.bare == traits.bare
         if is_equal and (leaf.traits.lane == traits.lane or traits.is_like(leaf.traits)):
             return _after(leaf, Relation.RETRY, len(traits.contents))
     return None

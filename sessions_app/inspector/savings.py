@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
@@ -12,8 +11,9 @@ from sessions_app.inspector.cache_uses import cache_uses
 from sessions_app.inspector.losses import shown_sum
 from sessions_app.inspector.turn_variants import Resent, signatures_only
 from sessions_app.models import Exchange, Session, Source
+from sessions_app.prompt.missed_reuse import missed_reuse
 from sessions_app.prompt.payload import TOOLS_SOURCE
-from sessions_app.prompt.prefix_diff import BreakLine
+from sessions_app.prompt.prefix_diff import CacheLoss
 from sessions_app.prompt.saving_causes import (
     SavingCause,
     ToolChange,
@@ -26,6 +26,17 @@ from sessions_app.prompt.verdict import Verdict
 from sessions_app.wording import savings as wording
 
 SHOWN = 3
+
+COLUMNS = (
+    "number",
+    "previous",
+    "lost_tokens",
+    "lost_usd",
+    "verdict_figures",
+    "break_line",
+    "prompt_tokens",
+    "price",
+)
 
 OF_SOURCES = {
     SavingCause.SYSTEM_TEXT,
@@ -58,16 +69,17 @@ class ShownSavings:
     nothing: str
     """Instead of a table."""
     remarks: Sequence[str]
+    missed: Sequence[ShownSaving] = ()
+    missed_total: str = ""
+    """What could have been reused besides, and a sentence about all of it."""
 
 
 class _Lossy(NamedTuple):
-    pk: int
-    number: int
-    previous: int | None
-    tokens: int
-    usd: Decimal | None
-    figures: dict[str, Any]
-    line: dict[str, Any]
+    """An exchange that lost something, or in which something had changed."""
+
+    exchange: Exchange
+    verdict: Verdict | None
+    is_signature: bool
 
 
 def savings_in(session: Session, now: datetime) -> Savings:
@@ -77,17 +89,22 @@ def savings_in(session: Session, now: datetime) -> Savings:
     counts = counted.order_by().aggregate(
         answered=Count("pk"), unknown=Count("pk", filter=Q(lost_tokens=None))
     )
-    losses = list(_losses(session, counted))
+    lossy = list(_lossy(session, counted))
     return savings_of(
-        losses, cache_uses(session, now), answered=counts["answered"], unknown=counts["unknown"]
+        (_loss(one) for one in lossy if one.exchange.lost_tokens),
+        cache_uses(session, now),
+        **counts,
+        missed=(miss for one in lossy if (miss := _miss(one)).tokens),
     )
 
 
 def shown_savings(session: Session, now: datetime) -> ShownSavings:
     found = savings_in(session, now)
+    missed = [_shown(session, one, found.answered, at_most=True) for one in found.missed[:SHOWN]]
+    missed_total = wording.missed_total(found.missed) if missed else ""
     if not found.causes:
-        remarks = wording.remarks(found, is_emulated=False)
-        return ShownSavings((), "", "", wording.nothing(found), remarks)
+        remarks = wording.remarks(found, is_emulated=bool(missed) and _is_emulated(session))
+        return ShownSavings((), "", "", wording.nothing(found), remarks, missed, missed_total)
     rest = found.causes[SHOWN:]
     rest_cost = shown_sum(sum((one.usd for one in rest), NO_MONEY), is_whole=not any(map(_is_bound, rest)))
     return ShownSavings(
@@ -96,35 +113,51 @@ def shown_savings(session: Session, now: datetime) -> ShownSavings:
         wording.total(shown_sum(found.usd, is_whole=found.is_whole), found.tokens),
         "",
         wording.remarks(found, is_emulated=_is_emulated(session)),
+        missed,
+        missed_total,
     )
 
 
-def _losses(session: Session, counted: QuerySet[Exchange]) -> Iterator[ExchangeLoss]:
+def _lossy(session: Session, counted: QuerySet[Exchange]) -> Iterator[_Lossy]:
     """In the order of the exchanges."""
-    columns = ("pk", "number", "previous", "lost_tokens", "lost_usd", "verdict_figures", "break_line")
-    rows = counted.filter(lost_tokens__gt=0).order_by("number").values_list(*columns)
-    lossy = [_Lossy(*row) for row in rows]
-    verdicts = [Verdict.restored(one.figures, BreakLine.restored(one.line)) for one in lossy]
+    parted = Q(lost_tokens=0) & ~Q(break_line={})
+    found = counted.filter(Q(lost_tokens__gt=0) | parted).select_related("price").only(*COLUMNS)
+    return _told_apart(session, list(found.order_by("number")))
+
+
+def _told_apart(session: Session, rows: Sequence[Exchange]) -> Iterator[_Lossy]:
+    verdicts = [row.found_verdict for row in rows]
     resent = (
-        Resent(one.pk, one.previous, one.line["source"])
-        for one, verdict in zip(lossy, verdicts, strict=True)
-        if one.previous is not None and may_be_signature(verdict)
+        Resent(row.pk, row.previous_id, row.break_line["source"])
+        for row, verdict in zip(rows, verdicts, strict=True)
+        if row.previous_id is not None and may_be_signature(verdict)
     )
     unsigned = signatures_only(session, resent)
-    for one, verdict in zip(lossy, verdicts, strict=True):
-        yield _loss(one, verdict, is_signature=one.pk in unsigned)
+    for row, verdict in zip(rows, verdicts, strict=True):
+        yield _Lossy(row, verdict, is_signature=row.pk in unsigned)
 
 
-def _loss(one: _Lossy, verdict: Verdict | None, *, is_signature: bool) -> ExchangeLoss:
-    cause = cause_of(verdict, is_signature=is_signature)
+def _loss(one: _Lossy) -> ExchangeLoss:
+    return _of_exchange(one, one.exchange.loss)
+
+
+def _miss(one: _Lossy) -> ExchangeLoss:
+    row, cause = one.exchange, cause_of(one.verdict, is_signature=one.is_signature)
+    rates = row.price.rates(row.prompt_tokens or 0) if row.price else None
+    return _of_exchange(one, missed_reuse(one.verdict, cause, row.lost_tokens or 0, rates))
+
+
+def _of_exchange(one: _Lossy, loss: CacheLoss) -> ExchangeLoss:
+    verdict = one.verdict
+    cause = cause_of(verdict, is_signature=one.is_signature)
     seen = (verdict.again or verdict.seen) if verdict is not None else None
     broken = verdict.seen.broken if verdict is not None and verdict.seen is not None else None
     culprit = broken if cause in OF_SOURCES else None
     return ExchangeLoss(
-        one.number,
+        one.exchange.number,
         cause,
-        one.tokens,
-        one.usd,
+        loss.tokens or 0,
+        loss.usd,
         source=culprit.source if culprit else "",
         source_number=culprit.number if culprit else 0,
         idle_seconds=seen.idle_seconds if seen else 0.0,
@@ -132,7 +165,16 @@ def _loss(one: _Lossy, verdict: Verdict | None, *, is_signature: bool) -> Exchan
     )
 
 
-def _shown(session: Session, one: Saving, answered: int) -> ShownSaving:
+def missed_of(exchange: Exchange) -> CacheLoss:
+    """What one exchange could have read from a cache at most, beyond what it lost."""
+    if exchange.lost_tokens is None:
+        return CacheLoss()
+    (found,) = _told_apart(exchange.session, [exchange])
+    miss = _miss(found)
+    return CacheLoss(miss.tokens, miss.usd)
+
+
+def _shown(session: Session, one: Saving, answered: int, *, at_most: bool = False) -> ShownSaving:
     is_tools = one.cause is SavingCause.TOOLS and one.largest is not None
     tools = _tool_change(session, one.largest or 0) if is_tools else None
     return ShownSaving(
@@ -140,7 +182,7 @@ def _shown(session: Session, one: Saving, answered: int) -> ShownSaving:
         wording.advice(one, answered, tools),
         one.requests,
         one.tokens,
-        shown_sum(one.usd, is_whole=not _is_bound(one)),
+        wording.at_most(one) if at_most else shown_sum(one.usd, is_whole=not _is_bound(one)),
         one.largest,
     )
 

@@ -24,20 +24,20 @@ from sessions_app.inspector.tabs.cache_tab import bill_for
 from sessions_app.models import Exchange, Session
 from sessions_app.prompt.bookings import CauseSum
 from sessions_app.prompt.pricing import Money
+from sessions_app.prompt.savings import Saving
 
 
 def shown_session(session: Session) -> ShownSession:
     exchanges = session.exchanges.select_related("previous")
     losses = losses_of(session.exchanges.all()).causes
     now = timezone.now()
-    savings = savings_in(session, now).causes
+    savings = savings_in(session, now)
     return ShownSession(
         at=now,
         causes=tuple(_cause(one) for one in causes_of(session)),
         losses=tuple(Loss(*astuple(one)) for one in losses),
-        savings=tuple(
-            SavedBy(one.cause.value, one.requests, one.tokens, one.usd, one.unpriced) for one in savings
-        ),
+        savings=tuple(map(_saved_by, savings.causes)),
+        missed=tuple(map(_saved_by, savings.missed)),
         ledgers={one.number: shown_ledger(one) for one in exchanges if one.ledger and not one.is_open},
     )
 
@@ -59,6 +59,10 @@ def shown_month(owner: int | None, month: date) -> ShownMonth:
 def _days(month: MonthByCause) -> Iterator[tuple[tuple[date, str], CauseMoney]]:
     for day in month.days:
         yield from (((day.day, one.cause.value), _cause(one)) for one in day.sums)
+
+
+def _saved_by(one: Saving) -> SavedBy:
+    return SavedBy(one.cause.value, one.requests, one.tokens, one.usd, one.unpriced)
 
 
 def _cause(one: CauseSum) -> CauseMoney:

@@ -157,7 +157,11 @@ def cache_loss(
     """By the provider's counts of the request before and of this one, whose `prompt` tokens were all paid."""
     if was_cached is None or cached is None or prompt is None:
         return CacheLoss()
-    tokens = max(0, min(was_cached, prompt) - cached)
+    return loss_in_money(max(0, min(was_cached, prompt) - cached), rates)
+
+
+def loss_in_money(tokens: int, rates: Rates | None) -> CacheLoss:
+    """So many tokens as new input instead of from a cache; without rates their price is unknown."""
     if rates is None:
         return CacheLoss(tokens, None if tokens else Decimal(0))
     return CacheLoss(tokens, (tokens * (rates.input - rates.cached) / MILLION).quantize(SMALLEST))

@@ -79,12 +79,14 @@ class Saving:
 class Savings:
     """`causes` are sorted, the most expensive first. Of `unknown` exchanges nobody knows what they lost;
     `answered` are all that the provider counted. `unknown_caches` cost or saved an unknown amount.
+    `missed` is what could have been reused besides (`missed_reuse`), sorted too, and in no sum.
     """
 
     causes: tuple[Saving, ...]
     answered: int
     unknown: int = 0
     unknown_caches: int = 0
+    missed: tuple[Saving, ...] = ()
 
     @property
     def usd(self) -> Decimal:
@@ -101,18 +103,33 @@ class Savings:
 
 
 def savings_of(
-    losses: Iterable[ExchangeLoss], caches: Sequence[CacheUse] = (), *, answered: int, unknown: int = 0
+    losses: Iterable[ExchangeLoss],
+    caches: Sequence[CacheUse] = (),
+    *,
+    answered: int,
+    unknown: int = 0,
+    missed: Iterable[ExchangeLoss] = (),
 ) -> Savings:
     """The sums by cause of exchanges that lost something, and of ended caches."""
-    groups: dict[SavingCause, list[ExchangeLoss]] = defaultdict(list)
-    for loss in losses:
-        groups[loss.cause].append(loss)
-    found = [_summed(cause, own) for cause, own in groups.items()]
+    found = _by_cause(losses)
     wasted = [one for one in caches if one.is_whole and one.wasted]
     if wasted:
         found.append(_hardly_used(wasted))
-    found.sort(key=lambda one: (-one.usd, -one.tokens, one.cause))
-    return Savings(tuple(found), answered, unknown, sum(not one.is_whole for one in caches))
+    unknown_caches = sum(not one.is_whole for one in caches)
+    return Savings(
+        _largest_first(found), answered, unknown, unknown_caches, _largest_first(_by_cause(missed))
+    )
+
+
+def _by_cause(losses: Iterable[ExchangeLoss]) -> list[Saving]:
+    groups: dict[SavingCause, list[ExchangeLoss]] = defaultdict(list)
+    for loss in losses:
+        groups[loss.cause].append(loss)
+    return [_summed(cause, own) for cause, own in groups.items()]
+
+
+def _largest_first(found: Iterable[Saving]) -> tuple[Saving, ...]:
+    return tuple(sorted(found, key=lambda one: (-one.usd, -one.tokens, one.cause)))
 
 
 def _summed(cause: SavingCause, losses: Sequence[ExchangeLoss]) -> Saving:

@@ -38,11 +38,17 @@ VERBS_OF_PLURALS = {"says": "say", "is": "are", "has": "have"}
 
 LOSSES = {
     "unknown": "What the provider stopped serving from its cache is unknown.",
-    "nothing": "The provider served no less from its cache than for the exchange before: nothing was lost.",
+    "nothing": "The provider served no less from its cache than for the exchange before.",
     "priced": "Of what it had cached for the exchange before, the provider no longer served "
     "{tokens:,} tokens: that cost {usd} more.",
     "unpriced": "Of what it had cached for the exchange before, the provider no longer served "
     "{tokens:,} tokens, at an unknown price.",
+}
+
+MISSES = {
+    "priced": "Had the texts not parted, at most {tokens:,} tokens more could have come from a cache, "
+    "for {usd} less.",
+    "unpriced": "Had the texts not parted, at most {tokens:,} tokens more could have come from a cache.",
 }
 
 
@@ -79,3 +85,12 @@ def loss(lost: CacheLoss) -> str:
         return LOSSES["unknown"]
     key = "nothing" if not lost.tokens else "unpriced" if lost.usd is None else "priced"
     return LOSSES[key].format(tokens=lost.tokens, usd=dollars(lost.usd))
+
+
+def missed(miss: CacheLoss) -> str:
+    """What could have been reused (`prompt.missed_reuse`); empty for nothing, and where it is not known."""
+    if not miss.tokens:
+        return ""
+    return MISSES["unpriced" if miss.usd is None else "priced"].format(
+        tokens=miss.tokens, usd=dollars(miss.usd)
+    )

@@ -1,5 +1,8 @@
 """What would have saved money in a session: causes, what to change, and sums."""
 
+from collections.abc import Sequence
+from decimal import Decimal
+
 from sessions_app.prompt.pricing import dollars
 from sessions_app.prompt.saving_causes import SavingCause, ToolChange
 from sessions_app.prompt.savings import Saving, Savings
@@ -93,16 +96,20 @@ TOOLS_OF = {"known": " (in request {number:,}: {changes})", "unknown": ""}
 NAMES_SHOWN = 4
 NAMES = {"all": "{names}", "more": "{names} and {more:,} more"}
 
+AT_MOST = {"known": "≤\u00a0{cost}", "unknown": "unknown"}
+
 SUMS = {
     "lost": "All in all {cost}{tokens}.",
     "tokens": "; {tokens:,} tokens that had been cached were paid anew",
     "others": "{causes:,} further {word}: {cost}.",
-    "nothing": "Nothing was lost: no request was served less from a cache than the one before it.",
+    "nothing": "No request was served less from a cache than the one before it.",
     "nothing_known": "No loss is known.",
     "nothing_sent": "Nothing has been answered yet.",
     "unknown": "What {times} lost is not known, so the sums are lower bounds.",
     "unpriced": "Some tokens have no known price, so the sums in dollars are lower bounds.",
     "unknown_caches": "What some explicit caches cost or saved is not known; they are not counted.",
+    "missed": "All in all {cost} for {tokens:,} tokens, which were sent anew behind a change. It may be "
+    "less, since a provider need not keep what it was sent.",
     "emulated": "The emulator counted these tokens: it is what they would have cost.",
 }
 
@@ -134,6 +141,18 @@ def total(cost: str, tokens: int) -> str:
     return SUMS["lost"].format(cost=cost, tokens=counted)
 
 
+def missed_total(missed: Sequence[Saving]) -> str:
+    """Of what could have been reused, an upper bound."""
+    usd = sum((one.usd for one in missed), Decimal(0))
+    cost = AT_MOST["unknown" if any(one.unpriced for one in missed) else "known"].format(cost=dollars(usd))
+    return SUMS["missed"].format(cost=cost, tokens=sum(one.tokens for one in missed))
+
+
+def at_most(saving: Saving) -> str:
+    """Its cost as an upper bound; unknown where a price is."""
+    return AT_MOST["unknown" if saving.unpriced else "known"].format(cost=dollars(saving.usd))
+
+
 def others(causes: int, cost: str) -> str:
     return SUMS["others"].format(causes=causes, word="cause" if causes == 1 else "causes", cost=cost)
 
@@ -151,7 +170,7 @@ def remarks(savings: Savings, *, is_emulated: bool) -> list[str]:
         "unknown": savings.unknown > 0,
         "unpriced": any(one.unpriced for one in savings.causes),
         "unknown_caches": savings.unknown_caches > 0,
-        "emulated": is_emulated and bool(savings.causes),
+        "emulated": is_emulated and bool(savings.causes or savings.missed),
     }
     times = _times(savings.unknown, savings.answered)
     return [SUMS[key].format(times=times) for key, holds in said.items() if holds]

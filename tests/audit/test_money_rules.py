@@ -1,5 +1,6 @@
 """The audit of money while a rule of the product or of its pages is broken."""
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from sessions_app.audit.differences import MoneyFigure
 from sessions_app.inspector.losses import CauseLoss, Losses
+from sessions_app.inspector.savings import savings_in
 from sessions_app.inspector.session_cost import causes_of
 from sessions_app.models import Booking, Price, Session
 from sessions_app.prompt.billing import ItemChange, share_out
@@ -27,6 +29,8 @@ def broken_share(items: Any, count: Any) -> list[tuple[int, int]]:
     shares = share_out(items, count)
     return [(shares[0][0] + 1, shares[0][1]), *shares[1:]]
 
+
+WRONG = savings_of([ExchangeLoss(1, SavingCause.ORDER, 2, None)], answered=1).causes
 
 PATCHES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
     "shares": ("sessions_app.prompt.billing.share_out", broken_share, {F_.LEDGER_ITEMS, F_.LEDGER_TOTAL}),
@@ -52,8 +56,13 @@ PATCHES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
     ),
     "savings": (
         "sessions_app.management.shown_money.savings_in",
-        lambda session, now: savings_of([ExchangeLoss(1, SavingCause.ORDER, 2, None)], answered=1),
+        lambda session, now: replace(savings_in(session, now), causes=WRONG),
         {F_.SESSION_SAVINGS},
+    ),
+    "what could have been reused": (
+        "sessions_app.management.shown_money.savings_in",
+        lambda session, now: replace(savings_in(session, now), missed=WRONG),
+        {F_.SESSION_MISSED},
     ),
 }
 """Rules of the pages, broken."""

@@ -68,6 +68,17 @@ def test_the_same_contents_after_a_failure_are_a_retry(clock: Clock) -> None:
     assert clock.ask("3", asked(FIRST)).relation == Relation.OPENS, "the second one was answered"
 
 
+def test_a_retry_may_mend_the_signatures_that_were_refused(clock: Clock) -> None:
+    signed = {
+        **model("Double everything but the yeast."),
+        "parts": [{"text": "So.", "thoughtSignature": "c2ln"}],
+    }
+    bare = {**signed, "parts": [{"text": "So."}]}
+    clock.ask("1", asked(FIRST))
+    clock.ask("2", asked(FIRST, bare, SECOND), failed=True)
+    assert clock.ask("3", asked(FIRST, signed, SECOND)).relation == Relation.RETRY
+
+
 def test_an_edited_message_is_a_branch_from_where_it_was_edited(clock: Clock) -> None:
     clock.ask("1", asked(FIRST, ANSWER, SECOND))
     found = clock.ask("2", asked(FIRST, ANSWER, user("And how much salt does it need?")))

@@ -8,8 +8,9 @@ from django.db.models import QuerySet
 from django.test import Client
 from django.utils import timezone
 
+from sessions_app.inspector.shown_breaks import break_of
 from sessions_app.inspector.tabs import cache_tab
-from sessions_app.inspector.tabs.cache_tab import LONGEST_LIFE, break_of, life_of
+from sessions_app.inspector.tabs.cache_tab import LONGEST_LIFE, life_of
 from sessions_app.models import CacheEntry, CacheEvent, Exchange, Price, Session
 from sessions_app.models.cache_event import CausedBy
 from sessions_app.prompt.cache_life import CacheEventKind

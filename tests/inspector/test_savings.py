@@ -1,5 +1,6 @@
 """What would have saved money, on the list of exchanges and on a page of its own."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -29,9 +30,15 @@ LOST = {
 }
 
 
-def lose(session: Session, reason: VerdictReason, usd: str | None, tokens: int | None = 500) -> Exchange:
+def lose(
+    session: Session,
+    reason: VerdictReason,
+    usd: str | None,
+    tokens: int | None = 500,
+    seen: Comparison = SEEN,
+) -> Exchange:
     """An exchange with such a loss, after another one."""
-    verdict = Verdict(reason, SEEN, 0, 1_204, 1_024)
+    verdict = Verdict(reason, seen, 0, 1_204, 1_024)
     line = TODOS.stored() if reason is VerdictReason.LAYER_CHANGED else {}
     exchange = make_exchange(
         make_run(session),
@@ -110,6 +117,22 @@ def test_nothing_lost_is_said_plainly(client: Client, session: Session) -> None:
     assert wording.SUMS["nothing_sent"] in page(client, session)
     lose(session, VerdictReason.NAMED, "0", tokens=0)
     assert wording.SUMS["nothing"] in page(client, session)
+
+
+def test_what_could_have_been_reused_stands_beside_what_was_lost(client: Client, session: Session) -> None:
+    """A panel before the history changes in each request, so that nothing of it was ever cached."""
+    lose(
+        session,
+        VerdictReason.LAYER_CHANGED,
+        "0",
+        tokens=0,
+        seen=replace(SEEN, was_prompt=1_100, idle_seconds=9),
+    )
+    shown = page(client, session)
+    assert wording.SUMS["nothing"] in shown and "What could have been reused besides" in shown
+    table = shown.partition("<tbody>")[2]
+    assert "Panel “todos” changed before the history in 1 of 1 requests" in table and "1,100" in table
+    assert "≤" not in table, "without a price nobody knows"
 
 
 def test_the_emulators_money_is_called_so(client: Client, filled: Session) -> None:

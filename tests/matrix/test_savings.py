@@ -6,13 +6,15 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db.models import Sum
 from django.utils import timezone
 
-from sessions_app.inspector.savings import _losses, savings_in
+from sessions_app.inspector.savings import _lossy, missed_of, savings_in
 from sessions_app.models import Blob, Turn
 from sessions_app.prompt.saving_causes import SavingCause
 from sessions_app.prompt.savings import Saving, Savings
 from sessions_app.prompt.turns import TurnKind
+from sessions_app.wording import break_lines
 from tests.matrix.conftest import Begin
 from tests.matrix.played_session import OTHER_MODEL, TALK, PlayedSession
 from tests.prices import make_price
@@ -230,9 +232,26 @@ def test_without_a_loss_there_is_no_cause(implicit: PlayedSession) -> None:
     assert (savings.causes, savings.answered, savings.is_whole) == ((), 4, True)
 
 
+def test_what_changes_in_every_request_is_told_though_nothing_was_ever_cached(begin: Begin) -> None:
+    """Against the emulator itself: unchanged, the same session is served most of what was missed."""
+    make_price(MODEL)
+    changing, steady = (begin(LONG, cache_mode="implicit") for _ in range(2))
+    for _ in range(4):
+        changing.edit_text()
+        for played in (changing, steady):
+            played.talk(more=TALK)
+    found, served = found_in(changing), steady.session.exchanges.aggregate(Sum("cached_tokens"))
+    (missed,) = found.missed
+    assert (found.causes, missed.cause, missed.requests) == ((), SavingCause.SYSTEM_TEXT, 3)
+    assert missed.tokens == pytest.approx(served["cached_tokens__sum"], rel=0.05)
+    assert not list(changing.wrong_savings()) and not found_in(steady).missed
+    each = [missed_of(exchange).tokens or 0 for exchange in changing.session.exchanges.all()]
+    assert sum(each) == missed.tokens and f"{each[-1]:,}" in break_lines.missed(missed_of(changing.newest()))
+
+
 BROKEN_RULES: dict[str, tuple[str, Callable[..., object]]] = {
     "one cause for all": ("cause_of", lambda verdict, is_signature: SavingCause.ORDER),
-    "each loss twice": ("_losses", lambda *given: [*_losses(*given), *_losses(*given)]),
+    "each loss twice": ("_lossy", lambda *given: [*_lossy(*given), *_lossy(*given)]),
     "no cache that did not pay": ("cache_uses", lambda *_: []),
 }
 

@@ -249,6 +249,7 @@ SUMS_OF_SAVINGS = (
     Savings((), answered=3),
     Savings(SAVINGS, answered=9, unknown=1, unknown_caches=1),
     Savings((replace(SAVINGS[0], unpriced=1),), answered=9, unknown=2),
+    Savings((), answered=9, missed=SAVINGS),
 )
 
 
@@ -303,7 +304,8 @@ def _sentences_of_breaks() -> Iterator[str]:
         if broken.at is not None:
             yield break_lines.place_in_layer(broken.at)
             yield from (break_lines.place_in_body(broken.at, is_translated=one) for one in (True, False))
-    yield from map(break_lines.loss, LOSSES)
+    for loss in LOSSES:
+        yield from (break_lines.loss(loss), break_lines.missed(loss))
     for source in (*SOURCES, "panel:todos"):
         yield from (sources.source_title(source, number) for number in (0, 3))
     yield from (sources.turns_title(1, 3, 3), sources.turns_title(0, 3, 3))
@@ -389,3 +391,5 @@ def _sentences_of_savings() -> Iterator[str]:
         yield from savings.remarks(sums, is_emulated=True)
     yield from (savings.total("$1.00", tokens) for tokens in (0, 5))
     yield from (savings.others(causes, "$1.00") for causes in (1, 2))
+    for known in (SAVINGS, (replace(SAVINGS[0], unpriced=1),)):
+        yield from (savings.missed_total(known), savings.at_most(known[0]))

@@ -112,7 +112,7 @@ def test_a_loss_says_its_price_or_that_it_is_unknown() -> None:
         "that cost $0.00068 more."
     )
     assert break_lines.loss(CacheLoss(1_500)).endswith("at an unknown price.")
-    assert break_lines.loss(CacheLoss(0, Decimal(0))).endswith("nothing was lost.")
+    assert break_lines.loss(CacheLoss(0, Decimal(0))).endswith("than for the exchange before.")
     assert break_lines.loss(CacheLoss()).endswith("is unknown.")
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from itertools import groupby
 
 from sessions_app.inspector import formatting
+from sessions_app.inspector.shown_breaks import ShownBreak, break_of
 from sessions_app.inspector.source_titles import SourceTitles
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import CacheEntry, CacheEvent, Exchange, Price
@@ -21,7 +22,7 @@ from sessions_app.prompt.billing import (
 )
 from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.pricing import Money, TermKind, dollars
-from sessions_app.wording import break_lines, cache_events, cache_plans, costs, strategies, verdicts
+from sessions_app.wording import cache_events, cache_plans, costs, strategies
 
 MIN_GROUP = 4
 """Consecutive turns of one layer and mark that share a line of the ledger from this number on."""
@@ -63,23 +64,6 @@ class ShownLedger:
     is_counted: bool
     total: str
     mark: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownBreak:
-    """The break line with visible control characters; the place stands once for each view. `has_body_place`:
-    the wire tab shows it.
-    """
-
-    place: str
-    in_layer: str
-    in_body: str
-    has_body_place: bool
-    happened: str
-    before: str
-    was: str
-    now: str
-    loss: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,26 +146,6 @@ def _told_alike(event: CacheEvent) -> object:
     """Whoever only names or extends a cache again is told in the line before."""
     repeats = event.kind in (CacheEventKind.NAMED, CacheEventKind.EXTENDED)
     return (event.kind, event.name) if repeats else event.pk
-
-
-def break_of(exchange: Exchange) -> ShownBreak | None:
-    line = exchange.found_break
-    if line is None:
-        return None
-    verdict = exchange.found_verdict
-    rolled = verdict.seen.rolled if verdict and verdict.seen else None
-    at, is_translated = line.at, exchange.is_translated
-    return ShownBreak(
-        place=formatting.visible(break_lines.place(line)),
-        in_layer=break_lines.place_in_layer(at) if at else "",
-        in_body=break_lines.place_in_body(at, is_translated=is_translated) if at else "",
-        has_body_place=at is not None and at.body_byte is not None and not is_translated,
-        happened=formatting.visible(verdicts.rolled_over(rolled) if rolled else break_lines.change(line)),
-        before=formatting.visible(line.before),
-        was=formatting.visible(line.was),
-        now=formatting.visible(line.now),
-        loss=break_lines.loss(exchange.loss),
-    )
 
 
 def ledger_of(exchange: Exchange) -> ShownLedger | None:
