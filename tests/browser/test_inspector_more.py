@@ -166,7 +166,7 @@ async def test_list_and_exchange_follow_a_run(page: Page, context: BrowserContex
     watching = await context.new_page()
     await watching.goto(address + "inspect/")
     await expect(watching.locator("#rows tbody tr")).to_have_count(1)
-    await send(page, "/slow 300 tell me")
+    await send(page, "/slow /stall 15 tell me")
     await expect(page.locator(".run").last).to_have_attribute("aria-busy", "true")
     row = watching.locator("#exchange-2")
     await expect(row).to_contain_text(re.compile("waiting|streaming"))

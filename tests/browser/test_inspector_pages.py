@@ -73,7 +73,7 @@ async def test_an_open_exchange_goes_from_streaming_to_its_end(page: Page, conte
     await watching.goto(address + "inspect/1/?tab=stream")
     await expect(watching.locator("#head [rel=next]")).to_have_count(0)
     await page.bring_to_front()
-    await send(page, "/slow 300 tell me")
+    await send(page, "/slow /stall 15 tell me")
     await watching.locator("#head [rel=next]").click(timeout=SOON)
     head = watching.locator("#head")
     summary = head.locator("summary")

@@ -51,8 +51,9 @@ async def test_lists_tables_and_marks_are_formatted_before_they_end(page: Page) 
 async def test_a_reload_and_a_second_tab_show_the_open_block_formatted(
     page: Page, context: BrowserContext
 ) -> None:
+    """However long the tabs take to load: the answer waits in its middle until it is stopped."""
     await open_session(page)
-    run = await send(page, "/slow please")
+    run = await send(page, "/slow /stall 90 please")
     await expect(run.locator(".open p").first).not_to_be_empty()
     other = await context.new_page()
     await other.goto(page.url)
