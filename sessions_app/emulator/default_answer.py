@@ -50,11 +50,11 @@ def describe_request(context: ScenarioContext, examples: Sequence[str]) -> Scrip
 
 
 def missing_function(context: ScenarioContext, names: Sequence[str]) -> ScriptedReply:
-    """The answer to a cue for functions that the request does not declare."""
+    """The answer to a cue for functions that the request does not declare, or forbids."""
     wanted = " and ".join(f"`{name}`" for name in names)
     declared = ", ".join(f"`{name}`" for name in sorted(context.functions)) or "none"
-    text = f"I would call {wanted} for this, but the request does not declare it. Declared: {declared}."
-    thought = "**Looking for a function**\n\nWhat this needs is not declared."
+    text = f"I would call {wanted} for this, but this request does not allow it. Allowed: {declared}."
+    thought = "**Looking for a function**\n\nWhat this needs may not be called."
     return ScriptedReply(text=text, thoughts=(thought,))
 
 

@@ -180,6 +180,13 @@ class GenerationOptions(WireModel):
     enable_enhanced_civic_answers: bool | None = None
 
 
+class SafetySetting(WireModel):
+    """Names of enums, or their numbers."""
+
+    category: str | int = ""
+    threshold: str | int = ""
+
+
 class FunctionCallingConfig(WireModel):
     """`mode` is AUTO, ANY, NONE or VALIDATED, "" for AUTO."""
 
@@ -260,7 +267,7 @@ class PromptFields(WireModel):
 
 class GenerateRequest(PromptFields):
     generation_config: GenerationOptions = GenerationOptions()
-    safety_settings: Repeated[JsonObject] = []
+    safety_settings: Repeated[SafetySetting] = []
     cached_content: str = ""
     labels: JsonObject | None = None
     service_tier: str | None = None

@@ -3,20 +3,22 @@
 Sources: gemini-wire §5.2, recorded-traffic "Error bodies", and the issue threads behind them.
 """
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sessions_app.emulator.api_errors import ApiError, invalid
+from sessions_app.emulator.api_errors import invalid
 from sessions_app.emulator.catalogue import Model
 from sessions_app.emulator.decisions import Rule
 from sessions_app.emulator.gemini_requests import (
     Content,
     GenerateRequest,
-    GenerationOptions,
-    ThinkingConfig,
+    Part,
     ToolConfig,
     ToolDeclarations,
 )
+from sessions_app.emulator.setting_limits import check_settings
 
 _ROLES = frozenset({"user", "model", "function", "tool", ""})
 _KNOWN_ROLES = "SYSTEM, SYSTEM_1, USER, ASSISTANT, DEVELOPER, CONTEXT, USER_CONTEXT, MODEL, USER"
@@ -37,9 +39,16 @@ _TOOLS_BESIDE_FUNCTIONS = (
 )
 # Of 2.5 Flash: symfony/ai#803 (2025-10-22); with a JSON answer csells/dartantic#96 (2026-01-31).
 _TOOLS_EXCLUDE_FUNCTIONS = "Tool use with function calling is unsupported"
-_LEVEL_TYPE = "type.googleapis.com/google.ai.generativelanguage.v1beta.ThinkingConfig.ThinkingLevel"
-_KNOWN_LEVELS = frozenset({"", "THINKING_LEVEL_UNSPECIFIED", "MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH"})
-_MOST_CANDIDATES = 8
+_NAME = re.compile(r"[A-Za-z_][\w.:-]{0,63}", re.ASCII)
+# google-gemini/gemini-cli#9535 (2025-09-25), one line for each name.
+_NAME_RULE = (
+    "Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), "
+    "underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64."
+)
+# application/cu-seeme in googleapis/python-genai#744, and what is no type at all in charmbracelet/crush#995.
+_MEDIA = re.compile(
+    r"(?:image|audio|video|text)/\S+|application/(?:pdf|json|xml|rtf)", re.ASCII | re.IGNORECASE
+)
 
 
 def check_request(request: GenerateRequest, model: Model) -> None:
@@ -49,8 +58,7 @@ def check_request(request: GenerateRequest, model: Model) -> None:
     check_parts(request.contents)
     check_tools(request.tools)
     check_order(request.contents if model.generation >= 3 else joined_responses(request.contents))
-    check_thinking(request.generation_config.thinking_config, model)
-    check_sampling(request.generation_config, model)
+    check_settings(request, model)
     check_functions(request, model)
 
 
@@ -66,6 +74,15 @@ def check_parts(contents: Sequence[Content], message: str = "GenerateContentRequ
             if not part.kind and part.thought_signature is None:
                 reason = "required oneof field 'data' must have one initialized field"
                 raise invalid(f"{where}[{position}].data: {reason}\n", rule=Rule.PART_EMPTY)
+            check_media(part)
+
+
+def check_media(part: Part) -> None:
+    """Kinds of files that no model reads; an uploaded file may have a type of its own."""
+    media = part.inline_data or part.file_data
+    named = media.mime_type if media else ""
+    if named and not _MEDIA.fullmatch(named.partition(";")[0].strip()):
+        raise invalid(f"Unsupported MIME type: {named}", rule=Rule.VALUE_INVALID)
 
 
 def check_tools(tools: Sequence[ToolDeclarations]) -> None:
@@ -74,6 +91,22 @@ def check_tools(tools: Sequence[ToolDeclarations]) -> None:
             where = f"tools[{index}].tool_type"
             message = f"{where}: required one_of 'tool_type' must have one initialized field"
             raise invalid(message, rule=Rule.TOOL_EMPTY)
+    _check_names([[one.name for one in tool.function_declarations] for tool in tools])
+
+
+def _check_names(declared: Sequence[Sequence[str]]) -> None:
+    """Of functions: their form, and that each is there once (owndev/Open-WebUI-Functions#135, 2026-02-05)."""
+    wrong = [
+        f"* GenerateContentRequest.tools[{index}].function_declarations[{position}].name: {_NAME_RULE}\n"
+        for index, names in enumerate(declared)
+        for position, name in enumerate(names)
+        if not _NAME.fullmatch(name)
+    ]
+    if wrong:
+        raise invalid("".join(wrong), rule=Rule.VALUE_INVALID)
+    counts = Counter(name for names in declared for name in names)
+    if twice := next((name for name, count in counts.items() if count > 1), ""):
+        raise invalid(f"Duplicate function declaration found: {twice}", rule=Rule.VALUE_INVALID)
 
 
 def check_order(contents: Sequence[Content]) -> None:
@@ -110,29 +143,6 @@ def joined_responses(contents: Sequence[Content]) -> list[Content]:
     return joined
 
 
-def check_thinking(thinking: ThinkingConfig, model: Model) -> None:
-    budget = thinking.thinking_budget
-    if thinking.thinking_level and budget is not None:
-        raise _no_thinking("You can only set only one of thinking budget and thinking level.")
-    _check_level(thinking.thinking_level.upper(), model)
-    if budget is not None and not model.takes_budgets:
-        raise _no_thinking("Thinking budget is not supported for this model. Use thinking level instead.")
-    if budget == 0 and model.must_think:
-        raise _no_thinking("Budget 0 is invalid. This model only works in thinking mode.")
-
-
-def check_sampling(config: GenerationOptions, model: Model) -> None:
-    """Temperature and the number of candidates; Gemini 3 and later answer with one."""
-    temperature, count = config.temperature, config.candidate_count or 1
-    if temperature is not None and not 0 <= temperature <= 2:
-        raise _out_of_range("temperature", temperature, "0 (inclusive) to 2.0001 (exclusive)")
-    if count > 1 and model.generation >= 3:
-        message = "Multiple candidates is not enabled for this model"
-        raise invalid(message, rule=Rule.SAMPLING_UNSUPPORTED)
-    if not 1 <= count <= _MOST_CANDIDATES:
-        raise _out_of_range("candidateCount", count, "1 (inclusive) to 9 (exclusive)")
-
-
 def check_functions(request: GenerateRequest, model: Model) -> None:
     """A calling mode needs functions, functions beside the provider's own tools need consent; before
     Gemini 3, functions, the provider's tools and JSON answers exclude each other."""
@@ -161,25 +171,3 @@ def _governs_functions(config: ToolConfig | None) -> bool:
     if config is None or config.include_server_side_tool_invocations:
         return False
     return bool(config.function_calling_config.mode)
-
-
-def _check_level(level: str, model: Model) -> None:
-    if level not in _KNOWN_LEVELS:
-        where = "generation_config.thinking_config.thinking_level"
-        raise _no_thinking(f"Invalid value at '{where}' ({_LEVEL_TYPE}), \"{level}\"")
-    if level and not model.levels:
-        raise _no_thinking("Thinking level is not supported for this model.")
-    if level and level != "THINKING_LEVEL_UNSPECIFIED" and level not in model.levels:
-        raise _no_thinking(f"Thinking level {level} is not supported for this model.")
-
-
-def _no_thinking(message: str) -> ApiError:
-    return invalid(message, rule=Rule.THINKING_UNSUPPORTED)
-
-
-def _out_of_range(name: str, value: float, span: str) -> ApiError:
-    return invalid(
-        f"Unable to submit request because it has a {name} value of {value:g} but the supported range is "
-        f"from {span}. Update the value and try again.",
-        rule=Rule.SAMPLING_UNSUPPORTED,
-    )

@@ -154,7 +154,7 @@ def test_a_conversation_is_kept_and_its_tools_are_not(emulator: Emulator) -> Non
     second = create(emulator, FLIGHT, previous_interaction_id=first["id"])
     assert second["previous_interaction_id"] == first["id"]
     assert second["usage"]["total_input_tokens"] > first["usage"]["total_output_tokens"]
-    assert types(second)[-1] == "model_output" and "does not declare" in text_of(second)
+    assert types(second)[-1] == "model_output" and "does not allow" in text_of(second)
 
 
 def test_a_long_conversation_hits_the_implicit_cache(emulator: Emulator) -> None:

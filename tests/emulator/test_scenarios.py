@@ -49,7 +49,7 @@ def test_argument_names_come_from_the_declaration(emulator: Emulator) -> None:
 
 def test_a_function_that_is_not_declared_is_not_called(emulator: Emulator) -> None:
     text = text_of([generate(emulator, {"contents": [user("add a todo: rest")]})])
-    assert "`add_todo`" in text and "Declared: none" in text
+    assert "`add_todo`" in text and "Allowed: none" in text
 
 
 def test_an_undeclared_flight_names_what_is_missing(emulator: Emulator) -> None:

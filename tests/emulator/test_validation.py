@@ -155,6 +155,82 @@ def test_a_temperature_out_of_range_is_refused_in_the_recorded_words(emulator: E
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "key", "wrong", "span"),
+    [
+        ("topP", "topP", 1.5, "0 (inclusive) to 1.0001 (exclusive)"),
+        ("maxOutputTokens", "maxOutputTokens", 0, "1 (inclusive) to 65537 (exclusive)"),
+        ("maxOutputTokens", "maxOutputTokens", 1_000_000, "1 (inclusive) to 65537 (exclusive)"),
+        ("stopSequences", "stopSequences", list("abcdef"), "1 (inclusive) to 6 (exclusive)"),
+    ],
+)
+def test_other_settings_have_ranges_too(
+    emulator: Emulator, name: str, key: str, wrong: Any, span: str
+) -> None:
+    value = len(wrong) if isinstance(wrong, list) else wrong
+    assert refusal(emulator, ask(**{key: wrong})) == (
+        f"Unable to submit request because it has a {name} value of {value} but the supported range "
+        f"is from {span}. Update the value and try again."
+    )
+
+
+def test_settings_at_the_ends_of_their_ranges_are_taken(emulator: Emulator) -> None:
+    for ends in ({"topP": 0, "maxOutputTokens": 1}, {"topP": 1, "maxOutputTokens": 65_536}):
+        assert not refusal(emulator, ask(**ends, temperature=2, stopSequences=list("vwxyz")))
+
+
+@pytest.mark.parametrize("name", ["", "2nd", "a b", "naïve", "x" * 65])
+def test_every_function_with_a_wrong_name_is_named_by_its_place(emulator: Emulator, name: str) -> None:
+    tools = [*TOOLS, {"functionDeclarations": [{"name": "fine"}, {"name": name}, {"name": name}]}]
+    lines = refusal(emulator, ask() | {"tools": tools}).splitlines()
+    places = [line.partition(": ")[0] for line in lines]
+    assert places == [f"* GenerateContentRequest.tools[1].function_declarations[{at}].name" for at in (1, 2)]
+
+
+@pytest.mark.parametrize("name", ["_", "a.b:c-d_9", "x" * 64])
+def test_a_name_of_every_allowed_character_is_taken(emulator: Emulator, name: str) -> None:
+    assert not refusal(emulator, ask() | {"tools": [{"functionDeclarations": [{"name": name}]}]})
+
+
+def test_a_function_is_declared_once(emulator: Emulator) -> None:
+    twice = [{"functionDeclarations": [{"name": "f"}]}, {"functionDeclarations": [{"name": "f"}]}]
+    assert refusal(emulator, ask() | {"tools": twice}) == "Duplicate function declaration found: f"
+
+
+@pytest.mark.parametrize("kind", ["png", "application/zip", "application/cu-seeme"])
+def test_a_file_that_no_model_reads_is_refused(emulator: Emulator, kind: str) -> None:
+    assert refusal(emulator, shown(kind)) == f"Unsupported MIME type: {kind}"
+
+
+@pytest.mark.parametrize(
+    "kind", ["image/png", "text/plain; charset=utf-8", "application/pdf", "audio/mp3", ""]
+)
+def test_files_that_models_read_are_taken(emulator: Emulator, kind: str) -> None:
+    assert not refusal(emulator, shown(kind))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "kind"),
+    [
+        ("category", "HARM_CATEGORY_RUDE", "HarmCategory"),
+        ("threshold", "BLOCK_SOME", "SafetySetting.HarmBlockThreshold"),
+    ],
+)
+def test_a_safety_setting_has_names_that_there_are(
+    emulator: Emulator, field: str, value: str, kind: str
+) -> None:
+    fine = {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_ONLY_HIGH"}
+    assert not refusal(emulator, ask() | {"safetySettings": [fine, {"category": 7, "threshold": 4}]})
+    assert refusal(emulator, ask() | {"safetySettings": [fine, fine | {field: value}]}) == (
+        f"Invalid value at 'safety_settings[1].{field}' "
+        f'(type.googleapis.com/google.ai.generativelanguage.v1beta.{kind}), "{value}"'
+    )
+
+
+def shown(kind: str) -> Wire:
+    return {"contents": [{"role": "user", "parts": [{"inlineData": {"mimeType": kind, "data": "AAAA"}}]}]}
+
+
 def test_a_calling_mode_needs_functions(emulator: Emulator) -> None:
     mode = {"toolConfig": {"functionCallingConfig": {"mode": "ANY"}}}
     words = "Function calling config is set without function_declarations."
