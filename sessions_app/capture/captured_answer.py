@@ -138,7 +138,7 @@ def judge(
 ) -> None:
     """Sets the verdict and what was lost by it; ledger and cost have to be set before."""
     if not has_chunks:
-        set_verdict(exchange, Verdict(VerdictReason.NOT_ANSWERED))
+        set_verdict(exchange, causes.refused_verdict(exchange, str(exchange.error.get("kind"))))
     elif is_cut:
         set_verdict(exchange, Verdict(VerdictReason.CUT_OFF))
     else:

@@ -11,6 +11,7 @@
     │   │   ├── BadKey         the key is missing, malformed, unknown or not allowed
     │   │   ├── UnknownModel   404 on a model name
     │   │   ├── CacheGone      403 on a cachedContents name: expired, deleted or somebody else's
+    │   │   │   └── CacheOfOtherModel
     │   │   ├── CacheTooSmall  the provider's minimum for an explicit cache was not reached
     │   │   ├── SignatureRefused  400 on a thought signature: altered, unreadable or another key's
     │   │   └── SignatureMissing  400 on a function call without a thought signature
@@ -65,6 +66,7 @@ from sessions_app.errors.provider import (
     BadRequest,
     BrokenStream,
     CacheGone,
+    CacheOfOtherModel,
     CacheTooSmall,
     GatewayError,
     ProviderDown,
@@ -122,6 +124,7 @@ __all__ = [
     "BudgetHeld",
     "BudgetSpent",
     "CacheGone",
+    "CacheOfOtherModel",
     "CacheTooSmall",
     "CodedError",
     "DocumentRefused",

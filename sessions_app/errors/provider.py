@@ -61,6 +61,10 @@ class CacheGone(BadRequest):
     pass
 
 
+class CacheOfOtherModel(CacheGone):
+    """The cache that a request named may live, but serves another model."""
+
+
 class CacheTooSmall(BadRequest):
     pass
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Q, QuerySet
 
+from sessions_app.errors import CacheGone
 from sessions_app.gemini.model_capabilities import base_of
 from sessions_app.gemini.routes import endpoint_of
 from sessions_app.models import CacheEvent, Exchange
@@ -80,8 +81,13 @@ def verdict_for(request: AnsweredRequest, usage: Usage, seen: Comparison | None)
     return verdict
 
 
-def lost_verdict(exchange: Exchange) -> Verdict:
-    """The verdict on an exchange whose named cache the provider no longer had: one query."""
+def refused_verdict(exchange: Exchange, kind: str) -> Verdict:
+    """The verdict on an exchange without an answer; `kind` is that of its error (`Exchange.error`).
+
+    One query where the provider no longer had the cache that it named.
+    """
+    if kind != CacheGone.__name__:
+        return Verdict(VerdictReason.NOT_ANSWERED)
     until = exchange.ended_at or exchange.started_at
     lives = CacheEvent.objects.lives(until, exchange.fingerprint)
     named = [event for event in lives.get(exchange.fingerprint, ()) if event.name == exchange.cache_name]

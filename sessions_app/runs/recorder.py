@@ -181,12 +181,11 @@ def record_failure(prepared: PreparedRequest, error: PipewebError) -> None:
     """Ends an exchange that will be retried; after CacheGone also drops the cache entry."""
     exchange, began = prepared.exchange, perf_counter()
     exchange.ended_at = timezone.now()
-    is_gone = isinstance(error, CacheGone)
-    if is_gone:
+    if isinstance(error, CacheGone):
         by = CausedBy(exchange.pk, exchange.session_id)
         for named in CacheEntry.objects.filter(fingerprint=prepared.fingerprint, name=prepared.plan.name):
             record_end(named, EntryReason.PROVIDER, error.message, by=by)
-    set_verdict(exchange, causes.lost_verdict(exchange) if is_gone else Verdict(VerdictReason.NOT_ANSWERED))
+    set_verdict(exchange, causes.refused_verdict(exchange, type(error).__name__))
     exchange.fail(error)
     append_stages(exchange, began)
     update(exchange, *REPLY_FIELDS)

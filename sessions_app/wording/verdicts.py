@@ -126,7 +126,7 @@ REASONS = {
 OF_PROGRAMS = REASONS | {
     VerdictReason.DROPPED: "That was the program's doing.",
     VerdictReason.UNEXPLAINED: "An unchanged prefix, soon after, and still a miss: not the program's doing.",
-    VerdictReason.CACHE_GONE: "The provider no longer had the cache that the program named.",
+    VerdictReason.CACHE_GONE: "The provider had no cache of that name, or not for this key.",
     VerdictReason.CACHE_LOST: "The program sent all of the request itself.",
     VerdictReason.ROLLED_OVER: "The longer static layer was new to the provider: the program's doing.",
 }

@@ -27,9 +27,9 @@ def result(name: str, **values: Any) -> dict[str, Any]:
 
 
 def body_of(
-    contents: Sequence[Any], *, system: str = "Be brief.", tools: Any = TOOLS, **others: Any
+    contents: Sequence[Any], *, system: str | None = "Be brief.", tools: Any = TOOLS, **others: Any
 ) -> bytes:
-    instruction = content("user", [text_part(system)])
+    instruction = None if system is None else content("user", [text_part(system)])
     fields = {"contents": list(contents), "systemInstruction": instruction, "tools": tools} | others
     return wire.dumps({key: value for key, value in fields.items() if value is not None})
 

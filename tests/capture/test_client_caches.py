@@ -19,6 +19,7 @@ from sessions_app.gemini.http_evidence import EMULATOR_HEADER
 from sessions_app.models import Booking, CacheEntry, CacheEvent, CaptureAddress, CapturedRequest, Exchange
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.pricing import MoneySource
+from sessions_app.prompt.wire import dumps
 from sessions_app.runs.cache_janitor import _compare, record_expiries
 from tests.capture.answers import MODEL, Asking, audited, says
 from tests.capture.conversations import TOOLS, body_of, user
@@ -178,6 +179,41 @@ def test_an_expired_one_explains_a_later_miss(program: CachingProgram) -> None:
         body.replace(b"}]}]", b"}]}," + orjson.dumps(user("Again?")) + b"]"), says("Yes.")
     )
     assert after.verdict == VerdictCode.CACHE_EXPIRED and not audited()
+
+
+GONE = dumps({"error": {"code": 403, "message": "CachedContent not found (or permission denied)"}})
+OTHER = dumps({"error": {"code": 400, "message": "Model used by this and CachedContent has to be the same."}})
+
+
+def named_in_vain(program: CachingProgram, status: int, said: bytes) -> Exchange:
+    body = body_of([ASKED], system=None, tools=None, cachedContent=NAME)
+    return program.exchange(body, said, status)
+
+
+def test_a_request_that_names_a_deleted_one_was_refused_for_that(program: CachingProgram) -> None:
+    """And the same without it is the retry."""
+    program.make()
+    program.ask_with()
+    program.delete()
+    refused = named_in_vain(program, 403, GONE)
+    assert refused.verdict == VerdictCode.OUR_DROP and not audited()
+    again = program.exchange(body_of([ASKED]), says("Double it."))
+    assert again.resend_of == refused and not audited()
+
+
+def test_a_request_that_names_an_expired_one_was_refused_for_that(program: CachingProgram) -> None:
+    program.make(hours=1 / 60)
+    program.now += timedelta(minutes=4)
+    assert named_in_vain(program, 403, GONE).verdict == VerdictCode.CACHE_EXPIRED and not audited()
+
+
+def test_of_one_that_nobody_saw_the_refusal_says_what_is_known(program: CachingProgram) -> None:
+    assert named_in_vain(program, 403, GONE).verdict == VerdictCode.CACHE_LOST and not audited()
+
+
+def test_one_of_another_model_may_live(program: CachingProgram) -> None:
+    program.make()
+    assert named_in_vain(program, 400, OTHER).verdict == VerdictCode.UNKNOWN and not audited()
 
 
 def test_one_whose_making_nobody_saw_is_named_without_failure(program: CachingProgram) -> None:
