@@ -11,7 +11,7 @@
     │   │   ├── BadKey         the key is missing, malformed, unknown or not allowed
     │   │   ├── UnknownModel   404 on a model name
     │   │   ├── CacheGone      403 on a cachedContents name: expired, deleted or somebody else's
-    │   │   │   └── CacheOfOtherModel
+    │   │   │   └── CacheOfOtherModel  it serves another model, and may live
     │   │   ├── CacheTooSmall  the provider's minimum for an explicit cache was not reached
     │   │   ├── SignatureRefused  400 on a thought signature: altered, unreadable or another key's
     │   │   └── SignatureMissing  400 on a function call without a thought signature
