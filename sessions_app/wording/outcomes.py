@@ -51,7 +51,7 @@ HINTS: dict[str, str] = {
 """What to do about it; empty where there is nothing to do."""
 
 PROGRAM_HINTS: dict[str, str] = {
-    Outcome.MISSING_SIGNATURE: "The Signatures tab shows which of them the program sent back.",
+    Outcome.MISSING_SIGNATURE: "The Signatures tab of the request shows which of them were sent back.",
 }
 """The same for the answer to a captured program, where Pipeweb knows something to do."""
 

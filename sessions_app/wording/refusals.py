@@ -142,9 +142,9 @@ UNASKED: dict[str, str] = {HistoryRule.IDS: "{Subject} answers “{unasked}”, 
 """For a result without a call."""
 
 PROGRAM_HINTS: dict[str, str] = {
-    SignatureMissing.__name__: "The Signatures tab shows which of them the program sent back.",
-    SignatureRefused.__name__: "The Signatures tab shows where the program had them from.",
-    CacheGone.__name__: "The Cache tab shows what became of that cache, as far as it was seen.",
+    SignatureMissing.__name__: "The Signatures tab of the request shows which of them were sent back.",
+    SignatureRefused.__name__: "The Signatures tab of the request shows where they came from.",
+    CacheGone.__name__: "The Cache tab of the request shows what became of it, as far as it was seen.",
 }
 """What an engineer can look at, by the kind of the error that a captured program was answered with."""
 

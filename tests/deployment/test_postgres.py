@@ -38,12 +38,12 @@ FOLDERS = (
 """What reads and writes rows in its own way; everything twice would take half of the suite's time."""
 
 LEFT_OUT = (
-    "admin/test_sweep.py::test_no_row_shows_what_a_person_wrote",
+    "admin/test_sweep.py",
     "runs/test_fault_histories.py::test_more_of_history",
     *("accounts/test_team.py", "accounts/test_team_rows.py"),
 )
-"""The slow histories and pages of single rows run on SQLite only; what a team's sign-in needs has a test of
-its own below.
+"""The slow histories run on SQLite only, as do the pages of the admin that are searched for texts: other tests
+open them here. What a team's sign-in needs has a test of its own below.
 """
 
 
