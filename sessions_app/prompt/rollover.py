@@ -191,7 +191,7 @@ def pace_of(seen: Sequence[PastExchange], count: int, longest: float) -> Pace:
     expected as there have been.
     """
     pairs = list(pairwise(seen))
-    grown = [after.history - before.history for before, after in pairs if after.history > before.history]
+    grown = [now - was for was, now in pairwise([one.history for one in seen]) if now > was]
     hours = [min((after.at - before.at).total_seconds() / 3_600, longest) for before, after in pairs]
     changed = [_prefix_changed(before, after) for before, after in pairs]
     return Pace(

@@ -42,7 +42,7 @@ LEFT_OUT = (
     "runs/test_fault_histories.py::test_more_of_history",
     *("accounts/test_team.py", "accounts/test_team_rows.py"),
 )
-"""The slow histories run on SQLite only, as do the pages of the admin that are searched for texts: other tests
+"""The slow histories run on SQLite only, and so does the search of the admin's pages for texts: other tests
 open them here. What a team's sign-in needs has a test of its own below.
 """
 
