@@ -23,6 +23,7 @@ MARKS: dict[str, tuple[str, str]] = {
     StageStatus.REPAIRED: ("↻", "warn"),
     StageStatus.FALLBACK: ("↩", "warn"),
     StageStatus.BLOCKED: ("✕", "bad"),
+    StageStatus.FAILED: ("✕", "bad"),
 }
 """Status → its mark and the CSS class of its colour."""
 
@@ -65,7 +66,7 @@ def stages_of(
     total, start, found = sum(record.ms for record in records), 0.0, []
     for number, record in enumerate(records, 1):
         width = 100 * record.ms / total if total else 0.0
-        mark, tone = MARKS.get(record.status, ("?", ""))
+        mark, tone = MARKS.get(record.outcome, ("?", ""))
         came_in, came_out = stages.input_and_output(record)
         stage = Stage(
             record,
@@ -73,8 +74,8 @@ def stages_of(
             round(start, 2),
             round(width, 2),
             title=visible(stages.title(record.name)),
-            status=visible(record.status),
-            meaning=visible(stages.meaning(record.status)),
+            status=visible(record.outcome),
+            meaning=visible(stages.meaning(record.outcome)),
             mark=mark,
             tone=tone,
             came_in=visible(came_in),

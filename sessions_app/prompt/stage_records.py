@@ -36,7 +36,9 @@ class StageName(StrEnum):
 
 
 class StageStatus(StrEnum):
-    """How a stage ended. `FALLBACK`: a text was used as it was written. `BLOCKED`: nothing is sent."""
+    """How a stage ended. `FALLBACK`: a text was used as it was written. `BLOCKED`: nothing is sent. `FAILED`:
+    it was sent and not answered.
+    """
 
     OK = "ok"
     NOTHING = "nothing"
@@ -44,6 +46,7 @@ class StageStatus(StrEnum):
     REPAIRED = "repaired"
     FALLBACK = "fallback"
     BLOCKED = "blocked"
+    FAILED = "failed"
 
 
 class StageFigures(BaseModel):
@@ -142,8 +145,11 @@ class SendFigures(StageFigures):
 
 
 class AccountFigures(StageFigures):
-    """Tokens as the provider counted them; `usd` is None where no price is known."""
+    """Tokens as the provider counted them; `usd` is None where no price is known. `uncounted`: it counted
+    nothing, and nothing was booked.
+    """
 
+    case: Literal["", "uncounted"] = ""
     prompt: int = 0
     output: int = 0
     usd: Decimal | None = None
@@ -221,6 +227,12 @@ class StageRecord(BaseModel):
     @property
     def is_blocked(self) -> bool:
         return self.status == StageStatus.BLOCKED
+
+    @property
+    def outcome(self) -> str:
+        """The status, also of a request that failed: it was stored as any other that was sent."""
+        has_failed = isinstance(self.figures, SendFigures) and self.figures.case == "failed"
+        return StageStatus.FAILED if has_failed else self.status
 
     def stored(self) -> dict[str, Any]:
         kept: dict[str, Any] = self.model_dump(mode="json", exclude={"came_in", "came_out"})

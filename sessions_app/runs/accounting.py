@@ -181,8 +181,12 @@ def append_stages(exchange: Exchange, began: float) -> None:
         outcome=exchange.outcome or "ended",
         error=error,
     )
+    is_counted = exchange.prompt_tokens is not None or exchange.usd is not None
     counted = AccountFigures(
-        prompt=exchange.prompt_tokens or 0, output=exchange.output_tokens or 0, usd=exchange.usd
+        case="" if is_counted else "uncounted",
+        prompt=exchange.prompt_tokens or 0,
+        output=exchange.output_tokens or 0,
+        usd=exchange.usd,
     )
     exchange.stages += [
         _record(StageName.SEND, sent, exchange.total_ms or 0.0),

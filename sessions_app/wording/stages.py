@@ -34,6 +34,7 @@ MEANINGS: dict[str, str] = {
     StageStatus.REPAIRED: "repaired",
     StageStatus.FALLBACK: "fell back to the original text",
     StageStatus.BLOCKED: "refused: nothing was sent",
+    StageStatus.FAILED: "the request or its answer failed",
 }
 
 CAME_IN: dict[tuple[str, str], str] = {
@@ -60,6 +61,7 @@ CAME_IN: dict[tuple[str, str], str] = {
     (StageName.SEND, "answered"): "{size:,} bytes",
     (StageName.SEND, "failed"): "{size:,} bytes",
     (StageName.ACCOUNT, ""): "{prompt:,} prompt, {output:,} output tokens",
+    (StageName.ACCOUNT, "uncounted"): "nothing counted",
     (StageName.CONTINUE, "message"): "the run: {ended}",
     (StageName.CONTINUE, "cut"): "the run: {ended}",
     (StageName.CONTINUE, "todos"): "the run: {ended}",
@@ -96,6 +98,7 @@ CAME_OUT: dict[tuple[str, str], str] = {
     (StageName.SEND, "answered"): "{outcome}",
     (StageName.SEND, "failed"): "{error}",
     (StageName.ACCOUNT, ""): "{usd}",
+    (StageName.ACCOUNT, "uncounted"): "",
     (StageName.CONTINUE, "message"): "goes on: {waiting} waiting; the oldest message is next.",
     (
         StageName.CONTINUE,

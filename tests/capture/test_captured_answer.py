@@ -75,6 +75,7 @@ def test_a_refusal(program: Asking, status: int, code: str, said: str, is_list: 
     assert facts(exchange) == (Run.Status.FAILED, "", exchange.error["kind"], "not_answered")
     assert said in str(exchange.error) and exchange.error["code"] == status
     assert not exchange.turns.exists() and not Booking.objects.exists()
+    assert [record["figures"]["case"] for record in exchange.stages] == ["failed", "uncounted"]
     attempt = exchange.attempts.get()
     assert attempt.body and attempt.body.bytes == body and not audited()
 

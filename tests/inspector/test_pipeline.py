@@ -7,6 +7,8 @@ from django.urls import reverse
 from sessions_app.inspector.stages import stages_of
 from sessions_app.inspector.tabs.pipeline_tab import ShownPipeline
 from sessions_app.models import Exchange, Run, Session
+from sessions_app.prompt.stage_records import StageStatus
+from sessions_app.wording.stages import MEANINGS
 from tests.factories import answered, make_history, make_run
 from tests.inspector.reading import read, read_list
 
@@ -45,6 +47,19 @@ def test_every_stage_has_words_a_mark_and_its_details(client: Client, session: S
     assert "Render the templates" in page and "role Clerk: a brace is open" in page
     assert "fell back to the original text" in page
     assert "A new stage" in page
+
+
+def test_a_request_that_failed_is_not_called_done(client: Client, session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    send = {"name": "send", "status": "ok", "figures": {"case": "failed", "error": "Overloaded."}}
+    account = {"name": "account", "status": "ok", "figures": {"case": "uncounted"}}
+    Exchange.objects.filter(pk=exchange.pk).update(stages=[send, account])
+    page = read(client, exchange, "pipeline")
+    assert [(stage.status, stage.tone) for stage in stages_of([send, account], 0)] == [
+        ("failed", "bad"),
+        ("ok", "good"),
+    ]
+    assert "Overloaded." in page and MEANINGS[StageStatus.FAILED] in page and "nothing counted" in page
 
 
 def test_only_the_stages_before_the_call_are_part_of_the_building() -> None:
