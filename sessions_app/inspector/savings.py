@@ -79,7 +79,7 @@ class _Lossy(NamedTuple):
 
     exchange: Exchange
     verdict: Verdict | None
-    is_signature: bool
+    cause: SavingCause
 
 
 def savings_in(session: Session, now: datetime) -> Savings:
@@ -91,16 +91,16 @@ def savings_in(session: Session, now: datetime) -> Savings:
     )
     lossy = list(_lossy(session, counted))
     return savings_of(
-        (_loss(one) for one in lossy if one.exchange.lost_tokens),
+        (_of_exchange(one, one.exchange.loss) for one in lossy if one.exchange.lost_tokens),
         cache_uses(session, now),
         **counts,
-        missed=(miss for one in lossy if (miss := _miss(one)).tokens),
+        missed=(_of_exchange(one, miss) for one in lossy if (miss := _missed(one)).tokens),
     )
 
 
 def shown_savings(session: Session, now: datetime) -> ShownSavings:
     found = savings_in(session, now)
-    missed = [_shown(session, one, found.answered, at_most=True) for one in found.missed[:SHOWN]]
+    missed = [_shown(session, one, found.answered, at_most=True) for one in found.missed]
     missed_total = wording.missed_total(found.missed) if missed else ""
     if not found.causes:
         remarks = wording.remarks(found, is_emulated=bool(missed) and _is_emulated(session))
@@ -134,28 +134,23 @@ def _told_apart(session: Session, rows: Sequence[Exchange]) -> Iterator[_Lossy]:
     )
     unsigned = signatures_only(session, resent)
     for row, verdict in zip(rows, verdicts, strict=True):
-        yield _Lossy(row, verdict, is_signature=row.pk in unsigned)
+        yield _Lossy(row, verdict, cause_of(verdict, is_signature=row.pk in unsigned))
 
 
-def _loss(one: _Lossy) -> ExchangeLoss:
-    return _of_exchange(one, one.exchange.loss)
-
-
-def _miss(one: _Lossy) -> ExchangeLoss:
-    row, cause = one.exchange, cause_of(one.verdict, is_signature=one.is_signature)
+def _missed(one: _Lossy) -> CacheLoss:
+    row = one.exchange
     rates = row.price.rates(row.prompt_tokens or 0) if row.price else None
-    return _of_exchange(one, missed_reuse(one.verdict, cause, row.lost_tokens or 0, rates))
+    return missed_reuse(one.verdict, one.cause, row.lost_tokens or 0, rates)
 
 
 def _of_exchange(one: _Lossy, loss: CacheLoss) -> ExchangeLoss:
     verdict = one.verdict
-    cause = cause_of(verdict, is_signature=one.is_signature)
     seen = (verdict.again or verdict.seen) if verdict is not None else None
     broken = verdict.seen.broken if verdict is not None and verdict.seen is not None else None
-    culprit = broken if cause in OF_SOURCES else None
+    culprit = broken if one.cause in OF_SOURCES else None
     return ExchangeLoss(
         one.exchange.number,
-        cause,
+        one.cause,
         loss.tokens or 0,
         loss.usd,
         source=culprit.source if culprit else "",
@@ -170,8 +165,7 @@ def missed_of(exchange: Exchange) -> CacheLoss:
     if exchange.lost_tokens is None:
         return CacheLoss()
     (found,) = _told_apart(exchange.session, [exchange])
-    miss = _miss(found)
-    return CacheLoss(miss.tokens, miss.usd)
+    return _missed(found)
 
 
 def _shown(session: Session, one: Saving, answered: int, *, at_most: bool = False) -> ShownSaving:
