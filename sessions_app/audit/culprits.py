@@ -6,14 +6,16 @@ blamed. A frame (text of a template) is blamed only where the texts part in it a
 layer is the same as before: some of its text depends on which sources there are.
 """
 
+import json
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sessions_app.audit.prefix import DECLARATIONS, Parting, meaning
 from sessions_app.audit.rows import StoredItem
 
 FRAMES, TURNS = "template:", "turn:"
+SIGNATURES = ("thoughtSignature", "thought_signature")
 
 SECTIONS = {"static": 1, "dynamic": 2}
 """By layer the order in which a prompt is read: tools (0) first, turns (3) last."""
@@ -37,7 +39,7 @@ def culprits_of(old: Items, new: Items, parted: Parting) -> set[Culprit]:
     if parted.is_end and one is not None and one.name not in names:
         return {Culprit("shortened", one.name)}
     if one is not None and not _is_kept(one, new):
-        return {_lost(one, other, old, new)}
+        return _lost(one, other, old, new)
     if other is not None and not _is_kept(other, old):
         is_known = any(item.name == other.name for item in old)
         return {Culprit("changed_and_moved" if is_known else "appeared", other.name)}
@@ -96,16 +98,38 @@ def _is_kept(item: StoredItem, others: Items) -> bool:
     return any(_are_same(item, twin) for twin in others if twin.name == item.name)
 
 
-def _lost(one: StoredItem, other: StoredItem | None, old: Items, new: Items) -> Culprit:
-    """What became of a source that does not say any more what it said."""
+def _lost(one: StoredItem, other: StoredItem | None, old: Items, new: Items) -> set[Culprit]:
+    """What became of a source that does not say any more what it said; earlier versions did not tell
+    signatures from words.
+    """
     if other is not None and other.name == one.name:
-        return Culprit("changed", one.name)
+        kinds = ["changed", "signed_otherwise"][: 1 + are_signed_otherwise(one, other)]
+        return {Culprit(kind, one.name) for kind in kinds}
     if any(item.name == one.name for item in new):
-        return Culprit("changed_and_moved", one.name)
+        return {Culprit("changed_and_moved", one.name)}
     is_other_turn = other is not None and not any(item.name == other.name for item in old)
     if other is not None and is_other_turn and one.name.startswith(TURNS) and other.name.startswith(TURNS):
-        return Culprit("replaced", other.name)
-    return Culprit("gone", one.name)
+        return {Culprit("replaced", other.name)}
+    return {Culprit("gone", one.name)}
+
+
+def are_signed_otherwise(one: StoredItem, other: StoredItem) -> bool:
+    """Whether two contents that differ say the same, but for signatures and parts that hold nothing else."""
+    try:
+        was, now = (json.loads(item.body) for item in (one, other))
+        return _is_content(was) and _is_content(now) and _said(was) == _said(now)
+    except ValueError:
+        return False
+
+
+def _is_content(value: Any) -> bool:
+    parts = value.get("parts") if isinstance(value, dict) else None
+    return isinstance(parts, list) and all(isinstance(part, dict) for part in parts)
+
+
+def _said(content: dict[str, Any]) -> Any:
+    parts = ({key: part[key] for key in part if key not in SIGNATURES} for part in content["parts"])
+    return content | {"parts": [part for part in parts if part and part != {"text": ""}]}
 
 
 def _left(one: StoredItem | None, other: StoredItem | None, old: Items, new: Items) -> set[str]:

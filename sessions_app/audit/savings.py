@@ -1,20 +1,19 @@
 """What would have saved money, added up again: each loss by its cause, and caches that did not pay."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Decimal
-from typing import Any
 
 from sessions_app.audit import money
 from sessions_app.audit.bookings import NO_MONEY, Finding
 from sessions_app.audit.cache_life import CacheRows
 from sessions_app.audit.compared import compared_with
+from sessions_app.audit.culprits import are_signed_otherwise
 from sessions_app.audit.differences import MoneyFigure
 from sessions_app.audit.losses import loss_of, money_of
 from sessions_app.audit.minimums import minimum_of
-from sessions_app.audit.rows import Row, SessionRows, StoredItem
+from sessions_app.audit.rows import Row, SessionRows
 from sessions_app.audit.shown import SavedBy, ShownSession
 from sessions_app.audit.static_layers import static_change
 from sessions_app.audit.verdicts import LIFE, Case, served_by_several
@@ -41,8 +40,6 @@ BY_A_PERSON = ("replaced", "shortened", "unknown")
 
 Groups = defaultdict[str, list[tuple[int, Decimal | None]]]
 """Cause → tokens and money, one pair for each request."""
-
-SIGNATURES = ("thoughtSignature", "thought_signature")
 
 OVER = ("deleted", "expired", "gone")
 
@@ -138,18 +135,7 @@ def _changed(rows: SessionRows, before: Row, exchange: Row) -> str:
     layer = (now or was)[0].layer
     if layer in ("static", "dynamic"):
         return {"static": "system_text", "dynamic": "context_first"}[layer]
-    return "signature" if was and now and _without(was[0]) == _without(now[0]) else "history"
-
-
-def _without(item: StoredItem) -> Any:
-    """A turn as values, without signatures and without parts that say nothing else."""
-    value = json.loads(item.body)
-    parts = []
-    for part in value.pop("parts"):
-        rest = {key: held for key, held in part.items() if key not in SIGNATURES}
-        if rest and rest != {"text": ""}:
-            parts.append(rest)
-    return value, parts
+    return "signature" if was and now and are_signed_otherwise(was[0], now[0]) else "history"
 
 
 def _of_caches(rows: SessionRows, at: datetime) -> Iterator[SavedBy]:

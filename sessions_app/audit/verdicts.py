@@ -38,6 +38,8 @@ CODES = {
 OF_PREVIOUS = {"earlier_too_short", "other_tools", "layer_changed", "history_rewritten", "rolled_over"}
 """Reasons that may hold for the previous exchange only: another one may have sent the same beginning."""
 
+IN_PLACE = ("changed", "signed_otherwise")
+
 NEWEST = 50
 """Exchanges at most among which such an earlier one is looked for."""
 
@@ -208,7 +210,7 @@ class Case:
         if line["source"] == "tools":
             return "other_tools"
         is_turn = line["source"].startswith("turn:")
-        return "history_rewritten" if is_turn and line["kind"] != "changed" else "layer_changed"
+        return "history_rewritten" if is_turn and line["kind"] not in IN_PLACE else "layer_changed"
 
     def _uncached(self, before: Row, fate: Fate, is_same: bool, is_again: bool) -> str:
         if fate.end != "other_bytes":

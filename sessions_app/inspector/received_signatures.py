@@ -17,6 +17,7 @@ from sessions_app.inspector.signature_trace import (
     worst_state,
 )
 from sessions_app.models import Exchange, Turn
+from sessions_app.wording import remarks
 from sessions_app.wording.sources import part_name, source_name
 
 ELSEWHERE = 0
@@ -111,7 +112,7 @@ class ReceivedSignatureTracer:
             return Occurrence(location, SignatureState.EQUAL)
         location = SignatureLocation(number, source_name(name, turn))
         if self._origin.made_on != later.route:
-            explanation = f"Exchange {number} went to another route, which would refuse a foreign signature."
+            explanation = remarks.foreign(number, self._origin.made_on, later.route)
             return Occurrence(location, SignatureState.FOREIGN, explanation)
         refused_in = self._origin.refused_in
         if refused_in is not None and number > refused_in:

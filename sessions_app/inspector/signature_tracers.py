@@ -22,6 +22,7 @@ from sessions_app.models import Exchange, SentItem, Turn
 from sessions_app.models.turn_numbers import turn_numbers
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.remarks import IMPORTED, REFUSED
+from sessions_app.wording import remarks
 from sessions_app.wording.sources import part_name, source_name
 
 
@@ -64,7 +65,7 @@ class SentSignatureTracer:
         elif one.is_dummy:
             state = SignatureState.DUMMY
             known = self._refusal_of(turn) or self._note_of(turn, IMPORTED)
-            otherwise = "The call's own signature was lost or is another route's."
+            otherwise = "The call's own signature was lost, or is of another model, key or address."
             otherwise = "The program put it there." if self._exchange.is_captured else otherwise
             why = known.reason if known else otherwise
             explanation = f"The documented stand-in. {why}"
@@ -85,9 +86,9 @@ class SentSignatureTracer:
         state = SignatureState.WITHHELD if reason else SignatureState.LOST
         state = SignatureState.FOREIGN if foreign else state
         state = SignatureState.REFUSED if self._refusal_of(turn) else state
-        explanation = reason or (
-            "Another route made this signature." if foreign else "Received, and not in this request."
-        )
+        explanation = reason or "Received, and not in this request."
+        if turn is not None and state is SignatureState.FOREIGN:
+            explanation = remarks.foreign(self._exchange.number, turn.route, self._exchange.route)
         if self._exchange.is_captured and state is SignatureState.LOST:
             is_due = missing.is_call and item.position > self._last_task
             state, explanation = dropped(self._exchange.number, is_due=is_due)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from sessions_app.models import Exchange, Session, Source
-from sessions_app.prompt.saving_causes import unsigned
+from sessions_app.prompt.signatures import unsigned
 
 
 class Resent(NamedTuple):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from sessions_app.prompt.logical_prompt import Parting
 from sessions_app.prompt.prefix_diff import BreakKind
 from sessions_app.prompt.prompt_items import DECLARATIONS_KIND, PromptItem
+from sessions_app.prompt.signatures import unsigned
 
 FRAMES = "template:"
 """Sources that only stand around others; some of their text depends on which others there are."""
@@ -132,14 +133,22 @@ def _lost(old: _Side, new: _Side, was: int, here: int | None) -> Culprit | None:
     if old.is_same(item):
         return None
     if here is not None and there is not None and there.source == item.source:
-        return Culprit(BreakKind.CHANGED, here, is_before=False)
+        return Culprit(_change_of(item, there), here, is_before=False)
     if not old.is_absent(item):
         now = next(at for at, one in enumerate(new.items) if one.source == item.source)
+        if here is None and now == was:
+            # The later prompt ends within it.
+            return Culprit(_change_of(item, new.items[now]), now, is_before=False)
         return Culprit(BreakKind.CHANGED_AND_MOVED, now, is_before=False)
     is_other_turn = there is not None and new.is_absent(there) and there.source.startswith(TURNS)
     if here is not None and is_other_turn and item.source.startswith(TURNS):
         return Culprit(BreakKind.REPLACED, here, is_before=False)
     return Culprit(BreakKind.GONE, was, is_before=True)
+
+
+def _change_of(was: PromptItem, now: PromptItem) -> BreakKind:
+    said = unsigned(was.wire)
+    return BreakKind.SIGNED_OTHERWISE if said and said == unsigned(now.wire) else BreakKind.CHANGED
 
 
 def _moved(old: _Side, new: _Side, was: int | None, here: int | None) -> Culprit:

@@ -70,11 +70,13 @@ def is_hit(entry: LedgerItem, position: int, prefix: int) -> bool:
 
 
 class BreakKind(Code):
-    """What happened to the culprit. REPLACED: a turn stands where another one stood; MOVED: nothing but the
-    order differs; SHORTENED: it and all behind it are no longer sent.
+    """What happened to the culprit. SIGNED_OTHERWISE: a turn says the same with other thought signatures, or
+    without some; REPLACED: a turn stands where another one stood; MOVED: nothing but the order differs;
+    SHORTENED: it and all behind it are no longer sent.
     """
 
     CHANGED = "changed"
+    SIGNED_OTHERWISE = "signed_otherwise"
     CHANGED_AND_MOVED = "changed_and_moved"
     APPEARED = "appeared"
     GONE = "gone"

@@ -7,7 +7,6 @@ from typing import Any
 from sessions_app.prompt import wire
 from sessions_app.prompt.dialects.messages import declarations_of
 from sessions_app.prompt.layers import Layer
-from sessions_app.prompt.parts import PARTS_KEY, TEXT_KEY, parts_in, without_signature
 from sessions_app.prompt.payload import TOOLS_SOURCE
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
 from sessions_app.prompt.static_change import StaticChange
@@ -128,6 +127,7 @@ def _of_culprit(broken: BreakLine, *, is_signature: bool) -> SavingCause:
         return SavingCause.SYSTEM_TEXT
     if broken.layer == Layer.DYNAMIC:
         return SavingCause.CONTEXT_FIRST
+    is_signature = is_signature or broken.kind is BreakKind.SIGNED_OTHERWISE
     return SavingCause.SIGNATURE if is_signature else SavingCause.HISTORY
 
 
@@ -136,22 +136,6 @@ def may_be_signature(verdict: Verdict | None) -> bool:
     found = verdict.seen.broken if verdict is not None and verdict.seen is not None else None
     kinds = (BreakKind.CHANGED, BreakKind.CHANGED_AND_MOVED)
     return found is not None and found.kind in kinds and cause_of(verdict) is SavingCause.HISTORY
-
-
-def unsigned(content: bytes) -> bytes | None:
-    """What a content says without its thought signatures, and without parts that held nothing else.
-
-    None for what is no content.
-    """
-    try:
-        value = wire.loads(content)
-    except ValueError:
-        return None
-    if not isinstance(value, dict) or PARTS_KEY not in value:
-        return None
-    bare = (without_signature(part) for part in parts_in(value))
-    kept = [part for part in bare if part not in ({}, {TEXT_KEY: ""})]
-    return wire.canonical(value | {PARTS_KEY: kept})
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,16 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import compress
 
+from sessions_app.prompt import wire
 from sessions_app.prompt.content_memory import Remembered, remembered
 from sessions_app.prompt.parts import (
+    PARTS_KEY,
+    TEXT_KEY,
     RawPart,
     call_of,
     is_thought,
     may_be_signed,
+    parts_in,
     parts_of,
     raw_parts,
     signature_of,
@@ -71,6 +75,22 @@ def signatures_of(wire_bytes: bytes) -> tuple[Signature, ...]:
         return ()
     views = parts_of(wire_bytes)
     return tuple(_signature(view.index, view.signature) for view in views if view.signature is not None)
+
+
+def unsigned(content: bytes) -> bytes | None:
+    """What a content says without its thought signatures, and without parts that held nothing else.
+
+    None for what is no content.
+    """
+    try:
+        value = wire.loads(content)
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or PARTS_KEY not in value:
+        return None
+    bare = (without_signature(part) for part in parts_in(value))
+    kept = [part for part in bare if part not in ({}, {TEXT_KEY: ""})]
+    return wire.canonical(value | {PARTS_KEY: kept})
 
 
 def normalised(value: str) -> str | None:

@@ -154,7 +154,8 @@ def _changed(static: StaticChange, broken: BreakLine) -> VerdictReason:
         return _OTHER_STATIC[static]
     if broken.source == TOOLS_SOURCE:
         return VerdictReason.OTHER_TOOLS
-    if broken.kind is not BreakKind.CHANGED and broken.source.startswith("turn:"):
+    is_in_place = broken.kind in (BreakKind.CHANGED, BreakKind.SIGNED_OTHERWISE)
+    if not is_in_place and broken.source.startswith("turn:"):
         return VerdictReason.HISTORY_REWRITTEN
     return VerdictReason.LAYER_CHANGED
 

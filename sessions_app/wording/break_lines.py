@@ -23,6 +23,7 @@ VIEWS = {
 
 CHANGES = {
     BreakKind.CHANGED: "{source} {says} something else",
+    BreakKind.SIGNED_OTHERWISE: "{source} {says} the same with other thought signatures, or without some",
     BreakKind.CHANGED_AND_MOVED: "{source} {says} something else and {has} another place",
     BreakKind.APPEARED: "{source} {is} new",
     BreakKind.GONE: "{source} {is} no longer there",

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+from sessions_app.gemini.routes import endpoint_of, family_of
 from sessions_app.prompt.pricing import Budget
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.templates import Rendered, RenderFailure
+from sessions_app.prompt.turns import IMPORTED
 from sessions_app.wording import costs, provider_tools, refusals
 from sessions_app.wording.sentences import fill, quoted
 
@@ -44,10 +46,12 @@ SENTENCES: dict[str, str] = {
     RemarkCode.MESSAGE_INSERTED: (
         "A call followed the model's own answer directly: a short message stands between them."
     ),
-    RemarkCode.SIGNATURE_REMOVED: "Another route made this signature.",
-    RemarkCode.SIGNATURE_PART_DROPPED: "Another route made this signature. The part held nothing else.",
+    RemarkCode.SIGNATURE_REMOVED: "This signature is of another model, key or address.",
+    RemarkCode.SIGNATURE_PART_DROPPED: (
+        "This signature is of another model, key or address. The part held nothing else."
+    ),
     RemarkCode.SIGNATURE_FOREIGN: (
-        "The signature of this call belongs to another route; the model demands one here."
+        "The signature of this call is of another model, key or address; the model demands one here."
     ),
     RemarkCode.SIGNATURE_LOST: "The signature of this call is lost; the model demands one here.",
     RemarkCode.SIGNATURE_REFUSED: "The provider refused this signature in {where}.",
@@ -57,12 +61,12 @@ SENTENCES: dict[str, str] = {
     RemarkCode.REFUSED_CALL: (
         "The provider refused the signature of this call in {where}; the model demands one here."
     ),
-    RemarkCode.IMPORTED_SIGNATURE: "Imported with a signature whose route is unknown; it is not sent.",
+    RemarkCode.IMPORTED_SIGNATURE: "Imported with a signature of an unknown model and key; it is not sent.",
     RemarkCode.IMPORTED_PART_DROPPED: (
-        "Imported with a signature whose route is unknown; it is not sent. The part held nothing else."
+        "Imported with a signature of an unknown model and key; it is not sent. The part held nothing else."
     ),
     RemarkCode.IMPORTED_CALL: (
-        "Imported with a signature whose route is unknown: it is not sent, and the model demands one here."
+        "Imported with a signature of an unknown model and key, not sent; the model demands one here."
     ),
     RemarkCode.IMPORTED_UNSIGNED: "Imported without a signature; the model demands one here.",
     RemarkCode.UNSIGNED_CALL: "The first call of this step has no signature.",
@@ -170,6 +174,14 @@ SEVERAL_TEXTS = {
 }
 """About the texts of a session, before anything is sent."""
 
+ELSEWHERE = {
+    "model": "{signer} signed it, and exchange {number} asked {asked}, which would have refused it.",
+    "endpoint": "It was signed for another key or address than that of exchange {number}, which would have "
+    "refused it.",
+    "imported": "Which model signed it, and with what key, is unknown, so exchange {number} went without it.",
+}
+"""Why a request had no signature of another route."""
+
 
 def sentence(remark: Remark) -> str:
     """The remark as a sentence; a code that is not known here as it is."""
@@ -274,3 +286,11 @@ _derivations: dict[str, Callable[[Figures], dict[str, str]]] = {
     RemarkCode.BUDGET_NEAR: lambda figures: {"state": _budget(figures)},
 }
 """By code: the figures that follow from the stored ones."""
+
+
+def foreign(number: int, made_on: str, sent_on: str) -> str:
+    """Why the exchange `number` over the route `sent_on` had no signature of the route `made_on`."""
+    is_here = endpoint_of(made_on) == endpoint_of(sent_on)
+    case = "imported" if made_on == IMPORTED else "model" if is_here else "endpoint"
+    signer, asked = family_of(made_on) or "Another model", family_of(sent_on) or "another one"
+    return ELSEWHERE[case].format(number=number, signer=signer, asked=asked)

@@ -1,7 +1,8 @@
 """The audit's choice of a culprit beside the product's: any two prompts, and the product's rule broken."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -34,11 +35,12 @@ BRANCHES = ["a", "ab", "abc", "abcd", "af", "afg", "efg", "eg", "e"]
 
 
 class Piece(NamedTuple):
-    """One item of a prompt: tools, text of a layer, or a turn."""
+    """One item of a prompt: tools, text of a layer, or a turn, which may have a `signature`."""
 
     layer: str
     name: str
     says: str
+    signature: str = ""
 
     @property
     def kind(self) -> str:
@@ -50,15 +52,13 @@ class Piece(NamedTuple):
     def body(self) -> bytes:
         if self.kind == "text":
             return json.dumps(self.says)[1:-1].encode()
-        value = (
-            [self.says] if self.kind == "declarations" else {"parts": [{"text": self.says}], "role": "user"}
-        )
-        return json.dumps(value).encode()
+        if self.kind == "declarations":
+            return json.dumps([self.says]).encode()
+        signed = {"thoughtSignature": self.signature} if self.signature else {}
+        return json.dumps({"parts": [{"text": self.says, **signed}], "role": "user"}).encode()
 
     def stored(self) -> StoredItem:
-        return StoredItem(
-            hash((self.name, self.says)), self.name, "user", self.kind, self.layer, "", self.body, 1
-        )
+        return StoredItem(hash(self), self.name, "user", self.kind, self.layer, "", self.body, 1)
 
     def read(self) -> PromptItem:
         body = self.body
@@ -74,6 +74,7 @@ class Prompt(NamedTuple):
     panels: dict[str, str]
     clock: str
     branch: str
+    signatures: Mapping[str, str] = MappingProxyType({})
 
     def pieces(self) -> list[Piece]:
         tools = [Piece("static", "tools", self.tools)] if self.tools else []
@@ -90,7 +91,7 @@ class Prompt(NamedTuple):
         dynamic[-1] = Piece("dynamic", "template:dynamic", dynamic[-1].says + self.clock + "}")
         rolled = min(len(self.chunks), len(self.branch) - 1)
         names = [f"turn:{key}" for key in self.branch[rolled:]]
-        turns = [Piece("buffered", name, TURNS[name]) for name in names]
+        turns = [Piece("buffered", name, TURNS[name], self.signatures.get(name, "")) for name in names]
         return [*tools, *static, *dynamic, *turns]
 
 
@@ -109,6 +110,7 @@ PROMPTS = st.builds(
     panels=named("panel:"),
     clock=st.sampled_from(["1", "2"]),
     branch=st.sampled_from(BRANCHES),
+    signatures=st.dictionaries(st.sampled_from(list(TURNS)), st.sampled_from(["", "AA==", "BB=="])),
 )
 
 
@@ -158,6 +160,7 @@ EDITS: dict[str, dict[str, Any]] = {
     "tools came": {"tools": "u"},
     "turn replaced": {"branch": "afg"},
     "turns left": {"branch": "a"},
+    "turn signed": {"signatures": {"turn:b": "AA=="}},
     "copies": {"chunks": {}, "branch": "eg"},
 }
 """Changes of it, by what they do."""
@@ -192,6 +195,7 @@ def blamed(kind: BreakKind) -> Callable[..., Culprit]:
 
 
 MUTATIONS: dict[str, Any] = {
+    "_change_of": lambda *_: BreakKind.SIGNED_OTHERWISE,
     "culprit_of": blamed(BreakKind.CHANGED),
     "_first_mismatch": lambda *_: 0,
     "_is_kept": lambda *_: False,

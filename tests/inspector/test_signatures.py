@@ -139,7 +139,7 @@ def test_another_route_withholds_it_with_a_reason(session: Session) -> None:
     assert states(traces(first).received) == [SignatureState.FOREIGN]
     sent = traces(second).sent
     assert states(sent) == [SignatureState.FOREIGN]
-    assert "Another route" in sent[0].explanation
+    assert "another key or address" in sent[0].explanation
 
 
 def test_a_stand_in_says_so(client: Client, session: Session) -> None:

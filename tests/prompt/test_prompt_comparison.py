@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sessions_app.prompt.layers import StaticSources, build_layers
 from sessions_app.prompt.panels import Panel
+from sessions_app.prompt.parts import RawPart
 from sessions_app.prompt.payload import GenerationConfig, Item, Payload, assemble
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
 from sessions_app.prompt.prompt_comparison import compare_prompts
@@ -52,6 +53,40 @@ def test_the_culprit_is_what_changed_and_never_what_only_moved(
 ) -> None:
     found = broken(panels(before), panels(now))
     assert (found.kind, found.source) == (kind, f"panel:{culprit}")
+
+
+def signed(*parts: RawPart) -> list[PromptItem]:
+    """A question, the model's answer in these parts, and what was asked then."""
+    return [turn_item("1", "Hi"), turn_item("2", *parts, role="model"), turn_item("3", "And?")]
+
+
+HELLO, SIGNED = {"text": "Hello."}, {"text": "", "thoughtSignature": "AA=="}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "kind"),
+    [
+        ((HELLO, SIGNED), (HELLO,), BreakKind.SIGNED_OTHERWISE),
+        ((HELLO,), (HELLO | {"thoughtSignature": "AA=="},), BreakKind.SIGNED_OTHERWISE),
+        ((HELLO, SIGNED), (HELLO, SIGNED | {"thoughtSignature": "BB=="}), BreakKind.SIGNED_OTHERWISE),
+        ((HELLO, SIGNED), ({"text": "Hallo."},), BreakKind.CHANGED),
+        ((HELLO, SIGNED), (HELLO, HELLO), BreakKind.CHANGED),
+    ],
+)
+def test_a_turn_that_says_the_same_was_only_signed_otherwise(
+    before: Sequence[RawPart], now: Sequence[RawPart], kind: BreakKind
+) -> None:
+    found = broken(signed(*before), signed(*now))
+    assert (found.kind, found.source) == (kind, "turn:2")
+
+
+@pytest.mark.parametrize(
+    ("now", "kind"),
+    [((HELLO,), BreakKind.SIGNED_OTHERWISE), ((SIGNED,), BreakKind.CHANGED)],
+)
+def test_a_turn_in_which_the_request_ends_has_not_moved(now: Sequence[RawPart], kind: BreakKind) -> None:
+    found = broken(signed(HELLO, SIGNED)[:2], signed(*now)[:2])
+    assert (found.kind, found.source) == (kind, "turn:2")
 
 
 @st.composite

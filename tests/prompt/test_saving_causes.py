@@ -13,7 +13,6 @@ from sessions_app.prompt.saving_causes import (
     cause_of,
     may_be_signature,
     tool_change,
-    unsigned,
 )
 from sessions_app.prompt.static_change import StaticChange
 from sessions_app.prompt.verdict import CODES, Comparison, Verdict, VerdictReason
@@ -80,21 +79,9 @@ def test_signatures_are_asked_of_a_turn_that_was_there_before() -> None:
     assert not may_be_signature(Verdict(VerdictReason.PART_OF_PREFIX, broken("dynamic", "panel:todos")))
 
 
-def content(*parts: dict[str, object]) -> bytes:
-    return orjson.dumps({"role": "model", "parts": parts})
-
-
-def test_a_content_without_its_signatures() -> None:
-    signed = content({"text": "Yes."}, {"text": "", "thoughtSignature": "AA=="})
-    others = (
-        content({"text": "Yes.", "thought_signature": "BB=="}),
-        content({"text": "Yes."}),
-        content({"text": "Yes."}, {"thoughtSignature": "AA=="}),
-    )
-    assert {unsigned(one) for one in (signed, *others)} == {unsigned(signed)}
-    assert unsigned(content({"text": "No."})) != unsigned(signed)
-    assert unsigned(content({"text": "Yes."}, {"text": "A thought.", "thought": True})) != unsigned(signed)
-    assert unsigned(b"text") is None is unsigned(b'{"role":"user"}')
+def test_a_break_that_names_signatures_is_not_asked_of() -> None:
+    seen = broken("buffered", "turn:4f", BreakKind.SIGNED_OTHERWISE)
+    assert cause_of(Verdict(VerdictReason.LAYER_CHANGED, seen)) is C.SIGNATURE
 
 
 def tools(*names: str, **beside: object) -> bytes:

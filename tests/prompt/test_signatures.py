@@ -15,6 +15,7 @@ from sessions_app.prompt.signatures import (
     prepare_signatures,
     signatures_of,
     signed_turns,
+    unsigned,
     unsigned_steps,
 )
 from sessions_app.prompt.turns import Turn, TurnKind, user_task
@@ -228,3 +229,20 @@ def test_the_rest_of_a_dressed_content_is_untouched() -> None:
         (HI, Turn("2", calling("2").kind, odd, "other")), route=ROUTE, required=False
     )
     assert turns[1].wire == odd.replace(f',"thoughtSignature":"{SIGNATURE}"'.encode(), b"")
+
+
+def said(*parts: dict[str, object]) -> bytes:
+    return orjson.dumps({"role": "model", "parts": parts})
+
+
+def test_a_content_without_its_signatures() -> None:
+    signed = said({"text": "Yes."}, {"text": "", "thoughtSignature": "AA=="})
+    others = (
+        said({"text": "Yes.", "thought_signature": "BB=="}),
+        said({"text": "Yes."}),
+        said({"text": "Yes."}, {"thoughtSignature": "AA=="}),
+    )
+    assert {unsigned(one) for one in (signed, *others)} == {unsigned(signed)}
+    assert unsigned(said({"text": "No."})) != unsigned(signed)
+    assert unsigned(said({"text": "Yes."}, {"text": "A thought.", "thought": True})) != unsigned(signed)
+    assert unsigned(b"text") is None is unsigned(b'{"role":"user"}')

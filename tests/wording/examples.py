@@ -335,6 +335,7 @@ def _sentences_of_runs() -> Iterator[str]:
         yield from stages.input_and_output(record)
     for remark in REMARKS:
         yield from (remarks.sentence_at(remark), remarks.sentence_at(remark, 3), remarks.label(remark))
+    yield from (remarks.foreign(2, made_on, "e/b") for made_on in ("e/a", "e", "f/a", "imported"))
     yield from (remarks.notification_hint("context_threshold", ""), refusals.lasting_hint("max_usd"))
     for titles in (["role"], ["role", "purpose"]):
         yield from (remarks.about_texts(what, titles) for what in ("fell_back", "breaking"))

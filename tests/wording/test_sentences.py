@@ -6,16 +6,19 @@ from decimal import Decimal
 
 import pytest
 
+from sessions_app.gemini.routes import route_of, route_to
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason
 from sessions_app.prompt.prefix_diff import BreakKind, CacheLoss
 from sessions_app.prompt.pricing import Budget, BudgetScope, Money, Rates, cost
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.strategy import StrategyReason
+from sessions_app.prompt.turns import IMPORTED
 from sessions_app.prompt.verdict import Verdict, VerdictReason
 from sessions_app.wording import (
     break_lines,
     cache_plans,
     costs,
+    remarks,
     sentences,
     sessions,
     sources,
@@ -70,6 +73,10 @@ def test_a_code_of_another_version_is_unknown_and_no_code_is_nothing() -> None:
     [
         (BreakKind.APPEARED, "panel “todos” is new"),
         (BreakKind.CHANGED_AND_MOVED, "panel “todos” says something else and has another place"),
+        (
+            BreakKind.SIGNED_OTHERWISE,
+            "panel “todos” says the same with other thought signatures, or without some",
+        ),
         (BreakKind.SHORTENED, "panel “todos” and what followed are no longer sent"),
         (BreakKind.GONE, "panel “todos” is no longer there"),
         (BreakKind.MOVED, "panel “todos” has another place"),
@@ -175,3 +182,35 @@ def test_a_budget_of_which_something_cost_more_than_is_known() -> None:
 )
 def test_what_was_done_with_sessions(action: str, count: int, text: str) -> None:
     assert sessions.done(action, "Two", count) == text
+
+
+HERE, THERE = route_of("https://one.example", "key"), route_of("https://one.example", "other key")
+
+
+@pytest.mark.parametrize(
+    ("made_on", "sent_on", "words"),
+    [
+        (
+            route_to(HERE, "gemini-3-flash"),
+            route_to(HERE, "gemini-2.5-pro"),
+            "gemini-3-flash signed it, and exchange 7 asked gemini-2.5-pro, which would have refused it.",
+        ),
+        (
+            route_to(HERE, "f" * 60),
+            route_to(HERE, "gemini-2.5-pro"),
+            "Another model signed it, and exchange 7 asked gemini-2.5-pro, which would have refused it.",
+        ),
+        (
+            route_to(HERE, "gemini-3-flash"),
+            route_to(THERE, "gemini-2.5-pro"),
+            "It was signed for another key or address than that of exchange 7, which would have refused it.",
+        ),
+        (
+            IMPORTED,
+            route_to(HERE, "gemini-2.5-pro"),
+            "Which model signed it, and with what key, is unknown, so exchange 7 went without it.",
+        ),
+    ],
+)
+def test_a_foreign_signature_says_whose_it_is(made_on: str, sent_on: str, words: str) -> None:
+    assert remarks.foreign(7, made_on, sent_on) == words
