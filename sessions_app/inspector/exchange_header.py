@@ -45,7 +45,7 @@ def end_of(exchange: Exchange, received: Received) -> BadgeView:
         label = f"error {code}" if code else "error"
         return BadgeView(label, "bad", formatting.visible(stored_error_texts(exchange.error)[0]))
     if exchange.outcome:
-        return outcome_of(exchange.outcome)
+        return outcome_of(exchange.outcome, exchange.run.status)
     if exchange.is_open and received.count:
         counted = f"{thousands(received.count)} chunk{'' if received.count == 1 else 's'}"
         return BadgeView("streaming", "accent", f"The answer is coming: {counted} so far.")
@@ -54,7 +54,8 @@ def end_of(exchange: Exchange, received: Received) -> BadgeView:
     return BadgeView("ended", "", "")
 
 
-def outcome_of(value: str) -> BadgeView:
+def outcome_of(value: str, status: str) -> BadgeView:
+    """`status` is that of the run."""
     label = value.replace("_", " ")
     try:
         outcome = Outcome(value)
@@ -62,7 +63,7 @@ def outcome_of(value: str) -> BadgeView:
         # Written by a version with other outcomes.
         return BadgeView(label, "warn", "")
     tone = "good" if outcome in (Outcome.COMPLETE, Outcome.CALLS, Outcome.CONTINUES) else "warn"
-    return BadgeView(label, tone, outcomes.sentence(outcome))
+    return BadgeView(label, tone, outcomes.sentence_in(status, outcome))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,12 @@ SENTENCES: dict[str, str] = {
 }
 """What happened."""
 
+BROKEN_OFF: dict[str, str] = {
+    "stopped": "It was stopped before the model said it was done.",
+    "interrupted": "The server stopped before the model said it was done.",
+}
+"""Of an unfinished answer, by the status of its run: the stream did not end, it was left."""
+
 HINTS: dict[str, str] = {
     Outcome.COMPLETE: "",
     Outcome.CALLS: "",
@@ -75,6 +81,12 @@ def sentence(outcome: str, figures: Mapping[str, Any] | None = None) -> str:
     """What happened; empty for an outcome that another version wrote. `figures` are those of NoAnswer."""
     plain = SENTENCES.get(outcome, "")
     return fill(NAMED[outcome], figures, otherwise=plain) if figures and outcome in NAMED else plain
+
+
+def sentence_in(status: str, outcome: str) -> str:
+    """What happened to the last answer of a run with this status."""
+    left = BROKEN_OFF.get(status) if outcome == Outcome.UNFINISHED else None
+    return left or sentence(outcome)
 
 
 def news_texts(finish_reason: str, *, is_captured: bool = False) -> tuple[str, str]:

@@ -8,9 +8,9 @@ from django.utils.html import escape
 from sessions_app.inspector.exchange_header import end_of, header_of, price_of
 from sessions_app.inspector.received import Received
 from sessions_app.inspector.tabs import TABS
-from sessions_app.models import Exchange, Session
+from sessions_app.models import Exchange, Run, Session
 from sessions_app.prompt.pricing import Money
-from sessions_app.prompt.reply import fold
+from sessions_app.prompt.reply import Outcome, fold
 from sessions_app.runs.accounting import account_for
 from sessions_app.wording import verdicts
 from tests.factories import USAGE, answered, finish, make_exchange, make_run, text_chunk
@@ -67,6 +67,24 @@ def test_a_price_says_how_sure_it_is(session: Session, fields: dict[str, Any], p
 def test_an_open_exchange_waits_until_a_chunk_has_come(session: Session, count: int, label: str) -> None:
     exchange = Exchange(session=session)
     assert end_of(exchange, Received(count)).label == label
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (Run.Status.STOPPED, "It was stopped before the model said it was done."),
+        (Run.Status.INTERRUPTED, "The server stopped before the model said it was done."),
+        (Run.Status.FAILED, "The stream ended before the model said it was done."),
+    ],
+)
+def test_an_answer_that_was_left_is_not_one_that_ended(
+    session: Session, status: Run.Status, words: str
+) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    exchange.outcome, exchange.run.status = Outcome.UNFINISHED, status
+    assert end_of(exchange, Received()).meaning == words
+    exchange.outcome = Outcome.COMPLETE
+    assert end_of(exchange, Received()).meaning == "The answer is complete."
 
 
 def test_what_an_open_exchange_says_is_not_what_an_ended_one_says(client: Client, session: Session) -> None:

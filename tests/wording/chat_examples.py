@@ -122,6 +122,7 @@ def ending_sentences() -> Iterator[str]:
         yield from refusals.error_texts(NoAnswer(outcome))
         yield from refusals.error_texts(NoAnswer(outcome, finish_reason="NEW"))
         yield outcomes.hint(outcome, is_captured=True)
+    yield from (outcomes.sentence_in(status, Outcome.UNFINISHED) for status in outcomes.BROKEN_OFF)
     for is_captured in (True, False):
         yield from outcomes.news_texts("NEW", is_captured=is_captured)
     for kind in refusals.PROGRAM_HINTS:
