@@ -28,7 +28,7 @@ GONE = [{"functionDeclarations": [{"name": "weather"}, {"name": "scales"}]}]
         ({"tools": None}, BreakKind.GONE, "tools"),
         (
             {"contents": [user("Which?"), UNSIGNED, result("weather", sky="clear")]},
-            BreakKind.CHANGED,
+            BreakKind.SIGNED_OTHERWISE,
             "turn:",
         ),
     ],
