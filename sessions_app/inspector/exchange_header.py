@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
+from django.db.models import Q
+
 from sessions_app.exchange_sums import is_cut_off
 from sessions_app.inspector import formatting
 from sessions_app.inspector.formatting import thousands
 from sessions_app.inspector.list_state import exchange_state
 from sessions_app.inspector.received import Received, received_so_far
-from sessions_app.inspector.stages import ShownRemark, notes_of
+from sessions_app.inspector.stages import RemarkGroup, grouped, notes_of
 from sessions_app.models import Exchange
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.chunks import Usage
@@ -72,14 +74,14 @@ class Header:
     verdict: BadgeView | None
     end: BadgeView
     hint: str
-    """What to do about an error."""
+    """What was done or is to do about an error."""
     equation: str
     previous: int | None
     """The number of the exchange before this one; None for the first."""
     following: int | None
     resent: str
     """Why the request repeats an earlier one; empty where it does not."""
-    notes: tuple[ShownRemark, ...]
+    notes: tuple[RemarkGroup, ...]
     received: Received
     """Of an answer that is still coming."""
     first_chunk_ms: float | None
@@ -94,19 +96,20 @@ def header_of(exchange: Exchange) -> Header:
     """Read with a fixed number of queries."""
     received, is_newest = received_so_far(exchange), exchange.number >= exchange.session.exchange_count
     number = exchange.number
-    neighbours = Exchange.objects.filter(session=exchange.session_id, number__in=(number - 1, number + 1))
-    numbers = set(neighbours.values_list("number", flat=True))
-    failed = exchange.resend_of
+    near = Q(number__in=(number - 1, number + 1)) | Q(resend_of=exchange)
+    found = Exchange.objects.filter(near, session=exchange.session_id).values_list("number", "resend_of_id")
+    numbers, failed = {one for one, _ in found}, exchange.resend_of
+    again = next((one for one, resend_of in found if resend_of == exchange.pk), None)
     return Header(
         ribbon_of(exchange),
         verdict_of(exchange),
         end_of(exchange, received),
-        formatting.visible(stored_error_texts(exchange.error, is_captured=exchange.is_captured)[1]),
+        hint_of(exchange, again),
         equation_of(exchange),
         number - 1 if number - 1 in numbers else None,
         number + 1 if number + 1 in numbers else None,
         resends.reason(failed.error, failed.number, is_captured=exchange.is_captured) if failed else "",
-        notes_of(exchange),
+        grouped(notes_of(exchange)),
         received,
         received.first_ms if exchange.is_open else exchange.first_chunk_ms,
         price_of(exchange),
@@ -118,6 +121,16 @@ def header_of(exchange: Exchange) -> Header:
         ),
         is_live=exchange.is_open or exchange.run.is_active or is_newest,
     )
+
+
+def hint_of(exchange: Exchange, again: int | None) -> str:
+    """What to do about its error. Where the exchange `again` repeats it, that was done; to the developer of a
+    program it may still say something.
+    """
+    hint = formatting.visible(stored_error_texts(exchange.error, is_captured=exchange.is_captured)[1])
+    if again is None:
+        return hint
+    return f"{resends.resent_in(again)} {hint if exchange.is_captured else ''}".strip()
 
 
 def price_of(exchange: Exchange) -> str:

@@ -1,6 +1,7 @@
 """The stage records and remarks of an exchange, and runs refused before their request was sent."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -123,6 +124,33 @@ def notes_of(exchange: Exchange) -> tuple[ShownRemark, ...]:
     notes = REMARKS.validate_python(exchange.notes)
     numbers = numbers_of_keys(exchange.session_id, (note.turn for note in notes))
     return tuple(ShownRemark(note, numbers.get(note.turn, 0)) for note in notes)
+
+
+@dataclass(frozen=True, slots=True)
+class RemarkGroup:
+    """Remarks that say the same of several turns, or one remark."""
+
+    remarks: tuple[ShownRemark, ...]
+
+    @property
+    def label(self) -> str:
+        return self.remarks[0].label
+
+    @property
+    def sentence(self) -> str:
+        first = self.remarks[0]
+        if len(self.remarks) == 1:
+            return first.sentence
+        numbers = sorted({one.number for one in self.remarks})
+        return visible(remarks.sentence_over(first.remark, numbers))
+
+
+def grouped(notes: Iterable[ShownRemark]) -> tuple[RemarkGroup, ...]:
+    """In the order of their first remarks; what is of no turn with a number stands alone."""
+    found: dict[Any, list[ShownRemark]] = defaultdict(list)
+    for index, note in enumerate(notes):
+        found[(note.label, note.reason) if note.number else index].append(note)
+    return tuple(RemarkGroup(tuple(group)) for group in found.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What a person should know of a request: one sentence for each RemarkCode."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sessions_app.gemini.routes import endpoint_of, family_of
@@ -8,7 +8,7 @@ from sessions_app.prompt.pricing import Budget
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.templates import Rendered, RenderFailure
 from sessions_app.prompt.turns import IMPORTED
-from sessions_app.wording import costs, provider_tools, refusals
+from sessions_app.wording import costs, panel_facts, provider_tools, refusals
 from sessions_app.wording.sentences import fill, quoted
 
 Figures = dict[str, Any]
@@ -121,10 +121,15 @@ LABELS: dict[str, str] = {
 PLACES = {
     "turn": "Turn {turn}: {sentence}",
     "part": "Turn {turn}, part {part}: {sentence}",
+    "turns": "Turns {turns}: {sentence}",
+    "many_turns": "Turns {turns} and {more} more: {sentence}",
     "unnumbered_turn": "A turn: {sentence}",
     "unnumbered_part": "A turn, part {part}: {sentence}",
     "line": "line {line}: ",
 }
+
+TURNS_SHOWN = 12
+"""Numbers at most in one sentence about several turns."""
 
 RENDER_FAILURES: dict[str, str] = {
     RenderFailure.TOO_SLOW: "rendering it takes more than {limit:g} s",
@@ -141,15 +146,6 @@ CACHES = {True: "with", False: "without"}
 
 REFUSED_IN = {"here": "exchange {exchange}", "elsewhere": "another session"}
 """Where the provider refused a signature; a fork has the turns of the exchange, not the exchange."""
-
-PANEL_FACTS = {
-    "tokens": "{tokens:,} tokens",
-    "unsent": "not sent",
-    "changed": "changed",
-    "same": "as before",
-    "page": "page {page} of {pages}",
-    "file": "{path} page {page} of {pages}",
-}
 
 NOTIFICATION_LABELS: dict[str, str] = {
     "user_message": "message",
@@ -206,6 +202,14 @@ def sentence_at(remark: Remark, number: int = 0) -> str:
     return place.format(turn=number, part=(remark.part or 0) + 1, sentence=text)
 
 
+def sentence_over(remark: Remark, numbers: Sequence[int]) -> str:
+    """The same sentence of several turns, at least one, by their numbers."""
+    shown, more = numbers[:TURNS_SHOWN], len(numbers) - TURNS_SHOWN
+    key = "turn" if len(numbers) == 1 else "many_turns" if more > 0 else "turns"
+    turns = ", ".join(map(str, shown))
+    return PLACES[key].format(turn=numbers[0], turns=turns, more=more, sentence=sentence(remark))
+
+
 def label(remark: Remark) -> str:
     """The short name of the remark."""
     if remark.code in LABELS:
@@ -239,20 +243,6 @@ def _reason(figures: Figures) -> dict[str, str]:
     return {"reason": fill(known, figures) if known else str(figures.get("reason", ""))}
 
 
-def _panel_facts(figures: Figures) -> str:
-    """`120 tokens, changed`; a problem comes last."""
-    is_sent = bool(figures.get("is_sent"))
-    templates = [PANEL_FACTS["tokens" if is_sent else "unsent"]]
-    if is_sent:
-        templates.append(PANEL_FACTS["changed" if figures.get("changed") else "same"])
-    if figures.get("pages", 1) > 1:
-        templates.append(PANEL_FACTS["page"])
-    facts = [fill(each, figures) for each in templates]
-    facts += [fill(PANEL_FACTS["file"], file) for file in figures.get("files", ())]
-    problem = figures.get("problem")
-    return ", ".join(facts) + (f". {problem}" if problem else "")
-
-
 def _budget(figures: Figures) -> str:
     budget = Budget.restored(figures)
     return costs.budget_state(budget) if budget else ""
@@ -281,7 +271,7 @@ _derivations: dict[str, Callable[[Figures], dict[str, str]]] = {
     RemarkCode.TEXT_BREAKS_CACHE: lambda figures: {"how_often": how_often(figures.get("rate", ""))},
     RemarkCode.CALL_UNANSWERED: lambda figures: {"quoted": quoted(figures.get("names", ()))},
     RemarkCode.MODEL_UNKNOWN: lambda figures: {"caches": CACHES[bool(figures.get("has_caches"))]},
-    RemarkCode.PANEL_READ: lambda figures: {"facts": _panel_facts(figures)},
+    RemarkCode.PANEL_READ: lambda figures: {"facts": panel_facts.facts(figures)},
     RemarkCode.NOTIFICATION: lambda figures: {"label": NOTIFICATION_LABELS.get(str(figures.get("kind")), "")},
     RemarkCode.BUDGET_NEAR: lambda figures: {"state": _budget(figures)},
 }

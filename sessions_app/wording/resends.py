@@ -19,6 +19,9 @@ REASONS = {
 PROGRAM_REASON = "Sent again after exchange {number} failed."
 """Of a captured program: what it had in mind is not known."""
 
+RESENT_IN = {"again": "Exchange {number} sent it again."}
+"""Of the request that failed, in place of what a person could do."""
+
 NOTES = {
     SignatureRefused.__name__: (
         "The provider refused the thoughts of earlier answers, so the request was sent again without them."
@@ -39,6 +42,11 @@ def reason(error: Mapping[str, Any], number: int, *, is_captured: bool = False) 
     if is_captured:
         return PROGRAM_REASON.format(number=number)
     return REASONS.get(str(error.get("kind")), REASONS["other"]).format(number=number)
+
+
+def resent_in(number: int) -> str:
+    """What was done about an exchange that failed."""
+    return RESENT_IN["again"].format(number=number)
 
 
 def note(kind: str) -> str:

@@ -5,11 +5,13 @@ import pytest
 from django.test import Client
 from django.utils.html import escape
 
+from sessions_app.errors import ProviderDown
 from sessions_app.inspector.exchange_header import end_of, header_of, price_of
 from sessions_app.inspector.received import Received
 from sessions_app.inspector.tabs import TABS
-from sessions_app.models import Exchange, Run, Session
+from sessions_app.models import Exchange, Run, Session, Turn
 from sessions_app.prompt.pricing import Money
+from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.reply import Outcome, fold
 from sessions_app.runs.accounting import account_for
 from sessions_app.wording import verdicts
@@ -85,6 +87,31 @@ def test_an_answer_that_was_left_is_not_one_that_ended(
     assert end_of(exchange, Received()).meaning == words
     exchange.outcome = Outcome.COMPLETE
     assert end_of(exchange, Received()).meaning == "The answer is complete."
+
+
+def test_what_is_said_of_several_turns_is_said_once(session: Session) -> None:
+    exchange = [answered(session, "Hello", "Hi") for _ in range(3)][-1]
+    keys = [str(turn.public) for turn in Turn.objects.filter(session=session).order_by("pk")]
+    places = [(keys[1], 2), (keys[3], 0), (keys[3], 2), ("", None), ("", None)]
+    exchange.notes = [
+        Remark(code=RemarkCode.SIGNATURE_REMOVED, turn=turn, part=part).stored() for turn, part in places
+    ]
+    exchange.notes.append(Remark(code=RemarkCode.SIGNATURE_LOST, turn=keys[3], part=0).stored())
+    groups = header_of(exchange).notes
+    assert [len(group.remarks) for group in groups] == [3, 1, 1, 1]
+    assert groups[0].sentence.startswith("Turns 2, 4: ") and groups[-1].sentence.startswith(
+        "Turn 4, part 1: "
+    )
+
+
+def test_what_was_sent_again_needs_no_advice(session: Session) -> None:
+    failed = make_exchange(make_run(session))
+    failed.fail(ProviderDown("Down.", hint="Try again."))
+    failed.save()
+    advice = header_of(failed).hint
+    finish(failed.run)
+    again = make_exchange(make_run(session), resend_of=failed)
+    assert advice and header_of(failed).hint == f"Exchange {again.number} sent it again."
 
 
 def test_what_an_open_exchange_says_is_not_what_an_ended_one_says(client: Client, session: Session) -> None:

@@ -335,6 +335,7 @@ def _sentences_of_runs() -> Iterator[str]:
         yield from stages.input_and_output(record)
     for remark in REMARKS:
         yield from (remarks.sentence_at(remark), remarks.sentence_at(remark, 3), remarks.label(remark))
+    yield from (remarks.sentence_over(REMARKS[0], range(count)) for count in (1, 3, 20))
     yield from (remarks.foreign(2, made_on, "e/b") for made_on in ("e/a", "e", "f/a", "imported"))
     yield from (remarks.notification_hint("context_threshold", ""), refusals.lasting_hint("max_usd"))
     for titles in (["role"], ["role", "purpose"]):
@@ -357,7 +358,7 @@ def _sentences_of_runs() -> Iterator[str]:
     yield from (endings.resumption([]), endings.resumption(["book_taxi"]))
     for kind in (*resends.REASONS, ProviderDown.__name__):
         yield from (resends.reason({"kind": kind}, 1), resends.note(kind))
-    yield from map(resends.asking_again, ("Down.", "Down"))
+    yield from (*map(resends.asking_again, ("Down.", "Down")), resends.resent_in(2))
 
 
 def _sentences_of_bookings() -> Iterator[str]:

@@ -32,7 +32,7 @@ from tests.factories import (
     play_flight,
     text_chunk,
 )
-from tests.wording.examples import BREAKS, BUDGETS, ENTRIES, PLANS, STRATEGIES, SUMS, VERDICTS
+from tests.wording.examples import BREAKS, BUDGETS, ENTRIES, PLANS, READ, STRATEGIES, SUMS, VERDICTS
 
 
 def fill_with_verdicts(session: Session) -> None:
@@ -79,6 +79,8 @@ def fill_with_stages(session: Session) -> None:
     statuses = [status for status in StageStatus if status is not StageStatus.BLOCKED]
     records = [_record(name, statuses[at % len(statuses)]) for at, name in enumerate(StageName)]
     records.append(_record(StageName.RENDER_TEMPLATES, StageStatus.FALLBACK, *remarks))
+    panel = Remark(code=RemarkCode.PANEL_READ, **READ)
+    records.append(_record(StageName.REFRESH_PANELS, StageStatus.OK, panel, panel))
     _add_exchange(session, records, notes=[one.stored() for one in remarks])
 
 
