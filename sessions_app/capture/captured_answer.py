@@ -12,7 +12,7 @@ from sessions_app.context.model_lookup import facts_of
 from sessions_app.errors import GatewayError
 from sessions_app.exchange_sums import is_cut_off
 from sessions_app.gemini.error_mapping import error_of_answer
-from sessions_app.gemini.routes import endpoint_of, route_from
+from sessions_app.gemini.routes import route_from
 from sessions_app.models import (
     Blob,
     CacheEntry,
@@ -32,6 +32,7 @@ from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.parts import content, parts_of
 from sessions_app.prompt.provider_tools import KEPT_OF_CUT, whole_uses
 from sessions_app.prompt.reply import Reply, Usage
+from sessions_app.prompt.routes import endpoint_of
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.runs import causes

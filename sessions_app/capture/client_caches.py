@@ -11,13 +11,13 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from pydantic.alias_generators import to_camel
 
 from sessions_app.capture.cutting import cut
-from sessions_app.gemini.routes import endpoint_of
 from sessions_app.models import CacheEntry, CapturedRequest
 from sessions_app.models.cache_event import CausedBy
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.pricing import MoneySource
+from sessions_app.prompt.routes import endpoint_of
 from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_extension, record_end
 from sessions_app.runs.money_source import source_of_response
 

@@ -3,15 +3,13 @@
 A route is an endpoint (base URL and key, hashed) and the model family that serves: "3f…/gemini-3-flash".
 """
 
-import re
 from hashlib import sha256
 
 from sessions_app.gemini.model_capabilities import base_of
+from sessions_app.prompt.routes import endpoint_of
 
 ROUTE_LENGTH = 64
 """Characters of the column that holds a route."""
-
-_HASHED = re.compile("[0-9a-f]{16}")
 
 
 def route_of(base_url: str, api_key: str) -> str:
@@ -24,17 +22,6 @@ def route_to(endpoint: str, family: str) -> str:
     """The route of an endpoint (`route_of`) and a model family; a long family is hashed to fit the column."""
     route = f"{endpoint}/{family}"
     return route if len(route) <= ROUTE_LENGTH else f"{endpoint}/{sha256(family.encode()).hexdigest()[:16]}"
-
-
-def endpoint_of(route: str) -> str:
-    """The endpoint of a route (`route_of`)."""
-    return route.partition("/")[0]
-
-
-def family_of(route: str) -> str:
-    """The model family of a route; empty where it is hashed or missing."""
-    family = route.partition("/")[2]
-    return "" if _HASHED.fullmatch(family) else family
 
 
 def route_from(route: str, served: str) -> str:

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.errors import PipewebError
-from sessions_app.gemini.routes import endpoint_of, route_to
+from sessions_app.gemini.routes import route_to
 from sessions_app.models import Exchange, SentItem, Session, Turn
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.prompt.layers import Layer
@@ -20,6 +20,7 @@ from sessions_app.prompt.payload import Item
 from sessions_app.prompt.prefix_diff import BreakLine
 from sessions_app.prompt.prompt_comparison import compare_prompts
 from sessions_app.prompt.prompt_items import PromptItem
+from sessions_app.prompt.routes import endpoint_of
 from sessions_app.runs.comparison import with_numbers
 from sessions_app.runs.request.context import RequestContext, StageLog
 from sessions_app.runs.request.endpoint import Endpoint

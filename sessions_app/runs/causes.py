@@ -7,12 +7,12 @@ from django.db.models import Q, QuerySet
 
 from sessions_app.errors import CacheGone
 from sessions_app.gemini.model_capabilities import base_of
-from sessions_app.gemini.routes import endpoint_of
 from sessions_app.models import CacheEvent, Exchange
 from sessions_app.prompt import prefix_diff
 from sessions_app.prompt.cache_life import CacheFate, CacheMoment, FateKind, fate_between, unused
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.prompt.reply import Usage
+from sessions_app.prompt.routes import endpoint_of
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE, asked_again, lost_by, verdict_of
 from sessions_app.runs.comparison import (

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from sessions_app.gemini.model_capabilities import base_of
-from sessions_app.gemini.routes import endpoint_of
 from sessions_app.models import Exchange, Source
 from sessions_app.models.source import ManifestEntry, body_starts
 from sessions_app.models.turn_numbers import turn_numbers
@@ -15,6 +14,7 @@ from sessions_app.prompt.payload import Item
 from sessions_app.prompt.prefix_diff import BreakLine
 from sessions_app.prompt.prompt_comparison import PromptComparison, compare_prompts
 from sessions_app.prompt.prompt_items import PromptItem
+from sessions_app.prompt.routes import endpoint_of
 from sessions_app.prompt.verdict import Comparison
 
 PREVIOUS_FIELDS = (

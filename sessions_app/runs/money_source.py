@@ -11,11 +11,12 @@ from django.db.models import QuerySet
 
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.http_evidence import EMULATOR_HEADER, HttpEvidence
-from sessions_app.gemini.routes import endpoint_of, route_of
+from sessions_app.gemini.routes import route_of
 from sessions_app.hosts import EMULATOR, GOOGLE, is_google
 from sessions_app.models import Booking, Exchange, ExchangeAttempt, Session
 from sessions_app.models.prepared import Reading, parameter
 from sessions_app.prompt.pricing import MoneySource
+from sessions_app.prompt.routes import endpoint_of
 
 EMULATOR_ENDPOINT = route_of(EMULATOR, "emulator")
 """The endpoint of the emulator in this process (`Gateway.to_emulator`), in either dialect."""

@@ -4,8 +4,8 @@ from datetime import date
 
 from sessions_app.context.model_lookup import facts_of, price_to_charge
 from sessions_app.gemini.model_capabilities import base_of
-from sessions_app.gemini.routes import family_of
 from sessions_app.models import Price, SearchPrice
+from sessions_app.prompt.routes import family_of
 
 
 def serving_model(model: str, reported: str, day: date) -> str:

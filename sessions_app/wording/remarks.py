@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sessions_app.gemini.routes import endpoint_of, family_of
 from sessions_app.prompt.pricing import Budget
 from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.prompt.routes import endpoint_of, family_of
 from sessions_app.prompt.templates import Rendered, RenderFailure
 from sessions_app.prompt.turns import IMPORTED
 from sessions_app.wording import costs, panel_facts, provider_tools, refusals

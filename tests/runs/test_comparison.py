@@ -5,10 +5,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sessions_app.gemini.routes import endpoint_of
 from sessions_app.models import Exchange, Session, Source, Turn
 from sessions_app.models.source import body_starts
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, Ledger
+from sessions_app.prompt.routes import endpoint_of
 from sessions_app.runs.comparison import compare_with_previous
 from tests.factories import finish, make_exchange, make_history, make_run, make_session
 

@@ -6,8 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from sessions_app.gemini.routes import family_of, route_to
+from sessions_app.gemini.routes import route_to
 from sessions_app.models import Spending
+from sessions_app.prompt.routes import family_of
 from sessions_app.runs.cache_bookings import KeptCache, book_creation
 from sessions_app.runs.serving import model_of_cache
 
