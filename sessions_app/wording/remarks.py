@@ -171,9 +171,8 @@ SEVERAL_TEXTS = {
 """About the texts of a session, before anything is sent."""
 
 ELSEWHERE = {
-    "model": "{signer} signed it, and exchange {number} asked {asked}, which would have refused it.",
-    "endpoint": "It was signed for another key or address than that of exchange {number}, which would have "
-    "refused it.",
+    "model": "{signer} signed it, and exchange {number} was meant for {reader}, which refuses it.",
+    "endpoint": "It was signed for another key or address than that of exchange {number}, which refuses it.",
     "imported": "Which model signed it, and with what key, is unknown, so exchange {number} went without it.",
 }
 """Why a request had no signature of another route."""
@@ -279,8 +278,10 @@ _derivations: dict[str, Callable[[Figures], dict[str, str]]] = {
 
 
 def foreign(number: int, made_on: str, sent_on: str) -> str:
-    """Why the exchange `number` over the route `sent_on` had no signature of the route `made_on`."""
+    """Why the exchange `number` had no signature of the route `made_on`. Its own, `sent_on`, is that of the
+    model that was expected to answer.
+    """
     is_here = endpoint_of(made_on) == endpoint_of(sent_on)
     case = "imported" if made_on == IMPORTED else "model" if is_here else "endpoint"
-    signer, asked = family_of(made_on) or "Another model", family_of(sent_on) or "another one"
-    return ELSEWHERE[case].format(number=number, signer=signer, asked=asked)
+    signer, reader = family_of(made_on) or "Another model", family_of(sent_on) or "another one"
+    return ELSEWHERE[case].format(number=number, signer=signer, reader=reader)

@@ -193,17 +193,17 @@ HERE, THERE = route_of("https://one.example", "key"), route_of("https://one.exam
         (
             route_to(HERE, "gemini-3-flash"),
             route_to(HERE, "gemini-2.5-pro"),
-            "gemini-3-flash signed it, and exchange 7 asked gemini-2.5-pro, which would have refused it.",
+            "gemini-3-flash signed it, and exchange 7 was meant for gemini-2.5-pro, which refuses it.",
         ),
         (
             route_to(HERE, "f" * 60),
             route_to(HERE, "gemini-2.5-pro"),
-            "Another model signed it, and exchange 7 asked gemini-2.5-pro, which would have refused it.",
+            "Another model signed it, and exchange 7 was meant for gemini-2.5-pro, which refuses it.",
         ),
         (
             route_to(HERE, "gemini-3-flash"),
             route_to(THERE, "gemini-2.5-pro"),
-            "It was signed for another key or address than that of exchange 7, which would have refused it.",
+            "It was signed for another key or address than that of exchange 7, which refuses it.",
         ),
         (
             IMPORTED,
