@@ -14,6 +14,7 @@ from django.core.exceptions import RequestAborted
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
 from django.core.handlers.asgi import ASGIHandler
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import Resolver404, resolve
 
 from sessions_app.accounts.uploads import check_sender
@@ -45,6 +46,16 @@ Application = Callable[[Any, Receive, Send], Awaitable[None]]
 
 class BodyHandler(ASGIHandler):
     """Django's handler. A body of more than a slice goes to a nameless file, written outside of the loop."""
+
+    def load_middleware(self, is_async: bool = True) -> None:
+        """One kind, whatever `is_async` says: beside middleware that is not, each that can be asynchronous
+        would cost a change of threads, and there are two such views.
+        """
+        super().load_middleware(is_async=False)
+
+    async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
+        """The middleware and the view, as one piece of work for the thread of the request."""
+        return await sync_to_async(self.get_response)(request)
 
     async def read_body(self, receive: Receive) -> Any:
         body = SpooledTemporaryFile(max_size=SLICE, dir=str(settings.FILE_UPLOAD_TEMP_DIR))  # noqa: SIM115

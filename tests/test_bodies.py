@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from asgiref.current_thread_executor import CurrentThreadExecutor
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import RequestAborted
@@ -219,3 +221,35 @@ async def test_a_client_that_goes_away_leaves_nothing() -> None:
     with pytest.raises(RequestAborted):
         await BodyHandler().read_body(await receiver([part, part, {"type": "http.disconnect"}]))
     assert list(settings.FILE_UPLOAD_TEMP_DIR.iterdir()) == []
+
+
+async def test_a_page_is_one_piece_of_work_for_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between middleware of two kinds a request changes threads, which costs as much as two queries."""
+    pieces: list[type[Executor]] = []
+
+    def counted(kind: type[Executor]) -> None:
+        submit: Callable[..., Any] = kind.submit
+
+        def counting(pool: Executor, *args: Any, **named: Any) -> Any:
+            pieces.append(kind)
+            return submit(pool, *args, **named)
+
+        monkeypatch.setattr(kind, "submit", counting)
+
+    for kind in (ThreadPoolExecutor, CurrentThreadExecutor):
+        counted(kind)
+    server, sent = Server([], "/app.webmanifest"), []
+    messages = [{"type": "http.request", "body": b"", "more_body": False}]
+
+    async def receive() -> Mapping[str, Any]:
+        if not messages:
+            await asyncio.Event().wait()
+        return messages.pop()
+
+    async def send(message: Mapping[str, Any]) -> None:
+        sent.append(message)
+
+    await BodyHandler()({**server.scope, "method": "GET"}, receive, send)
+    assert sent[0]["status"] == 200
+    # The second is the answer; around it Django tells that the request begins, and closes it.
+    assert pieces == [ThreadPoolExecutor] * 3

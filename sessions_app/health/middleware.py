@@ -1,31 +1,23 @@
-"""/healthz and /readyz, before every other middleware: no database, no session, no thread."""
+"""/healthz and /readyz, before every other middleware: no database, no session."""
 
 import tomllib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.utils.cache import add_never_cache_headers
-from django.utils.decorators import sync_and_async_middleware
 
 from sessions_app.health.probe import OK, SILENT, HealthProbe
 
 PATHS = ("/healthz", "/readyz")
 
 
-@sync_and_async_middleware
-def health_middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+def health_middleware(
+    get_response: Callable[[HttpRequest], HttpResponse],
+) -> Callable[[HttpRequest], HttpResponse]:
     """Answers from the last report of the process's probe (`scope["probe"]`)."""
-    if iscoroutinefunction(get_response):
-
-        async def middleware(request: HttpRequest) -> HttpResponse:
-            following: Callable[[HttpRequest], Awaitable[HttpResponse]] = get_response
-            return health_response(request) if request.path in PATHS else await following(request)
-
-        return middleware
     return lambda request: health_response(request) if request.path in PATHS else get_response(request)
 
 

@@ -63,7 +63,7 @@ async def test_the_next_message_is_answered_under_the_strict_policy(
 @pytest.mark.parametrize(
     ("file", "told"),
     [
-        (SIGNED, (RemarkCode.IMPORTED_CALL, "Imported with a signature whose route is unknown")),
+        (SIGNED, (RemarkCode.IMPORTED_CALL, "Imported with a signature of an unknown model and key")),
         (UNSIGNED, (RemarkCode.IMPORTED_UNSIGNED, "Imported without a signature")),
     ],
     ids=["gemini", "openai"],
