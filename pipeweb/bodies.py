@@ -48,8 +48,8 @@ class BodyHandler(ASGIHandler):
     """Django's handler. A body of more than a slice goes to a nameless file, written outside of the loop."""
 
     def load_middleware(self, is_async: bool = True) -> None:
-        """One kind, whatever `is_async` says: beside middleware that is not, each that can be asynchronous
-        would cost a change of threads, and there are two such views.
+        """Synchronous, whatever `is_async` says, as nearly all views and some middleware are: each change
+        between the two kinds would cost changes of threads.
         """
         super().load_middleware(is_async=False)
 

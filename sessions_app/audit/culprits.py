@@ -103,8 +103,9 @@ def _lost(one: StoredItem, other: StoredItem | None, old: Items, new: Items) -> 
     signatures from words.
     """
     if other is not None and other.name == one.name:
-        kinds = ["changed", "signed_otherwise"][: 1 + are_signed_otherwise(one, other)]
-        return {Culprit(kind, one.name) for kind in kinds}
+        changed = {Culprit("changed", one.name)}
+        otherwise = {Culprit("signed_otherwise", one.name)}
+        return changed | otherwise if are_signed_otherwise(one, other) else changed
     if any(item.name == one.name for item in new):
         return {Culprit("changed_and_moved", one.name)}
     is_other_turn = other is not None and not any(item.name == other.name for item in old)

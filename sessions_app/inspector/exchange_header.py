@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Q
-
 from sessions_app.exchange_sums import is_cut_off
 from sessions_app.inspector import formatting
 from sessions_app.inspector.formatting import thousands
@@ -47,7 +45,8 @@ def end_of(exchange: Exchange, received: Received) -> BadgeView:
         label = f"error {code}" if code else "error"
         return BadgeView(label, "bad", formatting.visible(stored_error_texts(exchange.error)[0]))
     if exchange.outcome:
-        return outcome_of(exchange.outcome, exchange.run.status)
+        # Several requests of a program are one run: its status is not that of each.
+        return outcome_of(exchange.outcome, "" if exchange.is_captured else exchange.run.status)
     if exchange.is_open and received.count:
         counted = f"{thousands(received.count)} chunk{'' if received.count == 1 else 's'}"
         return BadgeView("streaming", "accent", f"The answer is coming: {counted} so far.")
@@ -57,7 +56,7 @@ def end_of(exchange: Exchange, received: Received) -> BadgeView:
 
 
 def outcome_of(value: str, status: str) -> BadgeView:
-    """`status` is that of the run."""
+    """`status` is that of a run of ours."""
     label = value.replace("_", " ")
     try:
         outcome = Outcome(value)
@@ -93,18 +92,17 @@ class Header:
 
 
 def header_of(exchange: Exchange) -> Header:
-    """Read with a fixed number of queries."""
+    """Read with a fixed number of queries, one more for an exchange that failed."""
     received, is_newest = received_so_far(exchange), exchange.number >= exchange.session.exchange_count
     number = exchange.number
-    near = Q(number__in=(number - 1, number + 1)) | Q(resend_of=exchange)
-    found = Exchange.objects.filter(near, session=exchange.session_id).values_list("number", "resend_of_id")
-    numbers, failed = {one for one, _ in found}, exchange.resend_of
-    again = next((one for one, resend_of in found if resend_of == exchange.pk), None)
+    neighbours = Exchange.objects.filter(session=exchange.session_id, number__in=(number - 1, number + 1))
+    numbers = set(neighbours.values_list("number", flat=True))
+    failed = exchange.resend_of
     return Header(
         ribbon_of(exchange),
         verdict_of(exchange),
         end_of(exchange, received),
-        hint_of(exchange, again),
+        hint_of(exchange),
         equation_of(exchange),
         number - 1 if number - 1 in numbers else None,
         number + 1 if number + 1 in numbers else None,
@@ -123,11 +121,14 @@ def header_of(exchange: Exchange) -> Header:
     )
 
 
-def hint_of(exchange: Exchange, again: int | None) -> str:
-    """What to do about its error. Where the exchange `again` repeats it, that was done; to the developer of a
-    program it may still say something.
+def hint_of(exchange: Exchange) -> str:
+    """What to do about its error: one query. Where another exchange repeats it, that was done; the hint to a
+    program's developer may still help.
     """
+    if not exchange.error:
+        return ""
     hint = formatting.visible(stored_error_texts(exchange.error, is_captured=exchange.is_captured)[1])
+    again = exchange.resends.order_by("number").values_list("number", flat=True).first()
     if again is None:
         return hint
     return f"{resends.resent_in(again)} {hint if exchange.is_captured else ''}".strip()

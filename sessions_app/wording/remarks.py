@@ -209,6 +209,16 @@ def sentence_over(remark: Remark, numbers: Sequence[int]) -> str:
     return PLACES[key].format(turn=numbers[0], turns=turns, more=more, sentence=sentence(remark))
 
 
+def foreign(number: int, made_on: str, sent_on: str) -> str:
+    """Why the exchange `number` had no signature of the route `made_on`. Its own, `sent_on`, is that of the
+    model that was expected to answer.
+    """
+    is_here = endpoint_of(made_on) == endpoint_of(sent_on)
+    case = "imported" if made_on == IMPORTED else "model" if is_here else "endpoint"
+    signer, reader = family_of(made_on) or "Another model", family_of(sent_on) or "another one"
+    return ELSEWHERE[case].format(number=number, signer=signer, reader=reader)
+
+
 def label(remark: Remark) -> str:
     """The short name of the remark."""
     if remark.code in LABELS:
@@ -275,13 +285,3 @@ _derivations: dict[str, Callable[[Figures], dict[str, str]]] = {
     RemarkCode.BUDGET_NEAR: lambda figures: {"state": _budget(figures)},
 }
 """By code: the figures that follow from the stored ones."""
-
-
-def foreign(number: int, made_on: str, sent_on: str) -> str:
-    """Why the exchange `number` had no signature of the route `made_on`. Its own, `sent_on`, is that of the
-    model that was expected to answer.
-    """
-    is_here = endpoint_of(made_on) == endpoint_of(sent_on)
-    case = "imported" if made_on == IMPORTED else "model" if is_here else "endpoint"
-    signer, reader = family_of(made_on) or "Another model", family_of(sent_on) or "another one"
-    return ELSEWHERE[case].format(number=number, signer=signer, reader=reader)

@@ -10,6 +10,7 @@ from sessions_app.inspector.exchange_header import end_of, header_of, price_of
 from sessions_app.inspector.received import Received
 from sessions_app.inspector.tabs import TABS
 from sessions_app.models import Exchange, Run, Session, Turn
+from sessions_app.prompt.caching import PlanReason
 from sessions_app.prompt.pricing import Money
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.reply import Outcome, fold
@@ -85,6 +86,8 @@ def test_an_answer_that_was_left_is_not_one_that_ended(
     exchange = answered(session, "Hello", "Hi")
     exchange.outcome, exchange.run.status = Outcome.UNFINISHED, status
     assert end_of(exchange, Received()).meaning == words
+    exchange.plan_figures = {"reason": PlanReason.CLIENT}
+    assert end_of(exchange, Received()).meaning == "The stream ended before the model said it was done."
     exchange.outcome = Outcome.COMPLETE
     assert end_of(exchange, Received()).meaning == "The answer is complete."
 

@@ -80,7 +80,7 @@ def fill_with_stages(session: Session) -> None:
     records = [_record(name, statuses[at % len(statuses)]) for at, name in enumerate(StageName)]
     records.append(_record(StageName.RENDER_TEMPLATES, StageStatus.FALLBACK, *remarks))
     panel = Remark(code=RemarkCode.PANEL_READ, **READ)
-    records.append(_record(StageName.REFRESH_PANELS, StageStatus.OK, panel, panel))
+    records.append(_record(StageName.REFRESH_PANELS, StageStatus.OK, panel))
     _add_exchange(session, records, notes=[one.stored() for one in remarks])
 
 
