@@ -7,7 +7,6 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.html import format_html
@@ -23,6 +22,7 @@ from sessions_app.database import database_sync_to_async
 from sessions_app.errors import OverLimit, PipewebError, RunError
 from sessions_app.fields import VerbatimTextField
 from sessions_app.models import Session, Turn
+from sessions_app.models.related import attach
 from sessions_app.prompt.detach import turn_tokens
 from sessions_app.runs import history_edits
 from sessions_app.runs.side_requests import COMPRESS, SHORTEN, draft_summary
@@ -227,7 +227,7 @@ def _summary_context(request: AuthenticatedRequest, public: UUID, turn: UUID, wh
         if what == "shorten"
         else history_edits.turns_before(branch, turn)
     )
-    prefetch_related_objects([task, *material], "content")
+    attach([task, *material], "content")
     return {
         **SUMMARIES[what],
         "what": what,

@@ -7,10 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connections
-from django.db.models import BigIntegerField, F, OuterRef, Q, QuerySet, Subquery, prefetch_related_objects
+from django.db.models import BigIntegerField, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from sessions_app.models.prepared import Parameter, Reading
+from sessions_app.models.related import attach
 from sessions_app.models.run import Run
 from sessions_app.models.session import Session
 from sessions_app.models.source import Blob, digest
@@ -177,7 +178,7 @@ def copy_session(session: Session, last: Turn) -> Session:
     )
     fork.roles.set(session.roles.all())
     branch = list(Turn.objects.raw(BRANCH, [last.pk, 0]))
-    prefetch_related_objects(branch, "run")
+    attach(branch, "run")
     runs = _copy_runs(fork, [turn.run for turn in branch if turn.run is not None])
     copies = _copy_turns(fork, branch, runs)
     fork.advance(copies[-1])

@@ -10,6 +10,7 @@ from django.db import connections, models
 from sessions_app.models.columns import storable
 from sessions_app.models.instances import new
 from sessions_app.models.prepared import insert
+from sessions_app.models.related import attach
 from sessions_app.models.source import Blob
 from sessions_app.models.turn_statements import ANY_CHUNK, BRANCH, BUFFERED, EXCHANGE, MESSAGE, MESSAGES
 from sessions_app.models.turn_values import content_cache, language_of, values_of
@@ -47,7 +48,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         if head_id is None:
             return []
         turns = list(self.raw(BRANCH, [head_id, floor]))
-        models.prefetch_related_objects(turns, "content", "run")
+        attach(turns, "content", "run")
         return turns
 
     def message_above(self, turn_id: int) -> "Turn | None":
