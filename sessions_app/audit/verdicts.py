@@ -107,7 +107,7 @@ class Case:
         events = self.caches.events.get(exchange["fingerprint"], ())
         since = next((event["at"] for event in events if event["name"] == name), until)
         fate = self.caches.fate(exchange["fingerprint"], since, until, name)
-        return _ended(fate.end, fate.reason) if fate and fate.end in ("expired", "dropped") else "cache_gone"
+        return ENDED[fate.end] if fate and fate.end in ("expired", "dropped") else "cache_gone"
 
     def _hit(self) -> str:
         exchange, seen = self.exchange, self.exchange["verdict_figures"].get("seen")
@@ -214,7 +214,7 @@ class Case:
 
     def _uncached(self, before: Row, fate: Fate, is_same: bool, is_again: bool) -> str:
         if fate.end != "other_bytes":
-            return _ended(fate.end, fate.reason)
+            return ENDED.get(fate.end, "not_recorded")
         if not is_same:
             return "other_model"
         items = [self.rows.items(one) for one in (before, self.exchange)]
@@ -268,10 +268,6 @@ class Case:
     def _equal_tokens(self, earlier: Row) -> int:
         items = self.rows.items(self.exchange)[: self._equal_items(earlier)]
         return sum(item.tokens for item in items)
-
-
-def _ended(end: str, reason: str) -> str:
-    return "rolled_over" if (end, reason) == ("dropped", "rolled_on") else ENDED.get(end, "not_recorded")
 
 
 def served_by_several(*exchanges: Row) -> bool:

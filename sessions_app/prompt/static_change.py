@@ -1,7 +1,7 @@
 """What happened to the static layer between two requests: an edit, other tools, or history that rolled over.
 
-A roll-over changes the bytes of the template as well: the list of chunks appears in it, and the description
-of the keys gains that one. Neither is an edit.
+A roll-over changes the bytes of the template as well: the list of chunks appears in it, and in requests of
+earlier versions the description of the keys gained that one. Neither is an edit.
 """
 
 from collections.abc import Hashable, Mapping

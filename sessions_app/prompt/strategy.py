@@ -36,15 +36,15 @@ class Situation:
 
     `is_offered` is whether there are explicit caches, `refusal` the provider's current refusal. `mode` and
     `policy` are the user's settings; "auto" chooses by cost. `prefix` is the tokens of the static layer
-    and the tools, `prompt` those of the last prompt, `hit_share` its share from the implicit cache, None
-    when unknown.
+    and the tools, None before the first answer, `prompt` those of the last prompt, `hit_share` its share
+    from the implicit cache, None when unknown.
     """
 
     mode: Literal["auto", "explicit", "implicit"]
     policy: Policy
     rates: Rates | None
     pace: Pace
-    prefix: int = 0
+    prefix: int | None = None
     prompt: int = 0
     hit_share: float | None = None
     is_offered: bool = True
@@ -71,7 +71,8 @@ class StrategyRecord:
     `refusal` is the provider's message, `pause_minutes` the time between requests above which a cache
     costs more than none, `share` the implicit cache's share of the last prompts. `own_usd` and `ours_usd`
     are the cost of a request per million with the implicit and the explicit cache, None when the price is
-    unknown or the cache never pays. `tail` is the tokens at which history rolls over, None for never.
+    unknown or the cache never pays. `tail` is the tokens at which history rolls over, None for never, and
+    while `is_first`: what a roll-over would cost is not known before an answer.
     """
 
     mode: Mode
@@ -83,6 +84,7 @@ class StrategyRecord:
     own_usd: float | None = None
     ours_usd: float | None = None
     tail: float | None = None
+    is_first: bool = False
 
     def stored(self) -> dict[str, Any]:
         """As JSON, without the mode and the policy, which have columns of their own."""
@@ -113,14 +115,20 @@ def choose_strategy(now: Situation) -> Strategy:
     rates = now.rates or TYPICAL_RATES
     record = _record(now, rates)
     is_explicit = record.mode == "explicit"
-    tail = explicit_tail(rates, now.pace, now.prefix) if is_explicit else implicit_tail(now.pace)
-    record = replace(record, tail=_finite(tail))
+    tail = _tail(record.mode, rates, now)
+    record = replace(record, tail=_finite(tail), is_first=is_explicit and now.prefix is None)
     life = timedelta(seconds=lifetime(rates, now.pace.hours))
     if now.policy == "seed":
         return Strategy(record, SEED, NEVER, life)
     if is_explicit:
         return Strategy(record, NEVER, thresholds_for(tail, stay=1), life)
     return Strategy(record, thresholds_for(tail, stay=3), NEVER, life)
+
+
+def _tail(mode: Mode, rates: Rates, now: Situation) -> float:
+    if mode == "implicit":
+        return implicit_tail(now.pace)
+    return inf if now.prefix is None else explicit_tail(rates, now.pace, now.prefix)
 
 
 def _record(now: Situation, rates: Rates) -> StrategyRecord:
@@ -141,7 +149,7 @@ def _record(now: Situation, rates: Rates) -> StrategyRecord:
 
 def _cheaper(now: Situation, rates: Rates, share: float) -> StrategyRecord:
     own = implicit_cost(rates, now.prompt, share)
-    ours = explicit_cost(rates, now.pace, now.prefix)
+    ours = explicit_cost(rates, now.pace, now.prefix or 0)
     is_own = own < ours
     return StrategyRecord(
         "implicit" if is_own else "explicit",

@@ -6,7 +6,7 @@ What we did comes first, then the clock; the provider is named only where neithe
 from datetime import timedelta
 
 from sessions_app.prompt.cache_life import CacheFate, FateKind
-from sessions_app.prompt.caching import CachePlan, EntryReason
+from sessions_app.prompt.caching import CachePlan
 from sessions_app.prompt.payload import TOOLS_SOURCE
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
 from sessions_app.prompt.reply import Usage
@@ -115,8 +115,7 @@ def _without_cache(seen: Comparison, fate: CacheFate) -> VerdictReason:
 
 
 def _ended(fate: CacheFate) -> VerdictReason:
-    if fate.kind is FateKind.DROPPED and fate.reason is EntryReason.ROLLED_ON:
-        return VerdictReason.ROLLED_OVER
+    """The cache was of this very static layer, so that none is new, whatever made us let go of it."""
     return _ENDED.get(fate.kind, VerdictReason.NOT_RECORDED)
 
 

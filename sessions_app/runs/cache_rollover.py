@@ -35,30 +35,40 @@ class HistoryRollover:
     request: CacheRequest
     plan: CachePlan
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether the cache of the longer layer lives, is being created, or may be created now."""
+        return self.plan.action in {CacheAction.CREATE, CacheAction.MISS} or self.plan.is_hit
+
 
 async def maintain_caches(gateway: Gateway, prepared: PreparedRequest) -> None:
-    """Executes the cache plan, then rolls history over if it is due; not for a run aside."""
+    """Executes the cache plan, and rolls history over if it is due; not for a run aside.
+
+    A cache of the shorter static layer is not created where the longer one takes its place at once.
+    """
     if prepared.context.is_aside:
         return
-    await carry_out_plan(gateway, prepared)
-    await roll_over(gateway, prepared)
+    roll = await _due_rollover(prepared)
+    if prepared.plan.action is not CacheAction.CREATE or roll is None or not roll.is_possible:
+        await carry_out_plan(gateway, prepared)
+    if roll is not None:
+        await _roll_over(gateway, prepared, roll)
 
 
-async def roll_over(gateway: Gateway, prepared: PreparedRequest) -> bool:
-    """Moves history into the static layer if it is due; returns whether it did."""
+async def _due_rollover(prepared: PreparedRequest) -> HistoryRollover | None:
     # Most answers end here, without a query.
     if prepared.payload.tokens(Layer.BUFFERED) < prepared.built.caching.strategy.after.chunk_tokens:
-        return False
-    roll = await database_sync_to_async(next_rollover)(prepared)
-    if roll is None:
-        return False
+        return None
+    return await database_sync_to_async(next_rollover)(prepared)
+
+
+async def _roll_over(gateway: Gateway, prepared: PreparedRequest, roll: HistoryRollover) -> None:
     switch = partial(_write_chunks, prepared, roll)
     if roll.plan.action is CacheAction.CREATE:
-        return await create_cache(gateway, roll.request, switch)
+        await create_cache(gateway, roll.request, switch)
     # Another run created the same cache.
-    if roll.plan.is_hit:
+    elif roll.plan.is_hit:
         await database_sync_to_async(switch)(roll.request)
-    return roll.plan.is_hit
 
 
 def next_rollover(prepared: PreparedRequest) -> HistoryRollover | None:

@@ -23,9 +23,9 @@ REASONS = {
     PlanReason.EXPIRING: "The static layer and the tools are cached for {minutes} more min; "
     "prolonged after this.",
     PlanReason.PENDING: "The cache for this static layer is being made.",
-    PlanReason.EXPIRED: "The cache has expired; it is made again after this answer.",
-    PlanReason.AGAIN: "The cache of this static layer is gone; it is made again after this answer.",
-    PlanReason.NEW: "This static layer is new; it is cached after this answer.",
+    PlanReason.EXPIRED: "The cache has expired; one is made again after this answer.",
+    PlanReason.AGAIN: "The cache of this static layer is gone; one is made again after this answer.",
+    PlanReason.NEW: "This static layer is new; a cache is made after this answer.",
     PlanReason.CLIENT: "The program decides about caches; Pipeweb only relayed its request.",
     PlanReason.UNKNOWN: "",
 }

@@ -32,6 +32,7 @@ COMPARED = {
 ROLLS = {
     "seed": "History moves by seed 4’s four thresholds, as set for this session.",
     "never": "Rolling history over would not pay here.",
+    "first": "When history rolls over is decided once an answer has been counted.",
     "at": "History rolls over at {tail:,.0f} tokens.",
 }
 
@@ -58,8 +59,9 @@ def _compared(record: StrategyRecord) -> str:
 
 
 def _rolls(record: StrategyRecord) -> str:
-    key = "seed" if record.policy == "seed" else "never" if record.tail is None else "at"
-    return ROLLS[key].format(tail=record.tail or 0)
+    if record.policy == "seed" or record.tail is None:
+        return ROLLS["seed" if record.policy == "seed" else "first" if record.is_first else "never"]
+    return ROLLS["at"].format(tail=record.tail)
 
 
 def _usd(per_million: float) -> str:

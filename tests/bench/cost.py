@@ -137,7 +137,7 @@ def adaptive(rates: Rates, *, is_offered: bool) -> Choice:
                 policy="adaptive",
                 rates=rates,
                 pace=pace_of(seen, count, longest_lifetime(rates) / 3_600),
-                prefix=last.prefix if last else 0,
+                prefix=last.prefix if last else None,
                 prompt=last.prompt if last else 0,
                 hit_share=hit_share(seen, last.route if last else ""),
             )

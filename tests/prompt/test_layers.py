@@ -64,6 +64,12 @@ def test_the_static_layer_is_json_for_any_input(given_sources: StaticSources) ->
     assert parsed.get("cached_history", []) == [well_formed(chunk.text) for chunk in given_sources.history]
 
 
+@given(sources)
+def test_history_is_added_behind_all_that_stood_there(given_sources: StaticSources) -> None:
+    without = joined(render_static(replace(given_sources, history=())))
+    assert joined(render_static(given_sources)).startswith(without.removesuffix("}").rstrip("\n"))
+
+
 @given(panels)
 def test_the_dynamic_layer_is_json_for_any_input(given_panels: list[Panel]) -> None:
     parsed = orjson.loads(joined(render_dynamic(given_panels, NOW)))
@@ -98,7 +104,7 @@ def test_absent_sources_have_no_key_and_the_guide_does_not_name_them() -> None:
     assert list(parsed) == ["description", "main_instruction", "constraints", "session_goal"]
     assert all(
         key not in parsed["description"]
-        for key in ("procedure", "roles", "example_messages", "tool_rules", "cached_history")
+        for key in ("procedure", "roles", "example_messages", "tool_rules")
     )
 
 

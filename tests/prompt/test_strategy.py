@@ -20,6 +20,12 @@ def test_an_explicit_cache_rolls_after_the_answer() -> None:
     assert chosen.record.tail and round(chosen.record.tail) == chosen.after.chunk_tokens
 
 
+def test_nothing_rolls_into_a_cache_whose_size_no_answer_has_told_yet() -> None:
+    chosen = choose_strategy(replace(HERE, prefix=None, prompt=0))
+    assert (chosen.record.mode, chosen.before, chosen.after) == ("explicit", NEVER, NEVER)
+    assert chosen.record.is_first and chosen.record.tail is None
+
+
 def test_a_provider_that_reuses_nearly_all_needs_no_cache_of_ours() -> None:
     chosen = choose_strategy(replace(HERE, hit_share=0.97))
     assert (chosen.record.mode, chosen.after) == ("implicit", NEVER)

@@ -155,7 +155,7 @@ OTHERS = ended(FateKind.OTHER_BYTES)
         (ended(FateKind.GONE), VerdictReason.CACHE_LOST),
         (ended(FateKind.DROPPED, EntryReason.ADMIN), VerdictReason.DROPPED),
         (ended(FateKind.DROPPED, EntryReason.REPLACED), VerdictReason.DROPPED),
-        (ended(FateKind.DROPPED, EntryReason.ROLLED_ON), VerdictReason.ROLLED_OVER),
+        (ended(FateKind.DROPPED, EntryReason.ROLLED_ON), VerdictReason.DROPPED),
         (ended(FateKind.UNUSED), VerdictReason.DROPPED),
         (ended(FateKind.UNKNOWN), VerdictReason.NOT_RECORDED),
     ],

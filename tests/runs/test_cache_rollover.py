@@ -9,9 +9,10 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
 from sessions_app.context.model_lookup import clear_caches
-from sessions_app.models import CacheEntry, Exchange, HistoryChunk, Run, Session, Turn
+from sessions_app.models import CacheEntry, CacheEvent, Exchange, HistoryChunk, Run, Session, Turn
 from sessions_app.panels import TOOLBOX
 from sessions_app.prompt import wire
+from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.prompt.rollover import thresholds_for
 from sessions_app.prompt.turns import user_task
 from sessions_app.runs.request import Endpoint, PreparedRequest, caching, prepare
@@ -57,6 +58,34 @@ async def test_the_cache_before_the_rollover_is_released_once_the_next_was_used(
         await ask(LONG)
     states = [state async for state in CacheEntry.objects.order_by("pk").values_list("state", flat=True)]
     assert states == ["doomed", "live", "live"]
+
+
+@pytest.mark.usefixtures("rolls_early")
+async def test_a_cache_that_is_gone_is_not_made_again_where_a_longer_one_takes_its_place(
+    ask: Ask, session: Session
+) -> None:
+    for _ in range(3):
+        await ask(LONG)
+    made = await CacheEntry.objects.acount()
+    # Gone, as far as a plan can tell: the next request is sent inline.
+    await CacheEntry.objects.aupdate(state="gone")
+    await ask(LONG)
+    planned = [one async for one in CacheEvent.objects.filter(kind="made").order_by("pk")]
+    assert (await told(session))[-1][0] == "create"
+    assert await CacheEntry.objects.acount() == made + 1 == len(planned)
+
+
+@pytest.mark.usefixtures("rolls_early")
+async def test_a_cache_is_made_again_where_the_longer_one_may_not_be(
+    ask: Ask, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        await ask(LONG)
+    await CacheEntry.objects.aupdate(state="gone")
+    waived = CachePlan(CacheAction.NONE, "", PlanReason.REFUSED)
+    monkeypatch.setattr("sessions_app.runs.cache_rollover._plan_of", lambda *_: waived)
+    await ask(LONG)
+    assert await CacheEntry.objects.filter(state="live").acount() == 1
 
 
 @pytest.mark.usefixtures("rolls_early")

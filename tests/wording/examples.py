@@ -147,6 +147,7 @@ STRATEGIES = (
     replace(STRATEGY, ours_usd=None),
     replace(STRATEGY, own_usd=None),
     replace(STRATEGY, tail=None),
+    replace(STRATEGY, tail=None, is_first=True),
     replace(STRATEGY, mode="implicit", policy="seed"),
 )
 

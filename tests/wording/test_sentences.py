@@ -146,6 +146,8 @@ def test_a_strategy_says_the_mode_the_reason_and_when_history_rolls() -> None:
         "Implicit: requests more than 16 min apart make keeping a cache dearer than none. "
         "Rolling history over would not pay here."
     )
+    first = replace(STRATEGY, reason=StrategyReason.SHARE_UNKNOWN, tail=None, is_first=True)
+    assert strategies.sentence(first).endswith("once an answer has been counted.")
 
 
 def test_a_sum_says_every_product() -> None:

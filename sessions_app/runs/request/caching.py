@@ -56,7 +56,7 @@ def choose(context: RequestContext) -> ChosenCaching:
             policy=context.options.cache_policy,
             rates=rates,
             pace=pace_of(counted, context.session.exchange_count, longest),
-            prefix=counted[-1].prefix if counted else 0,
+            prefix=counted[-1].prefix if counted else None,
             prompt=prompt,
             hit_share=hit_share(counted, context.route),
         )
