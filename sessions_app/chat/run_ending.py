@@ -34,8 +34,8 @@ class Ending:
     """When the provider accepts requests again, if known."""
 
     @classmethod
-    def of(cls, run: Run, exchanges: Sequence[Exchange]) -> Self | None:
-        """None for an active run or a complete answer."""
+    def of(cls, run: Run, exchanges: Sequence[Exchange], *, is_cut: bool = False) -> Self | None:
+        """None for an active run or a complete answer. `is_cut`: the beginning of an answer stands there."""
         if run.is_active:
             return None
         outcome, cost = _outcome(run.outcome), cost_of(exchanges)
@@ -43,8 +43,9 @@ class Ending:
             return cls._of_failure(run, exchanges, outcome, cost)
         if run.status in (Run.Status.STOPPED, Run.Status.INTERRUPTED):
             kind: Kind = "note" if run.status == Run.Status.STOPPED else "error"
-            has_arrived = any(one.first_chunk_ms is not None for one in exchanges)
-            return cls(kind, *endings.broken_off_texts(run.status, has_arrived=has_arrived), cost)
+            has_arrived = is_cut or any(one.first_chunk_ms is not None for one in exchanges)
+            texts = endings.broken_off_texts(run.status, is_asked=bool(exchanges), has_arrived=has_arrived)
+            return cls(kind, *texts, cost)
         if outcome in (None, Outcome.COMPLETE, Outcome.CALLS):
             return cls._of_news(exchanges, cost)
         title, hint = outcomes.sentence(outcome), outcomes.hint(outcome, is_captured=_is_captured(exchanges))
@@ -86,7 +87,9 @@ def _ready_at(run: Run) -> datetime | None:
 
 
 def cost_of(exchanges: Sequence[Exchange]) -> str:
-    """What a run without an answer cost."""
+    """What a run without an answer cost; empty where no request of it is known."""
+    if not exchanges:
+        return ""
     prompt = sum(exchange.prompt_tokens or 0 for exchange in exchanges)
     output = sum((exchange.output_tokens or 0) + (exchange.thought_tokens or 0) for exchange in exchanges)
     return endings.cost(prompt, output, is_cut_off=any(map(is_cut_off, exchanges)))

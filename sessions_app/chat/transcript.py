@@ -240,7 +240,7 @@ def _view(
             turn.whole_text for turn in shown if turn.text and is_model(turn) and not turn.closing
         ),
         exchanges=exchanges,
-        ending=Ending.of(run, exchanges) if run else None,
+        ending=Ending.of(run, exchanges, is_cut=bool(shown) and shown[-1].cut) if run else None,
         last_turn=shown[-1] if shown else task,
         files=files.get(task.pk, ()) if task else (),
         used_tools=any(turn.kind == Turn.Kind.TOOL_RESPONSE for turn in shown),

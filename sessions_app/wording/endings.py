@@ -6,12 +6,16 @@ TITLES = {
     "failed": "The run failed.",
     "stopped": "Stopped.",
     "interrupted": "The server stopped while this was being answered.",
+    "unanswered": "Not answered.",
 }
-"""By the run's status; `failed` only where neither an error nor an outcome says more."""
+"""By the run's status; `failed` only where neither an error nor an outcome says more, `unanswered` where no
+request stands behind a stopped run: of an import, of a fork, or stopped before one was made.
+"""
 
 ARRIVALS = {
     "something": "What had arrived is kept.",
     "nothing": "Nothing had arrived.",
+    "unasked": "No request was made for it here.",
 }
 """Of a run that was stopped or interrupted."""
 
@@ -46,8 +50,10 @@ def title(status: str) -> str:
     return TITLES[status]
 
 
-def broken_off_texts(status: str, *, has_arrived: bool) -> tuple[str, str]:
+def broken_off_texts(status: str, *, is_asked: bool, has_arrived: bool) -> tuple[str, str]:
     """Title and hint for the status of a run that was stopped or interrupted."""
+    if not (is_asked or has_arrived):
+        return TITLES["unanswered" if status == "stopped" else status], ARRIVALS["unasked"]
     return TITLES[status], ARRIVALS["something" if has_arrived else "nothing"]
 
 

@@ -70,9 +70,26 @@ def test_a_stopped_run_is_labelled() -> None:
 
 
 def test_an_interrupted_run_offers_a_retry() -> None:
-    ending = Ending.of(ended("interrupted"), [])
+    ending = Ending.of(ended("interrupted"), [Exchange()])
     assert ending and ending.kind == "error"
     assert (ending.title, ending.hint) == (endings.TITLES["interrupted"], endings.ARRIVALS["nothing"])
+
+
+@pytest.mark.parametrize(
+    ("status", "title"), [("stopped", "unanswered"), ("interrupted", "interrupted")], ids=str
+)
+def test_a_run_without_requests_was_not_answered_and_nothing_is_said_of_tokens(
+    status: str, title: str
+) -> None:
+    ending = Ending.of(ended(status), [])
+    assert ending and (ending.title, ending.hint) == (endings.TITLES[title], endings.ARRIVALS["unasked"])
+    assert ending.cost == ""
+
+
+def test_the_beginning_of_an_answer_that_came_with_a_fork_is_kept() -> None:
+    ending = Ending.of(ended("stopped"), [], is_cut=True)
+    assert ending and (ending.title, ending.cost) == (endings.TITLES["stopped"], "")
+    assert ending.hint == endings.ARRIVALS["something"]
 
 
 @pytest.mark.parametrize("status", ["stopped", "interrupted"])

@@ -39,13 +39,12 @@ def session(alice: User) -> Session:
 
 @pytest.mark.django_db
 def test_it_is_exported_shared_forked_and_summarised_whole(client: Client, session: Session) -> None:
-    head = Turn.objects.get(pk=session.head_id)
-    last = head.parent
-    assert last is not None
+    head = session.head
+    assert head is not None and head.parent is not None
     pages = {
         "markdown": client.get(reverse("export-markdown", args=[session.public])),
         "preview": client.post(reverse("share-preview", args=[session.public])),
-        "summary": client.get(reverse("compress-history", args=[session.public, last.public])),
+        "summary": client.get(reverse("compress-history", args=[session.public, head.parent.public])),
     }
     assert {name: page.status_code for name, page in pages.items()} == dict.fromkeys(pages, 200)
     assert "message 0" in pages["preview"].content.decode()

@@ -103,8 +103,7 @@ def test_absent_sources_have_no_key_and_the_guide_does_not_name_them() -> None:
     parsed = static()
     assert list(parsed) == ["description", "main_instruction", "constraints", "session_goal"]
     assert all(
-        key not in parsed["description"]
-        for key in ("procedure", "roles", "example_messages", "tool_rules")
+        key not in parsed["description"] for key in ("procedure", "roles", "example_messages", "tool_rules")
     )
 
 

@@ -346,6 +346,7 @@ def _sentences_of_runs() -> Iterator[str]:
     yield from ending_sentences()
     for status in (Run.Status.FAILED, Run.Status.STOPPED, Run.Status.INTERRUPTED):
         yield endings.title(status)
+        yield from endings.broken_off_texts("stopped", is_asked=False, has_arrived=False)
     yield from endings.ARRIVALS.values()
     yield from (
         endings.cost(0, 0),
