@@ -137,7 +137,7 @@ def spent_by(key: str, rows: Sequence[Row], today: date) -> list[SpentBy]:
     groups: dict[Any, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row[key]].append(row)
-    largest = sorted(groups.items(), key=lambda group: (-sum(paid_of(group[1])), str(group[0])))
+    largest = sorted(groups.items(), key=lambda group: (-_spent(group[1]).usd, str(group[0])))
     return [
         SpentBy(
             TITLES[key](value),
@@ -148,20 +148,14 @@ def spent_by(key: str, rows: Sequence[Row], today: date) -> list[SpentBy]:
     ]
 
 
-def paid_of(rows: Sequence[Row], *, emulated: bool = False) -> list[Decimal]:
-    """Amounts that are known."""
-    own = (row["total"] for row in rows if (row["source"] == MoneySource.EMULATOR) == emulated)
-    return [Decimal(0), *(amount for amount in own if amount is not None)]
-
-
 def amount_of(rows: Sequence[Row]) -> str:
-    paid, emulated = (sum(paid_of(rows, emulated=emulated)) + NOTHING for emulated in (False, True))
-    return _spent(rows, paid, emulated)
+    return costs.spent_by_source(_spent(rows), _spent(rows, emulated=True))
 
 
-def _spent(rows: Sequence[Row], paid: Decimal, emulated: Decimal = NOTHING) -> str:
-    unpriced, cut_off = (sum(row[name] for row in rows) for name in MISSING)
-    return costs.spent(paid, emulated, unpriced=unpriced, cut_off=cut_off)
+def _spent(rows: Sequence[Row], *, emulated: bool = False) -> costs.Spent:
+    own = [row for row in rows if (row["source"] == MoneySource.EMULATOR) == emulated]
+    missing = {name: sum(row[name] for row in own) for name in MISSING}
+    return costs.Spent(sum((row["total"] or NOTHING for row in own), NOTHING), **missing)
 
 
 def spent_by_day(rows: Sequence[Row], today: date) -> BarChart:
@@ -169,9 +163,10 @@ def spent_by_day(rows: Sequence[Row], today: date) -> BarChart:
     days = [today.replace(day=n) for n in range(1, today.day + 1)]
     paid = [row for row in rows if row["source"] != MoneySource.EMULATOR]
     by_day = [[row for row in paid if row["day"] == day] for day in days]
-    sums = [sum(paid_of(own)) + NOTHING for own in by_day]
-    told = [_spent(own, usd) for usd, own in zip(sums, by_day, strict=True)]
-    return BarChart.of("Paid by day", [f"{day:%d %b}" for day in days], list(map(float, sums)), told)
+    sums = list(map(_spent, by_day))
+    told = [costs.spent_by_source(one, costs.Spent(NOTHING)) for one in sums]
+    values = [float(one.usd) for one in sums]
+    return BarChart.of("Paid by day", [f"{day:%d %b}" for day in days], values, told)
 
 
 def asked_by_hour(now: datetime) -> BarChart:

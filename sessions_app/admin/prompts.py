@@ -103,7 +103,8 @@ class PreviewAdmin(FilteredAdmin):
     def render_change_form(
         self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        context["own_sessions"] = Session.objects.of(request.user).only("public", "title")[:SESSIONS]
+        listed = Session.objects.of(request.user).filter(temporary=False)
+        context["own_sessions"] = listed.only("public", "title")[:SESSIONS]
         context["preview_url"] = f"admin:{self.opts.app_label}_{self.opts.model_name}_preview"
         return super().render_change_form(request, context, *args, **kwargs)
 

@@ -160,22 +160,33 @@ def totals_of(rows: QuerySet[Spending]) -> list[tuple[str, int, str]]:
 
     The owner is empty for people who were erased.
     """
-    amount, is_emulated = F("usd") + F("cache_usd") + F("storage_usd"), Q(source=MoneySource.EMULATOR)
-    people = rows.order_by().values("owner__username")
+    is_emulated = Q(source=MoneySource.EMULATOR)
+    people: Any = rows.order_by().values("owner__username")
     sums = people.annotate(
         count=Sum("exchanges"),
-        paid=Coalesce(Sum(amount, filter=~is_emulated), NOTHING),
-        emulated=Coalesce(Sum(amount, filter=is_emulated), NOTHING),
-        without_price=Sum("unpriced"),
-        without_end=Sum("cut_off"),
+        **_spent("paid", ~is_emulated),
+        **_spent("emulated", is_emulated),
     )
     return [
         (
             one["owner__username"] or "",
             one["count"],
-            costs.spent(
-                one["paid"], one["emulated"], unpriced=one["without_price"], cut_off=one["without_end"]
+            costs.spent_by_source(
+                *(
+                    costs.Spent(one[name], one[f"{name}_unpriced"], one[f"{name}_cut_off"])
+                    for name in ("paid", "emulated")
+                )
             ),
         )
         for one in sums.order_by("-paid", "-emulated")[:100]
     ]
+
+
+def _spent(name: str, which: Q) -> dict[str, Coalesce]:
+    """The sum of those rows under that name, and how many of their bookings cost more than it says."""
+    amount = F("usd") + F("cache_usd") + F("storage_usd")
+    return {
+        name: Coalesce(Sum(amount, filter=which), NOTHING),
+        f"{name}_unpriced": Coalesce(Sum("unpriced", filter=which), 0),
+        f"{name}_cut_off": Coalesce(Sum("cut_off", filter=which), 0),
+    }

@@ -44,10 +44,18 @@ def _total(each: Sequence[Money | None]) -> str:
     known = [money for money in each if money is not None]
     if not known:
         return costs.UNKNOWN
-    emulated = _sum(money for money in known if money.source is MoneySource.EMULATOR)
-    is_bound = len(known) < len(each) or any(money.is_bound for money in known)
-    bound = "at_least" if is_bound else "estimated" if any(money.estimated for money in known) else "exact"
-    return costs.amount(_sum(known) - emulated, emulated, costs.BOUNDS[bound])
+    is_partial = len(known) < len(each)
+    emulated = [money for money in known if money.source is MoneySource.EMULATOR]
+    paid = [money for money in known if money.source is not MoneySource.EMULATOR]
+    bounds = (_bound(own, is_partial=is_partial) for own in (paid, emulated))
+    return costs.amount(_sum(paid), _sum(emulated), *bounds)
+
+
+def _bound(each: Sequence[Money], *, is_partial: bool) -> str:
+    """The mark before their sum; `is_partial`: another amount is unknown, of which source nothing says."""
+    if is_partial or any(money.is_bound for money in each):
+        return costs.BOUNDS["at_least"]
+    return costs.BOUNDS["estimated" if any(money.estimated for money in each) else "exact"]
 
 
 def _sum(each: Iterable[Money]) -> Decimal:

@@ -143,14 +143,21 @@ class SpendingPage:
 
 def amount_of(rows: Sequence[Spending]) -> str:
     """What was paid, and what the emulator's answers would have cost."""
-    emulated = sum((row.total for row in rows if row.is_emulated), Decimal(0))
-    paid = sum((row.total for row in rows), Decimal(0)) - emulated
-    unpriced, cut_off = sum(row.unpriced for row in rows), sum(row.cut_off for row in rows)
-    return costs.spent(paid, emulated, unpriced=unpriced, cut_off=cut_off)
+    paid, emulated = (_spent([row for row in rows if row.is_emulated is which]) for which in (False, True))
+    return costs.spent_by_source(paid, emulated)
+
+
+def _spent(rows: Sequence[Spending]) -> costs.Spent:
+    return costs.Spent(
+        sum((row.total for row in rows), Decimal(0)),
+        sum(row.unpriced for row in rows),
+        sum(row.cut_off for row in rows),
+    )
 
 
 def dearest(owner_id: int | None) -> Iterator[SessionCost]:
-    rows = Session.objects.filter(owner_id=owner_id, deleted_at=None, spent_usd__gt=0)
+    """Of the chats that are listed: a temporary one is in no list."""
+    rows = Session.objects.filter(owner_id=owner_id, deleted_at=None, temporary=False, spent_usd__gt=0)
     named = rows.order_by("-spent_usd").only("public", "title", *COSTS)
     for session in named[:SESSION_LIMIT]:
         yield SessionCost(session, cost_of_session(session))

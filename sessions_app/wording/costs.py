@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
 from sessions_app.prompt.billing import BilledAs, ItemChange
 from sessions_app.prompt.bookings import CauseSum, SpendingCause
@@ -89,6 +90,7 @@ AMOUNTS = {
     "paid": "{paid}",
     "emulated": "would have cost {emulated}",
     "both": "{paid}, and the emulator’s would have cost {emulated}",
+    "emulated_unknown": "{paid}, and what the emulator’s would have cost is unknown",
 }
 
 CAUSE_SUM = "{usd} for {cause}"
@@ -160,13 +162,43 @@ def billed(code: BilledAs, cached: int, new: int) -> str:
     return BILLED[code].format(cached=cached, new=new)
 
 
-def spent(paid: Decimal, emulated: Decimal = Decimal(0), *, unpriced: int, cut_off: int) -> str:
-    """What bookings sum up to; unknown where none of them has a price. Some are without one, some of answers
-    that were not received to their end: these cost more.
+class Spent(NamedTuple):
+    """What bookings of one source sum up to. `unpriced` of them have no price, `cut_off` are of answers that
+    were not received to their end: these cost more.
     """
+
+    usd: Decimal
+    unpriced: int = 0
+    cut_off: int = 0
+
+    @property
+    def bound(self) -> str:
+        return lower_bound(self.unpriced, self.cut_off)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether none of them has a price."""
+        return bool(self.unpriced and not self.usd)
+
+
+def spent(paid: Decimal, emulated: Decimal = Decimal(0), *, unpriced: int, cut_off: int) -> str:
+    """What bookings sum up to, of which nobody counted by source how many have no price or were cut off."""
     if unpriced and not paid and not emulated:
         return UNKNOWN
-    return amount(paid, emulated, lower_bound(unpriced, cut_off))
+    bound = lower_bound(unpriced, cut_off)
+    return amount(paid, emulated, bound, bound)
+
+
+def spent_by_source(paid: Spent, emulated: Spent) -> str:
+    """What bookings sum up to; each part is exact, a lower bound or unknown by itself."""
+    if not (paid.is_unknown or emulated.is_unknown):
+        return amount(paid.usd, emulated.usd, paid.bound, emulated.bound)
+    if not (paid.usd or emulated.usd):
+        return UNKNOWN
+    return AMOUNTS["emulated_unknown" if emulated.is_unknown else "both"].format(
+        paid=UNKNOWN if paid.is_unknown else paid.bound + dollars(paid.usd),
+        emulated=emulated.bound + dollars(emulated.usd),
+    )
 
 
 def lower_bound(*missing: int) -> str:
@@ -174,10 +206,10 @@ def lower_bound(*missing: int) -> str:
     return BOUNDS["at_least" if any(missing) else "exact"]
 
 
-def amount(paid: Decimal, emulated: Decimal, bound: str = "") -> str:
-    """What was paid, and what the emulator's answers would have cost; `bound` is a mark of `BOUNDS`."""
+def amount(paid: Decimal, emulated: Decimal, bound: str = "", emulated_bound: str = "") -> str:
+    """What was paid, and what the emulator's answers would have cost; the bounds are marks of `BOUNDS`."""
     case = "both" if paid and emulated else "emulated" if emulated else "paid"
-    return AMOUNTS[case].format(paid=bound + dollars(paid), emulated=bound + dollars(emulated))
+    return AMOUNTS[case].format(paid=bound + dollars(paid), emulated=emulated_bound + dollars(emulated))
 
 
 def cause_sums(sums: Iterable[CauseSum]) -> str:

@@ -20,6 +20,7 @@ from pytest_django import Settings
 
 from sessions_app.admin import overview
 from sessions_app.admin.charts import HEIGHT, BarChart
+from sessions_app.admin.users import totals_of
 from sessions_app.health.probe import HealthProbe, ProbeReport
 from sessions_app.key_codes import KeyOrigin
 from sessions_app.models import (
@@ -31,6 +32,7 @@ from sessions_app.models import (
     QueuedMessage,
     Run,
     Session,
+    Spending,
 )
 from sessions_app.models.origin import Origin
 from sessions_app.prompt.bookings import SpendingCause
@@ -122,6 +124,22 @@ def test_spending_is_the_sum_of_the_bookings(alice: User, bob: User, key: str) -
         for words in told.pop(name):
             assert dollars(paid) in words
     assert not told
+
+
+def test_a_sum_of_one_source_is_exact_whatever_is_missing_of_the_other(alice: User) -> None:
+    today = timezone.now().date()
+    book(alice, "0.25")
+    book(alice, "7", source=MoneySource.EMULATOR.value, cut_off=True)
+    (row,) = overview.spent_by("owner__username", overview.booked_this_month(today), today)
+    assert row.month == "$0.2500, and the emulator’s would have cost ≥\xa0$7.00"
+
+
+def test_the_sum_of_a_person_has_a_bound_for_each_source(alice: User) -> None:
+    today = timezone.now().date()
+    Spending.objects.create(owner=alice, day=today, model="m", source="client", usd="0.25")
+    Spending.objects.create(owner=alice, day=today, model="m", source="emulator", usd="7", cut_off=1)
+    ((_, _, told),) = totals_of(Spending.objects.all())
+    assert told == "$0.2500, and the emulator’s would have cost ≥\xa0$7.00"
 
 
 def test_the_chart_of_the_month_has_a_bar_for_each_day(alice: User) -> None:

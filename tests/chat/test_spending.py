@@ -140,6 +140,50 @@ def test_a_spreadsheet_runs_nothing() -> None:
     assert escape_formulas(["=1+1", 3, "m"]) == ["'=1+1", 3, "m"]
 
 
+def test_sums_of_a_spreadsheet_have_no_exponent() -> None:
+    assert escape_formulas([Decimal("0E-8"), Decimal("-1.5")]) == ["0.00000000", "-1.5"]
+
+
+def test_a_temporary_chat_is_in_no_list_but_in_the_sums(client: Client, alice: User) -> None:
+    make_booking(alice)
+    make_session(alice, title="Listed", spent_usd="0.25")
+    make_session(alice, title="For today only", temporary=True, spent_usd="0.5")
+    page = client.get(reverse("spending")).content.decode()
+    assert "Listed" in page and "For today only" not in page and "$0.5000" in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"caches": 1, "cache_usd": "0.25", "storage_usd": "0.125"}, "1: $0.2500 + $0.1250"),
+        ({"caches": 0, "storage_usd": "0.125"}, "0: $0.00 + $0.1250"),
+        ({"caches": 1, "cache_usd": "0.25", "unpriced": 1}, "1: $0.2500 + unknown"),
+        ({}, "–"),
+    ],
+    ids=["both", "kept only", "unknown storage", "neither"],
+)
+def test_the_caches_of_a_day_say_making_and_keeping(
+    client: Client, alice: User, fields: dict[str, Any], told: str
+) -> None:
+    make_booking(alice, **fields)
+    assert f">{told}<" in client.get(reverse("spending")).content.decode()
+
+
+def test_a_lower_bound_of_one_source_is_none_of_the_other(client: Client, alice: User) -> None:
+    make_booking(alice, usd="0.25", source="client")
+    make_booking(alice, usd="0.5", source="emulator", cut_off=1)
+    page = client.get(reverse("spending")).content.decode()
+    assert "$0.2500, and the emulator’s would have cost ≥\xa0$0.5000" in page
+    assert "≥\xa0$0.2500" not in page
+
+
+def test_an_answer_has_a_bound_for_each_source() -> None:
+    emulated = make_exchange(2, replace(MONEY, source=MoneySource.EMULATOR, at_least=True))
+    found = AnswerCost.of([make_exchange(1), emulated])
+    assert found is not None
+    assert found.total == "$0.00043, and the emulator’s would have cost ≥\xa0$0.00043"
+
+
 @pytest.mark.parametrize("month", ["", "x", "2026-13", "0001-01", "9999-12"])
 def test_a_month_that_is_none_is_this_one(client: Client, month: str) -> None:
     assert client.get(reverse("spending"), {"month": month}).status_code == 200

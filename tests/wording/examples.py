@@ -11,14 +11,12 @@ from sessions_app.capture.placements import Relation
 from sessions_app.error_codes import CaptureFault, RefusalCode, RegroupProblem
 from sessions_app.errors import NotRegrouped, ProviderDown
 from sessions_app.models import Notification, Run
-from sessions_app.prompt.billing import BilledAs
-from sessions_app.prompt.bookings import CauseSum, SpendingCause
 from sessions_app.prompt.cache_life import CacheEventKind, CacheFate, FateKind
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason, VerdictCode
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.model_notices import ModelNotice, NoticeCode
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, BreakPlace, CacheLoss
-from sessions_app.prompt.pricing import Budget, BudgetScope, Money, MoneySource, PriceTerm, Rates, TermKind
+from sessions_app.prompt.pricing import Rates
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.saving_causes import SavingCause, ToolChange
 from sessions_app.prompt.savings import Saving, Savings
@@ -36,7 +34,6 @@ from sessions_app.wording import (
     cache_plans,
     capture,
     comparisons,
-    costs,
     endings,
     imports,
     model_notices,
@@ -59,6 +56,7 @@ from sessions_app.wording import (
 from tests.wording.audit_log_examples import audit_log_sentences, mcp_sentences
 from tests.wording.chat_examples import chat_sentences, ending_sentences
 from tests.wording.figures import figures_of, har_sentences
+from tests.wording.money_examples import BUDGETS, money_sentences
 
 PLACE = BreakPlace(
     item=2,
@@ -150,23 +148,6 @@ STRATEGIES = (
     replace(STRATEGY, tail=None, is_first=True),
     replace(STRATEGY, mode="implicit", policy="seed"),
 )
-
-TERMS = tuple(PriceTerm(kind, 1_000, Decimal("0.50")) for kind in TermKind)
-SUMS = (
-    Money(()),
-    Money(TERMS),
-    Money(TERMS, at_least=True),
-    Money(TERMS, estimated=True),
-    Money(TERMS, source=MoneySource.EMULATOR),
-)
-
-BUDGETS = (
-    *(Budget(scope, Decimal(10), Decimal("8.5"), 80) for scope in BudgetScope),
-    *(Budget(scope, Decimal(10), Decimal(9), 80, held=Decimal(1)) for scope in BudgetScope),
-    Budget(BudgetScope.INSTALLATION_TODAY, Decimal(10), Decimal(11), 80, date(2026, 11, 23)),
-    Budget(BudgetScope.TODAY, Decimal(10), Decimal(11), 80, date(2026, 11, 23)),
-)
-
 
 NAMED = {"named": "“f”", "before_what": "call", "before_named": "“g”", "missing": "a"}
 VIOLATIONS = (
@@ -264,10 +245,7 @@ def all_sentences() -> Iterator[str]:
     yield from _sentences_of_breaks()
     yield from _sentences_of_caches()
     yield from map(strategies.sentence, STRATEGIES)
-    yield from map(costs.equation, SUMS)
-    yield from _sentences_of_bookings()
-    for budget in BUDGETS:
-        yield from (costs.budget_state(budget), costs.budget_remedy(budget), costs.waits(budget))
+    yield from money_sentences()
     yield sentences.earlier_version("What was said.")
     for action in sessions.DONE:
         yield from (sessions.done(action, "One", count) for count in (1, 2))
@@ -361,19 +339,6 @@ def _sentences_of_runs() -> Iterator[str]:
     for kind in (*resends.REASONS, ProviderDown.__name__):
         yield from (resends.reason({"kind": kind}, 1), resends.note(kind))
     yield from (*map(resends.asking_again, ("Down.", "Down")), resends.resent_in(2))
-
-
-def _sentences_of_bookings() -> Iterator[str]:
-    some, nothing = Decimal("0.5"), Decimal(0)
-    for bound in costs.BOUNDS.values():
-        yield from (costs.amount(*each, bound) for each in ((some, nothing), (nothing, some), (some, some)))
-    sums = [CauseSum(cause, some, 2, unpriced) for unpriced, cause in enumerate(SpendingCause)]
-    yield costs.cause_sums(sums)
-    yield from map(costs.title_of, SpendingCause)
-    yield from (costs.billed(way, 1_000, 20) for way in BilledAs)
-    yield from (*costs.TOKEN_KINDS.values(), *costs.CHANGES.values())
-    yield from map(costs.bound_of, (None, *SUMS))
-    yield from (costs.sum_title(case, 2) for case in costs.SUM_TITLES)
 
 
 def _sentences_of_capture() -> Iterator[str]:

@@ -32,7 +32,8 @@ from tests.factories import (
     play_flight,
     text_chunk,
 )
-from tests.wording.examples import BREAKS, BUDGETS, ENTRIES, PLANS, READ, STRATEGIES, SUMS, VERDICTS
+from tests.wording.examples import BREAKS, ENTRIES, PLANS, READ, STRATEGIES, VERDICTS
+from tests.wording.money_examples import BUDGETS, SUMS
 
 
 def fill_with_verdicts(session: Session) -> None:
