@@ -13,7 +13,7 @@ from sessions_app.models import CacheEvent
 MARGIN = timedelta(seconds=10)
 """A cache that expires sooner is not named."""
 
-PROOFS = {"made", "named", "extended"}
+PROOFS = {"made", "named", "extended", "kept"}
 ENDS = {"dropped": "dropped", "deleted": "dropped", "expired": "expired", "gone": "gone"}
 
 LEGAL: dict[str, dict[str, str]] = {
@@ -25,7 +25,7 @@ LEGAL: dict[str, dict[str, str]] = {
     },
     "dropped": {
         "named": "dropped", "extended": "dropped", "dropped": "dropped", "deleted": "over", "gone": "over",
-        "planned": "planned", "refused": "none",
+        "planned": "planned", "refused": "none", "kept": "live",
     },
     "over": {"planned": "planned", "refused": "none", "gone": "over", "deleted": "over"},
 }  # fmt: skip
@@ -82,7 +82,7 @@ class Newest:
             self.pass_time(event["at"])
             if self.name and not self.end and event["kind"] in ENDS:
                 self.end, self.ended, self.reason = ENDS[event["kind"]], event["at"], event["reason"]
-        elif self.name == event["name"] and self.end == "dropped":
+        elif self.name == event["name"] and self.end == "dropped" and event["kind"] != "kept":
             self.ended = event["at"]
         else:
             known = self.expires if self.name == event["name"] and not self.end else None

@@ -10,7 +10,8 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from sessions_app.models.cache_event import NOBODY, CausedBy
-from sessions_app.models.cache_queries import AT_PROVIDER, CacheEntryQuerySet, EntryState
+from sessions_app.models.cache_queries import CacheEntryQuerySet
+from sessions_app.models.cache_states import AT_PROVIDER, EntryState
 from sessions_app.models.model_facts import CacheRefusal
 from sessions_app.models.prepared import Reading, parameter
 from sessions_app.prompt import caching
@@ -121,14 +122,18 @@ class CacheEntry(models.Model):
     ) -> CacheFacts:
         """Input of the cache plan: one query for a live cache, else two.
 
-        `held` names the caches that the run has used; it may use them until it ends.
+        `held` names the caches that the run has used; it may use them until it ends. What we let go of is as
+        good as live while `CacheEntryQuerySet.keep` may keep it.
         """
         now = timezone.now()
         entry = _by_fingerprint.first(fingerprint=fingerprint)
-        if entry is not None and entry._is_usable(held):
-            facts = CacheFacts(minimum, entry.name, entry.expires_at, entry=entry.pk)
-            if facts.is_live(now):
-                return facts
+        is_usable = entry is not None and entry._is_usable(held)
+        if entry is not None and (is_usable or entry._may_be_kept(now)):
+            found = CacheFacts(
+                minimum, entry.name, entry.expires_at, entry=entry.pk, is_dropped=not is_usable
+            )
+            if found.is_live(now):
+                return found
         known = CacheRefusal.objects.of(route, model)
         if known and minimum is not None:
             minimum = max(minimum, known.minimum or 0)
@@ -140,7 +145,12 @@ class CacheEntry(models.Model):
             pending=entry is not None and entry.is_claimed(now),
             calibration=known.calibration if known else 1.0,
             was_made=entry is not None and entry.made_at is not None,
+            is_deleting=entry is not None and entry.state == cls.State.TO_DELETE,
         )
+
+    def _may_be_kept(self, now: datetime) -> bool:
+        is_begun = self.leased_until is not None and self.leased_until > now
+        return self.state == self.State.TO_DELETE and self.reason != EntryReason.ADMIN and not is_begun
 
     def _is_usable(self, held: Collection[str]) -> bool:
         if self.state == self.State.TO_DELETE:

@@ -8,36 +8,25 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from sessions_app.models.cache_event import NOBODY, CacheEvent, CausedBy
+from sessions_app.models.cache_states import (
+    AT_PROVIDER,
+    EXPIRY_GRACE,
+    LEASE,
+    EntryState,
+    is_free,
+    is_unleased,
+    may_be_kept,
+)
 from sessions_app.models.columns import storable
 from sessions_app.models.prepared import Change, Parameter, insert
 from sessions_app.models.run import Run
 from sessions_app.prompt import caching
 from sessions_app.prompt.cache_life import CacheEventKind
-from sessions_app.prompt.caching import EXPIRY_MARGIN, EntryReason
+from sessions_app.prompt.caching import EntryReason
 
 if TYPE_CHECKING:
     from sessions_app.models.cache import CacheEntry
     from sessions_app.models.exchange import Exchange
-
-LEASE = timedelta(minutes=2)
-"""How long one run may take to create a cache before another may try."""
-
-
-EXPIRY_GRACE = timedelta(minutes=1)
-"""How long after its end the answer to an extension of a cache may still come."""
-
-
-class EntryState(models.TextChoices):
-    """Of a cache entry. To be deleted: the provider still has it, and no further run names it."""
-
-    PENDING = "pending"
-    LIVE = "live"
-    TO_DELETE = "doomed", "Doomed"
-    GONE = "gone"
-    REFUSED = "refused"
-
-
-AT_PROVIDER = (EntryState.LIVE, EntryState.TO_DELETE)
 
 
 class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
@@ -101,7 +90,7 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         if is_new:
             CacheEvent.objects.add([CacheEvent.of(entry, CacheEventKind.PLANNED, at=now)], by)
             return True
-        free = self.filter(_is_free(now), fingerprint=fingerprint)
+        free = self.filter(is_free(now), fingerprint=fingerprint)
         return bool(free.set_state(EntryState.PENDING, CacheEventKind.PLANNED, by=by, name="", **lease))
 
     def remember(
@@ -155,6 +144,23 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
             said=storable(said, 300),
         )
 
+    def keep(self, entry_pk: int) -> bool:
+        """Goes on with a cache that we had let go of; False where it is being deleted, or an admin asked."""
+        kept = self.filter(may_be_kept(timezone.now()), pk=entry_pk, state=EntryState.TO_DELETE)
+        return bool(kept.set_state(EntryState.LIVE, CacheEventKind.KEPT, reason="", said=""))
+
+    def begin_deletion(self, entry_pk: int) -> bool:
+        """Returns True when the caller, and nobody else, is to delete this cache; no request keeps it then.
+
+        Ends with `drop` or `give_up_deletion`, or expires after LEASE.
+        """
+        now = timezone.now()
+        doomed = self.filter(is_unleased(now), pk=entry_pk, state=EntryState.TO_DELETE)
+        return bool(doomed.update(leased_until=now + LEASE))
+
+    def give_up_deletion(self, entry_pk: int) -> None:
+        self.filter(pk=entry_pk, state=EntryState.TO_DELETE).update(leased_until=None)
+
     def release(
         self, fingerprint: str, said: str, *, is_refused: bool = False, by: CausedBy = NOBODY
     ) -> None:
@@ -181,7 +187,7 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         """
         gone, said = EntryState.GONE, storable(said, 300)
         doomed = self.filter(state=EntryState.TO_DELETE)
-        deleted = doomed.set_state(gone, CacheEventKind.DELETED, by=by, said=said)
+        deleted = doomed.set_state(gone, CacheEventKind.DELETED, by=by, said=said, leased_until=None)
         lost = self.exclude(state__in=(EntryState.TO_DELETE, gone))
         return deleted + lost.set_state(gone, CacheEventKind.GONE, by=by, reason=reason, said=said)
 
@@ -283,14 +289,3 @@ def _events(entry: "CacheEntry", kind: CacheEventKind, changes: dict[str, Any]) 
             CacheEvent.of(entry, kind, at=now, expires=expires if now_is["name"] else None, **now_is)
         )
     return found
-
-
-def _is_free(now: datetime) -> Q:
-    """Entries that may be claimed: gone, expired, refused and due again, or with an expired claim."""
-    return (
-        Q(state=EntryState.GONE)
-        | Q(state=EntryState.LIVE, expires_at__lte=now + EXPIRY_MARGIN)
-        | Q(state=EntryState.REFUSED, retry_at__lte=now)
-        | Q(state=EntryState.REFUSED, retry_at=None)
-        | Q(state=EntryState.PENDING, leased_until__lte=now)
-    )

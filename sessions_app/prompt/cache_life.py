@@ -14,8 +14,9 @@ class CacheEventKind(Code):
 
     `PLANNED`: a run claimed its making. `NOT_MADE`: that failed, nobody refused it. `NAMED`: an exchange was
     answered from it. `ROLLED_OVER`: the history of a session moved on, to a longer static layer. `LEFT`: a
-    session gave it up that others use. `DROPPED`: we let go of it. `DELETED`: the provider no longer has what
-    we let go of. `GONE`: the provider no longer had it, without our doing.
+    session gave it up that others use. `DROPPED`: we let go of it. `KEPT`: a request named what we had let
+    go of, before it was deleted. `DELETED`: the provider no longer has what we let go of. `GONE`: the
+    provider no longer had it, without our doing.
     """
 
     PLANNED = "planned"
@@ -27,6 +28,7 @@ class CacheEventKind(Code):
     ROLLED_OVER = "rolled_over"
     LEFT = "left"
     DROPPED = "dropped"
+    KEPT = "kept"
     DELETED = "deleted"
     EXPIRED = "expired"
     GONE = "gone"
@@ -72,7 +74,7 @@ class CacheFate:
     seconds: float = 0.0
 
 
-_BEGINNINGS = {CacheEventKind.MADE, CacheEventKind.NAMED, CacheEventKind.EXTENDED}
+_BEGINNINGS = {CacheEventKind.MADE, CacheEventKind.NAMED, CacheEventKind.EXTENDED, CacheEventKind.KEPT}
 _ENDS = {
     CacheEventKind.DROPPED: FateKind.DROPPED,
     CacheEventKind.DELETED: FateKind.DROPPED,
@@ -133,7 +135,8 @@ def _begun(life: _Life | None, event: CacheMoment) -> _Life:
     """A cache that is made, or found alive: whoever names or extends one proves that it lives."""
     is_same = life is not None and life.name == event.name and life.ended is None
     expires = event.expires or (life.expires if life is not None and is_same else None)
-    if life is not None and life.name == event.name and life.kind is FateKind.DROPPED:
+    is_dropped = life is not None and life.name == event.name and life.kind is FateKind.DROPPED
+    if life is not None and is_dropped and event.kind is not CacheEventKind.KEPT:
         # A run that used it names it until it ends, though we have let go of it.
         return life._replace(ended=event.at)
     return _Life(event.name, expires)

@@ -72,6 +72,7 @@ class PlanReason(Code):
     LIVE = "live"
     EXPIRING = "expiring"
     PENDING = "pending"
+    DELETING = "deleting"
     EXPIRED = "expired"
     NEW = "new"
     AGAIN = "again"
@@ -109,7 +110,8 @@ class CacheFacts:
     refusal, `pending` whether one is being created. `calibration` is the provider's count of tokens
     divided by our estimate. `lifetime` is how long a cache may live unused, `is_waived` whether none is
     wanted, `is_ours` whether this session used it, `was_made` whether one was ever made of this layer.
-    `entry` is the key of our row about a cache that lives.
+    `entry` is the key of our row about a cache that lives. `is_dropped`: we have let go of that cache, and
+    may keep it; `is_deleting`: it is about to be deleted, and no other can be made before.
     """
 
     minimum: int | None
@@ -123,6 +125,8 @@ class CacheFacts:
     is_ours: bool = False
     was_made: bool = False
     entry: int | None = None
+    is_dropped: bool = False
+    is_deleting: bool = False
 
     def is_live(self, now: datetime) -> bool:
         return bool(self.name) and self.expires is not None and self.expires > now + EXPIRY_MARGIN
@@ -134,7 +138,7 @@ class CachePlan:
 
     `name` is the cache that the request names, or empty. `tokens` counts the static text and the tools,
     `minimum` is what a cache needs (0 if there are none), `seconds_left` the remaining life of a cache
-    that expires soon, `refusal` the provider's message.
+    that expires soon, `refusal` the provider's message. `is_kept`: we had let go of the cache that is named.
     """
 
     action: CacheAction
@@ -144,6 +148,7 @@ class CachePlan:
     minimum: int = 0
     seconds_left: float = 0
     refusal: str = ""
+    is_kept: bool = False
 
     @property
     def is_hit(self) -> bool:
@@ -204,7 +209,7 @@ def _decide(static_tokens: int, facts: CacheFacts, now: datetime) -> CachePlan:
     if facts.minimum is None:
         return CachePlan(CacheAction.NONE, "", PlanReason.NOT_OFFERED)
     if facts.is_waived:
-        is_left = facts.is_ours and facts.is_live(now)
+        is_left = facts.is_ours and facts.is_live(now) and not facts.is_dropped
         return CachePlan(CacheAction.DROP if is_left else CacheAction.NONE, "", PlanReason.WAIVED)
     if facts.is_live(now):
         return _plan_use(facts, now)
@@ -217,16 +222,18 @@ def _decide(static_tokens: int, facts: CacheFacts, now: datetime) -> CachePlan:
 
 def _plan_use(facts: CacheFacts, now: datetime) -> CachePlan:
     left = (facts.expires or now) - now
+    kept = facts.is_dropped
     if left >= facts.lifetime / 2:
-        return CachePlan(CacheAction.HIT, facts.name, PlanReason.LIVE)
-    return CachePlan(
-        CacheAction.EXTEND, facts.name, PlanReason.EXPIRING, seconds_left=round(left.total_seconds(), 3)
-    )
+        return CachePlan(CacheAction.HIT, facts.name, PlanReason.LIVE, is_kept=kept)
+    seconds = round(left.total_seconds(), 3)
+    return CachePlan(CacheAction.EXTEND, facts.name, PlanReason.EXPIRING, seconds_left=seconds, is_kept=kept)
 
 
 def _plan_new(facts: CacheFacts, now: datetime) -> CachePlan:
     if facts.pending:
         return CachePlan(CacheAction.MISS, "", PlanReason.PENDING)
+    if facts.is_deleting:
+        return CachePlan(CacheAction.MISS, "", PlanReason.DELETING)
     if not (facts.was_made or facts.name):
         return CachePlan(CacheAction.CREATE, "", PlanReason.NEW)
     has_expired = facts.expires is not None and facts.expires <= now + EXPIRY_MARGIN

@@ -98,8 +98,13 @@ async def apply_requested_changes(gateway: Gateway) -> int:
 
 async def _apply_change(gateway: Gateway, entry: CacheEntry) -> None:
     if entry.state == CacheEntry.State.TO_DELETE:
+        # A request may have kept it since it was read.
+        if not await database_sync_to_async(CacheEntry.objects.begin_deletion)(entry.pk):
+            return
         if await delete_cache(gateway, entry.name):
             await database_sync_to_async(record_end)(entry, entry.reason, entry.said)
+        else:
+            await database_sync_to_async(CacheEntry.objects.give_up_deletion)(entry.pk)
     elif entry.wanted_until is not None:
         left = max(entry.wanted_until - timezone.now(), timedelta(seconds=1))
         await extend_cache(gateway, entry.name, left)

@@ -86,7 +86,7 @@ async def keep_cache(gateway: Gateway, prepared: PreparedRequest) -> None:
     request = CacheRequest.of(prepared)
     if prepared.plan.action is CacheAction.EXTEND:
         await extend_cache(gateway, prepared.plan.name, request.lifetime, request.session, by=request.by)
-    if prepared.plan.name not in prepared.built.caching.named:
+    if _is_unlinked(prepared):
         await database_sync_to_async(link_session)(request)
 
 
@@ -102,8 +102,13 @@ async def carry_out_plan(gateway: Gateway, prepared: PreparedRequest) -> None:
             await database_sync_to_async(CacheEntry.objects.release_for_session)(
                 request.session.pk, EntryReason.WAIVED
             )
-    if prepared.plan.is_hit and prepared.plan.name not in prepared.built.caching.named:
+    if prepared.plan.is_hit and _is_unlinked(prepared):
         await database_sync_to_async(use_cache)(request)
+
+
+def _is_unlinked(prepared: PreparedRequest) -> bool:
+    """Whether the session may not be linked to the cache that the request names."""
+    return prepared.plan.is_kept or prepared.plan.name not in prepared.built.caching.named
 
 
 async def create_cache(

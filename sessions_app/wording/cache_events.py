@@ -14,6 +14,7 @@ EVENTS = {
     CacheEventKind.ROLLED_OVER: "rolled over: the session moved to another cache",
     CacheEventKind.LEFT: "left by a session, kept for others",
     CacheEventKind.DROPPED: "dropped by Pipeweb",
+    CacheEventKind.KEPT: "kept: a request named it again before it was deleted",
     CacheEventKind.DELETED: "gone at the provider, as we asked",
     CacheEventKind.EXPIRED: "expired",
     CacheEventKind.GONE: "gone at the provider",

@@ -23,6 +23,7 @@ REASONS = {
     PlanReason.EXPIRING: "The static layer and the tools are cached for {minutes} more min; "
     "prolonged after this.",
     PlanReason.PENDING: "The cache for this static layer is being made.",
+    PlanReason.DELETING: "The cache of this static layer is being deleted; one is made when it is gone.",
     PlanReason.EXPIRED: "The cache has expired; one is made again after this answer.",
     PlanReason.AGAIN: "The cache of this static layer is gone; one is made again after this answer.",
     PlanReason.NEW: "This static layer is new; a cache is made after this answer.",
@@ -47,6 +48,9 @@ ENTRY_REASONS = {
 }
 
 
+KEPT = {"again": "{reason} Pipeweb had let go of that cache, and keeps it."}
+
+
 def action(code: str) -> str:
     """What was done, by the stored action."""
     return ACTIONS[CacheAction(code)]
@@ -56,12 +60,13 @@ def reason(plan: CachePlan | None, earlier: str = "") -> str:
     """Why; `earlier` is the sentence that stands in for figures in a row of an earlier version."""
     if plan is None:
         return earlier_version(earlier)
-    return REASONS[plan.reason].format(
+    told = REASONS[plan.reason].format(
         tokens=plan.tokens,
         minimum=plan.minimum,
         minutes=max(1, round(plan.seconds_left / 60)),
         refusal=plan.refusal,
     )
+    return KEPT["again"].format(reason=told) if plan.is_kept else told
 
 
 def entry_reason(code: str, said: str) -> str:

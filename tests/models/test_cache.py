@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from sessions_app.models import CacheEntry, CacheRefusal, Session
 from sessions_app.models.cache import deployment
-from sessions_app.models.cache_queries import LEASE
+from sessions_app.models.cache_states import LEASE
 from sessions_app.prompt.caching import CacheFacts, EntryReason
 from tests.factories import MODEL, make_session
 

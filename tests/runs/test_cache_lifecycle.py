@@ -74,6 +74,26 @@ async def test_sessions_with_one_static_layer_share_one_cache(ask: Ask, session:
     assert await CacheEntry.objects.acount() == 1
 
 
+async def test_a_new_session_keeps_the_cache_that_another_let_go(ask: Ask, session: Session) -> None:
+    await ask("Hello")
+    await ask("Hello again")
+    await configure(session, cache_mode="implicit")
+    await ask("And again")
+    assert (await CacheEntry.objects.aget()).state == State.TO_DELETE
+    twin = await Session.objects.acreate(
+        owner_id=session.owner_id, model=session.model, purpose=session.purpose
+    )
+    async with running() as runner:
+        await runner.send(twin.pk, uuid.uuid4(), "Hello from beside")
+        await runner.drain()
+    entry, exchange = await CacheEntry.objects.aget(), await Exchange.objects.aget(session=twin, number=1)
+    assert (entry.state, [one.pk async for one in entry.sessions.all()]) == (State.LIVE, [twin.pk])
+    assert exchange.cache_plan is not None and exchange.cache_plan.is_kept
+    assert exchange.cache_name == entry.name
+    kinds = [one.kind async for one in entry.events.all()]
+    assert kinds[:6] == ["planned", "made", "named", "dropped", "kept", "named"]
+
+
 async def test_a_cache_that_ends_soon_is_used_and_prolonged(ask: Ask, session: Session) -> None:
     await ask("Hello")
     soon = timezone.now() + timedelta(seconds=60)

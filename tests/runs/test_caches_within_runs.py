@@ -18,7 +18,7 @@ from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import CacheEntry, Exchange, HistoryChunk, Run, Session
 from sessions_app.models.cache_queries import CacheEntryQuerySet
-from sessions_app.prompt.caching import EntryReason
+from sessions_app.prompt.caching import CacheAction, EntryReason, PlanReason, plan_cache
 from sessions_app.runs.cache_janitor import apply_requested_changes
 from sessions_app.runs.runner import Runner
 from sessions_app.tools import Toolbox
@@ -182,13 +182,37 @@ def test_a_cache_in_use_is_deleted_when_its_run_is_over_or_an_admin_asks(
 
 
 @pytest.mark.django_db
-def test_only_the_run_that_used_it_may_name_a_cache_that_is_to_be_deleted() -> None:
+def test_the_run_that_used_it_goes_on_with_a_cache_to_be_deleted_and_others_may_keep_it() -> None:
     kept("c/1", state=State.TO_DELETE, reason=EntryReason.ROLLED_ON)
     facts = [
         CacheEntry.facts("c/1", route="r", model="m", minimum=1, held=held)
         for held in ((), ("c/1",), ("c/2",))
     ]
-    assert [one.name for one in facts] == ["", "c/1", ""]
+    assert [(one.name, one.is_dropped) for one in facts] == [("c/1", True), ("c/1", False), ("c/1", True)]
+
+
+@pytest.mark.parametrize("reason", [EntryReason.ADMIN, EntryReason.ROLLED_ON])
+@pytest.mark.django_db
+def test_nobody_keeps_what_an_admin_had_deleted_or_what_is_being_deleted(reason: EntryReason) -> None:
+    entry = kept("c/1", state=State.TO_DELETE, reason=reason)
+    if reason is not EntryReason.ADMIN:
+        assert CacheEntry.objects.begin_deletion(entry.pk)
+    facts = CacheEntry.facts("c/1", route="r", model="m", minimum=1)
+    assert (facts.name, facts.is_deleting) == ("", True)
+    plan = plan_cache(5_000, facts, timezone.now())
+    assert (plan.action, plan.reason) == (CacheAction.MISS, PlanReason.DELETING)
+    assert not CacheEntry.objects.keep(entry.pk)
+
+
+@pytest.mark.django_db
+def test_what_a_request_keeps_is_not_deleted_and_a_deletion_that_failed_may_begin_again() -> None:
+    entry = kept("c/1", state=State.TO_DELETE, reason=EntryReason.REPLACED)
+    assert CacheEntry.objects.begin_deletion(entry.pk) and not CacheEntry.objects.begin_deletion(entry.pk)
+    CacheEntry.objects.give_up_deletion(entry.pk)
+    assert CacheEntry.objects.keep(entry.pk) and not CacheEntry.objects.begin_deletion(entry.pk)
+    entry.refresh_from_db()
+    assert (entry.state, entry.reason) == (State.LIVE, "")
+    assert [one.kind for one in entry.events.all()] == ["kept"]
 
 
 def extensions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -201,7 +225,7 @@ def extensions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr("sessions_app.runs.cache_lifecycle.extend_cache", extend)
     monkeypatch.setattr("sessions_app.prompt.strategy.lifetime", lambda *_: 0.15)
-    monkeypatch.setattr("sessions_app.models.cache_queries.EXPIRY_MARGIN", timedelta())
+    monkeypatch.setattr("sessions_app.models.cache_states.EXPIRY_MARGIN", timedelta())
     return extended
 
 

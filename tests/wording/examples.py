@@ -127,6 +127,7 @@ PLANS = tuple(
     CachePlan(action, "", reason, tokens=900, minimum=1_024, seconds_left=90, refusal="limit=0")
     for action, reason in zip((*CacheAction, CacheAction.NONE, *CacheAction), PlanReason, strict=False)
 )
+PLANS += (CachePlan(CacheAction.HIT, "c/1", PlanReason.LIVE, is_kept=True),)
 ENTRIES = tuple((reason, "The provider's words.") for reason in EntryReason)
 
 STRATEGY = StrategyRecord(

@@ -77,6 +77,10 @@ def plan(context: RequestContext, layers: Layers, chosen: ChosenCaching) -> Stag
         facts = CacheEntry.facts(fingerprint, route=route, model=model, minimum=minimum, held=held)
     facts = replace(facts, lifetime=how.lifetime, is_waived=is_waived, is_ours=facts.name in chosen.named)
     decided = caching.plan_cache(static_tokens(layers), facts, timezone.now())
+    if decided.is_kept and not (facts.entry and CacheEntry.objects.keep(facts.entry)):
+        # Its deletion began meanwhile.
+        facts = replace(facts, name="", expires=None, entry=None, is_dropped=False, is_deleting=True)
+        decided = caching.plan_cache(static_tokens(layers), facts, timezone.now())
     if context.is_aside and decided.action is CacheAction.CREATE:
         decided = CachePlan(CacheAction.NONE, "", PlanReason.WAIVED)
     figures = CacheFigures(
