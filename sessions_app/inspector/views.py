@@ -23,6 +23,7 @@ from sessions_app.inspector.lookup import (
     run_or_404,
     session_or_404,
 )
+from sessions_app.inspector.part_costs import shown_parts
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.savings import shown_savings
 from sessions_app.inspector.signature_table import SignatureFilter, signature_table
@@ -78,8 +79,11 @@ def since(request: HttpRequest, public: UUID) -> HttpResponse:
 def savings(request: HttpRequest, public: UUID) -> HttpResponse:
     """What would have saved money: a page, or the part of it that the list of exchanges asks for."""
     session = session_or_404(request, public)
-    page = "savings_table" if "HX-Request" in request.headers else "savings"
+    is_part = "HX-Request" in request.headers
+    page = "savings_table" if is_part else "savings"
     context = {"session": session, "savings": shown_savings(session, timezone.now())}
+    if not is_part:
+        context["parts"] = shown_parts(session)
     response = render(request, f"inspector/{page}.html", context)
     patch_vary_headers(response, ["HX-Request"])
     return response

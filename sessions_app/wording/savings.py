@@ -98,6 +98,13 @@ NAMES = {"all": "{names}", "more": "{names} and {more:,} more"}
 
 AT_MOST = {"known": "≤\u00a0{cost}", "unknown": "unknown"}
 
+PARTS_OF = {
+    "none": "The provider has counted no prompt of this session that is still here.",
+    "one": "Of the one request that was counted.",
+    "all": "Of all {read:,} requests that were counted.",
+    "newest": "Of the newest {read:,} of {counted:,} requests that were counted.",
+}
+
 SUMS = {
     "lost": "All in all {cost}{tokens}.",
     "tokens": "; {tokens:,} tokens that had been cached were paid anew",
@@ -151,6 +158,17 @@ def missed_total(missed: Sequence[Saving]) -> str:
 def at_most(saving: Saving) -> str:
     """Its cost as an upper bound; unknown where a price is."""
     return AT_MOST["unknown" if saving.unpriced else "known"].format(cost=dollars(saving.usd))
+
+
+def parts_of(read: int, counted: int) -> str:
+    """Of which requests the costs of the parts are."""
+    key = "newest" if read < counted else ("none", "one")[read] if read < 2 else "all"
+    return PARTS_OF[key].format(read=read, counted=counted)
+
+
+def emulated() -> str:
+    """Of sums that nobody paid."""
+    return SUMS["emulated"]
 
 
 def others(causes: int, cost: str) -> str:

@@ -36,6 +36,9 @@ TITLES = {
 }
 """The same as a heading."""
 
+KINDS = {"turn": "Turns", "chunk": "History chunks"}
+"""All sources of one kind, as a heading."""
+
 SPANS = {"turns": "Turns {first} to {last}", "turns_without_numbers": "{count} turns"}
 
 PARTS = {"part": "part {part}", "turn_part": "turn {turn}, part {part}"}
@@ -54,6 +57,11 @@ def source_name(source: str, number: int = 0) -> str:
 
 def source_title(source: str, number: int = 0) -> str:
     return _filled(TITLES, source, number, source.partition(":")[0].capitalize())
+
+
+def part_title(part: str) -> str:
+    """The heading of a source, or of all sources of a kind of `KINDS`."""
+    return KINDS.get(part) or source_title(part)
 
 
 def turns_title(first: int, last: int, count: int) -> str:

@@ -289,7 +289,7 @@ def _sentences_of_breaks() -> Iterator[str]:
     for source in (*SOURCES, "panel:todos"):
         yield from (sources.source_title(source, number) for number in (0, 3))
     yield from (sources.turns_title(1, 3, 3), sources.turns_title(0, 3, 3))
-    yield from (sources.part_name(0), sources.part_name(0, 3))
+    yield from (sources.part_name(0), sources.part_name(0, 3), *map(sources.part_title, sources.KINDS))
 
 
 def _names_of_the_inspector() -> Iterator[str]:
@@ -363,3 +363,4 @@ def _sentences_of_savings() -> Iterator[str]:
     yield from (savings.others(causes, "$1.00") for causes in (1, 2))
     for known in (SAVINGS, (replace(SAVINGS[0], unpriced=1),)):
         yield from (savings.missed_total(known), savings.at_most(known[0]))
+    yield from (savings.parts_of(*read) for read in ((0, 0), (1, 1), (2, 2), (2, 9)))

@@ -1,0 +1,95 @@
+"""What each part of a session's prompts has cost, on the page of what would have saved money."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sessions_app.inspector import formatting
+from sessions_app.inspector.tabs.cache_tab import count_of
+from sessions_app.models import Exchange, Session, Source
+from sessions_app.prompt.part_costs import CountedRequest, PartCost, part_costs
+from sessions_app.prompt.prefix_diff import LedgerItem
+from sessions_app.prompt.pricing import Money, dollars
+from sessions_app.wording import costs
+from sessions_app.wording import savings as wording
+from sessions_app.wording.sources import part_title
+
+ITEMS_READ = 50_000
+"""Items of requests that are read for one page, the newest requests first."""
+
+COLUMNS = ("manifest", "money", "prompt_tokens", "cached_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """A row, formatted."""
+
+    name: str
+    layer: str
+    requests: int
+    cached: int
+    new: int
+    cost: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownParts:
+    """`told` says of which requests the rows are, `remark` that nothing of it was paid; empty otherwise."""
+
+    rows: Sequence[ShownPart]
+    told: str
+    remark: str
+
+
+def shown_parts(session: Session) -> ShownParts:
+    """Three queries; no rows where the provider counted nothing, or the payloads were purged."""
+    counted = Exchange.objects.filter(session=session, prompt_tokens__isnull=False).exclude(manifest={})
+    read = list(_newest(counted.order_by("-number").only(*COLUMNS).iterator()))
+    known = _sources({entry[0] for one in read for entry in _listed(one)})
+    parts = part_costs(_counted(one, known) for one in read)
+    is_emulated = bool(parts) and not any(part.paid or part.unpriced for part in parts)
+    return ShownParts(
+        [_shown(part, is_emulated=is_emulated) for part in parts],
+        wording.parts_of(len(read), counted.count()),
+        wording.emulated() if is_emulated else "",
+    )
+
+
+def _newest(exchanges: Iterator[Exchange]) -> Iterator[Exchange]:
+    items = 0
+    for exchange in exchanges:
+        items += len(_listed(exchange))
+        yield exchange
+        if items >= ITEMS_READ:
+            return
+
+
+def _listed(exchange: Exchange) -> list[list[Any]]:
+    listed: list[list[Any]] = exchange.manifest.get("entries", [])
+    return listed
+
+
+def _sources(keys: set[int]) -> Mapping[int, tuple[str, int]]:
+    """Name and tokens by key."""
+    rows = Source.objects.filter(pk__in=keys).values_list("pk", "name", "tokens")
+    return {pk: (name, tokens) for pk, name, tokens in rows}
+
+
+def _counted(exchange: Exchange, known: Mapping[int, tuple[str, int]]) -> CountedRequest:
+    money = Money.restored(exchange.money)
+    items = [
+        LedgerItem(layer, known[key][0], key, known[key][1], lead is None)
+        for key, layer, lead, *_ in _listed(exchange)
+    ]
+    count = count_of(exchange, money)
+    assert count is not None
+    return CountedRequest(items, count, money)
+
+
+def _shown(part: PartCost, *, is_emulated: bool) -> ShownPart:
+    """`is_emulated`: all parts are, so that each needs not say so."""
+    name = formatting.visible(part_title(part.source))
+    told = costs.spent_by_source(costs.Spent(part.paid, part.unpriced), costs.Spent(part.emulated))
+    if is_emulated:
+        told = dollars(part.emulated)
+    return ShownPart(name, part.layer, part.requests, part.cached, part.new, told)

@@ -1,0 +1,81 @@
+"""What each part of a session's prompts has cost, on the page of what would have saved money."""
+
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from sessions_app.inspector import part_costs
+from sessions_app.models import Exchange, Session
+from sessions_app.prompt.pricing import Money, MoneySource, PriceTerm, TermKind
+from sessions_app.wording.savings import PARTS_OF, SUMS
+from tests.factories import make_history
+
+RATES = {TermKind.NEW: Decimal("0.5"), TermKind.CACHED: Decimal("0.05")}
+TOKENS = {TermKind.NEW: 180, TermKind.CACHED: 1_024}
+"""Of each prompt of the factory: 1,204 tokens."""
+
+PROMPT = sum((TOKENS[kind] * RATES[kind] for kind in RATES), Decimal(0)) / 1_000_000
+
+
+def pay(*exchanges: Exchange, source: MoneySource = MoneySource.PROVIDER) -> None:
+    terms = tuple(PriceTerm(kind, TOKENS[kind], RATES[kind]) for kind in RATES)
+    money = Money((*terms, PriceTerm(TermKind.OUTPUT, 96, Decimal(3))), source=source)
+    for exchange in exchanges:
+        exchange.money = money.stored()
+        exchange.save(update_fields=["money"])
+
+
+def page(client: Client, session: Session) -> str:
+    return client.get(reverse("session-savings", args=[session.public])).content.decode()
+
+
+def test_every_part_has_a_row_and_the_rows_sum_up_to_the_prompts(client: Client, session: Session) -> None:
+    pay(*make_history(session, 3))
+    shown = part_costs.shown_parts(session)
+    named = {row.name for row in shown.rows}
+    assert named >= {"Static template", "Turns", "Panel “todos”", "Tool declarations"}
+    assert sum(row.cached for row in shown.rows) == 3 * TOKENS[TermKind.CACHED]
+    assert sum(row.new for row in shown.rows) == 3 * TOKENS[TermKind.NEW]
+    costs = [Decimal(row.cost.removeprefix("$")) for row in shown.rows]
+    assert sum(costs) == pytest.approx(3 * PROMPT, rel=Decimal("0.05"))
+    assert shown.told == PARTS_OF["all"].format(read=3) and shown.told in page(client, session)
+
+
+def test_what_has_no_price_is_a_bound_and_the_emulators_money_is_named(session: Session) -> None:
+    first, second, _ = make_history(session, 3)
+    pay(first)
+    pay(second, source=MoneySource.EMULATOR)
+    (turns,) = (row for row in part_costs.shown_parts(session).rows if row.layer == "trigger")
+    assert (turns.name, turns.requests) == ("Turns", 3)
+    assert turns.cost.startswith("≥") and "would have cost" in turns.cost
+
+
+def test_what_only_the_emulator_counted_says_so_once(client: Client, session: Session) -> None:
+    pay(*make_history(session, 2), source=MoneySource.EMULATOR)
+    shown = part_costs.shown_parts(session)
+    assert shown.remark == SUMS["emulated"] and shown.remark in page(client, session)
+    assert all(row.cost.startswith("$") for row in shown.rows)
+
+
+def test_the_newest_requests_are_read_and_it_says_how_many(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_history(session, 4)
+    monkeypatch.setattr(part_costs, "ITEMS_READ", 15)
+    shown = part_costs.shown_parts(session)
+    assert shown.told == PARTS_OF["newest"].format(read=2, counted=4)
+
+
+def test_nothing_counted_is_said(client: Client, session: Session) -> None:
+    assert PARTS_OF["none"] in page(client, session)
+
+
+def test_a_long_session_takes_no_more_queries(
+    session: Session, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    make_history(session, 6)
+    with django_assert_num_queries(3):
+        part_costs.shown_parts(session)

@@ -1,0 +1,61 @@
+"""What each part of the prompts has cost."""
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.prompt.billing import PromptCount
+from sessions_app.prompt.part_costs import CountedRequest, PartCost, part_costs
+from sessions_app.prompt.prefix_diff import LedgerItem
+from sessions_app.prompt.pricing import MILLION, Money, MoneySource, PriceTerm, TermKind
+
+NEW, CACHED = Decimal(2), Decimal("0.2")
+NAMES = ("template:static", "chunk:1", "chunk:2", "panel:todos", "turn:a", "turn:b", "turn:c")
+
+
+def paid(new: int, cached: int, source: MoneySource = MoneySource.PROVIDER) -> Money:
+    terms = (PriceTerm(TermKind.NEW, new, NEW), PriceTerm(TermKind.CACHED, cached, CACHED))
+    return Money((*terms, PriceTerm(TermKind.OUTPUT, 50, Decimal(9))), source=source)
+
+
+def request(weights: dict[str, int], new: int, cached: int, money: Money | None) -> CountedRequest:
+    items = [LedgerItem("any", name, name, tokens) for name, tokens in weights.items()]
+    return CountedRequest(items, PromptCount(new + cached, cached), money)
+
+
+requests = st.builds(
+    lambda weights, new, cached: request(weights, new, cached, paid(new, cached)),
+    st.dictionaries(st.sampled_from(NAMES), st.integers(0, 900), min_size=1),
+    st.integers(0, 9_000),
+    st.integers(0, 9_000),
+)
+
+
+@given(st.lists(requests, max_size=6))
+def test_the_parts_sum_up_to_what_was_counted_and_paid_for_prompts(
+    sent: list[CountedRequest],
+) -> None:
+    parts = part_costs(sent)
+    counts = [one.count for one in sent]
+    assert sum(part.cached for part in parts) == sum(one.cached for one in counts)
+    assert sum(part.new for part in parts) == sum(one.prompt - one.cached for one in counts)
+    expected = sum((one.prompt - one.cached) * NEW + one.cached * CACHED for one in counts) / MILLION
+    assert sum((part.paid for part in parts), Decimal(0)) == expected
+    assert [part.paid for part in parts] == sorted((part.paid for part in parts), reverse=True)
+
+
+def test_turns_are_one_part_and_so_are_chunks_but_each_panel_is_its_own() -> None:
+    weights = dict.fromkeys(("chunk:1", "chunk:2", "panel:todos", "panel:notes", "turn:a", "turn:b"), 100)
+    (first, second) = (request(weights, 600, 0, paid(600, 0)) for _ in range(2))
+    found = {part.source: part for part in part_costs([first, second])}
+    assert set(found) == {"chunk", "panel:todos", "panel:notes", "turn"}
+    assert (found["turn"].requests, found["turn"].new, found["panel:todos"].new) == (2, 400, 200)
+
+
+def test_money_of_the_emulator_and_what_has_no_price_stand_apart() -> None:
+    todos = {"panel:todos": 10}
+    emulated = request(todos, 100, 0, paid(100, 0, MoneySource.EMULATOR))
+    (part,) = part_costs([request(todos, 100, 0, paid(100, 0)), emulated, request(todos, 100, 0, None)])
+    usd = 100 * NEW / MILLION
+    assert part == PartCost("any", "panel:todos", 3, 0, 300, paid=usd, emulated=usd, unpriced=1)
