@@ -52,7 +52,7 @@ def provider() -> Refusing:
 @pytest.fixture
 def session(session: Session) -> Session:
     session.settings = {"cache_mode": "explicit", "tools": ["get_time"]}
-    session.purpose = "Try everything, and then again. " * 95
+    session.purpose = "Try everything, and then again. " * 92
     session.save()
     return session
 

@@ -12,6 +12,7 @@ from sessions_app.prompt.caching import EntryReason, PlanReason, VerdictCode
 from sessions_app.prompt.rollover import thresholds_for
 from sessions_app.prompt.static_change import RolledHistory, StaticChange
 from sessions_app.prompt.verdict import VerdictReason
+from sessions_app.runs.cache_janitor import apply_requested_changes
 from tests.runs.scripted_session import LONG, MODEL, SHORT, ScriptedSession
 
 OTHER_MODEL = "gemini-2.5-flash"
@@ -146,8 +147,14 @@ def test_what_we_let_go_of_is_our_doing(begin: Any, reason: EntryReason) -> None
     assert verdict.code is VerdictCode.OUR_DROP
     assert verdict.fate is not None and verdict.fate.reason is reason
     plan = played.newest().cache_plan
-    assert plan is not None and plan.reason is PlanReason.AGAIN
+    is_left = reason is EntryReason.ADMIN
+    assert plan is not None and plan.reason is (PlanReason.DELETING if is_left else PlanReason.AGAIN)
     played.agree()
+
+
+def delete_what_was_left(played: Any) -> None:
+    """As the janitor does within seconds."""
+    played.process.call(apply_requested_changes(played.process.runner.gateway))
 
 
 def test_back_to_a_model_the_cache_that_we_replaced_is_the_reason(begin: Any) -> None:
@@ -156,6 +163,7 @@ def test_back_to_a_model_the_cache_that_we_replaced_is_the_reason(begin: Any) ->
         played.say()
     played.change(model=OTHER_MODEL)
     assert played.say().reason is VerdictReason.OTHER_MODEL
+    delete_what_was_left(played)
     played.change(model=MODEL)
     verdict = played.say()
     assert verdict.code is VerdictCode.OUR_DROP
@@ -170,10 +178,26 @@ def test_back_to_a_model_long_after_another_its_own_last_request_is_compared(beg
     played.change(model=OTHER_MODEL)
     for _ in range(2):
         played.say()
+    delete_what_was_left(played)
     played.change(model=MODEL)
     verdict = played.say()
     assert verdict.code is VerdictCode.OUR_DROP and verdict.again is not None
     assert verdict.again.number == 2
+    played.agree()
+
+
+def test_back_to_a_model_soon_its_cache_is_kept_and_named(begin: Any) -> None:
+    played = begin()
+    for _ in range(2):
+        played.say()
+    played.change(model=OTHER_MODEL)
+    played.say()
+    played.change(model=MODEL)
+    assert played.say().reason is VerdictReason.NAMED
+    assert played.newest().cache_plan.is_kept
+    assert kinds().count(Kind.KEPT) == 1 and kinds().count(Kind.MADE) == 2
+    delete_what_was_left(played)
+    assert played.say().reason is VerdictReason.NAMED
     played.agree()
 
 
