@@ -7,6 +7,7 @@ from typing import Any, Self
 from django.apps.registry import Apps
 from django.apps.registry import apps as installed_apps
 from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
@@ -42,27 +43,25 @@ class PriceQuerySet(models.QuerySet["Price"]):
         return super().update(**changes)
 
 
+def _dollars(**options: Any) -> Any:
+    return models.DecimalField(max_digits=12, decimal_places=6, validators=[MinValueValidator(0)], **options)
+
+
 class Price(models.Model):
     """US dollars per million tokens of one model, from one day on; old exchanges keep theirs."""
 
     model = models.CharField(max_length=80)
     valid_from = models.DateField()
-    input = models.DecimalField(max_digits=12, decimal_places=6)
-    cached = models.DecimalField(max_digits=12, decimal_places=6)
-    output = models.DecimalField(max_digits=12, decimal_places=6, help_text="Thoughts included.")
+    input = _dollars()
+    cached = _dollars()
+    output = _dollars(help_text="Thoughts included.")
     above = models.PositiveIntegerField(
         null=True, blank=True, help_text="Prompt tokens above which the second tier holds."
     )
-    input_above = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
-    cached_above = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
-    output_above = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
-    storage = models.DecimalField(
-        max_digits=12,
-        decimal_places=6,
-        null=True,
-        blank=True,
-        help_text="Per million tokens and hour; null: unknown.",
-    )
+    input_above = _dollars(null=True, blank=True)
+    cached_above = _dollars(null=True, blank=True)
+    output_above = _dollars(null=True, blank=True)
+    storage = _dollars(null=True, blank=True, help_text="Per million tokens and hour; null: unknown.")
     source = models.CharField(max_length=200, blank=True)
 
     objects = PriceQuerySet.as_manager()
