@@ -14,6 +14,7 @@ from sessions_app.models import Allowance
 from sessions_app.prompt.pricing import dollars
 from sessions_app.runs.budgets import Spender
 from sessions_app.wording import costs
+from sessions_app.wording.allowances import budget_of_person
 
 AMOUNTS = ("usd_per_day", "usd_per_month")
 COUNTING = ("warn_percent", "counts_emulator")
@@ -63,7 +64,7 @@ def budgets_table(person: User) -> SafeString:
     """A line for each budget that applies to the person: what is spent, reserved and allowed."""
     lines = (
         (
-            costs.budget_name(budget),
+            budget_of_person(budget),
             costs.budget_spent(budget),
             f", {dollars(budget.held)} reserved" if budget.held else "",
             dollars(budget.limit),
