@@ -43,8 +43,7 @@ class PriceQuerySet(models.QuerySet["Price"]):
         return super().update(**changes)
 
 
-def _dollars(**options: Any) -> Any:
-    return models.DecimalField(max_digits=12, decimal_places=6, validators=[MinValueValidator(0)], **options)
+_NOT_NEGATIVE = [MinValueValidator(0)]
 
 
 class Price(models.Model):
@@ -52,16 +51,31 @@ class Price(models.Model):
 
     model = models.CharField(max_length=80)
     valid_from = models.DateField()
-    input = _dollars()
-    cached = _dollars()
-    output = _dollars(help_text="Thoughts included.")
+    input = models.DecimalField(max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE)
+    cached = models.DecimalField(max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE)
+    output = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE, help_text="Thoughts included."
+    )
     above = models.PositiveIntegerField(
         null=True, blank=True, help_text="Prompt tokens above which the second tier holds."
     )
-    input_above = _dollars(null=True, blank=True)
-    cached_above = _dollars(null=True, blank=True)
-    output_above = _dollars(null=True, blank=True)
-    storage = _dollars(null=True, blank=True, help_text="Per million tokens and hour; null: unknown.")
+    input_above = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE, null=True, blank=True
+    )
+    cached_above = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE, null=True, blank=True
+    )
+    output_above = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE, null=True, blank=True
+    )
+    storage = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        validators=_NOT_NEGATIVE,
+        null=True,
+        blank=True,
+        help_text="Per million tokens and hour; null: unknown.",
+    )
     source = models.CharField(max_length=200, blank=True)
 
     objects = PriceQuerySet.as_manager()
