@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, Group, Permission, User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.contrib.contenttypes.models import ContentType
 from django.db import models
 from django.db.models import Model
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
@@ -162,7 +163,11 @@ def _rights_changed(
 
 
 def _name(right: Model) -> str:
-    return right.codename if isinstance(right, Permission) else str(right)
+    if not isinstance(right, Permission):
+        return str(right)
+    # Not the codename alone: two apps may have the same.
+    kind = ContentType.objects.get_for_id(right.content_type_id)
+    return f"{kind.app_label}.{right.codename}"
 
 
 def _signed_in(sender: Any, request: HttpRequest | None, user: User, **_: Any) -> None:

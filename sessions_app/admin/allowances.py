@@ -11,12 +11,17 @@ from django.utils.safestring import SafeString
 from sessions_app.admin.base import FilteredAdmin
 from sessions_app.admin.limits import StackedInline
 from sessions_app.models import Allowance
-from sessions_app.prompt.pricing import dollars
+from sessions_app.prompt.pricing import BudgetScope, dollars
 from sessions_app.runs.budgets import Spender
 from sessions_app.wording import costs
 
 AMOUNTS = ("usd_per_day", "usd_per_month")
 COUNTING = ("warn_percent", "counts_emulator")
+OF_PERSON = {
+    BudgetScope.TODAY: "The person’s budget for today",
+    BudgetScope.THIS_MONTH: "The person’s budget for this month",
+}
+"""Names of budgets that call their person “you” elsewhere."""
 
 
 class AllowanceInline(StackedInline):
@@ -63,7 +68,7 @@ def budgets_table(person: User) -> SafeString:
     """A line for each budget that applies to the person: what is spent, reserved and allowed."""
     lines = (
         (
-            costs.budget_name(budget),
+            OF_PERSON.get(budget.scope) or costs.budget_name(budget),
             costs.budget_spent(budget),
             f", {dollars(budget.held)} reserved" if budget.held else "",
             dollars(budget.limit),

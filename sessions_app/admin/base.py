@@ -1,6 +1,7 @@
 """Base classes of the admin."""
 
 from collections.abc import Iterable
+from datetime import MAXYEAR, MINYEAR
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -32,6 +33,9 @@ FILTER_LOOKUPS = frozenset(
 )
 """The lookups of Django's own filters and of its date hierarchy."""
 
+
+YEARS = frozenset(map(str, range(MINYEAR + 1, MAXYEAR)))
+"""Those of which every time zone has each day."""
 
 LOGGED = 100
 """Entries of the audit log on the page of a row's history."""
@@ -84,6 +88,9 @@ class FilteredAdmin(ModelAdmin):
         return super().response_action(request, queryset, *where, **more)
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Django computes the dates of a year without asking whether there is one."""
+        if lookup.endswith("__year") and str(value) not in YEARS:
+            return False
         names = {_parameter_of(each) for each in self.get_list_filter(request)} | {self.date_hierarchy}
         return any(
             lookup == name or lookup.removeprefix(f"{name}__") in FILTER_LOOKUPS for name in names if name

@@ -96,8 +96,14 @@ class CacheEntryAdmin(RecordAdmin):
     @admin.action(description="Extend at the provider by an hour from now", permissions=["manage"])
     def extend_at_provider(self, request: HttpRequest, chosen: "QuerySet[CacheEntry]") -> None:
         until = timezone.now() + EXTENSION
-        count = CacheEntry.objects.ours().live().filter(pk__in=_keys(chosen)).update(wanted_until=until)
-        self._report(request, count, "prolonged")
+        alive = CacheEntry.objects.ours().live().filter(pk__in=_keys(chosen))
+        # To set the end of one that lives longer would shorten its life.
+        longer = alive.filter(expires_at__gte=until).count()
+        count = alive.exclude(expires_at__gte=until).update(wanted_until=until)
+        if longer:
+            self.message_user(request, f"Left as they are, since they live longer: {longer}.", messages.INFO)
+        if count or not longer:
+            self._report(request, count, "prolonged")
 
     @admin.action(description="Delete at the provider", permissions=["manage"])
     def delete_at_provider(self, request: HttpRequest, chosen: "QuerySet[CacheEntry]") -> None:

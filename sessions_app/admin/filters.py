@@ -1,5 +1,6 @@
 """Filters of long lists: their choices are known without a scan, and each is found by an index."""
 
+import re
 from typing import Any
 
 from django.contrib import admin
@@ -12,6 +13,9 @@ from sessions_app.admin.searching import of_people
 from sessions_app.context.model_lookup import model_names
 from sessions_app.errors import PipewebError
 from sessions_app.models.columns import ErrorKind
+
+KEY = re.compile("[0-9]{1,18}")
+"""What both databases can compare with a key."""
 
 PEOPLE = 100
 """That a filter offers, by name; others are found by the search."""
@@ -77,7 +81,7 @@ class OwnerFilter(ChosenFilter):
         if not chosen:
             return queryset
         # Not only who is offered: a page of a person leads here.
-        return self.chosen_of(queryset, chosen) if chosen.isdecimal() else queryset.none()
+        return self.chosen_of(queryset, chosen) if KEY.fullmatch(chosen) else queryset.none()
 
     def chosen_of(self, queryset: Any, chosen: str) -> Any:
         return queryset.filter(of_people(self.column, [int(chosen)]))

@@ -5,8 +5,9 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import label_for_field, lookup_field
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
@@ -25,7 +26,11 @@ class CsvMixin:
     def csv(self: Any, request: HttpRequest) -> StreamingHttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return exported(self, request, self.get_changelist_instance(request).queryset, "csv")
+        try:
+            rows = self.get_changelist_instance(request).queryset
+        except IncorrectLookupParameters as error:
+            raise BadRequest("This address names no filter of the list.") from error
+        return exported(self, request, rows, "csv")
 
 
 class _Echo:

@@ -8,12 +8,15 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.template.defaultfilters import filesizeformat
+from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.timezone import localtime
 
 from sessions_app.admin.base import FilteredAdmin
+from sessions_app.context.mcp_logs import KEPT, listing_log, person_logs
 from sessions_app.context.mcp_secrets import HEADER, VARIABLE, keep_secrets, secrets_of, shown
-from sessions_app.context.mcp_servers import stderr_of
 from sessions_app.log_codes import LoggedAction
 from sessions_app.mcp_codes import ServerTransport
 from sessions_app.models import McpServer, McpTool
@@ -31,6 +34,10 @@ else:
 
 SECRETS_LIMIT = 20_000
 ARGUMENTS_LIMIT = 10_000
+PEOPLE_STDERR = (
+    "What is in them is not shown, since it may be what people wrote: the files lie in the data folder for "
+    f"{KEPT.days} days after they were written last."
+)
 
 
 class McpServerForm(ModelForm):
@@ -141,7 +148,7 @@ class McpServerAdmin(FilteredAdmin):
     search_fields = ("name", "title")
     search_help_text = "Name or title"
     filter_horizontal = ("groups", "people")
-    readonly_fields = ("kept_secrets", "state", "left_out", "stderr", "listed_at")
+    readonly_fields = ("kept_secrets", "state", "left_out", "listing_stderr", "people_stderr", "listed_at")
     fieldsets = (
         (None, {"fields": (("name", "title"), ("transport", "is_on"), "approval")}),
         ("A program (stdio)", {"fields": ("command", "arguments")}),
@@ -149,7 +156,7 @@ class McpServerAdmin(FilteredAdmin):
         ("Secrets", {"fields": ("kept_secrets", "secrets")}),
         ("Who may use it", {"fields": ("for_everybody", "groups", "people")}),
         ("Seconds", {"fields": (("start_seconds", "list_seconds", "call_seconds", "idle_seconds"),)}),
-        ("How it is", {"fields": (("listed_at", "state"), "left_out", "stderr")}),
+        ("How it is", {"fields": (("listed_at", "state"), "left_out", "listing_stderr", "people_stderr")}),
     )
     actions = ("list_tools",)
 
@@ -197,8 +204,18 @@ class McpServerAdmin(FilteredAdmin):
         lines = ((listing_loss(code, count),) for code, count in server.losses)
         return format_html_join("", "<div>{}</div>", lines) or "Nothing."
 
-    @admin.display(description="what it wrote to stderr")
-    def stderr(self, server: McpServer) -> SafeString | str:
-        logs = stderr_of(server) if server.pk else []
-        shown_logs = (format_html("<div>{}</div><pre>{}</pre>", who, text) for who, text in logs)
-        return format_html_join("", "{}", ((one,) for one in shown_logs)) or "Nothing."
+    @admin.display(description="stderr when the tools were listed")
+    def listing_stderr(self, server: McpServer) -> SafeString | str:
+        text = listing_log(server) if server.pk else ""
+        return format_html("<pre>{}</pre>", text) if text else "Nothing."
+
+    @admin.display(description="stderr while people called")
+    def people_stderr(self, server: McpServer) -> SafeString | str:
+        """Whose logs there are, not their text: a server may log what it is asked."""
+        logs = person_logs(server) if server.pk else []
+        lines = (
+            (log.username, filesizeformat(log.size), date_format(localtime(log.written_at), "j M Y, H:i:s"))
+            for log in logs
+        )
+        found = format_html_join("", "<div>{}: {}, written last at {}</div>", lines)
+        return format_html("{}<div>{}</div>", found, PEOPLE_STDERR) if found else "Nothing."

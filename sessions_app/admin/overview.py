@@ -106,7 +106,9 @@ def recent_refusals(now: datetime) -> int:
     since = recent.values_list("pk", flat=True).first()
     if since is None:
         return 0
-    return ExchangeAttempt.objects.filter(exchange__gte=since, status=429).count()
+    # The key only bounds what is read: exchanges of an imported file have later keys and earlier times.
+    refused = ExchangeAttempt.objects.filter(exchange__gte=since, status=429)
+    return refused.filter(exchange__started_at__gt=now - RECENT).count()
 
 
 def runs_now() -> QuerySet[Run]:

@@ -1,12 +1,12 @@
 """Sessions and turns: sizes and counts, and erasing a session."""
 
 from collections.abc import Callable, Iterable
-from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import Count, IntegerField, Model, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from sessions_app.admin.base import RecordAdmin, SessionPartAdmin, percent, short
@@ -28,9 +28,15 @@ from sessions_app.models import (
     Turn,
 )
 from sessions_app.models.content_grant import may_read_content
+from sessions_app.retention_codes import RetentionRule
 
 Deleted = tuple[list[Any], dict[str, int], set[str], list[str]]
 """What ModelAdmin.get_deleted_objects returns: rows, counts by model, missing permissions, protected rows."""
+
+_TOKENS = Sum(
+    Coalesce("prompt_tokens", 0) + Coalesce("output_tokens", 0) + Coalesce("thought_tokens", 0),
+    output_field=IntegerField(),
+)
 
 PARTS: dict[str, Callable[[Iterable[Session]], QuerySet[Any]]] = {
     "turns": lambda sessions: Turn.objects.filter(session__in=sessions),
@@ -108,7 +114,7 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
             turn_count=_total(Turn.objects.filter(session=OuterRef("pk")).order_by(), Count("pk")),
             prompt_sum=_total(exchanges, Sum("prompt_tokens")),
             cached_sum=_total(exchanges, Sum("cached_tokens")),
-            output_sum=_total(exchanges, Sum("output_tokens")),
+            token_sum=_total(exchanges, _TOKENS),
             failed_with=Subquery(failed.annotate(word=KeyTextTransform("kind", "error")).values("word")[:1]),
         )
 
@@ -134,9 +140,9 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
     def requests(self, session: Any) -> int:
         return int(session.exchange_count)
 
-    @admin.display(ordering="prompt_sum")
+    @admin.display(ordering="token_sum")
     def tokens(self, session: Any) -> str:
-        return f"{(session.prompt_sum or 0) + (session.output_sum or 0):,}"
+        return f"{session.token_sum or 0:,}"
 
     @admin.display
     def cached(self, session: Any) -> str:
@@ -155,7 +161,8 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
         """Of what is in the trash, by the rules of today; the round of each hour does it."""
         if session.deleted_at is None:
             return "–"
-        return f"{session.deleted_at + timedelta(days=RetentionRules.current().trash_days):%d %b %Y}"
+        age = RetentionRules.current().age_of(RetentionRule.TRASH_DAYS)
+        return "never" if age is None else f"{session.deleted_at + age:%d %b %Y}"
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Deleted:
         """Counts instead of a list: collecting the cascades would load all rows of the sessions."""

@@ -57,8 +57,17 @@ def is_in_use() -> bool:
     """Whether the database of this installation has tables."""
     if connection.vendor == "sqlite":
         path = sqlite_path()
-        return path.exists() and path.stat().st_size > 0
+        return path.exists() and _has_tables(path)
     return bool(connection.introspection.table_names())
+
+
+def _has_tables(path: Path) -> bool:
+    """Also of a file that cannot be read: what is in it is not known."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            return database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is not None
+    except sqlite3.Error:
+        return True
 
 
 def replace_database(copy: Path, aside: Path) -> str:

@@ -1,14 +1,13 @@
-"""MCP servers of this installation as connections need them, and what they wrote to stderr."""
+"""MCP servers of this installation as connections need them."""
 
 import os
-from pathlib import Path
 
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db.models.signals import m2m_changed, post_delete
 from django.dispatch import receiver
 
-from sessions_app.context.mcp_secrets import keep_secrets, masked, secrets_of
+from sessions_app.context.mcp_logs import delete_logs_of_server, log_path
+from sessions_app.context.mcp_secrets import keep_secrets, secrets_of
 from sessions_app.context.model_lookup import TimedCache
 from sessions_app.context.outbound import provider_transport
 from sessions_app.errors import McpServerFailed
@@ -17,14 +16,6 @@ from sessions_app.mcp.spec import ServerSpec
 from sessions_app.mcp_codes import ServerProblem, ServerTransport
 from sessions_app.models import McpServer, McpTool
 from sessions_app.prompt.wire import dumps
-
-LOGS = "mcp_logs"
-"""In the data folder: the end of what each process wrote to stderr."""
-
-LOG_LIMIT = 8_000
-"""Characters of it on a page."""
-
-LOGS_SHOWN = 10
 
 _any: TimedCache[bool] = TimedCache(McpServer)
 
@@ -57,7 +48,7 @@ def spec_of(server: McpServer, person: int) -> ServerSpec:
         list_seconds=server.list_seconds,
         call_seconds=server.call_seconds,
         idle_seconds=server.idle_seconds,
-        stderr=_log(server, person, str(os.getpid())) if is_process else None,
+        stderr=log_path(server, person) if is_process else None,
         network=provider_transport,
     )
 
@@ -76,31 +67,10 @@ def note_failure(public: str, failure: McpServerFailed) -> None:
         server.note_problem({"code": failure.reason.value, "figures": failure.figures})
 
 
-def stderr_of(server: McpServer) -> list[tuple[str, str]]:
-    """By person, newest first: the end of what their process wrote, without the secrets."""
-    logs = sorted(_logs(server), key=lambda path: path.stat().st_mtime, reverse=True)
-    people = {path: int(path.name.split(".")[1]) for path in logs[:LOGS_SHOWN]}
-    names = dict(User.objects.filter(pk__in=people.values()).values_list("pk", "username"))
-    secrets = secrets_of(server)
-    found = []
-    for path, person in people.items():
-        text = path.read_bytes().decode(errors="replace")[-LOG_LIMIT:]
-        if text.strip():
-            found.append((names.get(person, "administrator"), masked(text, secrets)))
-    return found
-
-
-def forget_person(user_id: int) -> None:
-    """What servers wrote for a person who is erased."""
-    for path in _folder().glob(f"*.{user_id}.*.log"):
-        path.unlink(missing_ok=True)
-
-
 @receiver(post_delete, sender=McpServer)
 def _forget_server(instance: McpServer, **_: object) -> None:
     keep_secrets(instance, {})
-    for path in _logs(instance):
-        path.unlink(missing_ok=True)
+    delete_logs_of_server(instance)
 
 
 def _row(tool: ListedTool) -> McpTool:
@@ -112,18 +82,6 @@ def _row(tool: ListedTool) -> McpTool:
         losses=[list(loss) for loss in tool.losses],
         sha256=tool.sha256,
     )
-
-
-def _folder() -> Path:
-    return Path(settings.PIPEWEB_DATA) / LOGS
-
-
-def _log(server: McpServer, person: int, process: str) -> Path:
-    return _folder() / f"{server.public}.{person}.{process}.log"
-
-
-def _logs(server: McpServer) -> list[Path]:
-    return list(_folder().glob(f"{server.public}.*.log"))
 
 
 for _through in (McpServer.groups.through, McpServer.people.through):

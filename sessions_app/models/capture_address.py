@@ -24,6 +24,9 @@ TOKEN_BYTES = 16
 LIFETIME = timedelta(days=90)
 """Of an address whose owner names no other time."""
 
+LONGEST_DAYS = 36_500
+"""Of an address that ends."""
+
 LIVING = 20
 """Addresses that one person may have at a time."""
 

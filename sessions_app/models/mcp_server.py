@@ -24,6 +24,12 @@ FUNCTION_LIMIT = 64
 
 TOOL_NAME_LIMIT = 200
 
+APPROVALS = [
+    (Approval.ALWAYS.value, "allowed without asking"),
+    (Approval.ASK.value, "ask the person"),
+    (Approval.NEVER.value, "never call it"),
+]
+
 KEPT = timedelta(days=1)
 """For which tools that are no longer listed are kept: a run that waits for a person goes on with its own."""
 
@@ -58,9 +64,9 @@ class McpServer(models.Model):
     people = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="mcp_servers")
     approval = models.CharField(
         max_length=8,
-        choices=[(one.value, one.value) for one in Approval],
+        choices=APPROVALS,
         default=Approval.ASK.value,
-        help_text="Whether a person is asked before a call, where the tool below says nothing else.",
+        help_text="Of each call, where the tool below says nothing else.",
     )
     start_seconds = _seconds(20, 300, "For its start.")
     list_seconds = _seconds(20, 300, "For the list of its tools.")
@@ -137,9 +143,7 @@ class McpTool(models.Model):
     declaration = models.TextField(help_text="The functionDeclaration that is sent, as JSON.")
     losses = models.JSONField(default=list, help_text="What of its schema was left out: [code, place].")
     sha256 = models.CharField(max_length=64, help_text="Of what the server listed.")
-    approval = models.CharField(
-        max_length=8, blank=True, choices=[(one.value, one.value) for one in Approval]
-    )
+    approval = models.CharField(max_length=8, blank=True, choices=[("", "as the server"), *APPROVALS])
     is_listed = models.BooleanField(default=True)
     changed_at = models.DateTimeField(default=timezone.now)
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 from django.apps.registry import Apps
 from django.apps.registry import apps as installed_apps
 from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
@@ -42,23 +43,35 @@ class PriceQuerySet(models.QuerySet["Price"]):
         return super().update(**changes)
 
 
+_NOT_NEGATIVE = [MinValueValidator(0)]
+
+
 class Price(models.Model):
     """US dollars per million tokens of one model, from one day on; old exchanges keep theirs."""
 
     model = models.CharField(max_length=80)
     valid_from = models.DateField()
-    input = models.DecimalField(max_digits=12, decimal_places=6)
-    cached = models.DecimalField(max_digits=12, decimal_places=6)
-    output = models.DecimalField(max_digits=12, decimal_places=6, help_text="Thoughts included.")
+    input = models.DecimalField(max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE)
+    cached = models.DecimalField(max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE)
+    output = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE, help_text="Thoughts included."
+    )
     above = models.PositiveIntegerField(
         null=True, blank=True, help_text="Prompt tokens above which the second tier holds."
     )
-    input_above = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
-    cached_above = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
-    output_above = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    input_above = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE, null=True, blank=True
+    )
+    cached_above = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE, null=True, blank=True
+    )
+    output_above = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=_NOT_NEGATIVE, null=True, blank=True
+    )
     storage = models.DecimalField(
         max_digits=12,
         decimal_places=6,
+        validators=_NOT_NEGATIVE,
         null=True,
         blank=True,
         help_text="Per million tokens and hour; null: unknown.",

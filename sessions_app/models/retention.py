@@ -3,11 +3,14 @@
 from datetime import timedelta
 
 from django.core.exceptions import ValidationError
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 TRASH_DAYS = 30
 """Days after which a deleted session is erased where no rule says otherwise."""
+
+LONGEST_DAYS = 36_500
+"""A rule for longer takes nothing: no such moment may be computed."""
 
 
 class RetentionRules(models.Model):
@@ -20,7 +23,7 @@ class RetentionRules(models.Model):
     payload_days = models.PositiveIntegerField(
         null=True,
         blank=True,
-        validators=[MinValueValidator(1)],
+        validators=[MinValueValidator(1), MaxValueValidator(LONGEST_DAYS)],
         help_text="Payloads go so many days after the last use of their session.",
     )
     payload_mb = models.PositiveIntegerField(
@@ -32,7 +35,7 @@ class RetentionRules(models.Model):
     session_days = models.PositiveIntegerField(
         null=True,
         blank=True,
-        validators=[MinValueValidator(1)],
+        validators=[MinValueValidator(1), MaxValueValidator(LONGEST_DAYS)],
         help_text="Whole sessions are erased so many days after their last use.",
     )
     session_mb = models.PositiveIntegerField(
@@ -42,7 +45,9 @@ class RetentionRules(models.Model):
         help_text="Above it, the sessions that were used longest ago are erased.",
     )
     trash_days = models.PositiveIntegerField(
-        default=TRASH_DAYS, help_text="Deleted sessions are erased after so many days."
+        default=TRASH_DAYS,
+        validators=[MaxValueValidator(LONGEST_DAYS)],
+        help_text="Deleted sessions are erased after so many days.",
     )
 
     class Meta:
@@ -61,8 +66,9 @@ class RetentionRules(models.Model):
             raise ValidationError("There are rules already: change that row.")
 
     def age_of(self, field: str) -> timedelta | None:
+        """None where nothing goes for its age. Rows of earlier versions may have any number of days."""
         days: int | None = getattr(self, field)
-        return None if days is None else timedelta(days=days)
+        return None if days is None or days > LONGEST_DAYS else timedelta(days=days)
 
 
 class RetentionReport(models.Model):

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from django.apps.registry import Apps
 from django.apps.registry import apps as installed_apps
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Exists, OuterRef
 
@@ -44,7 +45,9 @@ class SearchPrice(models.Model):
 
     model = models.CharField(max_length=80)
     valid_from = models.DateField()
-    usd = models.DecimalField(max_digits=12, decimal_places=6, help_text="Per thousand.")
+    usd = models.DecimalField(
+        max_digits=12, decimal_places=6, validators=[MinValueValidator(0)], help_text="Per thousand."
+    )
     per = models.CharField(max_length=8, choices=Per)
     source = models.CharField(max_length=200, blank=True)
 

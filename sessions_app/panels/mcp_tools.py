@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from sessions_app.context.mcp_logs import LISTING
 from sessions_app.context.mcp_servers import any_servers, note_failure, spec_of, store_listing
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import McpServerFailed, ToolError
@@ -136,7 +137,7 @@ def list_now(server: McpServer) -> McpServerFailed | None:
         found.append(listing)
 
     try:
-        asyncio.run(list_once(spec_of(server, 0), take))
+        asyncio.run(list_once(spec_of(server, LISTING), take))
     except McpServerFailed as failure:
         note_failure(str(server.public), failure)
         return failure

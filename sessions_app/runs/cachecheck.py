@@ -6,6 +6,7 @@ item by item as in the ledger. Nothing is sent or stored.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 from django.db import transaction
@@ -34,10 +35,18 @@ STATE_SOURCES = ("panel:", "clock")
 """Prefixes of sources whose content changes without a change of code or prompts."""
 
 
+class Unknown(StrEnum):
+    """Why nothing can be said of a session."""
+
+    CAPTURED = "captured"
+    PURGED = "purged"
+
+
 @dataclass(frozen=True, slots=True)
 class PrefixCheck:
     """The result for one session. Tokens are estimates.
 
+    `unknown`: why there is no result.
     `problem`: why the request could not be prepared. `moved_on`: state sources with new content, which is
     no change of code. `broken`: the first other difference.
     """
@@ -45,6 +54,7 @@ class PrefixCheck:
     session: str
     title: str
     exchange: int = 0
+    unknown: Unknown | None = None
     tokens: int = 0
     static_tokens: int = 0
     prefix_tokens: int = 0
@@ -62,14 +72,17 @@ class PrefixCheck:
 
 
 def check_session(session: Session, toolbox: Toolbox, *, strict: bool = False) -> PrefixCheck:
-    """Checks the session's last request with a counted prompt.
+    """Checks the last request with a counted prompt whose payload is kept.
 
     `strict` counts changed panels as a change. Runs in a transaction that is rolled back, since stages write.
     """
     nothing = PrefixCheck(str(session.public), session.shown_title)
-    last = session.exchanges.filter(prompt_tokens__gt=0).order_by("number").last()
+    if session.is_captured:
+        return replace(nothing, unknown=Unknown.CAPTURED)
+    counted = session.exchanges.filter(prompt_tokens__gt=0).order_by("number")
+    last = counted.filter(payload_purged_at=None).last()
     if last is None:
-        return nothing
+        return replace(nothing, unknown=Unknown.PURGED) if counted.exists() else nothing
     check = replace(nothing, exchange=last.number)
     with transaction.atomic():
         try:

@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from sessions_app.accounts.sign_ins import end_sign_ins
 from sessions_app.accounts.team_rows import delete_team_rows
-from sessions_app.context.mcp_servers import forget_person as forget_server_logs
+from sessions_app.context.mcp_logs import delete_logs_of_person
 from sessions_app.fulltext import forget_deleted
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models import AuditEntry, Blob, CacheEntry, CapturedRequest, Session
@@ -44,7 +44,7 @@ def erase_person(person: User, *, by: int | None) -> None:
         # What a deleted row left unreferenced.
         Blob.objects.delete_unreferenced(pk)
     forget_deleted(connection)
-    forget_server_logs(pk)
+    delete_logs_of_person(pk)
     log.info("person_erased", person=pk, by=by)
 
 

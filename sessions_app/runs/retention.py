@@ -63,9 +63,9 @@ def _kept_payloads() -> QuerySet[Exchange]:
 def _by_age(
     rules: RetentionRules, idle: QuerySet[Session], now: datetime
 ) -> Iterator[tuple[RetentionRule, QuerySet[Session]]]:
-    yield RetentionRule.TRASH_DAYS, idle.filter(deleted_at__lte=now - timedelta(days=rules.trash_days))
-    age = rules.age_of(RetentionRule.SESSION_DAYS)
-    if age is not None:
+    if (age := rules.age_of(RetentionRule.TRASH_DAYS)) is not None:
+        yield RetentionRule.TRASH_DAYS, idle.filter(deleted_at__lte=now - age)
+    if (age := rules.age_of(RetentionRule.SESSION_DAYS)) is not None:
         yield RetentionRule.SESSION_DAYS, idle.filter(updated_at__lt=now - age)
 
 

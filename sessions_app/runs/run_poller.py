@@ -8,6 +8,7 @@ from time import monotonic
 import structlog
 from django.utils import timezone
 
+from sessions_app.context.mcp_logs import delete_old_logs
 from sessions_app.context.storage import count_stored, old_counts
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import RunError
@@ -215,6 +216,8 @@ def erase_left_behind() -> None:
         CapturedRequest.objects.expired().erase()
     with isolated("reservations_not_released"):
         Reservation.objects.expired().delete()
+    with isolated("logs_not_deleted"):
+        delete_old_logs()
 
 
 async def count_storage() -> None:

@@ -85,6 +85,8 @@ def details(figures: Mapping[str, Any]) -> str:
     for name, value in figures.items():
         if name == "changes":
             said += [_change(field, pair) for field, pair in value.items()]
+        elif name == "filters" and not value:
+            continue
         elif name in DETAILS:
             said.append(fill(DETAILS[name], {name: _shown(value)}))
     return ", ".join(said)

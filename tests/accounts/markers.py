@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from sessions_app import append_only
 from sessions_app.chat.person_export import APPS
-from sessions_app.context.mcp_servers import LOGS
+from sessions_app.context.mcp_logs import LOGS
 from sessions_app.context.workspaces import workspace_of
 
 if TYPE_CHECKING:

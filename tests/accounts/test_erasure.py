@@ -114,6 +114,10 @@ def test_an_erasure_that_was_cut_short_is_begun_again(alice: User, monkeypatch: 
     assert not User.objects.exists() and not Session.objects.exists()
 
 
+def nobody_answers(_: str) -> str:
+    raise EOFError
+
+
 @pytest.mark.django_db
 def test_the_command_asks_and_knows_only_people_who_exist(
     alice: User, monkeypatch: pytest.MonkeyPatch
@@ -122,6 +126,9 @@ def test_the_command_asks_and_knows_only_people_who_exist(
     for arguments in (("alice",), ("nobody", "--yes"), ()):
         with pytest.raises(CommandError):
             call_command("erase", *arguments)
+    monkeypatch.setattr("builtins.input", nobody_answers)
+    with pytest.raises(CommandError, match="--yes"):
+        call_command("erase", "alice")
     assert User.objects.filter(username="alice").exists()
     call_command("erase", "alice", "--yes", verbosity=0)
     assert not User.objects.exists() and connection.is_usable()

@@ -72,7 +72,7 @@ def test_rights_are_logged_from_either_side(alice: User, is_reverse: bool) -> No
         alice.groups.clear()
     assert changes(LoggedAction.ROLE_CHANGED)[-3:] == [
         {"groups": [[], ["team"]]},
-        {"user_permissions": [[], ["view_run"]]},
+        {"user_permissions": [[], ["sessions_app.view_run"]]},
         {"groups": [["team"], []]},
     ]
     assert {entry.person_key for entry in entries(LoggedAction.ROLE_CHANGED)[-3:]} == {alice.pk}
@@ -83,8 +83,8 @@ def test_what_a_group_may_is_logged(db: None) -> None:
     team.permissions.set([permission])
     permission.group_set.clear()
     assert changes(LoggedAction.ROLE_CHANGED)[1:] == [
-        {"permissions": [[], ["view_run"]]},
-        {"permissions": [["view_run"], []]},
+        {"permissions": [[], ["sessions_app.view_run"]]},
+        {"permissions": [["sessions_app.view_run"], []]},
     ]
 
 

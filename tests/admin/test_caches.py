@@ -65,6 +65,12 @@ def test_extending_asks_for_an_hour_from_now(root: Client, entry: CacheEntry) ->
     assert entry.wanted_until and entry.wanted_until > timezone.now() + timedelta(minutes=59)
 
 
+def test_a_cache_that_lives_longer_is_not_shortened(root: Client, entry: CacheEntry) -> None:
+    CacheEntry.objects.update(expires_at=timezone.now() + timedelta(hours=5))
+    page = act(root, "extend_at_provider", entry)
+    assert entry.wanted_until is None and "since they live longer: 1." in page and "None of them" not in page
+
+
 def test_what_is_gone_cannot_be_extended(root: Client, entry: CacheEntry) -> None:
     entry.drop(EntryReason.PROVIDER, "403")
     assert "None of them is a cache of ours" in act(root, "extend_at_provider", entry)

@@ -187,7 +187,7 @@ def test_a_session_shows_its_figures(root: Client, alice: User) -> None:
     Exchange.objects.filter(number=2).update(error={"kind": "QuotaExceeded"})
     row = re.sub(r"<[^>]+>", " ", root.get(list_of("session")).content.decode())
     assert re.search(
-        rf"{str(session.public)[:8]}\s+alice\s+{MODEL}\s+4\s+2\s+2,600\s+85 %\s+\$0.00\s+QuotaExceeded", row
+        rf"{str(session.public)[:8]}\s+alice\s+{MODEL}\s+4\s+2\s+2,680\s+85 %\s+\$0.00\s+QuotaExceeded", row
     )
 
 
@@ -249,6 +249,15 @@ def test_a_history_has_old_and_new_for_whoever_may_see_the_log(root: Client, ali
     person = User.objects.create_user("steward", is_staff=True)
     person.user_permissions.set(Permission.objects.filter(codename="view_allowance"))
     assert "80 → 75" not in signed_in(person).get(place).content.decode()
+
+
+def test_tokens_of_a_session_are_those_of_prompts_answers_and_thoughts(root: Client, alice: User) -> None:
+    session = make_session(alice)
+    for exchange, counts in zip(make_history(session, 2), ((1_000, 20, 300), (4_000, 50, None)), strict=True):
+        counted = dict(zip(("prompt_tokens", "output_tokens", "thought_tokens"), counts, strict=True))
+        Exchange.objects.filter(pk=exchange.pk).update(**counted)
+    page = root.get(list_of("session")).content.decode()
+    assert re.search('class="field-tokens">5,370<', page)
 
 
 def test_what_is_in_the_trash_says_when_it_goes(root: Client, alice: User) -> None:

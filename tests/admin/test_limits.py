@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from sessions_app.context.allowances import rules_of
 from sessions_app.context.personal_limits import LIMIT_NAMES, EffectiveLimits, limits_of
-from sessions_app.models import PersonalLimits
+from sessions_app.models import Allowance, PersonalLimits
 from tests.factories import make_run, make_session
 
 ADD = "admin:sessions_app_personallimits_add"
@@ -85,3 +85,10 @@ def test_who_may_only_view_changes_nothing(db: None, alice: User) -> None:
 def test_the_pages_open(root: Client, page: str) -> None:
     PersonalLimits.objects.create(sockets=1)
     assert root.get(reverse(f"admin:sessions_app_personallimits_{page}")).status_code == 200
+
+
+def test_budgets_on_the_page_of_a_person_are_not_those_of_who_reads_it(root: Client, alice: User) -> None:
+    Allowance.objects.create(owner=alice, usd_per_day=1, usd_per_month=9)
+    page = root.get(reverse("admin:auth_user_change", args=[alice.pk])).content.decode()
+    assert "The person’s budget for today: $0.00 of $1.00" in page
+    assert "The person’s budget for this month" in page and "Your budget" not in page

@@ -142,6 +142,22 @@ def test_the_filters_of_the_lists_work(staff: Client, name: str, query: dict[str
     assert staff.get(list_of(name), query).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("turn/?of=999999999999999999999999", 200),
+        ("session/?of=999999999999999999999999", 200),
+        ("auditentry/?at__year=0", 400),
+        ("booking/?day__year=99999999", 400),
+        ("booking/csv/?day__gte=abc", 400),
+        ("spending/csv/?day__gte=abc", 400),
+        ("spending/csv/?day__year=0", 400),
+    ],
+)
+def test_no_address_made_by_hand_is_a_fault_of_the_server(staff: Client, address: str, status: int) -> None:
+    assert staff.get(f"/admin/sessions_app/{address}").status_code == status
+
+
 def test_people_are_filtered_by_what_they_may_do(staff: Client) -> None:
     query = {"is_staff__exact": "1", "is_active__exact": "1", "groups__isnull": "True"}
     assert staff.get(reverse("admin:auth_user_changelist"), query).status_code == 200

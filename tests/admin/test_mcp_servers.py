@@ -1,18 +1,21 @@
 """MCP servers are entered in the admin; what is secret is kept in a file and shown by its end at most."""
 
+import re
 import stat
 import sys
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from sessions_app.context.mcp_logs import log_path
 from sessions_app.context.mcp_secrets import FOLDER, secrets_of
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models import AuditEntry, McpServer, McpTool
-from tests.mcp.entering import HOSTILE
+from tests.mcp.entering import HOSTILE, enter
 
 ADD = "admin:sessions_app_mcpserver_add"
 SECRET = "a-long-secret-value-9876"
@@ -107,3 +110,24 @@ def test_a_server_that_does_not_start_is_kept_with_its_problem(root: Client) -> 
 def test_without_an_allowed_command_the_form_says_what_to_set(root: Client, settings: Settings) -> None:
     settings.PIPEWEB_MCP_COMMANDS = []
     assert "PIPEWEB_MCP_COMMANDS" in root.get(reverse(ADD)).content.decode()
+
+
+@pytest.mark.django_db
+def test_an_approval_says_what_is_done_with_a_call(root: Client) -> None:
+    page = root.get(reverse(ADD)).content.decode()
+    assert re.search(r'<option value="always"[^>]*>allowed without asking<', page)
+    assert re.search(r'<option value="ask" selected>ask the person<', page)
+
+
+@pytest.mark.django_db
+def test_of_a_persons_log_the_page_says_whose_and_how_large_and_not_what_is_in_it(
+    root: Client, alice: User, settings: Settings
+) -> None:
+    server = enter(settings)
+    for person, text in ((0, b"listening at once"), (alice.pk, b"call: what alice wrote")):
+        log = log_path(server, person)
+        log.parent.mkdir(exist_ok=True)
+        log.write_bytes(text)
+    page = root.get(reverse("admin:sessions_app_mcpserver_change", args=[server.pk])).content.decode()
+    assert "listening at once" in page and "what alice wrote" not in page
+    assert re.search(r"<div>alice: 22\sbytes, written last at ", page)

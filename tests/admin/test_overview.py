@@ -72,9 +72,10 @@ def test_failures_are_those_of_a_day_by_their_kind(alice: User) -> None:
 
 
 def test_every_429_of_a_day_counts_also_one_that_was_asked_again(alice: User) -> None:
-    old, new = make_history(make_session(alice), 2)
-    Exchange.objects.filter(pk=old.pk).update(started_at=timezone.now() - timedelta(days=2))
-    for exchange, statuses in ((old, (429,)), (new, (429, 429, 200))):
+    old, new, imported = make_history(make_session(alice), 3)
+    earlier = Exchange.objects.filter(pk__in=(old.pk, imported.pk))
+    earlier.update(started_at=timezone.now() - timedelta(days=2))
+    for exchange, statuses in ((old, (429,)), (new, (429, 429, 200)), (imported, (429,))):
         for number, status in enumerate(statuses, start=1):
             facts = {"request_headers": [], "status": status, "started_at": timezone.now()}
             ExchangeAttempt.objects.create(exchange=exchange, number=number, **facts)

@@ -42,6 +42,16 @@ def test_an_admin_enters_a_new_price(staff: Client) -> None:
     assert Price.objects.get(model="gemini-9").storage is None
 
 
+@pytest.mark.parametrize("field", ["input", "cached", "output", "input_above", "storage"])
+def test_no_price_is_negative(staff: Client, field: str) -> None:
+    row = {"model": "gemini-9", "valid_from": "2027-02-01", "input": "1", "cached": "0.1", "output": "5"}
+    refused = staff.post(reverse("admin:sessions_app_price_add"), row | {field: "-1"})
+    assert list(refused.context["adminform"].form.errors) == [field]
+    search = {"model": "gemini-9", "valid_from": "2027-02-01", "usd": "-1", "per": "query"}
+    refused = staff.post(reverse("admin:sessions_app_searchprice_add"), search)
+    assert list(refused.context["adminform"].form.errors) == ["usd"]
+
+
 @pytest.mark.parametrize("charged", [False, True])
 def test_a_used_price_is_only_shown(staff: Client, alice: User, charged: bool) -> None:
     price = make_price("gemini-9")

@@ -34,31 +34,33 @@ def working(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def staff(alice: User, client: Client) -> Client:
-    User.objects.filter(pk=alice.pk).update(is_staff=True)
+def root(alice: User, client: Client) -> Client:
+    User.objects.filter(pk=alice.pk).update(is_superuser=True)
     return client
 
 
-def test_staff_are_told_how_to_set_a_key(staff: Client) -> None:
-    page = staff.get(PAGE)
+def test_administrators_are_told_how_to_set_a_key(root: Client) -> None:
+    page = root.get(PAGE)
     assert page.status_code == 200
     assert "GEMINI_API_KEY" in page.content.decode()
     assert "no-store" in page["Cache-Control"]
 
 
 @NOWHERE
-def test_a_key_that_is_tested_comes_back_nowhere(staff: Client) -> None:
-    page = staff.post(PAGE, {"key": "not-a-real-key-0123456789"})
+def test_a_key_that_is_tested_comes_back_nowhere(root: Client) -> None:
+    page = root.post(PAGE, {"key": "not-a-real-key-0123456789"})
     assert page.status_code == 422
     assert 'data-result="unreachable"' in page.content.decode()
     assert "not-a-real-key" not in page.content.decode()
 
 
-def test_an_empty_form_is_a_malformed_key(staff: Client) -> None:
-    assert 'data-result="malformed"' in staff.post(PAGE).content.decode()
+def test_an_empty_form_is_a_malformed_key(root: Client) -> None:
+    assert 'data-result="malformed"' in root.post(PAGE).content.decode()
 
 
-def test_other_people_cannot_make_the_server_call(client: Client) -> None:
+@pytest.mark.parametrize("is_staff", [False, True])
+def test_other_people_cannot_make_the_server_call(client: Client, alice: User, is_staff: bool) -> None:
+    User.objects.filter(pk=alice.pk).update(is_staff=is_staff)
     assert client.post(PAGE, {"key": "x"}).status_code == 403
     assert "password" not in client.get(PAGE).content.decode()
 
@@ -68,43 +70,45 @@ def test_strangers_are_sent_to_the_door(db: None) -> None:
 
 
 @pytest.mark.parametrize("place", [KeyOrigin.PROCESS, KeyOrigin.DATA_FOLDER])
-def test_a_key_that_works_is_kept_and_removed(staff: Client, working: None, place: KeyOrigin) -> None:
-    page = staff.post(PAGE, {"key": KEY, "place": place.value}, follow=True)
+def test_a_key_that_works_is_kept_and_removed(root: Client, working: None, place: KeyOrigin) -> None:
+    page = root.post(PAGE, {"key": KEY, "place": place.value}, follow=True)
     assert f'data-origin="{place.value}"' in page.content.decode()
     assert KEY not in page.content.decode()
     assert api_key.keys.current().text == KEY
-    page = staff.post("/key/remove/", follow=True)
+    page = root.post("/key/remove/", follow=True)
     assert 'data-origin="none"' in page.content.decode()
     assert not api_key.keys.current().text
 
 
 @NOWHERE
-def test_a_key_that_does_not_work_is_not_kept(staff: Client) -> None:
-    staff.post(PAGE, {"key": KEY, "place": "data_folder"})
+def test_a_key_that_does_not_work_is_not_kept(root: Client) -> None:
+    root.post(PAGE, {"key": KEY, "place": "data_folder"})
     assert api_key.keys.current().origin is KeyOrigin.NONE
 
 
-def test_a_place_that_does_not_exist_keeps_nothing(staff: Client, working: None) -> None:
-    staff.post(PAGE, {"key": KEY, "place": "environment"})
+def test_a_place_that_does_not_exist_keeps_nothing(root: Client, working: None) -> None:
+    root.post(PAGE, {"key": KEY, "place": "environment"})
     assert not api_key.keys.current().text
 
 
-def test_a_key_of_the_environment_hides_the_field(staff: Client, settings: Settings) -> None:
+def test_a_key_of_the_environment_hides_the_field(root: Client, settings: Settings) -> None:
     settings.GEMINI_API_KEY = "another"
-    text = staff.get(PAGE).content.decode()
+    text = root.get(PAGE).content.decode()
     assert 'data-origin="environment"' in text and "password" not in text
-    assert staff.post(PAGE, {"key": KEY}).status_code == 403
-    assert staff.post("/key/remove/").status_code == 403
+    assert root.post(PAGE, {"key": KEY}).status_code == 403
+    assert root.post("/key/remove/").status_code == 403
 
 
-def test_with_several_processes_the_page_says_what_counts(staff: Client, settings: Settings) -> None:
+def test_with_several_processes_the_page_says_what_counts(root: Client, settings: Settings) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
-    text = staff.get(PAGE).content.decode()
+    text = root.get(PAGE).content.decode()
     assert "data-several" in text and "password" not in text
-    assert staff.post(PAGE, {"key": KEY}).status_code == 403
+    assert root.post(PAGE, {"key": KEY}).status_code == 403
 
 
-def test_other_people_remove_nothing(client: Client) -> None:
+@pytest.mark.parametrize("is_staff", [False, True])
+def test_other_people_remove_nothing(client: Client, alice: User, is_staff: bool) -> None:
+    User.objects.filter(pk=alice.pk).update(is_staff=is_staff)
     assert client.post("/key/remove/").status_code == 403
 
 
@@ -126,7 +130,8 @@ def test_closing_the_strip_leads_to_no_other_site(client: Client) -> None:
     assert answer["Location"] == "/"
 
 
-def test_only_staff_are_offered_the_form_by_the_strip(client: Client, alice: User) -> None:
-    assert 'href="/key">Enter' not in client.get("/").content.decode()
+def test_only_administrators_are_offered_the_form_by_the_strip(client: Client, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(is_staff=True)
+    assert 'href="/key">Enter' not in client.get("/").content.decode()
+    User.objects.filter(pk=alice.pk).update(is_superuser=True)
     assert 'href="/key">Enter' in client.get("/").content.decode()

@@ -108,6 +108,21 @@ def test_one_of_ours_is_extended(tell: Tell, emulator: Emulator) -> None:
     assert entry.expires_at and entry.expires_at > timezone.now() + timedelta(minutes=119)
 
 
+def test_a_cache_that_lives_longer_is_not_shortened(tell: Tell, emulator: Emulator) -> None:
+    entry = known(emulator)
+    said = tell("extend", entry.name, "--minutes", "5")
+    assert said.startswith(f"Kept {entry.name}") and "Extended" not in said
+    (cache,) = emulator.caches.all()
+    assert cache.expires > timezone.now() + timedelta(minutes=9)
+
+
+@pytest.mark.parametrize("minutes", ["-5", "0", "999999999999", "an hour"])
+def test_minutes_that_make_no_sense_are_refused(tell: Tell, emulator: Emulator, minutes: str) -> None:
+    entry = known(emulator)
+    with pytest.raises(CommandError, match="--minutes"):
+        tell("extend", entry.name, "--minutes", minutes)
+
+
 def test_a_name_is_needed(tell: Tell) -> None:
     with pytest.raises(CommandError, match="--all-ours"):
         tell("delete")

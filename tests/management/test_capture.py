@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from pytest_django import Settings
 
 from sessions_app.models import CaptureAddress
 from sessions_app.models.capture_address import LIVING, capture_digest
@@ -47,6 +48,34 @@ def test_it_can_lead_to_the_emulator_and_last_for_other_times(alice: User) -> No
     assert short.expires_at and abs(short.expires_at - timezone.now() - timedelta(days=2)) < timedelta(
         minutes=1
     )
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--days", "-5"),
+        ("--days", "9999999"),
+        ("--port", "99999"),
+        ("--name", " "),
+        ("--name", "two\nlines"),
+        ("--name", "x" * 81),
+    ],
+)
+def test_what_no_address_can_have_is_refused(alice: User, option: str, value: str) -> None:
+    with pytest.raises(CommandError, match=option):
+        printed("--name", "x", "--user", "alice", option, value)
+    assert not CaptureAddress.objects.exists()
+
+
+def test_without_a_key_of_the_server_the_address_comes_with_a_warning(
+    alice: User, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.GEMINI_API_KEY = ""
+    assert printed("--name", "x", "--user", "alice", "--server-key").startswith("http://")
+    assert "finds no key" in capsys.readouterr().err
+    settings.GEMINI_API_KEY = "one"
+    printed("--name", "y", "--user", "alice", "--server-key")
+    assert not capsys.readouterr().err
 
 
 def test_a_person_has_no_more_than_so_many(alice: User) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test.utils import CaptureQueriesContext
@@ -33,6 +34,12 @@ def refused() -> None:
 
 def grown() -> None:
     up.kept = bytearray(1)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("port", ["99999", "-1", "http"])
+def test_a_port_that_is_none_is_refused(port: str) -> None:
+    with pytest.raises(CommandError, match="--port"):
+        call_command("up", "--port", port)
 
 
 def test_what_is_done_in_a_child_leaves_nothing_here_but_its_error() -> None:

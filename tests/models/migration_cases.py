@@ -255,6 +255,11 @@ def nothing_was_purged_and_no_rule_is_set() -> None:
     assert not RetentionRules.objects.exists() and RetentionRules.current().trash_days == 30
 
 
+def no_stored_rule_or_price_is_outside_its_bounds() -> None:
+    assert RetentionRules.current().trash_days < 36_500
+    assert Price.objects.exists() and not Price.objects.filter(input__lt=0).exists()
+
+
 def no_file_waits_for_its_removal() -> None:
     assert not ProviderFileRemoval.objects.exists()
 
@@ -370,6 +375,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
+    "0115_bounds_and_labels": no_stored_rule_or_price_is_outside_its_bounds,
     "0114_cut_off_bookings": answers_without_their_end_are_bounds_in_every_sum,
     "0113_redundant_indexes": each_session_of_an_exchange_is_in_one_index,
     "0112_prompt_templates_of_assistants": no_assistant_brings_examples,

@@ -198,9 +198,10 @@ def test_a_row_that_is_no_list_of_words_runs_nothing(session: Session, argv: obj
 
 def test_github_is_read_for_administrators_only(session: Session) -> None:
     switch_on(session, "github")
+    session.owner.is_staff = True
     (due,) = due_readings(session, NOW)
     assert "for administrators" in due.take().text
-    session.owner.is_staff = True
+    session.owner.is_superuser = True
     (due,) = due_readings(session, NOW)
     assert "for administrators" not in due.take().text
 

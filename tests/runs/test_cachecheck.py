@@ -7,9 +7,11 @@ from asgiref.sync import sync_to_async
 from django.core.management import CommandError, call_command
 
 from sessions_app.models import Exchange, PanelState, Session, Todo
+from sessions_app.models.origin import Origin
+from sessions_app.models.payload_purge import purge_payloads
 from sessions_app.panels import TOOLBOX
 from sessions_app.prompt.prefix_diff import BreakLine
-from sessions_app.runs.cachecheck import check_session
+from sessions_app.runs.cachecheck import Unknown, check_session
 from sessions_app.wording.break_lines import place
 from tests.runs.conftest import Ask
 
@@ -71,6 +73,26 @@ async def test_the_command_ends_with_0_or_1(ask: Ask, session: Session) -> None:
     assert code == 1 and told["broken"]["layer"] == "static"
     broken = BreakLine.restored(told["broken"])
     assert broken is not None and place(broken) in told["sentences"][1]
+
+
+async def test_what_was_purged_is_unknown_and_a_later_request_is_checked(ask: Ask, session: Session) -> None:
+    await ask("Hello")
+    await sync_to_async(purge_payloads)(session.pk)
+    found = await checked(session)
+    assert found.unknown is Unknown.PURGED and not found.is_changed
+    code, words = await sync_to_async(run_command)("--all")
+    assert code == 0 and words.startswith("unknown")
+    await ask("Hello again")
+    found = await checked(session)
+    assert found.unknown is None and found.exchange and not found.is_changed
+
+
+async def test_a_programs_session_is_unknown(ask: Ask, session: Session) -> None:
+    await ask("Hello")
+    await Session.objects.filter(pk=session.pk).aupdate(purpose="Else.", origin=Origin.CAPTURED)
+    assert (await checked(session)).unknown is Unknown.CAPTURED
+    code, words = await sync_to_async(run_command)("--all", "--json")
+    assert code == 0 and json.loads(words)[0]["unknown"] == "captured"
 
 
 @pytest.mark.parametrize("arguments", [(), ("nonsense",), ("00000000-0000-4000-8000-000000000000",)])

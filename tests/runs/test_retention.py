@@ -77,6 +77,34 @@ def test_ages_of_payloads_and_of_sessions_are_apart(alice: User) -> None:
     assert due() == {}
 
 
+@pytest.fixture
+def root(alice: User) -> Client:
+    User.objects.filter(pk=alice.pk).update(is_staff=True, is_superuser=True)
+    browser = Client()
+    browser.force_login(alice)
+    return browser
+
+
+def test_an_age_that_no_date_is_far_enough_for_takes_nothing(root: Client, alice: User) -> None:
+    deleted = make_old(alice, days=900)
+    delete(deleted, 800)
+    rules = RetentionRules.objects.create(payload_days=999_999, session_days=999_999, trash_days=999_999)
+    assert due() == {}
+    place = reverse("admin:sessions_app_retentionrules_change", args=[rules.pk])
+    assert "Nothing." in root.get(place).content.decode()
+    of_session = root.get(reverse("admin:sessions_app_session_change", args=[deleted.pk]))
+    assert "never" in of_session.content.decode()
+    call_command("retention", "--dry-run", stdout=StringIO())
+
+
+@pytest.mark.parametrize("field", ["payload_days", "session_days", "trash_days"])
+def test_ages_above_a_hundred_years_are_refused(root: Client, field: str) -> None:
+    place = reverse("admin:sessions_app_retentionrules_add")
+    refused = root.post(place, {"trash_days": "30", field: "36501"})
+    assert list(refused.context["adminform"].form.errors) == [field]
+    assert root.post(place, {"trash_days": "30", field: "36500"}).status_code == 302
+
+
 def test_room_is_made_from_the_session_that_was_used_longest_ago(alice: User) -> None:
     oldest, older, used_today = (make_old(alice, days=days) for days in (9, 5, 0))
     RetentionRules.objects.create(payload_mb=0)

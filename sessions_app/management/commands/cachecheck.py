@@ -9,9 +9,14 @@ from django.core.management.base import BaseCommand
 
 from sessions_app.management.session_arguments import add_session_arguments, chosen_sessions
 from sessions_app.panels import available_tools
-from sessions_app.runs.cachecheck import PrefixCheck, check_session
+from sessions_app.runs.cachecheck import PrefixCheck, Unknown, check_session
 from sessions_app.wording.break_lines import change, place
 from sessions_app.wording.sources import source_name
+
+UNKNOWN = {
+    Unknown.CAPTURED: "its requests are another program’s, which our prompts do not make",
+    Unknown.PURGED: "the payload of what was sent was purged",
+}
 
 
 class Command(BaseCommand):
@@ -42,8 +47,10 @@ class Command(BaseCommand):
 
 
 def lines_of(finding: PrefixCheck) -> list[str]:
-    """One line for an unchanged session, and the place and both sides for a changed one."""
+    """One line, and for a changed session the place and both sides."""
     name = f"{finding.session}  “{finding.title}”"
+    if finding.unknown is not None:
+        return [f"unknown  {name}: {UNKNOWN[finding.unknown]}"]
     if not finding.exchange:
         return [f"same     {name}: nothing was sent yet"]
     moved = f"; moved on: {', '.join(map(source_name, finding.moved_on))}" if finding.moved_on else ""

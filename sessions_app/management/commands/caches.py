@@ -18,6 +18,7 @@ from sessions_app.errors import PipewebError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.provider_resources import CacheListed
 from sessions_app.hosts import GOOGLE
+from sessions_app.management.bounded_arguments import whole_number
 from sessions_app.models import CacheEntry
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.pricing import dollars, storage_cost
@@ -30,6 +31,8 @@ NO_KEY = (
     "The built-in emulator keeps its caches inside the server’s process, where this command cannot reach. "
     "Set GEMINI_API_KEY, and GOOGLE_GEMINI_BASE_URL for a stand-alone emulator, or use the admin’s pages."
 )
+LONGEST_MINUTES = 365 * 24 * 60
+
 HEADING = (
     f"{'name':<56}{'model':<26}{'tokens':>9}{'age':>9}{'left':>9}"
     f"{'stored':>12}{'hits':>6}{'sessions':>9}  state"
@@ -44,7 +47,12 @@ class Command(BaseCommand):
         parser.add_argument("action", nargs="?", default="list", choices=("list", "extend", "delete", "tidy"))
         parser.add_argument("names", nargs="*", help="cachedContents/… as the list shows them")
         parser.add_argument("--all-ours", action="store_true", help="every cache of this deployment")
-        parser.add_argument("--minutes", type=int, default=60, help="how long from now (%(default)s)")
+        parser.add_argument(
+            "--minutes",
+            type=whole_number(1, LONGEST_MINUTES),
+            default=60,
+            help="how long from now (%(default)s)",
+        )
 
     def handle(self, *args: Any, action: str, names: list[str], **options: Any) -> None:
         if not keys.current().text:
@@ -68,10 +76,22 @@ class Command(BaseCommand):
                     self.stdout.write(line)
                 return
             chosen = choose(listed, names, all_ours=options["all_ours"])
-            lifetime = timedelta(minutes=max(1, options["minutes"]))
+            lifetime = timedelta(minutes=options["minutes"])
+            if action == "extend":
+                chosen = self._without_longer_lived(listed, chosen, timezone.now() + lifetime)
             await self._each(chosen, action, lambda name: self._one(gateway, action, name, lifetime))
         finally:
             await gateway.aclose()
+
+    def _without_longer_lived(
+        self, listed: Sequence[CacheListed], names: Sequence[str], until: datetime
+    ) -> list[str]:
+        """To extend one of them would shorten its life."""
+        longer = {cache.name: cache.expires for cache in listed if cache.expires and cache.expires >= until}
+        for name in names:
+            if name in longer:
+                self.stdout.write(f"Kept {name}: it lives until {longer[name]:%Y-%m-%d %H:%M} UTC anyway")
+        return [name for name in names if name not in longer]
 
     async def _tidy(self, gateway: Gateway) -> None:
         found = await reconcile(gateway)

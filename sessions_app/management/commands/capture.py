@@ -8,9 +8,16 @@ from django.core.management.base import BaseCommand, CommandError
 
 from sessions_app.accounts.owner import local_owner
 from sessions_app.capture.paths import MOUNT
+from sessions_app.context.api_key import keys
+from sessions_app.management.bounded_arguments import LARGEST_PORT, line_of_text, whole_number
 from sessions_app.management.commands.link import find
 from sessions_app.models import CaptureAddress
-from sessions_app.models.capture_address import LIFETIME, LIVING
+from sessions_app.models.capture_address import LIFETIME, LIVING, LONGEST_DAYS, NAME_LENGTH
+
+NO_KEY = (
+    "This command finds no key of the installation: requests to this address are refused until there is one, "
+    "unless the running server keeps one in its memory."
+)
 
 
 class Command(BaseCommand):
@@ -18,13 +25,21 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--name", required=True, help="what the address is called on the pages")
+        parser.add_argument(
+            "--name",
+            required=True,
+            type=line_of_text(NAME_LENGTH),
+            help="what the address is called on the pages",
+        )
         parser.add_argument("--user", default="", help="whose it is; default: the first administrator")
         parser.add_argument(
             "--host", default="127.0.0.1", help="of the running server (default: %(default)s)"
         )
         parser.add_argument(
-            "--port", type=int, default=8000, help="of the running server (default: %(default)s)"
+            "--port",
+            type=whole_number(1, LARGEST_PORT),
+            default=8000,
+            help="of the running server (default: %(default)s)",
         )
         parser.add_argument(
             "--server-key",
@@ -33,7 +48,10 @@ class Command(BaseCommand):
         )
         parser.add_argument("--emulator", action="store_true", help="relay to the built-in emulator")
         parser.add_argument(
-            "--days", type=int, default=LIFETIME.days, help="until it ends; 0: never (default: %(default)s)"
+            "--days",
+            type=whole_number(0, LONGEST_DAYS),
+            default=LIFETIME.days,
+            help="until it ends; 0: never (default: %(default)s)",
         )
 
     def handle(
@@ -54,8 +72,10 @@ class Command(BaseCommand):
         if emulator and server_key:
             raise CommandError("The emulator takes any key: leave out --server-key.")
         upstream = CaptureAddress.Upstream.EMULATOR if emulator else CaptureAddress.Upstream.PROVIDER
-        lifetime = timedelta(days=days) if days > 0 else None
+        lifetime = timedelta(days=days) if days else None
         _, token = CaptureAddress.issue(
             person.pk, name, upstream=upstream, lifetime=lifetime, uses_server_key=server_key
         )
+        if server_key and not keys.current().text:
+            self.stderr.write(NO_KEY)
         self.stdout.write(f"http://{host}:{port}{MOUNT}{token}")

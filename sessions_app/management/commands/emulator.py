@@ -14,6 +14,7 @@ from sessions_app.emulator.asgi import EmulatorApplication
 from sessions_app.emulator.faults import UNKIND, unkind
 from sessions_app.emulator.service import Emulator
 from sessions_app.emulator.slash_commands import SLASH_COMMANDS, CommandUse, parse_faults
+from sessions_app.management.bounded_arguments import LARGEST_PORT, whole_number
 
 
 class Command(BaseCommand):
@@ -24,7 +25,9 @@ class Command(BaseCommand):
         words = ", ".join(f"{command.example} ({command.meaning})" for command in SLASH_COMMANDS.values())
         parser.epilog = f"Words in a message that change the answer: {words}."
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=8085, help="0 takes a free port")
+        parser.add_argument(
+            "--port", type=whole_number(0, LARGEST_PORT), default=8085, help="0 takes a free port"
+        )
         parser.add_argument(
             "--fault",
             action="append",

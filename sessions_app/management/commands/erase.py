@@ -30,10 +30,18 @@ class Command(BaseCommand):
             person = User.objects.filter(username=user).first()
             if person is None:
                 raise CommandError(f"There is no user named {user!r}.")
-            if not yes and input(f"Type {user} again to erase everything of theirs: ") != user:
+            if not yes and answer(f"Type {user} again to erase everything of theirs: ") != user:
                 raise CommandError("Nothing was erased.")
             erase_person(person, by=None)
             self.stdout.write(f"Erased {user}. Backups keep what they hold until they are deleted.")
         if options["compact"]:
             compact(connection)
             self.stdout.write("The database was rewritten without deleted rows.")
+
+
+def answer(question: str) -> str:
+    """What is typed. Raises CommandError where nobody can type."""
+    try:
+        return input(question)
+    except EOFError as error:
+        raise CommandError("Nothing was erased. Say --yes where nobody can answer.") from error

@@ -27,6 +27,7 @@ from pipeweb.private_files import make_private
 from sessions_app.accounts.owner import has_password, local_owner
 from sessions_app.context.api_key import keys
 from sessions_app.hosts import GOOGLE, host_of
+from sessions_app.management.bounded_arguments import LARGEST_PORT, whole_number
 from sessions_app.models import CacheEntry, SignInLink
 from sessions_app.prompt.caching import EntryReason
 
@@ -39,7 +40,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
         parser.add_argument(
-            "--port", type=int, default=8000, help="0 takes a free port (default: %(default)s)"
+            "--port",
+            type=whole_number(0, LARGEST_PORT),
+            default=8000,
+            help="0 takes a free port (default: %(default)s)",
         )
 
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:

@@ -148,7 +148,7 @@ GH_LOGIN_VARIABLES = ("HOME", "XDG_CONFIG_HOME", "GH_CONFIG_DIR", "GH_TOKEN", "G
 GH_ENVIRONMENT = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "GH_PAGER": "cat", "NO_COLOR": "1"}
 
 
-NOT_STAFF = ProgramOutput(
+NOT_ADMINISTRATOR = ProgramOutput(
     "GitHub is read with this machine's login, which is for administrators.", failed=True
 )
 
@@ -160,8 +160,8 @@ class GitHub(ProgramPanel):
     description = "Open issues and pull requests, by this machine’s “gh” login."
 
     def program(self, session: Session) -> Callable[[], ProgramOutput]:
-        if not session.owner.is_staff:
-            return lambda: NOT_STAFF
+        if not session.owner.is_superuser:
+            return lambda: NOT_ADMINISTRATOR
         return partial(github_lists, workspace_of(session.owner_id).root)
 
 
