@@ -68,8 +68,9 @@ class ImportProblem(StrEnum):
     UNEXPECTED = "unexpected"
     # byte, limit.
     TOO_DEEP = "too_deep"
-    # where, problem.
+    # where, problem: of a file of Pipeweb, and of one from elsewhere.
     WRONG = "wrong"
+    NOT_KEPT = "not_kept"
     # where, limit.
     TOO_MANY = "too_many"
     # size, limit.
