@@ -108,6 +108,7 @@ class DocumentProblem(StrEnum):
 
     # No figures.
     NO_WEB_ADDRESS = "no_web_address"
+    WITH_LOGIN = "with_login"
     UNREADABLE = "unreadable"
     NO_TEXT = "no_text"
     NO_DOCUMENT = "no_document"
@@ -118,6 +119,8 @@ class DocumentProblem(StrEnum):
     UNKNOWN_HOST = "unknown_host"
     PRIVATE_ADDRESS = "private_address"
     UNREACHABLE = "unreachable"
+    # limit.
+    BAD_ADDRESS = "bad_address"
     # seconds | limit | status | mime.
     TOO_SLOW = "too_slow"
     TOO_MANY_REDIRECTS = "too_many_redirects"
