@@ -68,8 +68,9 @@ class ImportProblem(StrEnum):
     UNEXPECTED = "unexpected"
     # byte, limit.
     TOO_DEEP = "too_deep"
-    # where, problem.
+    # where, problem: of a file of Pipeweb, and of one from elsewhere.
     WRONG = "wrong"
+    NOT_KEPT = "not_kept"
     # where, limit.
     TOO_MANY = "too_many"
     # size, limit.
@@ -107,6 +108,7 @@ class DocumentProblem(StrEnum):
 
     # No figures.
     NO_WEB_ADDRESS = "no_web_address"
+    WITH_LOGIN = "with_login"
     UNREADABLE = "unreadable"
     NO_TEXT = "no_text"
     NO_DOCUMENT = "no_document"
@@ -117,6 +119,8 @@ class DocumentProblem(StrEnum):
     UNKNOWN_HOST = "unknown_host"
     PRIVATE_ADDRESS = "private_address"
     UNREACHABLE = "unreachable"
+    # limit.
+    BAD_ADDRESS = "bad_address"
     # seconds | limit | status | mime.
     TOO_SLOW = "too_slow"
     TOO_MANY_REDIRECTS = "too_many_redirects"

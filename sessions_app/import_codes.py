@@ -21,8 +21,12 @@ class ImportNote(Code):
     UNKNOWN = "unknown"
     # model, used.
     MODEL_REPLACED = "model_replaced"
-    # names.
+    # cache.
+    CACHE_ABSENT = "cache_absent"
+    # names (the first of them), count.
     TOOLS_UNKNOWN = "tools_unknown"
+    WITHOUT_SETTING = "without_setting"
+    VALUES_REFUSED = "values_refused"
     # count.
     SIGNATURES_FOREIGN = "signatures_foreign"
     SIGNATURES_UNREADABLE = "signatures_unreadable"
@@ -30,6 +34,7 @@ class ImportNote(Code):
     FILES_ABSENT = "files_absent"
     ENTRIES_EMPTY = "entries_empty"
     SYSTEM_AS_MESSAGE = "system_as_message"
+    UNSENT = "unsent"
     # count, where (of the first).
     HISTORY_BROKEN = "history_broken"
 

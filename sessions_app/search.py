@@ -128,6 +128,8 @@ class SearchResults:
     text: str
     titles: Sequence[TitleMatch]
     hits: Sequence[Hit]
+    has_words: bool = True
+    """False for a text of signs only, which is not looked for."""
 
     @property
     def is_empty(self) -> bool:
@@ -138,7 +140,7 @@ def find(user: User | AnonymousUser, text: str, hits: int = HITS) -> SearchResul
     """Search the user's sessions, best match first. Two queries."""
     query = Query.of(text)
     if not query.terms:
-        return SearchResults(text, (), ())
+        return SearchResults(text, (), (), has_words=False)
     highlight = query.highlight
     candidates = _distinct(_candidates(user, query))
     ranked = sorted(_scored(candidates, query), key=lambda scored: (-scored[0], -scored[1].pk))

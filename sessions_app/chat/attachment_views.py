@@ -32,6 +32,7 @@ from sessions_app.media import (
     kind_of,
 )
 from sessions_app.models import Attachment, Reference, Session
+from sessions_app.panels.archives import is_archive
 from sessions_app.prompt.media import attachment_key, bytes_of, media_in
 from sessions_app.wording import documents, uploads
 from sessions_app.workspace import UPLOAD_LIMIT, safe_name
@@ -84,8 +85,7 @@ def attach(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
             raise RunError("No file came.", hint="Choose a file.")
         kept = _store(session, file, is_pasted="pasted" in request.POST)
     except DocumentRefused as error:
-        sentence = documents.problem(error.reason, error.figures)
-        return conflict_response(RunError(sentence, hint=documents.hint("document")))
+        return conflict_response(_document_refusal(file, error))
     except (RunError, WorkspaceError) as error:
         return conflict_response(RunError(error.message, hint=error.hint))
     return render(request, "chat/chip.html", {"session": session, **kept})
@@ -190,6 +190,12 @@ def _keep_document(session: Session, file: "UploadedFile[Any]", name: str) -> Re
         raise _refusal(uploads.too_large(name, file.size or 0, DOCUMENT_LIMIT, WORD_TYPE))
     found = read_document(file.read(), person=session.owner_id)
     return keep_text(session, name, documents.document_with_origin(name, found.text))
+
+
+def _document_refusal(file: "UploadedFile[Any] | None", error: DocumentRefused) -> RunError:
+    name = safe_name((file and file.name) or "file")
+    hint = documents.hint("archive" if is_archive(name) else "document")
+    return RunError(documents.problem_of_file(name, error.reason, error.figures), hint=hint)
 
 
 def _attach(session: Session, file: "UploadedFile[Any]", name: str, mime: str) -> Attachment:

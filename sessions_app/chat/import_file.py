@@ -26,6 +26,8 @@ _STRING = re.compile(STRING, re.DOTALL)
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _SCALAR = re.compile(rb'[^ \t\r\n,\[\]{}":]++')
 _TEXT = TypeAdapter(str)
+_MARK = b"\xef\xbb\xbf"
+"""The byte order mark that some programs write in front of UTF-8."""
 
 
 def _checked_value(body: bytes) -> Any:
@@ -77,14 +79,27 @@ class ImportFile:
 
     def root(self) -> Element:
         """The object or the list that is the file."""
-        start = self._skip_space(0)
+        start = self._skip_space(len(_MARK) if self._data[: len(_MARK)] == _MARK else 0)
         end = self._end(start)
-        if self._data[start : start + 1] not in (b"{", b"[") or self._skip_space(end) != len(self._data):
+        if self._skip_space(end) != len(self._data):
             raise _not_json(end)
+        if self._data[start : start + 1] not in (b"{", b"["):
+            raise NotImportable(ImportProblem.UNKNOWN_FORMAT) if self._is_json(start, end) else _not_json(end)
         return Element("", start, end)
+
+    def _is_json(self, start: int, end: int) -> bool:
+        """Whether a single value is well-formed."""
+        try:
+            wire.loads(self._data[start:end])
+        except ValueError:
+            return False
+        return True
 
     def is_object(self, element: Element) -> bool:
         return self._data[element.start : element.start + 1] == b"{"
+
+    def is_list(self, element: Element) -> bool:
+        return self._data[element.start : element.start + 1] == b"["
 
     def members(self, of: Element) -> Iterator[tuple[str, Element]]:
         """The names and values of an object."""
@@ -109,13 +124,15 @@ class ImportFile:
             position, place = self._following(element, b"]"), place + 1
 
     def value(self, element: Element) -> Any:
-        """The value as it is, within the limits of `sessions_app.values`."""
-        return self._validated(_VALUE.validate_python, element)
+        """The value as it is, within the limits of `sessions_app.values`, of a file that we did not write."""
+        return self._validated(_VALUE.validate_python, element, ImportProblem.NOT_KEPT)
 
     def parse(self, kind: TypeAdapter[T], element: Element) -> T:
         return self._validated(kind.validate_json, element)
 
-    def _validated(self, validate: Callable[[bytes], T], element: Element) -> T:
+    def _validated(
+        self, validate: Callable[[bytes], T], element: Element, reason: ImportProblem = ImportProblem.WRONG
+    ) -> T:
         body = self._data[element.start : element.end]
         self._release(len(body))
         try:
@@ -123,7 +140,7 @@ class ImportFile:
         except ValidationError as error:
             steps = [element.where, *map(str, error.errors(include_url=False)[0]["loc"])]
             where = ".".join(step for step in steps if step)
-            raise NotImportable(ImportProblem.WRONG, where=where[:200], problem=problem_of(error)) from error
+            raise NotImportable(reason, where=where[:200], problem=problem_of(error)) from error
 
     def _release(self, read: int) -> None:
         """Gives pages back when another so many bytes were read."""
@@ -136,7 +153,7 @@ class ImportFile:
         """Where the first entry begins; None without entries."""
         if self._data[of.start : of.start + 1] != opening:
             raise NotImportable(
-                ImportProblem.WRONG, where=of.where, problem=f"“{opening.decode()}” is missing"
+                ImportProblem.WRONG, where=of.where, problem=f"“{opening.decode()}” is missing."
             )
         position = self._skip_space(of.start + 1)
         return None if self._data[position : position + 1] == closing else position

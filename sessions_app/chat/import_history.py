@@ -23,6 +23,7 @@ from sessions_app.panels.rows import PanelRow
 from sessions_app.prompt import parts, wire
 from sessions_app.prompt.history import violations
 from sessions_app.prompt.outcomes import Outcome
+from sessions_app.prompt.reply import fold
 from sessions_app.prompt.templates import verbatim
 from sessions_app.prompt.turns import IMPORTED, Turn, TurnKind
 from sessions_app.wording.values import problem_of
@@ -53,6 +54,8 @@ class CheckedHistory(CheckedFile):
         self.format = history.format
         self._triggers: list[int] = []
         """For each run, the number of its message among the turns."""
+        self._outcomes: list[Outcome] = []
+        """For each run, how its answer ended."""
         notes, skeletons = Notes(), list[Turn]()
         title = ""
         for content, turn in self._read(notes):
@@ -60,7 +63,10 @@ class CheckedHistory(CheckedFile):
             _count_signatures(content, notes)
             if turn.kind is TurnKind.USER_TASK:
                 self._triggers.append(len(skeletons))
+                self._outcomes.append(Outcome.COMPLETE)
                 title = title or starting_words(parts.text_of(turn.content))
+            elif content.is_model and self._outcomes:
+                self._outcomes[-1] = _outcome_of(content, turn)
             beat()
         if not skeletons:
             raise NotImportable(ImportProblem.NO_MESSAGES)
@@ -68,17 +74,16 @@ class CheckedHistory(CheckedFile):
         self.total = len(skeletons) + len(self._triggers)
         header = history.header()
         self.session = _session(header, notes, title, head=len(skeletons))
-        self.left_out = header.left_out
         self.notes = tuple(_notes(header, notes, self.session.model, skeletons))
 
     def runs(self) -> Iterator[Entry[ExportedRun]]:
-        for number, trigger in enumerate(self._triggers):
+        for number, (trigger, outcome) in enumerate(zip(self._triggers, self._outcomes, strict=True)):
             is_over = self._is_answered or number + 1 < len(self._triggers)
             run = ExportedRun(
                 key=UUID(int=RUNS + number),
                 trigger=UUID(int=trigger),
                 status=Run.Status.COMPLETED if is_over else Run.Status.STOPPED,
-                outcome=Outcome.COMPLETE if is_over else "",
+                outcome=outcome if is_over else "",
             )
             yield Entry(1, lambda run=run: run)  # type: ignore[misc]
 
@@ -97,6 +102,14 @@ class CheckedHistory(CheckedFile):
             kind = _kind_of(content)
             run += kind is TurnKind.USER_TASK
             yield content, _turn(content, kind, number, run)
+
+
+def _outcome_of(content: ImportedContent, turn: ExportedTurn) -> Outcome:
+    """Complete where the file does not say how the response ended."""
+    if not content.finish_reason:
+        return Outcome.COMPLETE
+    candidate = {"content": wire.loads(turn.content), "finishReason": content.finish_reason}
+    return fold([wire.dumps({"candidates": [candidate]})]).outcome
 
 
 def _kind_of(content: ImportedContent) -> TurnKind:
@@ -122,7 +135,7 @@ def _turn(content: ImportedContent, kind: TurnKind, number: int, run: int) -> Ex
 
 
 def _wrong(where: str, error: ValidationError) -> NotImportable:
-    return NotImportable(ImportProblem.WRONG, where=where[:200], problem=problem_of(error))
+    return NotImportable(ImportProblem.NOT_KEPT, where=where[:200], problem=problem_of(error))
 
 
 def _skeleton(content: ImportedContent) -> bytes:
@@ -166,13 +179,27 @@ def _session(header: ImportHeader, notes: Notes, title: str, *, head: int) -> Ex
 def _notes(
     header: ImportHeader, notes: Notes, model: str, skeletons: list[Turn]
 ) -> Iterator[Mapping[str, Any]]:
-    if header.model and base_of(header.model) not in CATALOGUE:
-        yield {"code": ImportNote.MODEL_REPLACED, "model": header.model[:80], "used": model}
-    if unknown := [name[:80] for name in header.tools if name not in TOOLBOX.names]:
-        yield {"code": ImportNote.TOOLS_UNKNOWN, "names": unknown[:LISTED], "count": len(unknown)}
+    yield from _header_notes(header, model)
     for code in ImportNote:
         if count := notes.counts[code]:
             yield {"code": code, "count": count}
     if broken := violations(skeletons):
         where = skeletons[broken[0].index].key[:200]
         yield {"code": ImportNote.HISTORY_BROKEN, "count": len(broken), "where": where}
+
+
+def _header_notes(header: ImportHeader, model: str) -> Iterator[Mapping[str, Any]]:
+    if header.model and base_of(header.model) not in CATALOGUE:
+        yield {"code": ImportNote.MODEL_REPLACED, "model": header.model[:80], "used": model}
+    if header.cache:
+        yield {"code": ImportNote.CACHE_ABSENT, "cache": header.cache[:80]}
+    unknown = [name for name in header.tools if name not in TOOLBOX.names]
+    for code, names in (
+        (ImportNote.TOOLS_UNKNOWN, unknown),
+        (ImportNote.WITHOUT_SETTING, header.without_setting),
+        (ImportNote.VALUES_REFUSED, header.refused),
+    ):
+        if names:
+            yield {"code": code, "names": [name[:80] for name in names[:LISTED]], "count": len(names)}
+    if header.unsent:
+        yield {"code": ImportNote.UNSENT, "count": header.unsent}

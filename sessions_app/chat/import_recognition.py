@@ -6,11 +6,11 @@ from typing import Any
 
 from sessions_app.chat.import_check import entries
 from sessions_app.chat.import_file import Element, ImportFile
-from sessions_app.chat.import_formats import ai_studio, gemini, openai
+from sessions_app.chat.import_formats import ai_studio, gemini, gemini_header, openai, openai_header
 from sessions_app.chat.import_formats.base import ImportedContent, ImportHeader, Node, Notes
 from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
-from sessions_app.import_codes import ImportFormat
+from sessions_app.import_codes import ExpectedValue, ImportFormat
 from sessions_app.prompt.parts import parts_value
 
 Members = Mapping[str, Element]
@@ -19,9 +19,9 @@ EXPORT_NAMES = frozenset({"session", "turns", "format", "exported_at"})
 RESPONSES = ("response", "responses", "response_chunks")
 
 _HEADERS: dict[ImportFormat, Callable[[Node], ImportHeader]] = {
-    ImportFormat.GEMINI: gemini.read_header,
+    ImportFormat.GEMINI: gemini_header.read_header,
     ImportFormat.AI_STUDIO: ai_studio.read_header,
-    ImportFormat.OPENAI: openai.read_header,
+    ImportFormat.OPENAI: openai_header.read_header,
 }
 _MESSAGES = {
     ImportFormat.GEMINI: gemini.read_contents,
@@ -67,7 +67,7 @@ def recognise(file: ImportFile, root: Element) -> ImportedHistory | Members:
         return _bare(file, root)
     members = dict(file.members(root))
     if "request" in members and not EXPORT_NAMES & members.keys():
-        found = _of_request(file, dict(file.members(members["request"])))
+        found = _of_request(file, _members(file, members["request"]))
         response = next((members[name] for name in RESPONSES if name in members), None)
         found = replace(found, response=response) if found else None
     else:
@@ -80,12 +80,27 @@ def recognise(file: ImportFile, root: Element) -> ImportedHistory | Members:
 def _of_request(file: ImportFile, members: Members) -> ImportedHistory | None:
     for name, kind in (("contents", ImportFormat.GEMINI), ("messages", ImportFormat.OPENAI)):
         if name in members:
+            _check_list(file, members[name])
             return ImportedHistory(file, kind, members[name], _without(members, name))
     if "chunkedPrompt" not in members:
         return None
-    prompt = dict(file.members(members["chunkedPrompt"]))
+    prompt = _members(file, members["chunkedPrompt"])
+    if "chunks" in prompt:
+        _check_list(file, prompt["chunks"])
     beside = _without(members, "chunkedPrompt") | _without(prompt, "chunks")
     return ImportedHistory(file, ImportFormat.AI_STUDIO, prompt.get("chunks"), beside)
+
+
+def _members(file: ImportFile, element: Element) -> Members:
+    if not file.is_object(element):
+        raise Node(element.where, None).refused(ExpectedValue.OBJECT)
+    return dict(file.members(element))
+
+
+def _check_list(file: ImportFile, element: Element) -> None:
+    """A single message may stand for the list of them."""
+    if not (file.is_list(element) or file.is_object(element)):
+        raise Node(element.where, None).refused(ExpectedValue.LIST)
 
 
 def _bare(file: ImportFile, root: Element) -> ImportedHistory:

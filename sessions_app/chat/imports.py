@@ -28,6 +28,7 @@ from sessions_app.models import Blob, ImportJob, Run, Session, Turn
 from sessions_app.models.import_job import ATTEMPT_LIMIT
 from sessions_app.panels.row_transfer import TRANSFERRED
 from sessions_app.storage_errors import is_full, is_temporary
+from sessions_app.values import mended
 
 FILE_AGE = timedelta(hours=1)
 """Age of a file from which it is removed if no job names it."""
@@ -144,7 +145,7 @@ class _Worker:
     def fail(self, error: NotImportable) -> None:
         self._remove_session()
         file_of(self._job).unlink(missing_ok=True)
-        self._job.fail({"reason": error.reason, "figures": error.figures})
+        self._job.fail({"reason": error.reason, "figures": mended(error.figures)})
 
     def give_up(self) -> None:
         """After a cancellation nothing is left; a job that the process cannot finish is free for another."""
@@ -156,7 +157,8 @@ class _Worker:
             self._job.release()
 
     def _begin(self, checked: CheckedFile) -> None:
-        left_out = [name[:80] for name in checked.left_out[:20]]
+        # Names of the file may hold what PostgreSQL refuses in a column.
+        left_out = mended([name[:80] for name in checked.left_out[:20]])
         with transaction.atomic():
             session = create_session(self._job.owner_id, checked.session)
             self._renew(
@@ -164,7 +166,7 @@ class _Worker:
                 total=checked.total,
                 done=0,
                 format=checked.format,
-                notes=list(checked.notes),
+                notes=mended(list(checked.notes)),
                 left_out=left_out,
             )
         self._job.session = session

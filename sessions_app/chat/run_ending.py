@@ -11,7 +11,7 @@ from sessions_app.exchange_sums import is_cut_off
 from sessions_app.models import Exchange, Run
 from sessions_app.models.turn_numbers import numbered_error
 from sessions_app.prompt.outcomes import Outcome, is_unknown
-from sessions_app.wording import endings, outcomes
+from sessions_app.wording import endings, outcomes, refusals
 from sessions_app.wording.refusals import stored_error_texts
 
 Kind = Literal["error", "note"]
@@ -40,7 +40,7 @@ class Ending:
             return None
         outcome, cost = _outcome(run.outcome), cost_of(exchanges)
         if run.status == Run.Status.FAILED:
-            return cls._of_failure(run, exchanges, outcome, cost)
+            return cls._of_failure(run, exchanges, outcome, cost, is_cut=is_cut)
         if run.status in (Run.Status.STOPPED, Run.Status.INTERRUPTED):
             kind: Kind = "note" if run.status == Run.Status.STOPPED else "error"
             has_arrived = is_cut or any(one.first_chunk_ms is not None for one in exchanges)
@@ -49,20 +49,29 @@ class Ending:
         if outcome in (None, Outcome.COMPLETE, Outcome.CALLS):
             return cls._of_news(exchanges, cost)
         title, hint = outcomes.sentence(outcome), outcomes.hint(outcome, is_captured=_is_captured(exchanges))
+        hint = endings.beside_what_stands(hint, is_cut=is_cut and outcome is Outcome.UNFINISHED)
         return cls("note", title, hint, cost, setting=outcome.setting)
 
     @classmethod
     def _of_news(cls, exchanges: Sequence[Exchange], cost: str) -> Self | None:
         """A finish reason that is not known, below an answer that stands."""
-        reasons = (one.finish_reason for one in reversed(exchanges) if is_unknown(one.finish_reason))
-        reason = next(reasons, "")
-        if not reason:
+        unknown = [one for one in exchanges if is_unknown(one.finish_reason)]
+        if not unknown:
             return None
-        return cls("note", *outcomes.news_texts(reason, is_captured=_is_captured(exchanges)), cost)
+        has_called = any(one.outcome == Outcome.CALLS for one in unknown)
+        texts = outcomes.news_texts(
+            unknown[-1].finish_reason, is_captured=_is_captured(exchanges), has_called=has_called
+        )
+        return cls("note", *texts, cost)
 
     @classmethod
-    def _of_failure(cls, run: Run, exchanges: Sequence[Exchange], outcome: Outcome | None, cost: str) -> Self:
+    def _of_failure(
+        cls, run: Run, exchanges: Sequence[Exchange], outcome: Outcome | None, cost: str, *, is_cut: bool
+    ) -> Self:
         text, hint = stored_error_texts(numbered_error(run), is_captured=_is_captured(exchanges))
+        # Our own refusals say themselves what became of the answer.
+        is_ours = run.error.get("reason") in refusals.SENTENCES
+        hint = endings.beside_what_stands(hint, is_cut=is_cut and not is_ours)
         message = (text or endings.title("failed")).strip()
         title = excerpt(message)
         return cls(

@@ -5,6 +5,7 @@ and for each redirect, so that no name can lead into a private network. No cooki
 """
 
 import http.client
+import re
 import socket
 import ssl
 import zlib
@@ -36,6 +37,9 @@ HEADERS = {
 _REDIRECTING = (301, 302, 303, 307, 308)
 _PACKED = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS | 32}
 _PIECE = 65_536
+_SCHEME = re.compile("https?:", re.IGNORECASE)
+_HOST = re.compile(r"[a-z0-9._:-]+", re.IGNORECASE)
+"""A name in ASCII, or a numeric address."""
 
 Resolve = Callable[[str, int], list[str]]
 
@@ -92,19 +96,28 @@ def fetch(url: str, rules: Rules, resolve: Resolve = resolved) -> Fetched:
 
 def checked_url(url: str) -> SplitResult:
     """Raises DocumentRefused where this is no address of a web page."""
+    if not _SCHEME.match(url.strip()):
+        raise DocumentRefused(DocumentProblem.NO_WEB_ADDRESS)
     try:
         parts = urlsplit(url.strip())
-        is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_whole = parts.port != 0 and _HOST.fullmatch(_host(parts)) is not None
     except ValueError:
-        is_web = False
-    if not is_web or len(url) > URL_LIMIT or parts.username is not None or not url.strip().isprintable():
-        raise DocumentRefused(DocumentProblem.NO_WEB_ADDRESS)
+        is_whole = False
+    if not is_whole or len(url) > URL_LIMIT or not url.strip().isprintable():
+        raise DocumentRefused(DocumentProblem.BAD_ADDRESS, limit=URL_LIMIT)
+    if parts.username is not None:
+        raise DocumentRefused(DocumentProblem.WITH_LOGIN)
     return parts
+
+
+def _host(parts: SplitResult) -> str:
+    """As it is asked for. Raises ValueError for what no name can be."""
+    return (parts.hostname or "").encode("idna").decode()
 
 
 def _request(parts: SplitResult, rules: Rules, resolve: Resolve) -> Fetched | str:
     """The page, or the address that it redirects to. Raises DocumentRefused, OSError, HTTPException."""
-    host = (parts.hostname or "").encode("idna").decode()
+    host = _host(parts)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     connection = http.client.HTTPConnection(host, port)
     with connected(host, port, rules, resolve) as plain:

@@ -65,7 +65,7 @@ REDIRECT_HINT = (
 BROKEN_OFF = (httpx2.ReadError, httpx2.WriteError, httpx2.CloseError, httpx2.RemoteProtocolError)
 """What the transport raises for a connection that was established and then broke."""
 
-BROKEN_OFF_HINT = "What arrived is kept. Try again."
+BROKEN_OFF_HINT = "Try again."
 UNREADABLE = "The answer could not be read."
 BROKEN_HINT = "The provider or something between broke the answer. Try again."
 REGION_HINT = "The provider asks for billing, or does not serve this place."

@@ -8,7 +8,7 @@ TITLE_LENGTH = 120
 
 
 def starting_words(message: str) -> str:
-    """A title: the first words of a message."""
-    words = plain(message).split()
+    """A title: the first words of a message, without the NUL characters that a column cannot keep."""
+    words = plain(message.replace("\0", "")).split()
     more = "…" if len(words) > TITLE_WORDS else ""
     return (" ".join(words[:TITLE_WORDS])[: TITLE_LENGTH - 1]) + more

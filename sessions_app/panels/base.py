@@ -221,12 +221,15 @@ def existing(rows: Any, otherwise: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class SentPanel:
-    """A panel with its hash. `tokens` are estimated; `changed`: it differs from what was sent last."""
+    """A panel with its hash. `tokens` are estimated; `changed`: it differs from what was sent last, or
+    nothing is known to have been sent of it (`is_first`).
+    """
 
     panel: Panel
     sha256: str
     tokens: int
     changed: bool
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +260,11 @@ class ReadPanel:
     def changed(self) -> bool:
         """Whether any of it differs from what was sent last."""
         return any(one.changed for one in self.sent)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nothing of it is known to have been sent; `sent` must not be empty."""
+        return all(one.is_first for one in self.sent)
 
     @property
     def changed_at(self) -> datetime:

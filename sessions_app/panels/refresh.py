@@ -143,7 +143,7 @@ def _sent(key: str, title: str, content: PanelContent, states: States, now: date
     last = Stamp(state.sha256, state.changed_at) if state else None
     stamp = restamp(last, content.sha256, now)
     panel = Panel(key, title, content.value, stamp.changed)
-    return SentPanel(panel, content.sha256, content.tokens, stamp is not last)
+    return SentPanel(panel, content.sha256, content.tokens, stamp is not last, state is None)
 
 
 def _save_states(

@@ -126,8 +126,9 @@ class _Maker:
             text="" if view.goes_on else view.text,
             covers=view.task.covers if view.task else 0,
             files=self._files(view.task),
-            withheld=self._withheld(list(_turns(view))),
+            withheld=self._withheld([view.task] if view.task else []),
             steps=steps,
+            answer_withheld=self._withheld([step.turn for step in view.steps]),
             ending=_ending(view),
             goes_on=view.goes_on,
         )

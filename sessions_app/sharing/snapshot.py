@@ -86,8 +86,10 @@ class Message(SnapshotModel):
     """Turns that a summary stands for."""
     files: tuple[File, ...] = ()
     withheld: int = 0
-    """Files of the message and its answer that are not shared."""
+    """Files of the message that are not shared. Snapshots of before count those of its answer as well."""
     steps: tuple[Step, ...] = ()
+    answer_withheld: int = 0
+    """Files of the answer that are not shared."""
     ending: Annotated[str, AfterValidator(_checked_ending)] = ""
     goes_on: bool = False
     """Whether its answer is the rest of the one above: it has no text."""

@@ -9,6 +9,11 @@ from sessions_app.wording.sentences import fill
 
 PROBLEMS: dict[str, str] = {
     DocumentProblem.NO_WEB_ADDRESS: "This is not the address of a web page: it begins with http:// or https://.",
+    DocumentProblem.WITH_LOGIN: "The address holds a name or a password, which is not sent. Leave it out.",
+    DocumentProblem.BAD_ADDRESS: (
+        "The address cannot be used: its server or its port is written wrongly, or it has more than "
+        "{limit:,} characters."
+    ),
     DocumentProblem.UNKNOWN_HOST: "There is no server called {host}.",
     DocumentProblem.PRIVATE_ADDRESS: "{host} is in a private network. Only public pages are fetched.",
     DocumentProblem.UNREACHABLE: "{host} did not answer.",
@@ -30,7 +35,11 @@ PROBLEMS: dict[str, str] = {
 HINTS = {
     "page": "Copy the text that matters and paste it.",
     "document": "Save it as text or PDF and attach that.",
+    "archive": "Put it into the Workspace panel, which unpacks it.",
 }
+
+NAMED = {"file": "“{name}”: {sentence}"}
+"""A problem of one file of several."""
 
 ORIGINS = {
     "document": "Text of the Word document “{name}”\n\n{text}\n",
@@ -43,7 +52,11 @@ def problem(reason: DocumentProblem, figures: Mapping[str, Any]) -> str:
     return fill(PROBLEMS[reason], figures)
 
 
-def hint(what: Literal["page", "document"]) -> str:
+def problem_of_file(name: str, reason: DocumentProblem, figures: Mapping[str, Any]) -> str:
+    return NAMED["file"].format(name=name, sentence=problem(reason, figures))
+
+
+def hint(what: Literal["page", "document", "archive"]) -> str:
     return HINTS[what]
 
 

@@ -17,7 +17,7 @@ ARRIVALS = {
     "nothing": "Nothing had arrived.",
     "unasked": "No request was made for it here.",
 }
-"""Of a run that was stopped or interrupted."""
+"""Of a run that was stopped or interrupted; the first also of one that failed in the middle of an answer."""
 
 CALL_STATES = {
     "unknown": "unknown whether it ran",
@@ -55,6 +55,11 @@ def broken_off_texts(status: str, *, is_asked: bool, has_arrived: bool) -> tuple
     if not (is_asked or has_arrived):
         return TITLES["unanswered" if status == "stopped" else status], ARRIVALS["unasked"]
     return TITLES[status], ARRIVALS["something" if has_arrived else "nothing"]
+
+
+def beside_what_stands(hint: str, *, is_cut: bool) -> str:
+    """The hint of a failure, where there is one; `is_cut`: the beginning of an answer stands there."""
+    return f"{ARRIVALS['something']} {hint}" if hint and is_cut else hint
 
 
 def call_state(state: str) -> str:

@@ -17,6 +17,7 @@ SENTENCES: dict[str, str] = {
     ImportProblem.UNEXPECTED: "{where}: {expected_value}.",
     ImportProblem.TOO_DEEP: "More than {limit} lists and objects stand inside each other at byte {byte:,}.",
     ImportProblem.WRONG: "This is not a chat that Pipeweb can read: {where}: {problem}",
+    ImportProblem.NOT_KEPT: "{where}: {problem}",
     ImportProblem.TOO_MANY: "{where} has more than {limit:,} entries.",
     ImportProblem.TOO_LARGE: "The file has {size} MB; at most {limit} MB can be imported.",
     ImportProblem.MISSING: "This is not a chat that Pipeweb can read: “{missing}” is missing.",
@@ -43,6 +44,7 @@ HINTS: dict[str, str] = {
     ImportProblem.UNEXPECTED: CORRECT,
     ImportProblem.TOO_DEEP: "Remove what is nested so deeply, then choose the file again.",
     ImportProblem.WRONG: EXPORT_AGAIN,
+    ImportProblem.NOT_KEPT: CORRECT,
     ImportProblem.TOO_MANY: "Export a fork of one branch instead.",
     ImportProblem.TOO_LARGE: "Export a fork of one branch instead.",
     ImportProblem.MISSING: EXPORT_AGAIN,
@@ -83,6 +85,14 @@ NOTES: dict[str, str] = {
         "Tools that are not known here: {names} ({count}). Their calls and results stay in the history; "
         "the model cannot call them any more."
     ),
+    ImportNote.CACHE_ABSENT: (
+        "The request names a cache, {cache}, which is not in the file. Its instructions, its tools and a "
+        "part of the history may be there."
+    ),
+    ImportNote.WITHOUT_SETTING: "Not imported, since a chat has no setting for it: {names} ({count}).",
+    ImportNote.VALUES_REFUSED: (
+        "Not imported, since the setting does not take such a value: {names} ({count})."
+    ),
     ImportNote.SIGNATURES_FOREIGN: (
         "Thoughts whose origin is unknown: {count}. They are kept, and not sent; where the model "
         "demands one, the documented dummy stands in."
@@ -99,6 +109,7 @@ NOTES: dict[str, str] = {
     ImportNote.SYSTEM_AS_MESSAGE: (
         "System messages in the midst of the conversation, kept as messages of the person: {count}."
     ),
+    ImportNote.UNSENT: "Messages that were typed and not sent, left out: {count}.",
     ImportNote.HISTORY_BROKEN: (
         "Places at which the history breaks a rule of Gemini: {count}, the first at {where}. Each request "
         "mends them and says so, or is refused, as “Broken history” in the settings says."

@@ -48,7 +48,7 @@ HINTS: dict[str, str] = {
     Outcome.MISSING_SIGNATURE: "Open the inspector: it shows which part of the history was incomplete.",
     Outcome.BLOCKED: "Rephrase the message, or look for blocked text in the chat's instructions and files.",
     Outcome.EMPTY: "Try again.",
-    Outcome.UNFINISHED: "What arrived is kept. Try again for a whole answer.",
+    Outcome.UNFINISHED: "Try again for a whole answer.",
     Outcome.FAILED: "Try again.",
     Outcome.OTHER: "Try again, or choose another model.",
     Outcome.CONTINUES: "The rest of the answer is in the request that follows.",
@@ -71,7 +71,8 @@ NAMED: dict[str, str] = {
 
 NEWS = {
     "title": "The provider gave a reason for the end that Pipeweb does not know: {finish_reason}.",
-    "hint": "The answer stands as it came, and its calls were run.",
+    "hint": "The answer stands as it came.",
+    "called": "The answer stands as it came, and its calls were run.",
     "program_hint": "The answer was passed on as it came.",
 }
 """Beside an answer that stands."""
@@ -89,9 +90,9 @@ def sentence_in(status: str, outcome: str) -> str:
     return left or sentence(outcome)
 
 
-def news_texts(finish_reason: str, *, is_captured: bool = False) -> tuple[str, str]:
-    """Title and hint for a reason that is not known."""
-    hint = NEWS["program_hint" if is_captured else "hint"]
+def news_texts(finish_reason: str, *, is_captured: bool = False, has_called: bool = False) -> tuple[str, str]:
+    """Title and hint for a reason that is not known. `has_called`: tools of ours were run for the answer."""
+    hint = NEWS["program_hint" if is_captured else "called" if has_called else "hint"]
     return NEWS["title"].format(finish_reason=finish_reason), hint
 
 

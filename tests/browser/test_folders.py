@@ -103,7 +103,7 @@ async def test_a_folder_stays_collapsed_and_is_renamed_and_deleted(page: Page) -
     async with page.expect_response("**/collapse/"):
         await folder.locator("summary").first.click()
     await page.reload()
-    await expect(folder.get_by_text("Nothing is in it yet.")).to_be_hidden()
+    await expect(folder.get_by_text("No chat is listed here.")).to_be_hidden()
     await choose_in_menu(page, folder.get_by_label("More for the folder"), "Rename…")
     await page.get_by_label("Name", exact=True).fill(f"{name} renamed")
     await page.get_by_label("Name", exact=True).press("Enter")

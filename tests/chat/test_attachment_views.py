@@ -1,5 +1,10 @@
 """Uploading, showing and serving files; nobody reaches anybody else's."""
 
+import json
+from io import BytesIO
+from typing import Literal
+from zipfile import ZipFile
+
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -18,7 +23,7 @@ from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, user_task
 from sessions_app.prompt.wire import dumps
 from sessions_app.runs import history_edits
-from sessions_app.wording import uploads
+from sessions_app.wording import documents, uploads
 from sessions_app.workspace import UPLOAD_LIMIT
 from tests.chat.importing import import_session
 from tests.documents.samples import document
@@ -83,6 +88,17 @@ def test_the_page_tells_the_browser_the_limit_of_each_kind(client: Client, sessi
     limits = {"attach": FILE_LIMIT, "text": UPLOAD_LIMIT, "word": DOCUMENT_LIMIT}
     assert all(f'data-{kind}="{limit}"' in page for kind, limit in limits.items())
     assert f'data-text-of="hint {WORD_TYPE}"' in page
+
+
+@pytest.mark.parametrize(("name", "hint"), [("notes.zip", "archive"), ("notes.docx", "document")])
+def test_an_archive_is_named_and_belongs_into_the_workspace(
+    client: Client, session: Session, name: str, hint: Literal["archive", "document"]
+) -> None:
+    body = BytesIO()
+    with ZipFile(body, "w") as archive:
+        archive.writestr("notes.txt", "Notes")
+    refusal = json.loads(attach(client, session, body.getvalue(), status=409, name=name))
+    assert f"“{name}”" in refusal["message"] and refusal["hint"] == documents.hint(hint)
 
 
 def test_a_message_has_a_limit_of_files(

@@ -143,6 +143,15 @@ def test_a_chat_of_a_folder_stands_there_only(alice: User, work: Folder) -> None
     assert [[chat.title for chat in one.sessions] for one in side.folders] == [["In it"]]
 
 
+def test_a_folder_whose_chats_stand_elsewhere_is_not_called_empty(
+    client: Client, alice: User, work: Folder
+) -> None:
+    make_session(alice, title="Away", folder=work, archived_at=timezone.now())
+    assert "No chat is listed here." in client.get(reverse("home")).content.decode()
+    page = client.get(reverse("sessions"), {"folder": str(work.public)}).content.decode()
+    assert "No chat of “Work” is listed." in page
+
+
 def test_a_long_folder_leads_to_its_list(client: Client, alice: User, work: Folder) -> None:
     for n in range(FOLDER_CHATS + 1):
         make_session(alice, title=f"Chat {n}", folder=work)

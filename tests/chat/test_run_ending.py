@@ -2,18 +2,23 @@
 
 from datetime import UTC, datetime
 
+import httpx2
 import pytest
 from django.contrib.auth.models import User
 
 from sessions_app.chat.run_ending import Ending, cost_of
 from sessions_app.chat.session_form import SessionForm, option_label
 from sessions_app.errors import excerpt
+from sessions_app.gemini.error_mapping import translate
 from sessions_app.models import Exchange, Run, Session
+from sessions_app.models.run import describe
 from sessions_app.prompt.reply import Outcome
 from sessions_app.wording import endings
-from sessions_app.wording.outcomes import HINTS, SENTENCES
+from sessions_app.wording.outcomes import HINTS, NEWS, SENTENCES
+from sessions_app.wording.refusals import lasting_hint
 from tests import factories
 
+HOPS = lasting_hint("max_hops")
 PAID = Exchange(prompt_tokens=1204, output_tokens=90, thought_tokens=6, response_id="abc")
 
 
@@ -90,6 +95,29 @@ def test_the_beginning_of_an_answer_that_came_with_a_fork_is_kept() -> None:
     ending = Ending.of(ended("stopped"), [], is_cut=True)
     assert ending and (ending.title, ending.cost) == (endings.TITLES["stopped"], "")
     assert ending.hint == endings.ARRIVALS["something"]
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_a_failure_says_that_something_is_kept_where_it_stands(is_cut: bool) -> None:
+    error = translate(httpx2.ReadError("gone"))
+    ending = Ending.of(Run(status="failed", error=describe(error)), [PAID], is_cut=is_cut)
+    assert ending and ending.hint == endings.beside_what_stands(error.hint, is_cut=is_cut)
+    assert (endings.ARRIVALS["something"] in ending.hint) is is_cut
+    unfinished = Ending.of(ended("completed", "unfinished"), [PAID], is_cut=is_cut)
+    assert unfinished and (endings.ARRIVALS["something"] in unfinished.hint) is is_cut
+
+
+def test_a_refusal_of_ours_says_itself_what_is_kept() -> None:
+    ending = Ending.of(ended("failed", reason="max_hops"), [PAID], is_cut=True)
+    assert ending and ending.hint == HOPS
+
+
+@pytest.mark.parametrize(("last", "hint"), [("calls", "called"), ("complete", "hint")])
+def test_calls_are_said_to_be_run_where_there_were_some(last: str, hint: str) -> None:
+    """Those of an answer whose reason is known do not count."""
+    known = Exchange(finish_reason="STOP", outcome="calls")
+    ending = Ending.of(ended("completed"), [known, Exchange(finish_reason="NEW", outcome=last)])
+    assert ending and ending.hint == NEWS[hint]
 
 
 @pytest.mark.parametrize("status", ["stopped", "interrupted"])

@@ -125,6 +125,12 @@ def test_a_search_without_a_result_says_so(client: Client, session: Session) -> 
     assert "Nobody has said" in page.content.decode()
 
 
+@pytest.mark.parametrize("words", ["/", "%_", "“”"])
+def test_a_search_without_a_word_is_not_said_to_have_found_nothing(client: Client, words: str) -> None:
+    html = client.get(reverse("sessions"), {"q": words}).content.decode()
+    assert "There is no word to look for." in html and "Nobody has said" not in html
+
+
 def test_what_search_finds_is_shown_as_text(client: Client, session: Session) -> None:
     factories.answered(session, f"needle {NASTY}", "ok")
     page = client.get(reverse("sessions"), {"q": "needle script"}).content.decode()

@@ -48,7 +48,9 @@ def test_an_archive_that_is_no_document_says_so(client: Client, session: Session
     file = SimpleUploadedFile("a.docx", b"PK\x03\x04 nonsense")
     answer = client.post(reverse("attach", args=[session.public]), {"file": file})
     assert answer.status_code == 409
-    assert answer.json()["message"] == documents.PROBLEMS[DocumentProblem.BROKEN_DOCUMENT]
+    assert answer.json()["message"] == documents.problem_of_file(
+        "a.docx", DocumentProblem.BROKEN_DOCUMENT, {}
+    )
     assert not session.references.exists()
 
 

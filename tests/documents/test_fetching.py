@@ -66,18 +66,53 @@ def test_a_redirect_into_a_private_network_is_not_followed(address: str, target:
     assert problem_of(f"{address}/redirect?{target}") == DocumentProblem.PRIVATE_ADDRESS
 
 
-@pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://a.example/", "http://u:p@a.example/"])
-def test_a_redirect_to_what_is_no_page_is_not_followed(address: str, target: str) -> None:
-    assert problem_of(f"{address}/redirect?{target}") == DocumentProblem.NO_WEB_ADDRESS
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        ("file:///etc/passwd", DocumentProblem.NO_WEB_ADDRESS),
+        ("ftp://a.example/", DocumentProblem.NO_WEB_ADDRESS),
+        ("http://u:p@a.example/", DocumentProblem.WITH_LOGIN),
+        ("http://a..example/", DocumentProblem.BAD_ADDRESS),
+    ],
+)
+def test_a_redirect_to_what_is_no_page_is_not_followed(
+    address: str, target: str, problem: DocumentProblem
+) -> None:
+    assert problem_of(f"{address}/redirect?{target}") == problem
 
 
 @pytest.mark.parametrize(
     "url",
-    ["", "x", "/etc/passwd", "file:///etc/passwd", "gopher://a/", "http://", "http://a:99999/",
-     "http://u@a.example/", "http://a.example/\r\nX: y", "http://a.example/" + "x" * 2_000],
+    ["", "x", "/etc/passwd", "file:///etc/passwd", "gopher://a/", "httpsx://a.example/"],
 )  # fmt: skip
 def test_what_is_no_address_of_a_page(url: str) -> None:
     assert problem_of(url) == DocumentProblem.NO_WEB_ADDRESS
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://", "https:", "http://a:99999/", "http://a:b/", "http://[a/", "https://exa mple.com", "http://a..b/",
+     "http://a.example/\r\nX: y", "http://a.example/" + "x" * 2_000],
+)  # fmt: skip
+def test_a_mistake_in_an_address_is_no_silent_server(url: str) -> None:
+    assert problem_of(url) == DocumentProblem.BAD_ADDRESS
+
+
+@pytest.mark.parametrize("url", ["http://u@a.example/", "HTTPS://u:p@a.example/x"])
+def test_a_name_or_a_password_is_not_sent(url: str) -> None:
+    assert problem_of(url) == DocumentProblem.WITH_LOGIN
+
+
+def test_a_name_beyond_ascii_is_one(address: str) -> None:
+    port = int(address.rpartition(":")[2])
+    asked: list[str] = []
+
+    def resolve(host: str, _: int) -> list[str]:
+        asked.append(host)
+        return ["127.0.0.1"]
+
+    assert fetch(f"http://bücher_2.example:{port}/plain", rules(), resolve).body == b"caf\xe9"
+    assert asked == ["xn--bcher_2-n2a.example"]
 
 
 def test_only_public_ones_of_a_names_addresses_are_connected(address: str) -> None:

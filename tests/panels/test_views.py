@@ -4,8 +4,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from sessions_app.context.workspaces import workspace_of
 from sessions_app.models import (
     AllowedCommand,
     Exchange,
@@ -16,6 +18,7 @@ from sessions_app.models import (
     Session,
 )
 from sessions_app.panels import KEYS, KINDS
+from sessions_app.panels.refresh import refresh
 from sessions_app.workspace import Workspace
 from tests import factories
 
@@ -31,7 +34,16 @@ def page(client: Client, session: Session, name: str, *more: object) -> str:
 def test_the_drawer_says_what_the_model_reads(client: Client, session: Session) -> None:
     session.todos.create(position=1, title="water the beans")
     html = page(client, session, "details")
-    assert "panel</button> with every message" in html and "new since the last request" in html
+    assert "panel</button> with every message" in html and "not sent yet" in html
+
+
+def test_what_changed_since_a_request_is_new_since_it(client: Client, session: Session) -> None:
+    session.todos.create(position=1, title="water the beans")
+    refresh(session, workspace_of(session.owner_id), timezone.now())
+    assert "not sent yet" not in page(client, session, "details")
+    session.todos.create(position=2, title="sow them")
+    html = page(client, session, "details")
+    assert "new since the last request" in html and "not sent yet" not in html
 
 
 def test_a_new_session_says_that_nothing_is_read(client: Client, session: Session) -> None:

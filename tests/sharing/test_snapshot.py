@@ -192,6 +192,18 @@ def test_files_leave_one_by_one_and_without_their_path(alice: User) -> None:
     assert "MARK" not in str(second)
 
 
+def test_files_are_counted_on_the_side_that_they_come_from(alice: User) -> None:
+    session = make_session(alice)
+    append(session, TurnKind.USER_TASK, inline_part(PNG, "image/png", "mine.png"), {"text": "Paint it"})
+    append(session, TurnKind.MODEL_RESPONSE, *[inline_part(PNG, "image/png", "made.png")] * 2)
+    none, one = shared(session), shared(session, chosen=(1,))
+    (message,) = none.messages
+    assert (message.withheld, message.answer_withheld, message.steps) == (1, 2, ())
+    assert [(one.withheld, one.answer_withheld) for one in one.messages] == [(1, 1)]
+    before, _, answer = shown(none, ()).partition("Model</h3>")
+    assert "1 file not shared" in before and "2 files not shared" in answer
+
+
 def test_a_lone_surrogate_and_a_nul_are_gone(alice: User) -> None:
     session = make_session(alice)
     answered(session, "Hello", "x")

@@ -96,7 +96,8 @@ def test_the_list_has_the_address_until_it_is_revoked(client: Client, session: S
     assert address(link) in client.get(reverse("shared-links")).content.decode()
     stored = Blob.objects.count()
     assert client.post(reverse("revoke-link", args=[link.public])).status_code == 302
-    assert address(link) not in client.get(reverse("shared-links")).content.decode()
+    page = client.get(reverse("shared-links")).content.decode()
+    assert address(link) not in page and "No link is open." in page
     assert not SharedLink.objects.exists() and Blob.objects.count() == stored - 1
     read(link, status=404)
 

@@ -19,6 +19,7 @@ from sessions_app.wording import (
     answer_schemas,
     citations,
     documents,
+    endings,
     folders,
     models,
     outcomes,
@@ -106,7 +107,8 @@ def _sentences_of_uploads() -> Iterator[str]:
     yield from sharing.CALL_STATES.values()
     figures = {"host": "a.example", "seconds": 10, "limit": 1_000, "status": 404, "mime": "image/png"}
     yield from (documents.problem(reason, figures) for reason in DocumentProblem)
-    yield from (documents.hint("page"), documents.hint("document"))
+    yield documents.problem_of_file("a.zip", DocumentProblem.NO_DOCUMENT, {})
+    yield from (documents.hint("page"), documents.hint("document"), documents.hint("archive"))
     noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
     yield documents.document_with_origin("a.docx", "Text")
     yield from (documents.page_with_origin("http://a.example/", each, noon, "Text") for each in ("", "A"))
@@ -125,5 +127,7 @@ def ending_sentences() -> Iterator[str]:
     yield from (outcomes.sentence_in(status, Outcome.UNFINISHED) for status in outcomes.BROKEN_OFF)
     for is_captured in (True, False):
         yield from outcomes.news_texts("NEW", is_captured=is_captured)
+    yield from outcomes.news_texts("NEW", has_called=True)
+    yield endings.beside_what_stands("Try again.", is_cut=True)
     for kind in refusals.PROGRAM_HINTS:
         yield from refusals.stored_error_texts({"kind": kind, "message": "No."}, is_captured=True)

@@ -5,7 +5,6 @@ content. A chunk has its `text` again in `parts`, where it has any.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from sessions_app.chat.import_formats.base import (
     ImportedContent,
@@ -14,24 +13,29 @@ from sessions_app.chat.import_formats.base import (
     Notes,
     absent_file,
     inline_file,
-    temperature_of,
     without_known,
 )
-from sessions_app.chat.import_formats.gemini import (
-    part_nodes,
-    read_part,
-    system_text,
-    thinking_settings,
-)
+from sessions_app.chat.import_formats.gemini import part_nodes, read_part
+from sessions_app.chat.import_formats.gemini_header import system_text, take_own_tools
+from sessions_app.chat.import_formats.settings import SAMPLING, THINKING, Settings
 from sessions_app.import_codes import ExpectedValue, ImportNote
+from sessions_app.prompt.outcomes import FINISH_NAMES, name_of
 from sessions_app.prompt.parts import RawPart, as_part, is_thought, parts_value, signature_of, with_signature
+from sessions_app.prompt.provider_tools import ProviderTool
 
 INLINE = ("inlineImage", "inlineFile", "inlineAudio", "inlineVideo")
 ELSEWHERE = ("driveDocument", "driveImage", "driveAudio", "driveVideo", "youtubeVideo")
 """Files that a chunk only names."""
 
 _ROLES = ("user", "model")
-_SETTINGS = frozenset({"model", "temperature", "thinkingLevel", "thinkingBudget", "functionDeclarations"})
+_SWITCHES = {
+    "enableSearchAsATool": ProviderTool.SEARCH,
+    "enableBrowseAsATool": ProviderTool.LINKS,
+    "enableCodeExecution": ProviderTool.CODE,
+}
+_SETTINGS = SAMPLING | THINKING | {"model", *_SWITCHES}
+_PROMPT = frozenset({"runSettings", "systemInstruction", "pendingInputs"})
+_UNSAID = frozenset({"role", "tokenCount"})
 
 
 def read_chunks(items: Iterable[Node], notes: Notes) -> Iterator[ImportedContent]:
@@ -42,14 +46,16 @@ def read_chunks(items: Iterable[Node], notes: Notes) -> Iterator[ImportedContent
         if role not in _ROLES:
             raise item.at("role").refused(ExpectedValue.ROLE)
         parts = [part for part in _parts(item, notes) if part]
+        reason = name_of(item.fields.get("finishReason"), FINISH_NAMES)
         if not parts:
             notes.counts[ImportNote.ENTRIES_EMPTY] += 1
         elif current is not None and current.is_model == (role == "model"):
             current.parts.extend(parts)
+            current = current._replace(finish_reason=reason or current.finish_reason)
         else:
             if current is not None:
                 yield current
-            current = ImportedContent(item.where, is_model=role == "model", parts=parts)
+            current = ImportedContent(item.where, role == "model", parts, reason)
     if current is not None:
         yield current
 
@@ -97,18 +103,31 @@ def _signed(chunk: Node, parts: list[RawPart], notes: Notes) -> list[RawPart]:
 
 def read_header(prompt: Node) -> ImportHeader:
     """What a saved prompt says beside its chunks; `pendingInputs` were typed and not sent."""
-    run, pending = prompt.at("runSettings"), prompt.at("pendingInputs").items()
-    unsent = tuple(one.where for one in pending if one.at("text").text.strip())
-    system = system_text(prompt.at("systemInstruction"))
-    if run.is_absent:
-        return ImportHeader(system=system, left_out=unsent)
-    settings: dict[str, Any] = temperature_of(run.at("temperature")) | thinking_settings(run)
-    declared = run.at("functionDeclarations")
-    names = declared.items() if isinstance(declared.value, list) else ()
+    run, settings = prompt.at("runSettings"), Settings()
+    beside = without_known(prompt, _PROMPT)
+    declared = _declared(run)
     return ImportHeader(
-        system=system,
-        model=run.at("model").text,
-        tools=tuple(name for one in names if (name := one.at("name").text)),
-        settings=settings,
-        left_out=(*unsent, *without_known(run, _SETTINGS)),
+        system=system_text(prompt.at("systemInstruction")),
+        model="" if run.is_absent else run.at("model").text,
+        tools=tuple(name for one in declared if (name := one.at("name").text)),
+        without_setting=(*_take_run(run, settings), *beside),
+        settings=settings.values,
+        refused=settings.refused,
+        unsent=sum(bool(without_known(one, _UNSAID)) for one in prompt.at("pendingInputs").items()),
     )
+
+
+def _take_run(run: Node, settings: Settings) -> Iterator[str]:
+    """The settings of the prompt; gives the paths of what no setting of a session says."""
+    if run.is_absent:
+        return
+    yield from settings.take_config(run)
+    settings.take_thinking(run)
+    take_own_tools({tool for key, tool in _SWITCHES.items() if run.at(key).value is True}, settings)
+    yield from without_known(run, _SETTINGS | ({"functionDeclarations"} if _declared(run) else set()))
+
+
+def _declared(run: Node) -> list[Node]:
+    """The declarations, where they are a list."""
+    declared = run if run.is_absent else run.at("functionDeclarations")
+    return list(declared.items()) if isinstance(declared.value, list) else []

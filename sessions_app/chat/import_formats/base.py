@@ -1,7 +1,7 @@
 """What the readers of all formats share: places in a file, contents, headers and notes."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -57,11 +57,15 @@ class Node:
 
 
 class ImportedContent(NamedTuple):
-    """One content of a history; `where` is the first entry that it comes from."""
+    """One content of a history; `where` is the first entry that it comes from.
+
+    `finish_reason` is that of the response whose content it is, in Gemini's words, where the file says it.
+    """
 
     where: str
     is_model: bool
     parts: list[RawPart]
+    finish_reason: str = ""
 
 
 @dataclass(slots=True)
@@ -76,22 +80,19 @@ class Notes:
 class ImportHeader:
     """What a request says beside its messages.
 
-    `settings` are those of a session (`SessionSettings`), `tools` the names of declared functions, `left_out`
-    the names of settings that a session does not have.
+    `settings` are those of a session (`SessionSettings`), `refused` the paths of values that they do not
+    take, `without_setting` the paths of what none of them says, `tools` the names of declared functions,
+    `cache` the name of a cache that the request names, `unsent` the number of messages never sent.
     """
 
     system: str = ""
     model: str = ""
     tools: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
-    left_out: tuple[str, ...] = ()
-
-
-def temperature_of(node: Node) -> dict[str, Any]:
-    """As a setting; one that a session cannot have counts for none."""
-    value = node.value
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return {"temperature": float(value)} if is_number and 0 <= value <= 2 else {}
+    refused: Sequence[str] = ()
+    without_setting: Sequence[str] = ()
+    cache: str = ""
+    unsent: int = 0
 
 
 def without_known(node: Node, known: frozenset[str]) -> tuple[str, ...]:
@@ -100,7 +101,7 @@ def without_known(node: Node, known: frozenset[str]) -> tuple[str, ...]:
     return tuple(
         f"{node.where}.{key[:60]}".removeprefix(".")
         for key, value in fields.items()
-        if key not in known and value not in (None, "", [], {}, False)
+        if key not in known and value is not False and value not in (None, "", [], {})
     )
 
 

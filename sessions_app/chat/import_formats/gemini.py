@@ -6,13 +6,10 @@ from typing import Any
 
 from sessions_app.chat.import_formats.base import (
     ImportedContent,
-    ImportHeader,
     Node,
     Notes,
     absent_file,
     check_inline,
-    temperature_of,
-    without_known,
 )
 from sessions_app.import_codes import ExpectedValue, ImportNote
 from sessions_app.prompt import wire
@@ -36,19 +33,6 @@ USER_ROLES = ("", "user", "function", "tool")
 
 _PROVIDER_FILE = re.compile(r"https?://[^/]+/v\d\w*/files/[\w-]+")
 """The address of an uploaded file, which only the key that uploaded it may name."""
-
-_LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH")
-_CONFIG = frozenset({"temperature", "thinkingConfig", "thinking_config"})
-_THINKING = frozenset(
-    {
-        "thinkingLevel",
-        "thinking_level",
-        "thinkingBudget",
-        "thinking_budget",
-        "includeThoughts",
-        "include_thoughts",
-    }
-)
 
 
 def read_contents(items: Iterable[Node], notes: Notes) -> Iterator[ImportedContent]:
@@ -140,52 +124,6 @@ def _with_standard_signature(part: RawPart, notes: Notes) -> RawPart:
     return part if any(value not in (None, {}, []) for key, value in part.items() if key != "thought") else {}
 
 
-def read_header(body: Node) -> ImportHeader:
-    """What a generateContent body says beside its contents."""
-    config = body.at("generation_config", "generationConfig")
-    tools = list(body.at("tools").items())
-    declared = (tool.at("function_declarations", "functionDeclarations") for tool in tools)
-    return ImportHeader(
-        system=system_text(body.at("system_instruction", "systemInstruction")),
-        model=body.at("model").text,
-        tools=tuple(name for some in declared for one in some.items() if (name := one.at("name").text)),
-        settings=_settings(config),
-        left_out=(*_built_in(tools), *without_known(config, _CONFIG)),
-    )
-
-
-def system_text(node: Node) -> str:
-    """A content, its text alone, or text; paragraphs for several parts."""
-    if node.is_absent or isinstance(node.value, str):
-        return node.text
-    if text := node.at("text").text:
-        return text
-    return "\n\n".join(part.at("text").text for part in part_nodes(node))
-
-
-def _built_in(tools: list[Node]) -> tuple[str, ...]:
-    known = frozenset({"functionDeclarations", "function_declarations"})
-    return tuple(f"{tool.where}.{key[:60]}" for tool in tools for key in tool.fields if key not in known)
-
-
-def _settings(config: Node) -> dict[str, Any]:
-    if config.is_absent:
-        return {}
-    thinking = config.at("thinking_config", "thinkingConfig")
-    settings = temperature_of(config.at("temperature"))
-    return settings if thinking.is_absent else settings | thinking_settings(thinking)
-
-
-def thinking_settings(node: Node) -> dict[str, Any]:
-    """Level and budget as settings; those that a session cannot have count for none."""
-    level = str(node.at("thinking_level", "thinkingLevel").value or "").upper().removeprefix("THINKING_")
-    budget = node.at("thinking_budget", "thinkingBudget").value
-    found: dict[str, Any] = {"thinking_level": level} if level in _LEVELS else {}
-    if isinstance(budget, int) and not isinstance(budget, bool) and -1 <= budget <= 65_536:
-        found["thinking_budget"] = budget
-    return found
-
-
 def read_response(response: Node, notes: Notes) -> Iterator[ImportedContent]:
     """The answer that a response, or the chunks of a streamed one, fold into; nothing without parts."""
     chunks = [response] if isinstance(response.value, dict) else list(response.items())
@@ -193,4 +131,4 @@ def read_response(response: Node, notes: Notes) -> Iterator[ImportedContent]:
     reply = fold([wire.dumps(event) for event in events])
     parts = [_with_standard_signature(part, notes) for part in raw_parts(reply.wire)] if reply.wire else []
     if parts := [part for part in parts if part]:
-        yield ImportedContent(response.where, is_model=True, parts=parts)
+        yield ImportedContent(response.where, is_model=True, parts=parts, finish_reason=reply.finish_reason)

@@ -7,17 +7,15 @@ from typing import Any
 
 from sessions_app.chat.import_formats.base import (
     ImportedContent,
-    ImportHeader,
     Node,
     Notes,
     absent_file,
     inline_file,
-    temperature_of,
-    without_known,
 )
 from sessions_app.chat.import_formats.gemini import read_part
 from sessions_app.import_codes import ExpectedValue, ImportNote
 from sessions_app.prompt import wire
+from sessions_app.prompt.dialects.openai_chunks import FINISH_REASONS
 from sessions_app.prompt.parts import (
     RawPart,
     call_part,
@@ -35,8 +33,6 @@ UNNAMED = "unnamed_tool"
 """The name of a result whose call is not in the file."""
 
 _DATA_URL = re.compile(r"data:([\w.+/-]*)(?:;[^;,]*)*;base64,", re.ASCII)
-_BODY = frozenset({"model", "messages", "tools", "functions", "temperature", "stream", "tool_choice"})
-_EFFORTS = {"minimal": "MINIMAL", "low": "LOW", "medium": "MEDIUM", "high": "HIGH"}
 
 
 def read_messages(items: Iterable[Node], notes: Notes) -> Iterator[ImportedContent]:
@@ -213,21 +209,9 @@ def _linked(node: Node, name: str, notes: Notes) -> RawPart:
     return absent_file(node.text or name, notes)
 
 
-def read_header(body: Node) -> ImportHeader:
-    """What the body of a chat completion says beside its messages."""
-    declared = [one.at("function") for one in body.at("tools").items()]
-    declared += body.at("functions").items()
-    level = _EFFORTS.get(str(body.at("reasoning_effort").value), "")
-    return ImportHeader(
-        model=body.at("model").text.rpartition("/")[2],
-        tools=tuple(name for one in declared if not one.is_absent and (name := one.at("name").text)),
-        settings=temperature_of(body.at("temperature")) | ({"thinking_level": level} if level else {}),
-        left_out=without_known(body, _BODY | {"reasoning_effort"}),
-    )
-
-
 def read_response(response: Node, notes: Notes) -> Iterator[ImportedContent]:
     """The message of the first choice of a completion."""
     choice = next(response.at("choices").items(), None)
     if choice is not None and not (message := choice.at("message")).is_absent:
-        yield from read_messages([message], notes)
+        reason = FINISH_REASONS.get(choice.at("finish_reason").text, "")
+        yield from (one._replace(finish_reason=reason) for one in read_messages([message], notes))

@@ -35,7 +35,7 @@ _KEYS = {
 """Those of the format and of the recordings, by object."""
 _KNOWN_KEYS = {place: frozenset(names.split()) for place, names in _KEYS.items()}
 
-_FINISH = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
+FINISH_REASONS = {"stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}
 _FILTERED = re.compile(r"(?:content_filter|function_call_filter): *(\w+)")
 _OPEN, _CLOSE = "<thought>", "</thought>"
 
@@ -85,7 +85,7 @@ def _finish_reason(reason: str) -> str:
     """Gemini's name; an unknown reason as it is spelled."""
     if filtered := _FILTERED.fullmatch(reason):
         return filtered[1]
-    name = _FINISH.get(reason, reason.upper())
+    name = FINISH_REASONS.get(reason, reason.upper())
     return reason if is_unknown(name) else name
 
 

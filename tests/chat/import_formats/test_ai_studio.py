@@ -49,8 +49,7 @@ def test_chunks_of_one_side_are_one_content(tmp_path: Path) -> None:
     )
     assert found.format is ImportFormat.AI_STUDIO and found.session.model == "gemini-2.5-pro"
     assert found.session.purpose == "Be brief."
-    assert found.session.settings == {"temperature": 1.0, "thinking_budget": -1}
-    assert found.left_out == ("runSettings.topP",)
+    assert found.session.settings == {"temperature": 1.0, "top_p": 0.95, "thinking_budget": -1}
     (picture, question), (thought, *answer) = parts_of(turns)
     assert picture["inlineData"]["mimeType"] == "image/png" and question == {"text": "What is it?"}
     assert thought == {"text": "A picture…", "thought": True}
@@ -68,8 +67,8 @@ def test_what_lies_on_a_drive_or_was_not_sent_is_told(tmp_path: Path) -> None:
     file = prompt({"role": "user", "driveDocument": {"id": "1abc"}}, {"role": "user", "text": "Read it."})
     file["chunkedPrompt"]["pendingInputs"] = [{"text": "Half a message", "role": "user"}]
     found, turns = checked(file, tmp_path)
-    assert codes(found) == {ImportNote.FILES_ABSENT: 1}
-    assert "pendingInputs[0]" in found.left_out and "1abc" in parts_of(turns)[0][0]["text"]
+    assert codes(found) == {ImportNote.FILES_ABSENT: 1, ImportNote.UNSENT: 1}
+    assert "1abc" in parts_of(turns)[0][0]["text"]
 
 
 def test_code_and_its_result_are_parts_of_the_answer(tmp_path: Path) -> None:

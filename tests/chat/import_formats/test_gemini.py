@@ -28,8 +28,12 @@ def test_the_body_of_a_request_becomes_a_session(tmp_path: Path) -> None:
     found, turns = checked(body, tmp_path)
     assert found.format is ImportFormat.GEMINI and recognised(found.format)
     assert found.session.purpose == "{% raw %}Be {{ brief }}.{% endraw %}"
-    assert found.session.settings == {"temperature": 0.5, "thinking_level": "LOW"}
-    assert found.left_out == ("tools[1].googleSearch", "generationConfig.topP")
+    assert found.session.settings == {
+        "temperature": 0.5,
+        "thinking_level": "LOW",
+        "top_p": 0.9,
+        "provider_tools": ["google_search"],
+    }
     assert codes(found) == {ImportNote.TOOLS_UNKNOWN: 1}
     assert [(turn.kind, turn.route) for turn in turns] == [
         (TurnKind.USER_TASK, ""),

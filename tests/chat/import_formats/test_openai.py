@@ -44,7 +44,7 @@ def test_the_body_of_a_chat_completion_becomes_a_session(tmp_path: Path) -> None
     }
     found, turns = checked(body, tmp_path)
     assert found.format is ImportFormat.OPENAI and found.session.purpose == "Be brief."
-    assert found.session.settings == {"temperature": 0.2} and found.left_out == ("top_p",)
+    assert found.session.settings == {"temperature": 0.2, "top_p": 0.5}
     assert codes(found) == {
         ImportNote.MODEL_REPLACED: "gpt-4o",
         ImportNote.TOOLS_UNKNOWN: 1,
