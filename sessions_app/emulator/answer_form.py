@@ -29,9 +29,9 @@ class AnswerForm:
     `closes_empty`: a stream ends with an empty text, which holds the signature of a text; otherwise the
     first chunk of a text does. `splits_calls`: a stream has each call in a chunk of its own.
     `counts_thoughts_at_once`: each thought chunk counts what was thought so far; otherwise thoughts are
-    counted after the last of them. `restores_thoughts`: the thoughts behind a returned signature are
-    billed as prompt in the last chunk. `opening` and `chunk` are characters of a streamed text's first
-    chunk after thoughts (0: a word, as it always is without thoughts) and of those that follow.
+    counted after the last of them. `restores_thoughts`: the thoughts behind the signatures of the
+    current turn are billed as prompt in the last chunk. `opening` and `chunk` are characters of a streamed
+    text's first chunk after thoughts (0: a word, as it always is without thoughts) and of those that follow.
     `call_ids_from` and `turn_token_from` are the days of the first recording with them, None for never.
     """
 
