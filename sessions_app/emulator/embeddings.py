@@ -9,13 +9,14 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from sessions_app.emulator.api_errors import invalid, unknown_model
 from sessions_app.emulator.gemini_requests import Content
 from sessions_app.emulator.http import ApiResponse, RouteMatch, json_response
 from sessions_app.emulator.usage import count_tokens, details, estimate_tokens
-from sessions_app.emulator.wire_model import JsonObject, Repeated, WireModel, parse
+from sessions_app.emulator.wire_enums import TaskType
+from sessions_app.emulator.wire_model import Int32, JsonObject, Repeated, WireModel, parse
 
 MOST_REQUESTS = 100
 """Contents that one batch may hold."""
@@ -27,19 +28,6 @@ _NOISE = 0.02
 _TASK_WEIGHT = 0.5
 _WORD = re.compile(r"\w+")
 _DIGITS = 8
-
-TaskType = Literal[
-    "",
-    "TASK_TYPE_UNSPECIFIED",
-    "RETRIEVAL_QUERY",
-    "RETRIEVAL_DOCUMENT",
-    "SEMANTIC_SIMILARITY",
-    "CLASSIFICATION",
-    "CLUSTERING",
-    "QUESTION_ANSWERING",
-    "FACT_VERIFICATION",
-    "CODE_RETRIEVAL_QUERY",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +73,7 @@ class EmbedContentConfig(WireModel):
 
     task_type: TaskType = ""
     title: str = ""
-    output_dimensionality: int | None = None
+    output_dimensionality: Int32 | None = None
     auto_truncate: bool | None = None
     document_ocr: Any = None
     audio_track_extraction: Any = None
@@ -98,7 +86,7 @@ class EmbedContentRequest(WireModel):
     content: Content | None = None
     task_type: TaskType = ""
     title: str = ""
-    output_dimensionality: int | None = None
+    output_dimensionality: Int32 | None = None
     embed_content_config: EmbedContentConfig = EmbedContentConfig()
 
     @property

@@ -14,7 +14,7 @@ from sessions_app.emulator.catalogue import MODELS, Model
 from sessions_app.emulator.continuation import characters_sent
 from sessions_app.emulator.decisions import Decision, PrefixMatch, Rule
 from sessions_app.emulator.faults import FaultPlan, RequestFaults
-from sessions_app.emulator.gemini_requests import FunctionDeclaration, GenerateRequest, ToolConfig
+from sessions_app.emulator.gemini_requests import GenerateRequest
 from sessions_app.emulator.http import ApiRequest
 from sessions_app.emulator.prefix_cache import PrefixCache, chain_of
 from sessions_app.emulator.replay import RecordedResponse, Recordings
@@ -31,6 +31,7 @@ from sessions_app.emulator.scripted_reply import (
     tool_rounds,
 )
 from sessions_app.emulator.signer import Signer, check_signatures, restored_thoughts, signable
+from sessions_app.emulator.tool_declarations import FunctionDeclaration, ToolConfig
 from sessions_app.emulator.tool_use_layout import with_tool_uses
 from sessions_app.emulator.usage import TokenCounts, count_tokens, framing_tokens, scaled
 from sessions_app.emulator.validation import check_request

@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from sessions_app.emulator.api_errors import ApiError, invalid, unknown_model
+from pydantic.alias_generators import to_snake
+
+from sessions_app.emulator.api_errors import ApiError, FieldViolation, bad_fields, unknown_model
 from sessions_app.emulator.catalogue import Model, find_model
 from sessions_app.emulator.framing import FAULT_POSITION, JSON_TYPE, NO_FAULT, StreamFault, array, pretty
 from sessions_app.emulator.journal import JournalEntry
@@ -86,7 +88,8 @@ class RouteMatch:
     def _whole_number(self, name: str) -> int:
         text = self.request.query.get(name, "") or "0"
         if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
-            raise invalid(f"Invalid value at '{name}' (TYPE_INT32), \"{text}\"")
+            field = to_snake(name)
+            raise bad_fields(FieldViolation(field, f"Invalid value at '{field}' (TYPE_INT32), \"{text}\""))
         return int(text)
 
 

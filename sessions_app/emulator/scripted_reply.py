@@ -9,14 +9,9 @@ from itertools import pairwise
 from sessions_app.emulator.api_errors import ApiError
 from sessions_app.emulator.catalogue import Model
 from sessions_app.emulator.framing import NO_FAULT, StreamFault
-from sessions_app.emulator.gemini_requests import (
-    Content,
-    FunctionDeclaration,
-    FunctionResponse,
-    GenerationOptions,
-    turn_start,
-)
+from sessions_app.emulator.gemini_requests import Content, FunctionResponse, GenerationOptions, turn_start
 from sessions_app.emulator.sample_content import sample
+from sessions_app.emulator.tool_declarations import FunctionDeclaration
 from sessions_app.emulator.usage import estimate_tokens
 from sessions_app.emulator.wire_model import JsonObject
 

@@ -15,7 +15,7 @@ from typing import Any
 from sessions_app.emulator import api_errors, journal, openai_resources
 from sessions_app.emulator.answer_form import NEWEST, FormTable
 from sessions_app.emulator.api_errors import ApiError
-from sessions_app.emulator.cache_store import CachedContentRequest, CacheStore, CacheUpdate
+from sessions_app.emulator.cache_store import RESOURCE, CachedContentRequest, CacheStore, CacheUpdate
 from sessions_app.emulator.catalogue import MODELS
 from sessions_app.emulator.decisions import Decision
 from sessions_app.emulator.delivery import deliver, is_preflight, preflight
@@ -169,7 +169,7 @@ class Emulator:
         return self._stream(route, response.script, [full_response], JSON_TYPE)
 
     def create_cache(self, route: RouteMatch) -> ApiResponse:
-        body = parse(CachedContentRequest, route.request.body)
+        body = parse(CachedContentRequest, route.request.body, within=RESOURCE)
         model = route.model("createCachedContent", body.model)
         applied = route.entry.decision.faults
         faults = self.faults.of(route.request, "", applied, method="createCachedContent")
@@ -179,7 +179,7 @@ class Emulator:
         return replace(response, body=response.body.paced(seconds, self._sleep))
 
     def update_cache(self, route: RouteMatch) -> ApiResponse:
-        change = parse(CacheUpdate, route.request.body)
+        change = parse(CacheUpdate, route.request.body, within=RESOURCE)
         cache = self.caches.update(route.name, route.request.key, change)
         return json_response(route.entry, cache.describe(self.clock()))
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from sessions_app.emulator.gemini_requests import Content, Part, ToolDeclarations
+from sessions_app.emulator.gemini_requests import Content, Part
+from sessions_app.emulator.tool_declarations import ToolDeclarations
 from sessions_app.emulator.wire_model import JsonObject
 
 MEDIA_TOKENS = 258

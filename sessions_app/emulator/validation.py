@@ -11,14 +11,9 @@ from itertools import pairwise
 from sessions_app.emulator.api_errors import invalid
 from sessions_app.emulator.catalogue import Model
 from sessions_app.emulator.decisions import Rule
-from sessions_app.emulator.gemini_requests import (
-    Content,
-    GenerateRequest,
-    Part,
-    ToolConfig,
-    ToolDeclarations,
-)
+from sessions_app.emulator.gemini_requests import Content, GenerateRequest, Part
 from sessions_app.emulator.setting_limits import check_settings
+from sessions_app.emulator.tool_declarations import ToolConfig, ToolDeclarations
 
 _ROLES = frozenset({"user", "model", "function", "tool", ""})
 _KNOWN_ROLES = "SYSTEM, SYSTEM_1, USER, ASSISTANT, DEVELOPER, CONTEXT, USER_CONTEXT, MODEL, USER"

@@ -67,6 +67,36 @@ def test_what_is_not_a_request_is_a_400(emulator: Emulator, body: bytes) -> None
     assert orjson.loads(answer)["error"]["status"] == "INVALID_ARGUMENT"
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"{model:gemini}", "Unexpected token.\n{model:gemini}\n ^"),
+        (b'{"contents": [' + b" " * 30 + b"}", "Unexpected token.\n" + " " * 20 + "}\n" + " " * 20 + "^"),
+        (b"\xff", "Encountered non UTF-8 code points."),
+        (b"\x1f\x8b\x08", "Encountered non UTF-8 code points."),
+        (b"[]", "Root element must be a message."),
+    ],
+)
+def test_what_is_no_json_is_shown_where_it_ends(emulator: Emulator, body: bytes, words: str) -> None:
+    _, answer = send(emulator, "POST", "models/gemini-3-flash-preview:generateContent", body)
+    assert orjson.loads(answer)["error"]["message"] == f"Invalid JSON payload received. {words}"
+
+
+def test_null_is_the_default_of_a_field_that_is_known(emulator: Emulator) -> None:
+    nulls: dict[str, Any] = {"systemInstruction": None, "tools": None, "safety_settings": None}
+    part = {"text": "hello", "functionCall": None, "thought": None}
+    body = {"contents": [{"role": None, "parts": [part]}], **nulls, "generationConfig": {"topK": None}}
+    bare = {"contents": [user("hello")], "generationConfig": {}}
+    assert validate(GenerateRequest, body) == validate(GenerateRequest, bare)
+    assert "Cannot find field" in refusal(emulator, body | {"bogus": None})
+
+
+def test_nulls_inside_a_struct_stay() -> None:
+    part = {"functionCall": {"name": "f", "args": {"a": None}}}
+    (content,) = validate(GenerateRequest, {"contents": [{"parts": [part]}]}).contents
+    assert content.calls[0].function_call and content.calls[0].function_call.args == {"a": None}
+
+
 SIGNED = base64.b64encode(DUMMY_WORDS[0].encode()).decode()
 DECLARED = {
     "name": "check_flight",
