@@ -3,7 +3,7 @@
 Sources: gemini-wire §5 and recorded-traffic "Error bodies"; the newest recording wins.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -111,6 +111,20 @@ def bad_fields(*violations: FieldViolation, rule: Rule = Rule.VALUE_INVALID) -> 
         "fieldViolations": [violation.describe() for violation in violations],
     }
     return invalid("\n".join(violation.description for violation in violations), [details], rule=rule)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFlaw:
+    """What the API requires of a request that its form does not say. `where` begins with the message."""
+
+    where: str
+    reason: str
+    rule: Rule = Rule.VALUE_INVALID
+
+
+def flawed(flaws: Sequence[RequestFlaw]) -> ApiError:
+    """A line for each, without details (new-api#632, AIStudioToAPI#154)."""
+    return invalid("".join(f"* {flaw.where}: {flaw.reason}\n" for flaw in flaws), rule=flaws[0].rule)
 
 
 def missing_signature(name: str, position: int) -> ApiError:

@@ -24,7 +24,7 @@ from sessions_app.emulator.prefix_cache import PrefixBlock, chain_of
 from sessions_app.emulator.resource_store import Clock, ResourceStore, resource_name, timestamp
 from sessions_app.emulator.tool_declarations import ToolConfig, ToolDeclarations
 from sessions_app.emulator.usage import count_tokens, scaled
-from sessions_app.emulator.validation import check_parts, check_tools
+from sessions_app.emulator.validation import check_cached
 from sessions_app.emulator.wire_model import JsonObject, WireModel
 from sessions_app.emulator.wire_times import Duration, Timestamp
 
@@ -103,8 +103,7 @@ class CacheStore(ResourceStore[CachedContent]):
     ) -> CachedContent:
         """Raises ApiError: 400 below the model's minimum or for a malformed request, 429 for a key that
         contains `free`. `factor` is the provider's count divided by ours."""
-        check_parts(request.contents, "CreateCachedContentRequest")
-        check_tools(request.tools)
+        check_cached(request)
         counts = scaled(count_tokens(request.all_contents, request.tools), factor)
         if counts.total() < (minimum := model.explicit_minimum or 0):
             raise cache_too_small(counts.total(), minimum)

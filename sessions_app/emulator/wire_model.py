@@ -117,9 +117,10 @@ def parse(model: type[M], body: bytes, *, within: str = "") -> M:
 
 
 def validate(model: type[M], value: JsonObject, *, within: str = "") -> M:
-    """Raises ApiError (400), which names the first field that is wrong."""
+    """Raises ApiError (400), which names every field that is wrong, in the order of the body."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        wrong = WrongField(error.errors(include_url=False)[0], value, within)
-        raise bad_fields(wrong.violation, rule=wrong.rule) from None
+        wrong = [WrongField(one, value, within) for one in error.errors(include_url=False)]
+        wrong.sort(key=lambda field: field.position)
+        raise bad_fields(*(field.violation for field in wrong), rule=wrong[0].rule) from None

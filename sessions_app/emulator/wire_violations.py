@@ -92,6 +92,17 @@ class WrongField:
         return self._path(self.error["loc"])
 
     @property
+    def position(self) -> tuple[int, ...]:
+        """What orders fields as they stand in the body."""
+        found, value = list[int](), self.body
+        for step in self.error["loc"]:
+            names = list(value) if isinstance(value, dict) else []
+            spelled = step if step in names else to_snake(str(step))
+            found.append(step if isinstance(step, int) else names.index(spelled) if spelled in names else 0)
+            value = _child(value, step)
+        return tuple(found)
+
+    @property
     def kind(self) -> str:
         """The type the field has."""
         if self.error["type"] == "wire_type":

@@ -102,6 +102,16 @@ def test_one_object_in_place_of_a_list_has_no_number(emulator: Emulator) -> None
     assert "at 'contents.parts[0]': Cannot" in refusal(emulator, {"contents": {"parts": [{"role": "user"}]}})
 
 
+def test_every_wrong_field_has_a_line_and_an_entry_in_the_order_of_the_body(emulator: Emulator) -> None:
+    tools = [{"functionDeclarations": [{"name": "f", "parameters": {"$ref": "x", "items": {"$ref": "y"}}}]}]
+    error = generate(emulator, {"bogus": 1, "tools": tools, "contents": [{"parts": [{"text": 5}]}]})["error"]
+    where = "tools[0].function_declarations[0].parameters"
+    fields = [violation.get("field", "") for violation in error["details"][0]["fieldViolations"]]
+    assert fields == ["", where, f"{where}.items", "contents[0].parts[0].text"]
+    described = [violation["description"] for violation in error["details"][0]["fieldViolations"]]
+    assert error["message"].split("\n") == described
+
+
 @pytest.mark.parametrize(
     ("body", "rule"),
     [
