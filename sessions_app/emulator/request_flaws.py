@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from sessions_app.emulator.api_errors import RequestFlaw
 from sessions_app.emulator.decisions import Rule
 from sessions_app.emulator.gemini_requests import Content, GenerateRequest, PromptFields
+from sessions_app.emulator.schema_flaws import schema_flaws
 from sessions_app.emulator.tool_declarations import FunctionDeclaration
 
 _NAME = re.compile(r"[A-Za-z_][\w.:-]{0,63}", re.ASCII)
@@ -23,6 +24,8 @@ _NO_DATA = "required oneof field 'data' must have one initialized field"
 def request_flaws(request: GenerateRequest) -> Iterator[RequestFlaw]:
     root = "GenerateContentRequest"
     yield from prompt_flaws(request, root)
+    answer = request.generation_config.response_schema
+    yield from schema_flaws(answer, f"{root}.generation_config.response_schema")
 
 
 def prompt_flaws(prompt: PromptFields, root: str) -> Iterator[RequestFlaw]:
@@ -51,3 +54,5 @@ def part_flaws(content: Content, where: str) -> Iterator[RequestFlaw]:
 def _declaration_flaws(function: FunctionDeclaration, where: str) -> Iterator[RequestFlaw]:
     if not _NAME.fullmatch(function.name):
         yield RequestFlaw(f"{where}.name", _NAME_RULE)
+    yield from schema_flaws(function.parameters, f"{where}.parameters")
+    yield from schema_flaws(function.response, f"{where}.response")
