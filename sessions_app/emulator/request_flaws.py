@@ -32,6 +32,8 @@ def prompt_flaws(prompt: PromptFields, root: str) -> Iterator[RequestFlaw]:
     """`root` is the message that the prompt is part of."""
     for index, content in enumerate(prompt.contents):
         yield from _content_flaws(content, f"{root}.contents[{index}]")
+    if prompt.system_instruction:
+        yield from part_flaws(prompt.system_instruction, f"{root}.system_instruction")
     for index, tool in enumerate(prompt.tools):
         for position, function in enumerate(tool.function_declarations):
             where = f"{root}.tools[{index}].function_declarations[{position}]"
@@ -45,10 +47,15 @@ def _content_flaws(content: Content, where: str) -> Iterator[RequestFlaw]:
 
 
 def part_flaws(content: Content, where: str) -> Iterator[RequestFlaw]:
-    """Parts that hold nothing; a signature alone is something."""
+    """Parts that hold nothing (one-api#2243: also of the system instruction); a signature alone is something.
+    Calls and responses without a name."""
     for position, part in enumerate(content.parts):
         if not part.kind and part.thought_signature is None:
             yield RequestFlaw(f"{where}.parts[{position}].data", _NO_DATA, Rule.PART_EMPTY)
+        for field in ("function_call", "function_response"):
+            named = getattr(part, field)
+            if named is not None and not named.name:
+                yield RequestFlaw(f"{where}.parts[{position}].{field}.name", "Name cannot be empty.")
 
 
 def _declaration_flaws(function: FunctionDeclaration, where: str) -> Iterator[RequestFlaw]:

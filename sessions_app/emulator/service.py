@@ -107,6 +107,7 @@ class Emulator:
         return deliver(response, request)
 
     def _route(self, request: ApiRequest, entry: JournalEntry) -> ApiResponse:
+        check_alt(request)
         check_key(request)
         path = _PATH.fullmatch(request.path)
         target = (path[1] or "") + path[3] if path else ""
@@ -234,6 +235,13 @@ def check_key(request: ApiRequest) -> None:
         raise api_errors.missing_bearer() if request.is_openai else api_errors.missing_key()
     if "invalid" in key.lower():
         raise api_errors.invalid_key()
+
+
+def check_alt(request: ApiRequest) -> None:
+    """Before the key, the form of the answer (iamsrikanthnani/pluely#30: the key stood behind `sse?`)."""
+    wanted = request.query.get("alt", "json")
+    if wanted not in {"json", "sse", "media", "proto"}:
+        raise api_errors.invalid(f"Invalid value \"{wanted}\" for query parameter 'alt'")
 
 
 def _list(store: ResourceStore[Any], name: str, route: RouteMatch) -> ApiResponse:

@@ -33,11 +33,19 @@ def check_sampling(config: GenerationOptions, model: Model) -> None:
     """Ranges, and the number of candidates; Gemini 3 and later answer with one.
 
     The words are those of `temperature`, `maxOutputTokens` (BerriAI/litellm#10548) and `stopSequences`
-    (continuedev/continue#7849); that the others have the same is an assumption.
+    (continuedev/continue#7849); that the others have the same is an assumption. Penalties:
+    google-gemini/cookbook#1290 (2026-07-17, every model that was tried; zero passes). Log probabilities:
+    googleapis/python-genai#1921, of 2.5 Pro; nothing is known of Gemini 3.
     """
     count, stops = config.candidate_count or 1, len(config.stop_sequences or ())
     if count > 1 and model.generation >= 3:
         message = "Multiple candidates is not enabled for this model"
+        raise invalid(message, rule=Rule.SAMPLING_UNSUPPORTED)
+    if config.presence_penalty or config.frequency_penalty:
+        message = "Penalty is not enabled for this model"
+        raise invalid(message, rule=Rule.SAMPLING_UNSUPPORTED)
+    if config.response_logprobs and model.generation < 3:
+        message = f"Logprobs is not enabled for models/{model.name}"
         raise invalid(message, rule=Rule.SAMPLING_UNSUPPORTED)
     for name, value, least, most, beyond in (
         ("temperature", config.temperature, 0, 2, "2.0001"),

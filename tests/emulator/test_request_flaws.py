@@ -6,7 +6,7 @@ import pytest
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.decisions import Rule
 from tests.emulator.asking import ask
-from tests.emulator.helpers import FLASH, Wire, declare, model, refusal, send, user
+from tests.emulator.helpers import FLASH, Wire, answers, call, declare, model, refusal, send, user
 
 
 def places(message: str) -> list[str]:
@@ -24,6 +24,21 @@ def test_every_empty_content_and_part_has_a_line(emulator: Emulator) -> None:
         "GenerateContentRequest.contents[2].parts[2].data",
         "GenerateContentRequest.tools[0].function_declarations[0].name",
     ]
+
+
+def test_an_empty_part_of_the_system_instruction_has_a_line(emulator: Emulator) -> None:
+    body = {"contents": [user("a")], "systemInstruction": {"parts": [{"text": "a"}, {}]}}
+    assert places(refusal(emulator, body)) == ["GenerateContentRequest.system_instruction.parts[1].data"]
+
+
+def test_calls_and_responses_have_names(emulator: Emulator) -> None:
+    contents = [user("a"), model(call("")), answers(("", {}))]
+    message = refusal(emulator, {"contents": contents}, "gemini-2.5-flash")
+    assert places(message) == [
+        "GenerateContentRequest.contents[1].parts[0].function_call.name",
+        "GenerateContentRequest.contents[2].parts[0].function_response.name",
+    ]
+    assert message.endswith(": Name cannot be empty.\n")
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,13 @@ def test_a_key_that_says_it_is_invalid_is_the_recorded_400(emulator: Emulator) -
     assert status == 400 and orjson.loads(body)["error"]["details"][0]["reason"] == "API_KEY_INVALID"
 
 
+def test_a_form_of_answer_that_there_is_not_is_refused_before_the_key(emulator: Emulator) -> None:
+    status, body = send(emulator, "POST", GENERATE, HELLO, key="", alt="sse?key=a")
+    message = orjson.loads(body)["error"]["message"]
+    assert (status, message) == (400, "Invalid value \"sse?key=a\" for query parameter 'alt'")
+    assert send(emulator, "POST", GENERATE, HELLO, alt="json")[0] == 200
+
+
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", GENERATE), ("POST", "models"), ("GET", "tunedModels/a")]
 )

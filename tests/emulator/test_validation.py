@@ -174,6 +174,18 @@ def test_other_settings_have_ranges_too(
     )
 
 
+@pytest.mark.parametrize("penalty", ["presencePenalty", "frequency_penalty"])
+def test_no_model_takes_penalties_but_zero(emulator: Emulator, penalty: str) -> None:
+    assert refusal(emulator, ask(**{penalty: -0.5})) == "Penalty is not enabled for this model"
+    assert not refusal(emulator, ask(**{penalty: 0.0}))
+
+
+def test_before_gemini_3_there_are_no_log_probabilities(emulator: Emulator) -> None:
+    message = refusal(emulator, ask(responseLogprobs=True), OLD)
+    assert message == "Logprobs is not enabled for models/gemini-2.5-flash"
+    assert not refusal(emulator, ask(responseLogprobs=False), OLD)
+
+
 def test_settings_at_the_ends_of_their_ranges_are_taken(emulator: Emulator) -> None:
     for ends in ({"topP": 0, "maxOutputTokens": 1}, {"topP": 1, "maxOutputTokens": 65_536}):
         assert not refusal(emulator, ask(**ends, temperature=2, stopSequences=list("vwxyz")))
