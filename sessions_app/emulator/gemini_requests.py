@@ -38,15 +38,26 @@ class RequestedCall(WireModel):
     will_continue: bool | None = None
 
 
-class FunctionResponsePart(WireModel):
-    """Media inside a function response (Gemini 3 and later)."""
+class MediaPart(WireModel):
+    """Media, and what google-genai 3.4 says of them to the Developer API (`_Part_to_mldev`), which changes
+    nothing here."""
 
     inline_data: InlineData | None = None
     file_data: FileUri | None = None
+    media_resolution: Any = None
+    media_processing: Any = None
+    video_metadata: Annotated[JsonObject, message("VideoMetadata")] | None = None
+    document_metadata: Annotated[JsonObject, message("DocumentMetadata")] | None = None
+    spreadsheet_metadata: Annotated[JsonObject, message("SpreadsheetMetadata")] | None = None
+    audio_metadata: Annotated[JsonObject, message("AudioMetadata")] | None = None
 
     @property
     def media_type(self) -> str:
         return _media_type(self.inline_data or self.file_data)
+
+
+class FunctionResponsePart(MediaPart):
+    """Media inside a function response (Gemini 3 and later)."""
 
 
 class FunctionResponse(WireModel):
@@ -58,26 +69,20 @@ class FunctionResponse(WireModel):
     will_continue: bool | None = None
 
 
-class Part(WireModel):
+class Part(MediaPart):
     text: str | None = None
     thought: bool | None = None
     thought_signature: Base64Bytes | None = None
     function_call: RequestedCall | None = None
     function_response: FunctionResponse | None = None
-    inline_data: InlineData | None = None
-    file_data: FileUri | None = None
     executable_code: Annotated[JsonObject, message("ExecutableCode")] | None = None
     code_execution_result: Annotated[JsonObject, message("CodeExecutionResult")] | None = None
     tool_call: Annotated[JsonObject, message("ToolCall")] | None = None
     tool_response: Annotated[JsonObject, message("ToolResponse")] | None = None
-    video_metadata: Annotated[JsonObject, message("VideoMetadata")] | None = None
-    media_resolution: Any = None
     part_metadata: JsonObject | None = None
+    audio_transcription: Annotated[JsonObject, message("Transcription")] | None = None
+    speech_metadata: Annotated[JsonObject, message("SpeechMetadata")] | None = None
     part_of_next_year: JsonObject | None = None
-
-    @property
-    def media_type(self) -> str:
-        return _media_type(self.inline_data or self.file_data)
 
     @property
     def kind(self) -> str:
@@ -149,6 +154,7 @@ class GenerationOptions(WireModel):
     media_resolution: Any = None
     speech_config: Any = None
     image_config: Any = None
+    audio_transcription_config: Any = None
     audio_timestamp: bool | None = None
     enable_enhanced_civic_answers: bool | None = None
 

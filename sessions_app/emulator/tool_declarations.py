@@ -99,6 +99,7 @@ class ToolDeclarations(WireModel):
     url_context: Annotated[JsonObject, message("UrlContext")] | None = None
     file_search: Annotated[JsonObject, message("FileSearch")] | None = None
     computer_use: Annotated[JsonObject, message("Tool.ComputerUse")] | None = None
+    mcp_servers: Repeated[Annotated[JsonObject, message("McpServer")]] = []
 
     @property
     def provider_tools(self) -> tuple[str, ...]:

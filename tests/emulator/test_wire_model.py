@@ -97,6 +97,31 @@ def test_nulls_inside_a_struct_stay() -> None:
     assert content.calls[0].function_call and content.calls[0].function_call.args == {"a": None}
 
 
+MEDIA = {
+    "inlineData": {"mimeType": "video/mp4", "data": "AA=="},
+    "mediaProcessing": "MEDIA_PROCESSING_UNSPECIFIED",
+    "mediaResolution": {"level": "MEDIA_RESOLUTION_LOW"},
+    **{f"{kind}Metadata": {} for kind in ("video", "document", "spreadsheet", "audio")},
+}
+
+
+def test_what_the_sdk_may_send_to_the_developer_api_is_known(emulator: Emulator) -> None:
+    """The fields of google-genai's converters to `mldev`."""
+    said = {"text": "hello", "speechMetadata": {}, "audioTranscription": {}, "partMetadata": {}}
+    body: dict[str, Any] = {
+        "contents": [{"parts": [MEDIA, said]}],
+        "tools": [{"mcpServers": [{"name": "a", "streamableHttpTransport": {"url": "https://a.test"}}]}],
+        "generationConfig": {"audioTranscriptionConfig": {}, "imageConfig": {}, "speechConfig": {}},
+    }
+    assert not refusal(emulator, body)
+
+
+def test_media_inside_a_response_are_described_like_media_beside_it() -> None:
+    part = {"functionResponse": {"name": "f", "response": {}, "parts": [MEDIA]}}
+    (content,) = validate(GenerateRequest, {"contents": [{"parts": [part]}]}).contents
+    assert content.answers[0].parts[0].media_type == "video/mp4"
+
+
 SIGNED = base64.b64encode(DUMMY_WORDS[0].encode()).decode()
 DECLARED = {
     "name": "check_flight",
