@@ -163,12 +163,14 @@ class Generator:
             cached = scaled(Counter({"TEXT": decision.prefix.tokens}), factor)
         decision.cached = cached.total()
         form = self._forms.of(model.version)
+        past_turns = form.restores_past_turns
+        restored = restored_thoughts(body.contents, model, self._signer, past_turns=past_turns)
         return TokenCounts(
             prompt,
             cached,
-            restored_thoughts(body.contents, model, self._signer) if form.restores_thoughts else 0,
+            restored if form.restores_thoughts else 0,
             has_tier=self._forms.holds(self._forms.tier_from),
-            framing=framing_tokens(body.contents) if self._forms.holds(form.turn_token_from) else 0,
+            framing=framing_tokens(body.all_contents) if self._forms.holds(form.turn_token_from) else 0,
         )
 
     def _script(

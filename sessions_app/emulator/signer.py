@@ -86,11 +86,18 @@ def check_signatures(contents: Sequence[Content], model: Model, signer: Signer) 
             _check_step(contents[index], index + 1, model, signer)
 
 
-def restored_thoughts(contents: Sequence[Content], model: Model, signer: Signer) -> int:
-    """Thought tokens behind the first signature of each step of the current turn: billed as prompt, in the
-    last chunk only (pydantic-ai, instructions-only-with-tool-calls: five steps; gemini-cli,
-    browser-agent-persistent-session: jumps of 97 and 97 + 144)."""
-    steps = (content for content in contents[turn_start(contents) :] if content.role == "model")
+def restored_thoughts(
+    contents: Sequence[Content], model: Model, signer: Signer, *, past_turns: bool = False
+) -> int:
+    """Thought tokens behind the first signature of each step of the current turn, or of all: billed as
+    prompt, in the last chunk only.
+
+    Recorded: pydantic-ai, instructions-only-with-tool-calls (five steps); gemini-cli,
+    browser-agent-persistent-session (jumps of 97 and 97 + 144). Past turns: whole answers of 3.5 Flash in
+    google/adk-go, TestTailRetentionE2E (2026-08-31); that calls and streams are alike is an assumption.
+    """
+    start = 0 if past_turns else turn_start(contents)
+    steps = (content for content in contents[start:] if content.role == "model")
     return sum(_thoughts(content, model, signer) for content in steps)
 
 

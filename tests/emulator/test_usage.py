@@ -23,6 +23,7 @@ CUES = (
     "/nofinish",
     "what time is it",
 )
+NEW = "gemini-3.5-flash"
 WORDS = st.text(max_size=200).filter(lambda text: not find_commands(text))
 TEXTS = st.lists(st.one_of(WORDS, st.sampled_from(CUES)), min_size=1, max_size=4)
 TOOLS = declare(current_time=["timezone"], calculate=["expression"])
@@ -99,10 +100,28 @@ def test_before_gemini_3_no_thoughts_are_restored() -> None:
     assert jump(emulator, after_steps(emulator, 2, "gemini-2.5-pro"), "gemini-2.5-pro") == 0
 
 
-def test_the_thoughts_of_past_turns_leave_the_prompt() -> None:
+@pytest.mark.parametrize(("served", "kept"), [(FLASH, 0), ("gemini-3.1-pro-preview", 0), (NEW, 10 + 11)])
+def test_the_thoughts_of_past_turns_leave_the_prompt_but_of_3_5_flash(served: str, kept: int) -> None:
     emulator = Emulator(delay=0, play=stepping)
-    past = [*after_steps(emulator, 2), model({"text": "It is 2."}), user("hello again")]
-    assert jump(emulator, past) == 0
+    past = [*after_steps(emulator, 2, served), model({"text": "It is 2."}), user("hello again")]
+    assert jump(emulator, past, served) == kept
+
+
+def test_a_text_that_comes_back_signed_is_billed_with_its_thoughts(emulator: Emulator) -> None:
+    """As recorded of 3.5 Flash: prompt 60, candidates 25, thoughts 385, the next prompt 481."""
+    first = generate(emulator, {"contents": [user("hello")]}, NEW)
+    contents = [user("hello"), model(*parts(first)), user("bye")]
+    second = generate(emulator, {"contents": contents}, NEW)["usageMetadata"]
+    assert second["promptTokenCount"] == first["usageMetadata"]["totalTokenCount"] + estimate_tokens("bye")
+
+
+def test_the_raw_prompt_counts_contents_and_signatures(emulator: Emulator) -> None:
+    body: Wire = {"contents": [user("hello")], "systemInstruction": user("Be kind.")}
+    first = generate(emulator, body, NEW)
+    body["contents"] += [model(*parts(first)), user("bye")]
+    usages = [answer["usageMetadata"] for answer in (first, generate(emulator, body, NEW))]
+    added = [usage["rawPromptTokenCount"] - usage["promptTokenCount"] for usage in usages]
+    assert added == [35, 47]
 
 
 async def test_count_tokens_is_what_generate_reports(sdk: AsyncClient) -> None:
