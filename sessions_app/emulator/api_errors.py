@@ -87,6 +87,12 @@ def unknown_model(name: str, version: str, method: str) -> ApiError:
     )
 
 
+def missing_model(name: str, version: str) -> ApiError:
+    """Of `models.get`, as quoted in 2026; that the OpenAI-compatible API says the same is an assumption."""
+    message = f"Model is not found: models/{name} for api version {version}"
+    return ApiError(404, "NOT_FOUND", message, rule=Rule.MODEL_UNKNOWN)
+
+
 @dataclass(frozen=True, slots=True)
 class FieldViolation:
     """`field` is a path in proto spelling, "" at the top level."""

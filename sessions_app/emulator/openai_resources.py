@@ -48,7 +48,7 @@ def get_model(route: RouteMatch) -> ApiResponse:
     """Raises ApiError (404) for a model there is not."""
     if found := EMBEDDING_MODELS.get(route.name):
         return json_response(route.entry, _model(found.name, found.title))
-    model = replace(route, version=OPENAI_VERSION).model("")
+    model = replace(route, version=OPENAI_VERSION).described_model()
     return json_response(route.entry, _model(model.name, model.entry.title))
 
 

@@ -124,7 +124,7 @@ class Emulator:
         return json_response(route.entry, route.page("models", models))
 
     def get_model(self, route: RouteMatch) -> ApiResponse:
-        model = EMBEDDING_MODELS.get(route.name) or route.model("")
+        model = EMBEDDING_MODELS.get(route.name) or route.described_model()
         return json_response(route.entry, model.resource())
 
     def count_tokens(self, route: RouteMatch) -> ApiResponse:
@@ -137,9 +137,12 @@ class Emulator:
         cache = self._generator.cache_of(generate, route.request.key)
         faults = self._generator.faults_of(generate, route.request, route.entry.decision, "countTokens")
         counts = request_counts(generate, cache, miscount(faults))
-        cached = {"cachedContentTokenCount": cache.tokens} if cache else {}
-        answer = {"totalTokens": counts.total(), **cached, "promptTokensDetails": details(counts)}
-        return json_response(route.entry, answer)
+        answer = {
+            "totalTokens": counts.total(),
+            "cachedContentTokenCount": cache.tokens if cache else 0,
+            "promptTokensDetails": details(counts),
+        }
+        return json_response(route.entry, {name: value for name, value in answer.items() if value})
 
     def generate(self, route: RouteMatch) -> ApiResponse:
         response = self._respond(route, streams=False)

@@ -50,6 +50,12 @@ async def test_an_unknown_model_is_a_404(sdk: AsyncClient) -> None:
     )
 
 
+def test_a_model_that_cannot_be_described_is_a_404_in_other_words(emulator: Emulator) -> None:
+    status, body = send(emulator, "GET", "models/none")
+    error = orjson.loads(body)["error"]
+    assert (status, error["message"]) == (404, "Model is not found: models/none for api version v1beta")
+
+
 def test_without_a_key_it_is_a_403(emulator: Emulator) -> None:
     status, body = send(emulator, "POST", GENERATE, HELLO, key="")
     assert status == 403 and b"unregistered callers" in body
@@ -90,6 +96,10 @@ def test_counting_takes_a_whole_request(emulator: Emulator) -> None:
         "totalTokens": 5,
         "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 5}],
     }
+
+
+def test_counting_nothing_is_an_empty_object(emulator: Emulator) -> None:
+    assert send(emulator, "POST", f"models/{FLASH}:countTokens", {})[1] == b"{}\n"
 
 
 def test_counting_takes_one_form_at_a_time(emulator: Emulator) -> None:
