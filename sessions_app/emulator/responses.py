@@ -21,6 +21,14 @@ from sessions_app.emulator.usage import TokenCounts, estimate_tokens
 from sessions_app.emulator.wire_model import JsonObject
 
 _UNEXPECTED_CALL = "UNEXPECTED_TOOL_CALL"
+_SAFETY = "SAFETY"
+_BLOCKED_RATINGS: tuple[JsonObject, ...] = (
+    {"category": "HARM_CATEGORY_HATE_SPEECH", "probability": "LOW", "blocked": True},
+    {"category": "HARM_CATEGORY_DANGEROUS_CONTENT", "probability": "NEGLIGIBLE"},
+    {"category": "HARM_CATEGORY_HARASSMENT", "probability": "NEGLIGIBLE"},
+    {"category": "HARM_CATEGORY_SEXUALLY_EXPLICIT", "probability": "NEGLIGIBLE"},
+)
+"""As recorded of 1.5 Flash (pydantic-ai, model-safety-settings); that newer models rate is an assumption."""
 _CALLS_MADE = "Model generated function call(s)."
 _ID_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SUMMARY_END = "\n\n\n"
@@ -177,6 +185,8 @@ class ScriptedResponse:
         if chunk.last and script.finish:
             candidate["finishReason"] = script.finish
         candidate["index"] = index
+        if chunk.last and script.finish == _SAFETY:
+            candidate["safetyRatings"] = [dict(rating) for rating in _BLOCKED_RATINGS]
         message = script.finish_message or (_CALLS_MADE if script.calls and chunk.closing else "")
         if chunk.last and message:
             candidate["finishMessage"] = message
