@@ -1,6 +1,6 @@
 """The Gemini API, emulated offline; it answers the gateway when there is no key.
 
-    transport ─┐                   ┌ wire_model → gemini_requests → validation     the request is checked
+    transport ─┐                   ┌ wire_* → gemini_requests → validation         the request is checked
                ├→ http → service ──┼ cache_store, file_store (resource_store)      its resources are found
     asgi ──────┘         │         └ generation                                    it is answered:
                          │              prefix_cache                               what was seen before

@@ -29,16 +29,18 @@ class AnswerForm:
     `closes_empty`: a stream ends with an empty text, which holds the signature of a text; otherwise the
     first chunk of a text does. `splits_calls`: a stream has each call in a chunk of its own.
     `counts_thoughts_at_once`: each thought chunk counts what was thought so far; otherwise thoughts are
-    counted after the last of them. `restores_thoughts`: the thoughts behind a returned signature are
-    billed as prompt in the last chunk. `opening` and `chunk` are characters of a streamed text's first
-    chunk after thoughts (0: a word, as it always is without thoughts) and of those that follow.
-    `call_ids_from` and `turn_token_from` are the days of the first recording with them, None for never.
+    counted after the last of them. `restores_thoughts`: the thoughts behind the signatures of the current
+    turn are billed as prompt in the last chunk; with `restores_past_turns` those of earlier turns too.
+    `opening` and `chunk` are characters of a streamed text's first chunk after thoughts (0: a word, as it
+    always is without thoughts) and of those that follow. `call_ids_from` and `turn_token_from` are the days
+    of the first recording with them, None for never.
     """
 
     closes_empty: bool = True
     splits_calls: bool = True
     counts_thoughts_at_once: bool = False
     restores_thoughts: bool = True
+    restores_past_turns: bool = False
     signed: frozenset[Signable] = frozenset(Signable) - {Signable.RESULT_UNTHOUGHT}
     opening: int = 0
     chunk: int = 100
@@ -65,7 +67,7 @@ FORMS: Mapping[str, AnswerForm] = MappingProxyType(
         "gemini-2": GEMINI_2_5,
         "gemini-2.5-pro": replace(GEMINI_2_5, splits_calls=True, opening=100, chunk=100),
         "gemini-3.1-flash-lite": FLASH_LITE,
-        "gemini-3.5-flash": replace(GEMINI_3, turn_token_from=date(2026, 8, 31)),
+        "gemini-3.5-flash": replace(GEMINI_3, restores_past_turns=True, turn_token_from=date(2026, 8, 31)),
         "gemini-3.5-flash-lite": FLASH_LITE,
     }
 )

@@ -3,7 +3,8 @@
 Sources: gemini-wire §5 and recorded-traffic "Error bodies"; the newest recording wins.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sessions_app.emulator.decisions import Rule
@@ -86,13 +87,50 @@ def unknown_model(name: str, version: str, method: str) -> ApiError:
     )
 
 
-def unknown_field(name: str, path: str) -> ApiError:
-    """`path` is the snake_case path of the parent, "" at the top level."""
-    where = f" at '{path}'" if path else ""
-    message = f'Invalid JSON payload received. Unknown name "{name}"{where}: Cannot find field.'
-    violation = {"field": path, "description": message} if path else {"description": message}
-    details = [{"@type": _TYPE + "BadRequest", "fieldViolations": [violation]}]
-    return invalid(message, details, rule=Rule.FIELD_UNKNOWN)
+def missing_model(name: str, version: str) -> ApiError:
+    """Of `models.get`, as quoted in 2026; that the OpenAI-compatible API says the same is an assumption."""
+    message = f"Model is not found: models/{name} for api version {version}"
+    return ApiError(404, "NOT_FOUND", message, rule=Rule.MODEL_UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldViolation:
+    """`field` is a path in proto spelling, "" at the top level."""
+
+    field: str
+    description: str
+
+    def describe(self) -> dict[str, str]:
+        return {name: value for name, value in asdict(self).items() if value}
+
+
+def unknown_name(name: str, parent: str, reason: str) -> FieldViolation:
+    """Of a name that cannot stand in the message at the path `parent`."""
+    where = f" at '{parent}'" if parent else ""
+    return FieldViolation(parent, f'Invalid JSON payload received. Unknown name "{name}"{where}: {reason}')
+
+
+def bad_fields(*violations: FieldViolation, rule: Rule = Rule.VALUE_INVALID) -> ApiError:
+    """One line and one detail for each (zed#44875, gera2ld/ai.nvim#13)."""
+    details = {
+        "@type": _TYPE + "BadRequest",
+        "fieldViolations": [violation.describe() for violation in violations],
+    }
+    return invalid("\n".join(violation.description for violation in violations), [details], rule=rule)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFlaw:
+    """What the API requires of a request that its form does not say. `where` begins with the message."""
+
+    where: str
+    reason: str
+    rule: Rule = Rule.VALUE_INVALID
+
+
+def flawed(flaws: Sequence[RequestFlaw]) -> ApiError:
+    """A line for each, without details (new-api#632, AIStudioToAPI#154)."""
+    return invalid("".join(f"* {flaw.where}: {flaw.reason}\n" for flaw in flaws), rule=flaws[0].rule)
 
 
 def missing_signature(name: str, position: int) -> ApiError:

@@ -3,40 +3,54 @@
 Sources: gemini-wire §2, §5.3, §7.
 """
 
-import re
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar
 
-from sessions_app.emulator.api_errors import cache_gone, cache_too_small, free_storage, invalid
+from sessions_app.emulator.api_errors import (
+    FieldViolation,
+    bad_fields,
+    cache_gone,
+    cache_too_small,
+    free_storage,
+    invalid,
+)
 from sessions_app.emulator.catalogue import Model
 from sessions_app.emulator.decisions import CacheFinding, CacheState, Rule
-from sessions_app.emulator.gemini_requests import PromptFields, ToolConfig, ToolDeclarations
+from sessions_app.emulator.gemini_requests import PromptFields
 from sessions_app.emulator.prefix_cache import PrefixBlock, chain_of
 from sessions_app.emulator.resource_store import Clock, ResourceStore, resource_name, timestamp
+from sessions_app.emulator.tool_declarations import ToolConfig, ToolDeclarations
 from sessions_app.emulator.usage import count_tokens, scaled
-from sessions_app.emulator.validation import check_parts, check_tools
+from sessions_app.emulator.validation import check_cached
 from sessions_app.emulator.wire_model import JsonObject, WireModel
+from sessions_app.emulator.wire_times import Duration, Timestamp
 
 _DEFAULT_TTL = timedelta(hours=1)
-_TTL = re.compile(r"(\d+(?:\.\d{1,9})?)s")
+_LATEST = datetime.max.replace(tzinfo=UTC)
 _PREFIX = "cachedContents/"
+
+RESOURCE = "cached_content"
+"""The field of a request that a body of this resource is."""
 
 _ENDED_KEPT = 1_000
 
 
 class CachedContentRequest(PromptFields):
+    wire_name: ClassVar[str] = "CachedContent"
+
     name: str = ""
     display_name: str = ""
-    ttl: str | None = None
-    expire_time: str | None = None
+    ttl: Duration | None = None
+    expire_time: Timestamp | None = None
 
 
 class CacheUpdate(WireModel):
     name: str = ""
-    ttl: str | None = None
-    expire_time: str | None = None
+    ttl: Duration | None = None
+    expire_time: Timestamp | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +103,7 @@ class CacheStore(ResourceStore[CachedContent]):
     ) -> CachedContent:
         """Raises ApiError: 400 below the model's minimum or for a malformed request, 429 for a key that
         contains `free`. `factor` is the provider's count divided by ours."""
-        check_parts(request.contents, "CreateCachedContentRequest")
-        check_tools(request.tools)
+        check_cached(request)
         counts = scaled(count_tokens(request.all_contents, request.tools), factor)
         if counts.total() < (minimum := model.explicit_minimum or 0):
             raise cache_too_small(counts.total(), minimum)
@@ -176,20 +189,13 @@ def _full_name(name: str) -> str:
 
 
 def _expiry(request: CachedContentRequest | CacheUpdate, now: datetime) -> datetime | None:
-    ttl, expire_time = request.ttl, request.expire_time
-    if ttl is not None and expire_time is not None:
-        message = "Invalid value at 'cached_content' (oneof), oneof field 'expiration' is already set."
-        raise invalid(message, rule=Rule.CACHE_EXPIRY_INVALID)
-    try:
-        if ttl is not None:
-            return now + timedelta(seconds=_seconds(ttl))
-        return datetime.fromisoformat(expire_time).astimezone(now.tzinfo) if expire_time else None
-    except (ValueError, OverflowError):
-        message = f"Invalid value at 'cached_content.expiration', \"{ttl or expire_time}\""
-        raise invalid(message, rule=Rule.CACHE_EXPIRY_INVALID) from None
-
-
-def _seconds(ttl: str) -> float:
-    if not (match := _TTL.fullmatch(ttl)):
-        raise ValueError(ttl)
-    return float(match[1])
+    if request.ttl is None:
+        return request.expire_time
+    if request.expire_time is not None:
+        violation = FieldViolation(
+            RESOURCE,
+            f"Invalid value at '{RESOURCE}' (oneof), oneof field 'expiration' is already set. "
+            "Cannot set 'expireTime'",
+        )
+        raise bad_fields(violation, rule=Rule.CACHE_EXPIRY_INVALID)
+    return now + min(request.ttl, _LATEST - now)

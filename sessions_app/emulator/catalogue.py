@@ -81,10 +81,6 @@ class Model:
         caches = () if self.explicit_minimum is None else ("createCachedContent",)
         return ("generateContent", "countTokens", *caches)
 
-    def offers(self, method: str) -> bool:
-        """Whether the method can be called; "" is asking about the model itself."""
-        return not method or method in self.methods
-
     def resource(self) -> dict[str, Any]:
         return {
             "name": f"models/{self.name}",

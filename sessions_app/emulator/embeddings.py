@@ -7,15 +7,17 @@ with words in common are closer than others. Nothing of its meaning is in it.
 import hashlib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from sessions_app.emulator.api_errors import invalid, unknown_model
+from sessions_app.emulator.api_errors import RequestFlaw, flawed, invalid, unknown_model
 from sessions_app.emulator.gemini_requests import Content
 from sessions_app.emulator.http import ApiResponse, RouteMatch, json_response
+from sessions_app.emulator.request_flaws import part_flaws
 from sessions_app.emulator.usage import count_tokens, details, estimate_tokens
-from sessions_app.emulator.wire_model import JsonObject, Repeated, WireModel, parse
+from sessions_app.emulator.wire_enums import TaskType
+from sessions_app.emulator.wire_model import Int32, JsonObject, Repeated, WireModel, parse
 
 MOST_REQUESTS = 100
 """Contents that one batch may hold."""
@@ -27,19 +29,6 @@ _NOISE = 0.02
 _TASK_WEIGHT = 0.5
 _WORD = re.compile(r"\w+")
 _DIGITS = 8
-
-TaskType = Literal[
-    "",
-    "TASK_TYPE_UNSPECIFIED",
-    "RETRIEVAL_QUERY",
-    "RETRIEVAL_DOCUMENT",
-    "SEMANTIC_SIMILARITY",
-    "CLASSIFICATION",
-    "CLUSTERING",
-    "QUESTION_ANSWERING",
-    "FACT_VERIFICATION",
-    "CODE_RETRIEVAL_QUERY",
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +74,7 @@ class EmbedContentConfig(WireModel):
 
     task_type: TaskType = ""
     title: str = ""
-    output_dimensionality: int | None = None
+    output_dimensionality: Int32 | None = None
     auto_truncate: bool | None = None
     document_ocr: Any = None
     audio_track_extraction: Any = None
@@ -98,7 +87,7 @@ class EmbedContentRequest(WireModel):
     content: Content | None = None
     task_type: TaskType = ""
     title: str = ""
-    output_dimensionality: int | None = None
+    output_dimensionality: Int32 | None = None
     embed_content_config: EmbedContentConfig = EmbedContentConfig()
 
     @property
@@ -128,50 +117,60 @@ def embedding_model(name: str, version: str, method: str) -> EmbeddingModel:
 def embed_content(route: RouteMatch) -> ApiResponse:
     model = embedding_model(route.name, route.version, "embedContent")
     request = parse(EmbedContentRequest, route.request.body)
+    if flaws := list(_content_flaws(request, "EmbedContentRequest")):
+        raise flawed(flaws)
     return json_response(route.entry, {"embedding": {"values": embed(request, model)}} | _usage([request]))
 
 
 def batch_embed_contents(route: RouteMatch) -> ApiResponse:
     model = embedding_model(route.name, route.version, "batchEmbedContents")
     requests = parse(BatchEmbedContentsRequest, route.request.body).requests
-    check_batch_size(requests)
-    for index, request in enumerate(requests):
-        where = f"BatchEmbedContentsRequest.requests[{index}]"
-        if not request.model:
-            raise invalid(f"* {where}.model: model is not specified\n")
-        if request.model != f"models/{model.name}":
-            raise invalid(f"* {where}.model: unexpected model name format\n")
-    embeddings = [
-        {"values": embed(request, model, f"BatchEmbedContentsRequest.requests[{index}]")}
-        for index, request in enumerate(requests)
-    ]
+    check_batch(requests, model)
+    embeddings = [{"values": embed(request, model)} for request in requests]
     return json_response(route.entry, {"embeddings": embeddings} | _usage(requests))
 
 
-def check_batch_size(requests: list[EmbedContentRequest]) -> None:
+def check_batch(requests: Sequence[EmbedContentRequest], model: EmbeddingModel) -> None:
+    """Raises ApiError (400) for their number, and for what any of them lacks."""
+    where = "BatchEmbedContentsRequest.requests"
     if not requests:
-        raise invalid("* BatchEmbedContentsRequest.requests: requests is not specified\n")
+        raise flawed([RequestFlaw(where, "requests is not specified")])
     if len(requests) > MOST_REQUESTS:
-        raise invalid(
-            f"* BatchEmbedContentsRequest.requests: at most {MOST_REQUESTS} requests can be in one batch\n"
+        raise flawed([RequestFlaw(where, f"at most {MOST_REQUESTS} requests can be in one batch")])
+    flaws = [
+        flaw
+        for index, request in enumerate(requests)
+        for flaw in (
+            *_name_flaws(request, model, f"{where}[{index}]"),
+            *_content_flaws(request, f"{where}[{index}]"),
         )
+    ]
+    if flaws:
+        raise flawed(flaws)
 
 
-def embed(
-    request: EmbedContentRequest, model: EmbeddingModel, where: str = "EmbedContentRequest"
-) -> list[float]:
-    """Raises ApiError (400) for a content without parts, an empty part, and a size there is not."""
-    content = request.content
-    if content is None or not content.parts:
-        raise invalid(f"* {where}.content: content is not specified\n")
-    for index, part in enumerate(content.parts):
-        if not part.kind:
-            place = f"{where}.content.parts[{index}].data"
-            raise invalid(f"* {place}: required oneof field 'data' must have one initialized field\n")
-        if part.text == "":
-            raise invalid("EmbedContentRequest.content contains an empty Part.")
+def _name_flaws(request: EmbedContentRequest, model: EmbeddingModel, where: str) -> Iterator[RequestFlaw]:
+    if not request.model:
+        yield RequestFlaw(f"{where}.model", "model is not specified")
+    elif request.model != f"models/{model.name}":
+        yield RequestFlaw(f"{where}.model", "unexpected model name format")
+
+
+def _content_flaws(request: EmbedContentRequest, where: str) -> Iterator[RequestFlaw]:
+    """A content without parts, an empty part, and a size there is not."""
+    content = request.content or Content()
+    if not content.parts:
+        yield RequestFlaw(f"{where}.content", "content is not specified")
+    yield from part_flaws(content, f"{where}.content")
     if not 1 <= request.dimensions <= _DIMENSIONS:
-        raise invalid(f"* {where}.output_dimensionality: must be between 1 and {_DIMENSIONS}\n")
+        yield RequestFlaw(f"{where}.output_dimensionality", f"must be between 1 and {_DIMENSIONS}")
+
+
+def embed(request: EmbedContentRequest, model: EmbeddingModel) -> list[float]:
+    """Of a request that was checked. Raises ApiError (400) for an empty text."""
+    content = request.content or Content()
+    if any(part.text == "" for part in content.parts):
+        raise invalid("EmbedContentRequest.content contains an empty Part.")
     vector = _scaled(_vector(list(_features(content, model)), request.context))
     shortened = vector[: request.dimensions]
     chosen = _scaled(shortened) if model.scales_shortened else shortened

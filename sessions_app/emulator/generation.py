@@ -14,7 +14,7 @@ from sessions_app.emulator.catalogue import MODELS, Model
 from sessions_app.emulator.continuation import characters_sent
 from sessions_app.emulator.decisions import Decision, PrefixMatch, Rule
 from sessions_app.emulator.faults import FaultPlan, RequestFaults
-from sessions_app.emulator.gemini_requests import FunctionDeclaration, GenerateRequest, ToolConfig
+from sessions_app.emulator.gemini_requests import GenerateRequest
 from sessions_app.emulator.http import ApiRequest
 from sessions_app.emulator.prefix_cache import PrefixCache, chain_of
 from sessions_app.emulator.replay import RecordedResponse, Recordings
@@ -31,6 +31,7 @@ from sessions_app.emulator.scripted_reply import (
     tool_rounds,
 )
 from sessions_app.emulator.signer import Signer, check_signatures, restored_thoughts, signable
+from sessions_app.emulator.tool_declarations import FunctionDeclaration, ToolConfig
 from sessions_app.emulator.tool_use_layout import with_tool_uses
 from sessions_app.emulator.usage import TokenCounts, count_tokens, framing_tokens, scaled
 from sessions_app.emulator.validation import check_request
@@ -162,12 +163,14 @@ class Generator:
             cached = scaled(Counter({"TEXT": decision.prefix.tokens}), factor)
         decision.cached = cached.total()
         form = self._forms.of(model.version)
+        past_turns = form.restores_past_turns
+        restored = restored_thoughts(body.contents, model, self._signer, past_turns=past_turns)
         return TokenCounts(
             prompt,
             cached,
-            restored_thoughts(body.contents, model, self._signer) if form.restores_thoughts else 0,
+            restored if form.restores_thoughts else 0,
             has_tier=self._forms.holds(self._forms.tier_from),
-            framing=framing_tokens(body.contents) if self._forms.holds(form.turn_token_from) else 0,
+            framing=framing_tokens(body.all_contents) if self._forms.holds(form.turn_token_from) else 0,
         )
 
     def _script(

@@ -6,7 +6,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from sessions_app.emulator.api_errors import ApiError, invalid, unknown_model
+from pydantic.alias_generators import to_snake
+
+from sessions_app.emulator.api_errors import (
+    ApiError,
+    FieldViolation,
+    bad_fields,
+    missing_model,
+    unknown_model,
+)
 from sessions_app.emulator.catalogue import Model, find_model
 from sessions_app.emulator.framing import FAULT_POSITION, JSON_TYPE, NO_FAULT, StreamFault, array, pretty
 from sessions_app.emulator.journal import JournalEntry
@@ -71,8 +79,15 @@ class RouteMatch:
         """Raises ApiError (404) for a model that does not exist or lacks the method."""
         wanted = (name or self.name).removeprefix("models/")
         model = find_model(wanted)
-        if model is None or not model.offers(method):
+        if model is None or method not in model.methods:
             raise unknown_model(wanted, self.version, method)
+        return model
+
+    def described_model(self) -> Model:
+        """Raises ApiError (404) for a model that does not exist."""
+        model = find_model(self.name)
+        if model is None:
+            raise missing_model(self.name.removeprefix("models/"), self.version)
         return model
 
     def page(self, name: str, resources: Sequence[JsonObject]) -> JsonObject:
@@ -86,7 +101,8 @@ class RouteMatch:
     def _whole_number(self, name: str) -> int:
         text = self.request.query.get(name, "") or "0"
         if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
-            raise invalid(f"Invalid value at '{name}' (TYPE_INT32), \"{text}\"")
+            field = to_snake(name)
+            raise bad_fields(FieldViolation(field, f"Invalid value at '{field}' (TYPE_INT32), \"{text}\""))
         return int(text)
 
 

@@ -188,7 +188,7 @@ def _model(request: InteractionRequest) -> Model:
     if request.agent:
         raise InteractionError(404, "not_found", f"Agent '{request.agent}' not found.")
     model = find_model(request.model)
-    if model is None or not model.offers("generateContent"):
+    if model is None or "generateContent" not in model.methods:
         raise unknown_model(request.model)
     return model
 

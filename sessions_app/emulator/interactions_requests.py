@@ -5,7 +5,6 @@
 
 from typing import Annotated, Any, Literal
 
-import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from sessions_app.emulator.interactions_errors import (
@@ -15,7 +14,8 @@ from sessions_app.emulator.interactions_errors import (
     unimplemented,
     unknown_parameter,
 )
-from sessions_app.emulator.wire_model import JsonObject, Repeated, field_path
+from sessions_app.emulator.wire_model import JsonObject, Repeated, read_object
+from sessions_app.emulator.wire_violations import field_path
 
 ContentType = Literal["text", "image", "audio", "video", "document"]
 _CONTENT_TYPES = frozenset({"text", "image", "audio", "video", "document"})
@@ -158,13 +158,8 @@ class InteractionRequest(InteractionModel):
 
 
 def parse_interaction(body: bytes) -> InteractionRequest:
-    """Raises InteractionError for a body that is no request, and for what no emulated model does."""
-    try:
-        value = orjson.loads(body) if body else {}
-    except orjson.JSONDecodeError as error:
-        raise refused(f"Invalid JSON payload received. {error.msg}.") from None
-    if not isinstance(value, dict):
-        raise refused("Invalid JSON payload received. Root element must be a message.")
+    """Raises ApiError for a body that is no request, and for what no emulated model does."""
+    value = read_object(body)
     try:
         request = InteractionRequest.model_validate(value)
     except ValidationError as error:

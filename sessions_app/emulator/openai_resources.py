@@ -11,7 +11,7 @@ from sessions_app.emulator.catalogue import MODELS
 from sessions_app.emulator.embeddings import (
     EMBEDDING_MODELS,
     EmbedContentRequest,
-    check_batch_size,
+    check_batch,
     embed,
     embedding_model,
 )
@@ -48,7 +48,7 @@ def get_model(route: RouteMatch) -> ApiResponse:
     """Raises ApiError (404) for a model there is not."""
     if found := EMBEDDING_MODELS.get(route.name):
         return json_response(route.entry, _model(found.name, found.title))
-    model = replace(route, version=OPENAI_VERSION).model("")
+    model = replace(route, version=OPENAI_VERSION).described_model()
     return json_response(route.entry, _model(model.name, model.entry.title))
 
 
@@ -58,10 +58,14 @@ def create_embeddings(route: RouteMatch) -> ApiResponse:
     name = body.model.removeprefix("google/").removeprefix("models/")
     model = embedding_model(name, OPENAI_VERSION, "batchEmbedContents")
     requests = [
-        EmbedContentRequest(content=Content(parts=[Part(text=text)]), output_dimensionality=body.dimensions)
+        EmbedContentRequest(
+            model=f"models/{model.name}",
+            content=Content(parts=[Part(text=text)]),
+            output_dimensionality=body.dimensions,
+        )
         for text in body.input
     ]
-    check_batch_size(requests)
+    check_batch(requests, model)
     vectors = [embed(request, model) for request in requests]
     tokens = count_tokens(request.content for request in requests if request.content).total()
     answer = {

@@ -11,7 +11,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from sessions_app.emulator.decisions import PrefixMatch
-from sessions_app.emulator.gemini_requests import Content, ToolDeclarations
+from sessions_app.emulator.gemini_requests import Content
+from sessions_app.emulator.tool_declarations import ToolDeclarations
 from sessions_app.emulator.usage import counted_bytes, declaration_bytes, estimate_tokens, part_tokens
 
 _BLOCK = 1_024

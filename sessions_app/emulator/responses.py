@@ -12,8 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-import orjson
-
 from sessions_app.emulator.answer_form import NEWEST, AnswerForm, FormTable
 from sessions_app.emulator.catalogue import Model
 from sessions_app.emulator.chunking import split_call, split_text
@@ -23,6 +21,14 @@ from sessions_app.emulator.usage import TokenCounts, estimate_tokens
 from sessions_app.emulator.wire_model import JsonObject
 
 _UNEXPECTED_CALL = "UNEXPECTED_TOOL_CALL"
+_SAFETY = "SAFETY"
+_BLOCKED_RATINGS: tuple[JsonObject, ...] = (
+    {"category": "HARM_CATEGORY_HATE_SPEECH", "probability": "LOW", "blocked": True},
+    {"category": "HARM_CATEGORY_DANGEROUS_CONTENT", "probability": "NEGLIGIBLE"},
+    {"category": "HARM_CATEGORY_HARASSMENT", "probability": "NEGLIGIBLE"},
+    {"category": "HARM_CATEGORY_SEXUALLY_EXPLICIT", "probability": "NEGLIGIBLE"},
+)
+"""As recorded of 1.5 Flash (pydantic-ai, model-safety-settings); that newer models rate is an assumption."""
 _CALLS_MADE = "Model generated function call(s)."
 _ID_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SUMMARY_END = "\n\n\n"
@@ -82,7 +88,7 @@ class ScriptedResponse:
             feedback = {"promptFeedback": {"blockReason": self.script.block_reason}}
             return feedback | self._metadata(_Chunk(last=True))
         chunk = _Chunk(
-            self._parts(), self._candidate_tokens(), self._thought_tokens(), last=True, closing=True
+            self._parts(), self._candidate_tokens(), self.script.thought_tokens, last=True, closing=True
         )
         return self._response(chunk)
 
@@ -103,16 +109,16 @@ class ScriptedResponse:
 
     def _extra_chunks(self) -> Iterator[_Chunk]:
         for part in self.script.extra_parts:
-            yield _Chunk([part], 0, self._thought_tokens())
+            yield _Chunk([part], 0, self.script.thought_tokens)
 
     def _text_chunks(self) -> Iterator[_Chunk]:
         chunks = self._text_parts()
         tail = self._tail(chunks)
         yield from self._counted(chunks)
-        yield _Chunk(tail, self._candidate_tokens(), self._thought_tokens(), last=True, closing=True)
+        yield _Chunk(tail, self._candidate_tokens(), self.script.thought_tokens, last=True, closing=True)
 
     def _text_parts(self) -> list[JsonObject]:
-        opening = self.form.opening if self._thought_tokens() else 0
+        opening = self.form.opening if self.script.thought_tokens else 0
         pieces = split_text(self.script.text, self.script.pieces, opening=opening, size=self.form.chunk)
         return [{"text": piece} for piece in pieces]
 
@@ -121,7 +127,7 @@ class ScriptedResponse:
         sent = 0
         for text in texts:
             sent += len(text["text"].encode())
-            yield _Chunk([text], estimate_tokens(b"." * sent), self._thought_tokens())
+            yield _Chunk([text], estimate_tokens(b"." * sent), self.script.thought_tokens)
 
     def _tail(self, chunks: list[JsonObject]) -> list[JsonObject]:
         """The parts of the last chunk: an empty text, or the last of `chunks`, taken out of it."""
@@ -133,7 +139,7 @@ class ScriptedResponse:
 
     def _call_chunks(self) -> Iterator[_Chunk]:
         """What is said before the calls, unsigned, and the calls."""
-        calls, costs, thoughts = self._calls(), self._call_tokens(), self._thought_tokens()
+        calls, costs, thoughts = self._calls(), self.script.call_tokens, self.script.thought_tokens
         yield from self._counted(self._text_parts() if self.script.text else [])
         said, spent = estimate_tokens(self.script.text), self._candidate_tokens()
         if not self.form.splits_calls:
@@ -161,17 +167,12 @@ class ScriptedResponse:
     def _signature(self) -> JsonObject:
         if not self.script.signed:
             return {}
-        signature = self.signer.sign(self.model, self.response_id, self.script.step, self._thought_tokens())
+        step, thoughts = self.script.step, self.script.thought_tokens
+        signature = self.signer.sign(self.model, self.response_id, step, thoughts)
         return {"thoughtSignature": base64.b64encode(signature).decode()}
 
-    def _thought_tokens(self) -> int:
-        return sum(map(estimate_tokens, self.script.thoughts)) + self.script.unseen_thoughts
-
     def _candidate_tokens(self) -> int:
-        return sum(self._call_tokens()) + estimate_tokens(self.script.text)
-
-    def _call_tokens(self) -> list[int]:
-        return [estimate_tokens(orjson.dumps([call.name, call.args])) for call in self.script.calls]
+        return sum(self.script.call_tokens) + estimate_tokens(self.script.text)
 
     def _response(self, chunk: _Chunk) -> JsonObject:
         candidates = [self._candidate(chunk, index) for index in range(self.script.candidates)]
@@ -184,6 +185,8 @@ class ScriptedResponse:
         if chunk.last and script.finish:
             candidate["finishReason"] = script.finish
         candidate["index"] = index
+        if chunk.last and script.finish == _SAFETY:
+            candidate["safetyRatings"] = [dict(rating) for rating in _BLOCKED_RATINGS]
         message = script.finish_message or (_CALLS_MADE if script.calls and chunk.closing else "")
         if chunk.last and message:
             candidate["finishMessage"] = message

@@ -6,17 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
+import orjson
+
 from sessions_app.emulator.api_errors import ApiError
 from sessions_app.emulator.catalogue import Model
 from sessions_app.emulator.framing import NO_FAULT, StreamFault
-from sessions_app.emulator.gemini_requests import (
-    Content,
-    FunctionDeclaration,
-    FunctionResponse,
-    GenerationOptions,
-    turn_start,
-)
+from sessions_app.emulator.gemini_requests import Content, FunctionResponse, GenerationOptions, turn_start
 from sessions_app.emulator.sample_content import sample
+from sessions_app.emulator.tool_declarations import FunctionDeclaration
 from sessions_app.emulator.usage import estimate_tokens
 from sessions_app.emulator.wire_model import JsonObject
 
@@ -127,6 +124,14 @@ class ScriptedReply:
         return bool(self.thoughts or self.unseen_thoughts)
 
     @property
+    def thought_tokens(self) -> int:
+        return sum(map(estimate_tokens, self.thoughts)) + self.unseen_thoughts
+
+    @property
+    def call_tokens(self) -> list[int]:
+        return [estimate_tokens(orjson.dumps([call.name, call.args])) for call in self.calls]
+
+    @property
     def step(self) -> str:
         """What a signature is bound to: the first function called, or "text"."""
         return self.calls[0].name if self.calls else "text"
@@ -162,20 +167,23 @@ def apply_stop_sequences(reply: ScriptedReply, config: GenerationOptions) -> Scr
 
 
 def apply_token_limit(reply: ScriptedReply, limit: int | None) -> ScriptedReply:
-    """The reply within `limit` output tokens, thoughts first; one that is cut ends with MAX_TOKENS."""
-    if not limit or reply.calls:
+    """The reply within `limit` output tokens, thoughts first; one that is cut ends with MAX_TOKENS.
+
+    A call comes whole or not at all: then the answer has no parts (langchainrb#1023), as where thoughts used
+    up the limit (a recording of 2.5 Pro).
+    """
+    left = limit - reply.thought_tokens if limit else 0
+    if not limit or estimate_tokens(reply.text) + sum(reply.call_tokens) <= left:
         return reply
-    left = limit - reply.unseen_thoughts - sum(map(estimate_tokens, reply.thoughts))
-    if estimate_tokens(reply.text) <= left:
-        return reply
-    if left > 0:
+    if left > 0 and not reply.calls:
         text = reply.text.encode()[: 33 * left // 10].decode(errors="ignore")
         return replace(reply, text=text, finish="MAX_TOKENS")
     return replace(
         reply,
         text="",
+        calls=(),
         thoughts=(),
-        unseen_thoughts=max(1, limit - 1),
+        unseen_thoughts=min(reply.thought_tokens, max(1, limit - 1)),
         finish="MAX_TOKENS",
         has_parts=False,
         signed=False,

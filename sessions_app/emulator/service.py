@@ -15,7 +15,7 @@ from typing import Any
 from sessions_app.emulator import api_errors, journal, openai_resources
 from sessions_app.emulator.answer_form import NEWEST, FormTable
 from sessions_app.emulator.api_errors import ApiError
-from sessions_app.emulator.cache_store import CachedContentRequest, CacheStore, CacheUpdate
+from sessions_app.emulator.cache_store import RESOURCE, CachedContentRequest, CacheStore, CacheUpdate
 from sessions_app.emulator.catalogue import MODELS
 from sessions_app.emulator.decisions import Decision
 from sessions_app.emulator.delivery import deliver, is_preflight, preflight
@@ -107,6 +107,7 @@ class Emulator:
         return deliver(response, request)
 
     def _route(self, request: ApiRequest, entry: JournalEntry) -> ApiResponse:
+        check_alt(request)
         check_key(request)
         path = _PATH.fullmatch(request.path)
         target = (path[1] or "") + path[3] if path else ""
@@ -123,7 +124,7 @@ class Emulator:
         return json_response(route.entry, route.page("models", models))
 
     def get_model(self, route: RouteMatch) -> ApiResponse:
-        model = EMBEDDING_MODELS.get(route.name) or route.model("")
+        model = EMBEDDING_MODELS.get(route.name) or route.described_model()
         return json_response(route.entry, model.resource())
 
     def count_tokens(self, route: RouteMatch) -> ApiResponse:
@@ -136,9 +137,12 @@ class Emulator:
         cache = self._generator.cache_of(generate, route.request.key)
         faults = self._generator.faults_of(generate, route.request, route.entry.decision, "countTokens")
         counts = request_counts(generate, cache, miscount(faults))
-        cached = {"cachedContentTokenCount": cache.tokens} if cache else {}
-        answer = {"totalTokens": counts.total(), **cached, "promptTokensDetails": details(counts)}
-        return json_response(route.entry, answer)
+        answer = {
+            "totalTokens": counts.total(),
+            "cachedContentTokenCount": cache.tokens if cache else 0,
+            "promptTokensDetails": details(counts),
+        }
+        return json_response(route.entry, {name: value for name, value in answer.items() if value})
 
     def generate(self, route: RouteMatch) -> ApiResponse:
         response = self._respond(route, streams=False)
@@ -169,7 +173,7 @@ class Emulator:
         return self._stream(route, response.script, [full_response], JSON_TYPE)
 
     def create_cache(self, route: RouteMatch) -> ApiResponse:
-        body = parse(CachedContentRequest, route.request.body)
+        body = parse(CachedContentRequest, route.request.body, within=RESOURCE)
         model = route.model("createCachedContent", body.model)
         applied = route.entry.decision.faults
         faults = self.faults.of(route.request, "", applied, method="createCachedContent")
@@ -179,7 +183,7 @@ class Emulator:
         return replace(response, body=response.body.paced(seconds, self._sleep))
 
     def update_cache(self, route: RouteMatch) -> ApiResponse:
-        change = parse(CacheUpdate, route.request.body)
+        change = parse(CacheUpdate, route.request.body, within=RESOURCE)
         cache = self.caches.update(route.name, route.request.key, change)
         return json_response(route.entry, cache.describe(self.clock()))
 
@@ -234,6 +238,13 @@ def check_key(request: ApiRequest) -> None:
         raise api_errors.missing_bearer() if request.is_openai else api_errors.missing_key()
     if "invalid" in key.lower():
         raise api_errors.invalid_key()
+
+
+def check_alt(request: ApiRequest) -> None:
+    """Before the key, the form of the answer (iamsrikanthnani/pluely#30: the key stood behind `sse?`)."""
+    wanted = request.query.get("alt", "json")
+    if wanted not in {"json", "sse", "media", "proto"}:
+        raise api_errors.invalid(f"Invalid value \"{wanted}\" for query parameter 'alt'")
 
 
 def _list(store: ResourceStore[Any], name: str, route: RouteMatch) -> ApiResponse:

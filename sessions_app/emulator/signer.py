@@ -86,12 +86,24 @@ def check_signatures(contents: Sequence[Content], model: Model, signer: Signer) 
             _check_step(contents[index], index + 1, model, signer)
 
 
-def restored_thoughts(contents: Sequence[Content], model: Model, signer: Signer) -> int:
-    """Thought tokens of the newest step's signature: billed as prompt, in the last chunk only."""
-    if len(contents) < 2 or not contents[-1].answers:
-        return 0
-    signed = [part.thought_signature for part in contents[-2].parts if part.thought_signature]
-    claims = signer.open(model, signed[0]) if signed else None
+def restored_thoughts(
+    contents: Sequence[Content], model: Model, signer: Signer, *, past_turns: bool = False
+) -> int:
+    """Thought tokens behind the first signature of each step of the current turn, or of all: billed as
+    prompt, in the last chunk only.
+
+    Recorded: pydantic-ai, instructions-only-with-tool-calls (five steps); gemini-cli,
+    browser-agent-persistent-session (jumps of 97 and 97 + 144). Past turns: whole answers of 3.5 Flash in
+    google/adk-go, TestTailRetentionE2E (2026-08-31); that calls and streams are alike is an assumption.
+    """
+    start = 0 if past_turns else turn_start(contents)
+    steps = (content for content in contents[start:] if content.role == "model")
+    return sum(_thoughts(content, model, signer) for content in steps)
+
+
+def _thoughts(content: Content, model: Model, signer: Signer) -> int:
+    signed = next((part.thought_signature for part in content.parts if part.thought_signature), None)
+    claims = signer.open(model, signed) if signed else None
     return claims.thoughts if claims else 0
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import orjson
 
-from sessions_app.emulator.gemini_requests import Content, Part, ToolDeclarations
+from sessions_app.emulator.gemini_requests import Content, Part
+from sessions_app.emulator.tool_declarations import ToolDeclarations
 from sessions_app.emulator.wire_model import JsonObject
 
 MEDIA_TOKENS = 258
@@ -72,11 +73,14 @@ def count_tokens(contents: Iterable[Content], tools: Sequence[ToolDeclarations] 
 
 
 def framing_tokens(contents: Sequence[Content]) -> int:
-    """Tokens around the contents, which `rawPromptTokenCount` adds: 29, and 6 for each content.
+    """Tokens around the contents, which `rawPromptTokenCount` adds: 27, 4 for each content, the system
+    instruction among them, and 4 for each that is signed.
 
-    Fits the two answers of August 2026 that were read in a public repository; none is among the recordings.
+    Fits the six answers of google/adk-go's TestTailRetentionE2E (2026-08-31: 35, 47, 51, 51, 31, 31); none is
+    among the recordings.
     """
-    return 29 + 6 * len(contents)
+    signed = sum(any(part.thought_signature for part in content.parts) for content in contents)
+    return 27 + 4 * (len(contents) + signed)
 
 
 def part_token_counts(part: Part) -> Counter[str]:

@@ -8,18 +8,17 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sessions_app.emulator.api_errors import invalid
+from sessions_app.emulator.api_errors import RequestFlaw, flawed, invalid
 from sessions_app.emulator.catalogue import Model
 from sessions_app.emulator.decisions import Rule
-from sessions_app.emulator.gemini_requests import (
-    Content,
-    GenerateRequest,
-    Part,
-    ToolConfig,
-    ToolDeclarations,
-)
+from sessions_app.emulator.gemini_requests import Content, GenerateRequest, Part, PromptFields
+from sessions_app.emulator.request_flaws import prompt_flaws, request_flaws
 from sessions_app.emulator.setting_limits import check_settings
+from sessions_app.emulator.tool_declarations import ToolConfig, ToolDeclarations
 
+_NO_CONTENTS = RequestFlaw(
+    "GenerateContentRequest.contents", "contents is not specified", Rule.CONTENTS_MISSING
+)
 _ROLES = frozenset({"user", "model", "function", "tool", ""})
 _KNOWN_ROLES = "SYSTEM, SYSTEM_1, USER, ASSISTANT, DEVELOPER, CONTEXT, USER_CONTEXT, MODEL, USER"
 _COUNTS_DIFFER = (
@@ -39,12 +38,6 @@ _TOOLS_BESIDE_FUNCTIONS = (
 )
 # Of 2.5 Flash: symfony/ai#803 (2025-10-22); with a JSON answer csells/dartantic#96 (2026-01-31).
 _TOOLS_EXCLUDE_FUNCTIONS = "Tool use with function calling is unsupported"
-_NAME = re.compile(r"[A-Za-z_][\w.:-]{0,63}", re.ASCII)
-# google-gemini/gemini-cli#9535 (2025-09-25), one line for each name.
-_NAME_RULE = (
-    "Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), "
-    "underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64."
-)
 # application/cu-seeme in googleapis/python-genai#744, and what is no type at all in charmbracelet/crush#995.
 _MEDIA = re.compile(
     r"(?:image|audio|video|text)/\S+|application/(?:pdf|json|xml|rtf)", re.ASCII | re.IGNORECASE
@@ -53,28 +46,31 @@ _MEDIA = re.compile(
 
 def check_request(request: GenerateRequest, model: Model) -> None:
     if not request.contents:
-        message = "* GenerateContentRequest.contents: contents is not specified\n"
-        raise invalid(message, rule=Rule.CONTENTS_MISSING)
-    check_parts(request.contents)
-    check_tools(request.tools)
+        raise flawed([_NO_CONTENTS])
+    if flaws := list(request_flaws(request)):
+        raise flawed(flaws)
+    check_values(request)
     check_order(request.contents if model.generation >= 3 else joined_responses(request.contents))
     check_settings(request, model)
     check_functions(request, model)
 
 
-def check_parts(contents: Sequence[Content], message: str = "GenerateContentRequest") -> None:
-    for index, content in enumerate(contents):
-        where = f"* {message}.contents[{index}].parts"
+def check_cached(prompt: PromptFields) -> None:
+    """Of a content that is to be cached."""
+    if flaws := list(prompt_flaws(prompt, "CreateCachedContentRequest")):
+        raise flawed(flaws)
+    check_values(prompt)
+
+
+def check_values(prompt: PromptFields) -> None:
+    """Roles, kinds of files and of tools."""
+    for content in prompt.contents:
         if content.role not in _ROLES:
             reason = f"Role '{content.role}' is not supported. Please use a valid role: {_KNOWN_ROLES}."
             raise invalid(reason, rule=Rule.ROLE_UNKNOWN)
-        if not content.parts:
-            raise invalid(f"{where}: contents.parts must not be empty.\n", rule=Rule.PARTS_MISSING)
-        for position, part in enumerate(content.parts):
-            if not part.kind and part.thought_signature is None:
-                reason = "required oneof field 'data' must have one initialized field"
-                raise invalid(f"{where}[{position}].data: {reason}\n", rule=Rule.PART_EMPTY)
+        for part in content.parts:
             check_media(part)
+    check_tools(prompt.tools)
 
 
 def check_media(part: Part) -> None:
@@ -86,25 +82,13 @@ def check_media(part: Part) -> None:
 
 
 def check_tools(tools: Sequence[ToolDeclarations]) -> None:
+    """Each has a kind, and each function is there once (owndev/Open-WebUI-Functions#135, 2026-02-05)."""
     for index, tool in enumerate(tools):
         if not tool.model_dump(exclude_none=True, exclude_defaults=True):
             where = f"tools[{index}].tool_type"
             message = f"{where}: required one_of 'tool_type' must have one initialized field"
             raise invalid(message, rule=Rule.TOOL_EMPTY)
-    _check_names([[one.name for one in tool.function_declarations] for tool in tools])
-
-
-def _check_names(declared: Sequence[Sequence[str]]) -> None:
-    """Of functions: their form, and that each is there once (owndev/Open-WebUI-Functions#135, 2026-02-05)."""
-    wrong = [
-        f"* GenerateContentRequest.tools[{index}].function_declarations[{position}].name: {_NAME_RULE}\n"
-        for index, names in enumerate(declared)
-        for position, name in enumerate(names)
-        if not _NAME.fullmatch(name)
-    ]
-    if wrong:
-        raise invalid("".join(wrong), rule=Rule.VALUE_INVALID)
-    counts = Counter(name for names in declared for name in names)
+    counts = Counter(function.name for tool in tools for function in tool.function_declarations)
     if twice := next((name for name, count in counts.items() if count > 1), ""):
         raise invalid(f"Duplicate function declaration found: {twice}", rule=Rule.VALUE_INVALID)
 

@@ -75,6 +75,7 @@ RULES = {
         say(user("a"), model(call("f", "!")), DONE),
         "Invalid value at 'contents[1].parts[0].thought_signature' (TYPE_BYTES), Base64 decoding failed for "
         '"!"',
+        details=["BadRequest"],
     ),
     "a_response_turn_follows_a_call_turn": Rule(
         say(user("a"), DONE),
@@ -129,8 +130,9 @@ RULES = {
     ),
     "an_enum_value_is_known": Rule(
         configured(thinkingConfig={"thinkingLevel": "deep"}),
-        "Invalid value at 'generation_config.thinking_config.thinking_level' (",
-        whole=False,
+        "Invalid value at 'generation_config.thinking_config.thinking_level' "
+        '(type.googleapis.com/google.ai.generativelanguage.v1beta.ThinkingConfig.ThinkingLevel), "deep"',
+        details=["BadRequest"],
     ),
     "the_input_has_a_limit": Rule(
         say(user("a" * 3_470_000)),

@@ -113,6 +113,17 @@ async def test_a_wrong_batch_is_refused(http: httpx2.AsyncClient, requests: list
     assert response.status_code == 400 and words in response.json()["error"]["message"]
 
 
+async def test_every_wrong_request_of_a_batch_has_a_line(http: httpx2.AsyncClient) -> None:
+    requests = [{"content": {"parts": [{}]}}, {**ENTRY, "outputDimensionality": 0}]
+    response = await http.post(f"/v1beta/models/{ONE}:batchEmbedContents", json={"requests": requests})
+    lines = response.json()["error"]["message"].splitlines()
+    assert [line.partition(": ")[0].partition("requests")[2] for line in lines] == [
+        "[0].model",
+        "[0].content.parts[0].data",
+        "[1].output_dimensionality",
+    ]
+
+
 @pytest.mark.parametrize(
     ("model", "method"), [(FLASH, "embedContent"), (FLASH, "batchEmbedContents"), (ONE, "generateContent")]
 )

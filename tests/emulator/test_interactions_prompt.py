@@ -99,7 +99,7 @@ def test_a_level_is_a_budget_where_there_are_no_levels() -> None:
     config = {"thinking_level": "low", "thinking_summaries": "auto"}
     new = native("x", generation_config=config)["generationConfig"]["thinkingConfig"]
     old = native("x", "gemini-2.5-flash", generation_config=config)["generationConfig"]["thinkingConfig"]
-    assert new == {"includeThoughts": True, "thinkingLevel": "low"}
+    assert new == {"includeThoughts": True, "thinkingLevel": "LOW"}
     assert old == {"includeThoughts": True, "thinkingBudget": 1_024}
 
 

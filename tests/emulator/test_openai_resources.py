@@ -34,7 +34,7 @@ async def test_an_unknown_model_is_the_list_form_of_an_error(door: httpx2.AsyncC
     response = await door.get("/models/gpt-4")
     assert response.status_code == 404
     assert response.json()[0]["error"]["message"].startswith(
-        "models/gpt-4 is not found for API version v1main"
+        "Model is not found: models/gpt-4 for api version v1main"
     )
 
 

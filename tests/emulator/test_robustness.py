@@ -7,17 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions_app.emulator import Emulator
-from sessions_app.emulator.gemini_requests import (
-    Content,
-    FunctionCallingConfig,
-    FunctionDeclaration,
-    GenerationOptions,
-    Part,
-    PromptFields,
-    Schema,
-    ToolConfig,
-    ToolDeclarations,
-)
+from sessions_app.emulator.gemini_requests import Content, GenerationOptions, Part, PromptFields
 from sessions_app.emulator.interactions_requests import (
     InteractionConfig,
     InteractionFormat,
@@ -35,6 +25,13 @@ from sessions_app.emulator.openai_requests import (
     DeclaredFunction,
     DeclaredTool,
     MessagePart,
+)
+from sessions_app.emulator.tool_declarations import (
+    FunctionCallingConfig,
+    FunctionDeclaration,
+    Schema,
+    ToolConfig,
+    ToolDeclarations,
 )
 from tests.emulator.helpers import FLASH, send
 

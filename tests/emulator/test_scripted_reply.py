@@ -76,6 +76,25 @@ def test_mode_any_always_calls(emulator: Emulator) -> None:
     assert (forced["name"], forced["args"]) == ("book_taxi", {"time": "time"})
 
 
+@pytest.mark.parametrize(("limit", "is_cut"), [(1, True), (5, True), (60, False)])
+def test_a_call_beyond_the_limit_leaves_an_answer_without_parts(
+    emulator: Emulator, limit: int, is_cut: bool
+) -> None:
+    body = demand("ANY") | {"generationConfig": {"maxOutputTokens": limit}}
+    for answer in (generate(emulator, body), stream(emulator, body)[-1]):
+        (candidate,), usage = answer["candidates"], answer["usageMetadata"]
+        assert candidate["finishReason"] == ("MAX_TOKENS" if is_cut else "STOP")
+        assert usage.get("candidatesTokenCount", 0) + usage["thoughtsTokenCount"] <= limit
+        assert (candidate["content"] == {"role": "model"}) == is_cut
+
+
+def test_without_thoughts_a_cut_call_counts_nothing(emulator: Emulator) -> None:
+    thinking = {"thinkingConfig": {"thinkingLevel": "MINIMAL"}}
+    body = demand("ANY") | {"generationConfig": {"maxOutputTokens": 5} | thinking}
+    usage = generate(emulator, body)["usageMetadata"]
+    assert not {"candidatesTokenCount", "thoughtsTokenCount"} & usage.keys()
+
+
 @pytest.mark.parametrize("mode", ["AUTO", "VALIDATED", "NONE"])
 def test_other_modes_let_the_model_speak(emulator: Emulator, mode: str) -> None:
     assert text_of([generate(emulator, demand(mode))])

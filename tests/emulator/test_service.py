@@ -50,6 +50,12 @@ async def test_an_unknown_model_is_a_404(sdk: AsyncClient) -> None:
     )
 
 
+def test_a_model_that_cannot_be_described_is_a_404_in_other_words(emulator: Emulator) -> None:
+    status, body = send(emulator, "GET", "models/none")
+    error = orjson.loads(body)["error"]
+    assert (status, error["message"]) == (404, "Model is not found: models/none for api version v1beta")
+
+
 def test_without_a_key_it_is_a_403(emulator: Emulator) -> None:
     status, body = send(emulator, "POST", GENERATE, HELLO, key="")
     assert status == 403 and b"unregistered callers" in body
@@ -58,6 +64,13 @@ def test_without_a_key_it_is_a_403(emulator: Emulator) -> None:
 def test_a_key_that_says_it_is_invalid_is_the_recorded_400(emulator: Emulator) -> None:
     status, body = send(emulator, "POST", GENERATE, HELLO, key="an-invalid-one")
     assert status == 400 and orjson.loads(body)["error"]["details"][0]["reason"] == "API_KEY_INVALID"
+
+
+def test_a_form_of_answer_that_there_is_not_is_refused_before_the_key(emulator: Emulator) -> None:
+    status, body = send(emulator, "POST", GENERATE, HELLO, key="", alt="sse?key=a")
+    message = orjson.loads(body)["error"]["message"]
+    assert (status, message) == (400, "Invalid value \"sse?key=a\" for query parameter 'alt'")
+    assert send(emulator, "POST", GENERATE, HELLO, alt="json")[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -83,6 +96,10 @@ def test_counting_takes_a_whole_request(emulator: Emulator) -> None:
         "totalTokens": 5,
         "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 5}],
     }
+
+
+def test_counting_nothing_is_an_empty_object(emulator: Emulator) -> None:
+    assert send(emulator, "POST", f"models/{FLASH}:countTokens", {})[1] == b"{}\n"
 
 
 def test_counting_takes_one_form_at_a_time(emulator: Emulator) -> None:

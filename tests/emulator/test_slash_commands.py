@@ -131,6 +131,14 @@ def test_the_safety_filter_cuts_and_leaves_no_parts(emulator: Emulator) -> None:
     assert chunks[-1]["candidates"][0]["content"] == {"role": "model"}
 
 
+def test_what_the_safety_filter_cut_is_rated(emulator: Emulator) -> None:
+    """Four categories, and one of them blocked, as recorded; before the end nothing is rated."""
+    *before, last = [chunk["candidates"][0] for chunk in stream(emulator, say("/safety"))]
+    assert len({rating["category"] for rating in last["safetyRatings"]}) == 4
+    assert [rating.get("blocked", False) for rating in last["safetyRatings"]].count(True) == 1
+    assert not any("safetyRatings" in candidate for candidate in before)
+
+
 def test_a_malformed_call_has_a_message_and_no_content(emulator: Emulator) -> None:
     (chunk,) = stream(emulator, say("/malformed"))
     assert finish([chunk]) == "MALFORMED_FUNCTION_CALL" and "content" not in chunk["candidates"][0]

@@ -67,6 +67,61 @@ def test_what_is_not_a_request_is_a_400(emulator: Emulator, body: bytes) -> None
     assert orjson.loads(answer)["error"]["status"] == "INVALID_ARGUMENT"
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"{model:gemini}", "Unexpected token.\n{model:gemini}\n ^"),
+        (b'{"contents": [' + b" " * 30 + b"}", "Unexpected token.\n" + " " * 20 + "}\n" + " " * 20 + "^"),
+        (b"\xff", "Encountered non UTF-8 code points."),
+        (b"\x1f\x8b\x08", "Encountered non UTF-8 code points."),
+        (b"[]", "Root element must be a message."),
+    ],
+)
+def test_what_is_no_json_is_shown_where_it_ends(emulator: Emulator, body: bytes, words: str) -> None:
+    _, answer = send(emulator, "POST", "models/gemini-3-flash-preview:generateContent", body)
+    assert orjson.loads(answer)["error"]["message"] == f"Invalid JSON payload received. {words}"
+
+
+def test_null_is_the_default_of_a_field_that_is_known(emulator: Emulator) -> None:
+    nulls: dict[str, Any] = {"systemInstruction": None, "tools": None, "safety_settings": None}
+    part = {"text": "hello", "functionCall": None, "thought": None}
+    body = {"contents": [{"role": None, "parts": [part]}], **nulls, "generationConfig": {"topK": None}}
+    bare = {"contents": [user("hello")], "generationConfig": {}}
+    assert validate(GenerateRequest, body) == validate(GenerateRequest, bare)
+    assert "Cannot find field" in refusal(emulator, body | {"bogus": None})
+
+
+def test_nulls_inside_a_struct_stay() -> None:
+    part = {"functionCall": {"name": "f", "args": {"a": None}}}
+    (content,) = validate(GenerateRequest, {"contents": [{"parts": [part]}]}).contents
+    assert content.calls[0].function_call and content.calls[0].function_call.args == {"a": None}
+
+
+MEDIA = {
+    "inlineData": {"mimeType": "video/mp4", "data": "AA=="},
+    "mediaProcessing": "MEDIA_PROCESSING_UNSPECIFIED",
+    "mediaResolution": {"level": "MEDIA_RESOLUTION_LOW"},
+    **{f"{kind}Metadata": {} for kind in ("video", "document", "spreadsheet", "audio")},
+}
+
+
+def test_what_the_sdk_may_send_to_the_developer_api_is_known(emulator: Emulator) -> None:
+    """The fields of google-genai's converters to `mldev`."""
+    said = {"text": "hello", "speechMetadata": {}, "audioTranscription": {}, "partMetadata": {}}
+    body: dict[str, Any] = {
+        "contents": [{"parts": [MEDIA, said]}],
+        "tools": [{"mcpServers": [{"name": "a", "streamableHttpTransport": {"url": "https://a.test"}}]}],
+        "generationConfig": {"audioTranscriptionConfig": {}, "imageConfig": {}, "speechConfig": {}},
+    }
+    assert not refusal(emulator, body)
+
+
+def test_media_inside_a_response_are_described_like_media_beside_it() -> None:
+    part = {"functionResponse": {"name": "f", "response": {}, "parts": [MEDIA]}}
+    (content,) = validate(GenerateRequest, {"contents": [{"parts": [part]}]}).contents
+    assert content.answers[0].parts[0].media_type == "video/mp4"
+
+
 SIGNED = base64.b64encode(DUMMY_WORDS[0].encode()).decode()
 DECLARED = {
     "name": "check_flight",

@@ -9,15 +9,10 @@ from typing import Any, NamedTuple
 
 from sessions_app.audit.rows import StoredItem
 from sessions_app.emulator.cache_store import CachedContentRequest
-from sessions_app.emulator.gemini_requests import (
-    Content,
-    GenerateRequest,
-    Part,
-    PromptFields,
-    ToolDeclarations,
-)
+from sessions_app.emulator.gemini_requests import Content, GenerateRequest, Part, PromptFields
 from sessions_app.emulator.journal import Journal
 from sessions_app.emulator.prefix_cache import chain_of
+from sessions_app.emulator.tool_declarations import ToolDeclarations
 from sessions_app.emulator.usage import counted_bytes, declaration_bytes
 from sessions_app.models import Exchange
 

@@ -25,9 +25,9 @@ from sessions_app.conform.recordings.observations import (
 from sessions_app.emulator.answer_form import NEWEST, AnswerForm, FormTable, Signable
 from sessions_app.emulator.catalogue import MODELS
 
-_CHOICES = tuple(
-    field.name for field in fields(AnswerForm) if field.name not in {"signed", OPENING, CHUNK, *DATED}
-)
+_OTHERS = frozenset({"signed", OPENING, CHUNK, *DATED, "restores_past_turns"})
+"""Fields that are no choice, or that a single answer says nothing of."""
+_CHOICES = tuple(field.name for field in fields(AnswerForm) if field.name not in _OTHERS)
 _SPLITS, _CLOSES = "splits_calls", "closes_empty"
 _A_WORD = 10
 """Characters of a first chunk that count as a word."""

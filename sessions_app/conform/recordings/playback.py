@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from sessions_app.conform.recordings.recorded import ROUTES, RecordedExchange
+from sessions_app.conform.recordings.returned_steps import StepLedger
 from sessions_app.conform.recordings.rules import Answer, Wire, kind_of, parts_of
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.answer_form import NEWEST, FormTable
@@ -30,6 +31,7 @@ class Playback:
     script: ScriptedReply = field(default_factory=ScriptedReply)
     cache: str = ""
     given: dict[str, str] = field(default_factory=dict)
+    steps: StepLedger = field(default_factory=StepLedger)
     emulator: Emulator = field(init=False)
 
     def __post_init__(self) -> None:
@@ -44,15 +46,17 @@ class Playback:
         self.script = script_of(exchange.response_chunks)
         method, path = ROUTES[exchange.endpoint]
         target = path.format(model=exchange.model_requested, cache=self._cache_name)
+        body = self._body(exchange)
         request = ApiRequest(
             method,
             f"/v1beta/{target}",
             _query(exchange),
             {"x-goog-api-key": _key(exchange)},
-            self._body(exchange),
+            b"" if body is None else orjson.dumps(body),
         )
         response = self.emulator.handle(request)
-        answer = Answer(response.status, _chunks(asyncio.run(_drain(response))))
+        returned = self.steps.returned(body) if exchange.generates else None
+        answer = Answer(response.status, _chunks(asyncio.run(_drain(response))), returned=returned)
         self._remember(exchange, answer)
         return answer
 
@@ -63,14 +67,14 @@ class Playback:
     def _cache_name(self) -> str:
         return self.cache or "cachedContents/none"
 
-    def _body(self, exchange: RecordedExchange) -> bytes:
+    def _body(self, exchange: RecordedExchange) -> Wire | None:
         """The request with our signatures and cache name; a foreign signature becomes a dummy."""
         if exchange.request is None:
-            return b""
-        body = _replaced(exchange.request, self.given | {"file": self._uploaded()})
+            return None
+        body: Wire = _replaced(exchange.request, self.given | {"file": self._uploaded()})
         if "cachedContent" in body:
             body["cachedContent"] = self._cache_name
-        return orjson.dumps(body)
+        return body
 
     def _uploaded(self) -> str:
         """The URI of a file that stands for every recorded one."""
@@ -81,6 +85,7 @@ class Playback:
     def _remember(self, exchange: RecordedExchange, answer: Answer) -> None:
         if "name" in answer.chunks[0] and exchange.endpoint == "cachedContents.post":
             self.cache = answer.chunks[0]["name"]
+        self.steps.remember(answer)
         pairs = zip(_signatures(exchange.answer), _signatures(answer), strict=False)
         self.given |= {spelled(their): our for their, our in pairs}
 

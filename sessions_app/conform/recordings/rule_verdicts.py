@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from sessions_app.conform.recordings.playback import Playback
 from sessions_app.conform.recordings.recorded import RecordedExchange, Recording
+from sessions_app.conform.recordings.returned_steps import StepLedger
 from sessions_app.conform.recordings.rules import RULES, Answer
 from sessions_app.conform.recordings.suitability import is_wire, reason_to_skip
 from sessions_app.emulator import framing
@@ -68,7 +69,7 @@ def compare_all(recordings: Iterable[Recording], forms: FormTable = NEWEST) -> R
 
 
 def _compare_one(comparison: RecordingComparison, recording: Recording, forms: FormTable) -> None:
-    playback = Playback(forms)
+    playback, steps = Playback(forms), StepLedger()
     for number, exchange in enumerate(recording.exchanges):
         name = f"{recording.name}[{number}]"
         if isinstance(exchange, RecordedExchange):
@@ -78,8 +79,11 @@ def _compare_one(comparison: RecordingComparison, recording: Recording, forms: F
         elif playback.lacks_cache(exchange):
             comparison.left_out["its cache is not in the recording"] += 1
         else:
-            theirs = replace(exchange.answer, is_dated=recording.day is not None)
+            returned = steps.returned(exchange.request) if exchange.generates else None
+            theirs = replace(exchange.answer, is_dated=recording.day is not None, returned=returned)
             comparison.verdicts.extend(compare(name, theirs, playback.replay(exchange)))
+        if isinstance(exchange, RecordedExchange):
+            steps.remember(exchange.answer)
 
 
 def compare(name: str, theirs: Answer, ours: Answer) -> Iterator[RuleVerdict]:

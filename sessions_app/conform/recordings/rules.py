@@ -21,16 +21,28 @@ DATED = frozenset({"serviceTier", "id", "turnToken", "rawPromptTokenCount"})
 
 
 @dataclass(frozen=True, slots=True)
+class ReturnedSteps:
+    """The steps of the current turn whose signatures a request returns. `thoughts` are those of all of them,
+    `total` is the count of the newest, its prompt included."""
+
+    count: int
+    thoughts: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """`chunks` are the events of a stream or the one object of a unary answer. `keeps_order` is
     False when whoever recorded it sorted the keys; `names_cache` when the request asked for an
-    explicit cache, since an implicit hit is luck; `is_dated` when the day of the recording is known."""
+    explicit cache, since an implicit hit is luck; `is_dated` when the day of the recording is known.
+    `returned` is None where the earlier answers of its turn are not of the same conversation."""
 
     status: int
     chunks: tuple[Wire, ...]
     keeps_order: bool = True
     names_cache: bool = False
     is_dated: bool = True
+    returned: ReturnedSteps | None = None
 
     @property
     def is_reply(self) -> bool:
@@ -218,6 +230,18 @@ def prompt_jump(answer: Answer) -> Any:
     return counts[-1] > counts[0], len(set(counts[:-1])) == 1
 
 
+def restored_thoughts(answer: Answer) -> Any:
+    """Whether the prompt grows by the thoughts of all returned steps. Of an answer without a stream, whether
+    its prompt has room for everything that the newest of several steps counted: were the thoughts of the
+    steps before it left out, it would not."""
+    if answer.returned is None or not answer.is_reply:
+        return None
+    counts = [chunk.get("usageMetadata", {}).get("promptTokenCount", 0) for chunk in answer.chunks]
+    if len(counts) > 1:
+        return counts[-1] - counts[0] == answer.returned.thoughts
+    return counts[0] >= answer.returned.total if answer.returned.count > 1 else None
+
+
 RULES: dict[str, Callable[[Answer], Any]] = {
     "status": status,
     "error body": error_body,
@@ -237,4 +261,5 @@ RULES: dict[str, Callable[[Answer], Any]] = {
     "thoughts counted while thinking": thoughts_counted,
     "whole numbers": whole_numbers,
     "prompt jumps in the last chunk": prompt_jump,
+    "thoughts of all steps in prompt": restored_thoughts,
 }

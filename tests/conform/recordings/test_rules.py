@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from sessions_app.conform.recordings.rule_verdicts import DIFFERS, NOT_APPLICABLE, SAME, compare
-from sessions_app.conform.recordings.rules import Answer, kind_of, newest_wording
+from sessions_app.conform.recordings.rules import (
+    Answer,
+    ReturnedSteps,
+    kind_of,
+    newest_wording,
+    restored_thoughts,
+)
 from sessions_app.emulator.responses import turn_token
 from tests.emulator.helpers import Wire
 
@@ -173,3 +179,19 @@ def test_the_newest_wording_wins() -> None:
 )
 def test_every_part_has_a_kind(part: Wire, kind: str) -> None:
     assert kind_of(part) == kind
+
+
+@pytest.mark.parametrize(("jump", "is_whole"), [(34, True), (4, False), (0, False)])
+def test_a_stream_restores_the_thoughts_of_all_returned_steps(jump: int, is_whole: bool) -> None:
+    chunks = (chunk({"text": "a"}), chunk({"text": ""}, promptTokenCount=5 + jump))
+    steps = ReturnedSteps(count=2, thoughts=34, total=9)
+    assert restored_thoughts(Answer(200, chunks, returned=steps)) is is_whole
+
+
+@pytest.mark.parametrize(("prompt", "steps", "verdict"), [(9, 2, True), (8, 2, False), (8, 1, None)])
+def test_the_prompt_of_a_whole_answer_has_room_for_the_newest_step(
+    prompt: int, steps: int, verdict: bool | None
+) -> None:
+    answer = (chunk({"text": "a"}, promptTokenCount=prompt),)
+    returned = ReturnedSteps(count=steps, thoughts=34, total=9)
+    assert restored_thoughts(Answer(200, answer, returned=returned)) is verdict
