@@ -9,7 +9,8 @@ from sessions_app.capture.captured_exchange import served_before
 from sessions_app.capture.captured_history import RememberedHistories, advance
 from sessions_app.capture.framing import CutAnswer, cut_answer
 from sessions_app.context.model_lookup import facts_of
-from sessions_app.errors import GatewayError
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import AnswerRefused, GatewayError
 from sessions_app.exchange_sums import is_cut_off
 from sessions_app.gemini.error_mapping import error_of_answer
 from sessions_app.gemini.routes import route_from
@@ -52,16 +53,13 @@ def end_exchange(captured: CapturedRequest, body: bytes, remembered: RememberedH
     answer = cut_answer(body, captured.packets, captured.total_ms or 0.0) if is_answer else CutAnswer()
     chunks = [(exchange.pk, seq, one.ms, one.body) for seq, one in enumerate(answer.chunks)]
     RawChunk.objects.append(chunks)
-    progress = _progress(answer)
-    reply = progress.folder.reply()
-    set_reply_facts(exchange, reply, progress, captured.total_ms, captured.ended_at)
-    if not progress.has_begun:
-        exchange.outcome = ""
-    _add_attempt(exchange, captured, b"" if is_answer else body)
+    reply = _set_reply(exchange, captured, answer)
+    _add_attempt(exchange, captured, answer.unread if is_answer else body)
     is_cut = bool(captured.fault) or captured.is_cut
-    exchange.error = _error(captured, reply, body)
+    is_unread = not exchange.outcome and bool(body.strip())
+    exchange.error = _error(captured, reply, body, is_unread=is_unread)
     exchange.previous = compared_with(exchange, captured)
-    _set_account(exchange, reply, is_cut=is_cut, has_chunks=bool(chunks))
+    _set_account(exchange, reply, captured)
     append_stages(exchange, began)
     exchange.save()
     turn = _add_answer_turn(exchange, reply, is_cut=is_cut)
@@ -78,13 +76,22 @@ def end_exchange(captured: CapturedRequest, body: bytes, remembered: RememberedH
     )
 
 
-def _progress(answer: CutAnswer) -> ReplyProgress:
-    progress = ReplyProgress("gemini")
+def _set_reply(exchange: Exchange, captured: CapturedRequest, answer: CutAnswer) -> Reply:
+    """Sets what the answer says of itself; no outcome where no chunk can be read. What is no JSON stays a
+    chunk, as it arrived. Without recorded packets only the time of the first byte may be known.
+    """
+    progress, is_read = ReplyProgress("gemini"), False
     for one in answer.chunks:
-        # What is no JSON stays a chunk, as it arrived.
         with suppress(ValueError):
             progress.take(one.ms, one.body)
-    return progress
+            is_read = True
+    reply = progress.folder.reply()
+    set_reply_facts(exchange, reply, progress, captured.total_ms, captured.ended_at)
+    if not is_read:
+        exchange.outcome, exchange.first_chunk_ms = "", None
+    elif not captured.packets:
+        exchange.first_chunk_ms, exchange.thought_ms = captured.first_ms, None
+    return reply
 
 
 def _add_attempt(exchange: Exchange, captured: CapturedRequest, refused: bytes) -> None:
@@ -102,8 +109,10 @@ def _add_attempt(exchange: Exchange, captured: CapturedRequest, refused: bytes) 
     ExchangeAttempt.objects.append([AttemptRow(attempt, exchange.session.owner_id, refused)])
 
 
-def _error(captured: CapturedRequest, reply: Reply, body: bytes) -> dict[str, Any]:
-    """As stored: why Pipeweb ended it, else what the provider said, without a hint for a person in a chat."""
+def _error(captured: CapturedRequest, reply: Reply, body: bytes, *, is_unread: bool) -> dict[str, Any]:
+    """As stored: why Pipeweb ended it, else what the provider said, without a hint for a person in a chat;
+    else that nothing of a whole answer could be read.
+    """
     if captured.fault:
         return {"kind": RELAY_ERROR, "reason": captured.fault, "status": captured.status}
     error: GatewayError | None = None
@@ -114,6 +123,8 @@ def _error(captured: CapturedRequest, reply: Reply, body: bytes) -> dict[str, An
         error = error_of_answer(captured.status, said[0] if isinstance(said, list) and said else said)
     elif reply.error is not None:
         error = error_of_answer(None, {"error": reply.error})
+    elif captured.status == 200 and is_unread and not captured.is_cut:
+        return describe(AnswerRefused(RefusalCode.ANSWER_UNREADABLE))
     return describe(error) | {"hint": ""} if error else {}
 
 
@@ -134,13 +145,11 @@ def compared_with(exchange: Exchange, captured: CapturedRequest) -> Exchange | N
     return row.exchange if row else None
 
 
-def judge(
-    exchange: Exchange, usage: Usage, comparison: Comparison | None, *, is_cut: bool, has_chunks: bool
-) -> None:
-    """Sets the verdict and what was lost by it; ledger and cost have to be set before."""
-    if not has_chunks:
-        set_verdict(exchange, causes.refused_verdict(exchange, str(exchange.error.get("kind"))))
-    elif is_cut:
+def judge(exchange: Exchange, usage: Usage, comparison: Comparison | None, captured: CapturedRequest) -> None:
+    """Sets the verdict and what was lost by it; outcome, ledger and cost have to be set before."""
+    if not exchange.outcome:
+        set_verdict(exchange, _unread_verdict(exchange, captured))
+    elif captured.fault or captured.is_cut:
         set_verdict(exchange, Verdict(VerdictReason.CUT_OFF))
     else:
         plan = exchange.cache_plan
@@ -150,12 +159,23 @@ def judge(
         set_verdict(exchange, causes.verdict_for(answered, usage, comparison))
 
 
-def _set_account(exchange: Exchange, reply: Reply, *, is_cut: bool, has_chunks: bool) -> None:
+def _unread_verdict(exchange: Exchange, captured: CapturedRequest) -> Verdict:
+    """Of an exchange without a chunk that can be read: something may have come all the same."""
+    has_come = captured.is_cut or captured.response_size > 0
+    if captured.status == 200 and has_come and (captured.fault or captured.is_cut):
+        return Verdict(VerdictReason.CUT_OFF)
+    if exchange.error.get("reason") == RefusalCode.ANSWER_UNREADABLE:
+        return Verdict(VerdictReason.UNREADABLE)
+    return causes.refused_verdict(exchange, str(exchange.error.get("kind")))
+
+
+def _set_account(exchange: Exchange, reply: Reply, captured: CapturedRequest) -> None:
+    is_cut = bool(captured.fault) or captured.is_cut
     comparison = account_for(exchange, reply, is_cut=is_cut or is_cut_off(exchange))
     entry = CacheEntry.objects.filter(fingerprint=exchange.fingerprint, name=exchange.cache_name).first()
-    if exchange.cache_name and entry is not None and has_chunks:
+    if exchange.cache_name and entry is not None and exchange.outcome:
         CacheEntry.objects.note_use(entry.pk, exchange)
-    judge(exchange, reply.usage, comparison, is_cut=is_cut, has_chunks=has_chunks)
+    judge(exchange, reply.usage, comparison, captured)
 
 
 def _minimum(exchange: Exchange) -> int | None:

@@ -183,8 +183,7 @@ def _judge_all(session_pk: int) -> None:
         if exchange.ended_at is not None:
             exchange.break_line, exchange.previous = {}, compared_with(exchange, row)
             comparison = compare_with_previous(exchange)
-            is_cut, has_chunks = bool(row.fault) or row.is_cut, exchange.chunks.exists()
-            judge(exchange, Usage.of(exchange.usage), comparison, is_cut=is_cut, has_chunks=has_chunks)
+            judge(exchange, Usage.of(exchange.usage), comparison, row)
         exchange.save()
         # What a request repeats may be in another session now.
         Booking.objects.filter(exchange=exchange).update(cause=cause_of(exchange).value)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sessions_app.exchange_sums import is_cut_off
+from sessions_app.exchange_sums import has_come, is_cut_off
 from sessions_app.inspector import formatting
 from sessions_app.inspector.formatting import thousands
 from sessions_app.inspector.list_state import exchange_state
@@ -137,7 +137,7 @@ def hint_of(exchange: Exchange) -> str:
 def price_of(exchange: Exchange) -> str:
     """What it cost, and how sure that is."""
     if exchange.usd is None:
-        return "" if exchange.first_chunk_ms is None else "price unknown"
+        return "price unknown" if has_come(exchange) else ""
     money, price = Money.restored(exchange.money), dollars(exchange.usd)
     if money is None:
         return price
