@@ -149,6 +149,7 @@ class CaptureFault(StrEnum):
     NO_ANSWER = "no_answer"
     BROKEN_OFF = "broken_off"
     STOPPED = "stopped"
+    NOT_IN_FILE = "not_in_file"
     NO_SERVER_KEY = "no_server_key"
     NO_ALLOWANCE = "no_allowance"
     OVER_BUDGET = "over_budget"

@@ -67,7 +67,7 @@ class Recording:
         captured = CapturedRequest.objects.create(**_row_of(begun, place))
         exchange = None
         if place is not None:
-            exchange = begin_exchange(captured, begun.body or b"", self._histories)
+            exchange = begin_exchange(captured, begun.body or b"", self._histories, begun.base_url)
         if exchange is None:
             body = _stored(begun.owner, begun.body)
             CapturedRequest.objects.filter(pk=captured.pk).update(request_body=body)
@@ -108,7 +108,8 @@ class Recording:
             end_exchange(captured, body, self._histories)
         else:
             rows.update(response_body=_stored(ended.owner, body) if body else None)
-            note_cache_request(captured, route_of_captured(captured), body)
+            base_url = ended.base_url or captured.address.base_url
+            note_cache_request(captured, route_of_captured(captured, base_url), base_url, body)
 
 
 def count_missed(missed: Mapping[int, int]) -> None:

@@ -18,17 +18,22 @@ from sessions_app.capture.har_imports import LONGEST, import_har
 from sessions_app.capture.har_reading import Ignored
 from sessions_app.capture.recording import Recording
 from sessions_app.capture.records import Record
+from sessions_app.capture.regrouping import split
 from sessions_app.error_codes import HarProblem
 from sessions_app.errors import HarRefused
 from sessions_app.inspector.har import har
-from sessions_app.models import Blob, CaptureAddress, CapturedRequest, Exchange, PersonalLimits
+from sessions_app.models import Blob, Booking, CaptureAddress, CapturedRequest, Exchange, PersonalLimits
 from sessions_app.models.captured_request import RETENTION
+from tests.capture.answers import MODEL, audited, counted
 from tests.capture.conversations import body_of, model
 from tests.capture.har_files import FIRST, SECOND, archive, devtools_entry, mitmproxy_entry
-from tests.factories import answered, make_session
+from tests.factories import answered, make_session, text_chunk
 from tests.inspector.evidence import add_attempt
+from tests.prices import make_price
 
 pytestmark = pytest.mark.django_db
+
+UNARY = f"/v1beta/models/{MODEL}:generateContent"
 
 TALK = archive(
     devtools_entry(body_of([FIRST])),
@@ -87,6 +92,42 @@ def test_the_same_file_is_recognised_until_its_requests_are_deleted(alice: User,
     CapturedRequest.objects.of(alice).erase()
     assert import_har(alice.pk, "talk.har", TALK).requests == 2
     assert CaptureAddress.objects.of(alice).count() == 1
+
+
+HOSTS = [
+    ("https://generativelanguage.googleapis.com", [], "client"),
+    ("https://llm-gateway.corp.example", [], "client"),
+    ("http://emulator.invalid", [], "emulator"),
+    ("http://127.0.0.1:8233", [{"name": "X-Pipeweb-Emulator", "value": "1"}], "emulator"),
+]
+
+
+@pytest.mark.parametrize(("host", "headers", "source"), HOSTS)
+def test_whose_money_an_answer_cost_is_told_by_its_host(
+    alice: User, host: str, headers: list[dict[str, str]], source: str
+) -> None:
+    make_price(MODEL)
+    entries = [
+        mitmproxy_entry(body_of(contents), at, url=f"{host}{UNARY}")
+        for at, contents in enumerate(([FIRST], [FIRST, model("So."), SECOND]))
+    ]
+    for entry in entries:
+        entry["response"]["headers"] += headers
+        entry["response"]["content"]["text"] = text_chunk("So.", finish="STOP", usage=counted(90)).decode()
+    import_har(alice.pk, "talk.har", archive(*entries))
+    assert set(Exchange.objects.values_list("base_url", flat=True)) == {host}
+    assert set(Booking.objects.values_list("source", flat=True)) == {source} and not audited()
+    route = Exchange.objects.values_list("route", flat=True).first()
+    split(Exchange.objects.select_related("session")[0].session, 2)
+    assert set(Exchange.objects.values_list("route", "base_url")) == {(route, host)} and not audited()
+
+
+def test_a_cache_that_a_program_made_is_of_the_host_that_it_was_made_at(alice: User) -> None:
+    made = mitmproxy_entry(b"{}", url="http://emulator.invalid/v1beta/cachedContents")
+    said = {"name": "cachedContents/abc", "model": f"models/{MODEL}", "expireTime": "2026-11-02T10:30:00Z"}
+    made["response"]["content"]["text"] = json.dumps(said | {"usageMetadata": {"totalTokenCount": 7_021}})
+    import_har(alice.pk, "talk.har", archive(made))
+    assert set(Booking.objects.values_list("source", flat=True)) == {"emulator"} and not audited()
 
 
 def test_files_do_not_mix(alice: User) -> None:
