@@ -87,6 +87,7 @@ def _columns(
         "number": history.next_exchange_number(session),
         "step": run.exchanges.count() + 1,
         "resend_of": before if captured.relation == Relation.RETRY else None,
+        "continues": _continued(captured, before) if traits.token else None,
         "model": captured.model,
         "route": route,
         "base_url": base_url,
@@ -130,6 +131,15 @@ def _plan(found: CutBody) -> dict[str, Any]:
     action = CacheAction.HIT if found.cached_content else CacheAction.NONE
     plan = CachePlan(action, found.cached_content[:NAME_LENGTH], PlanReason.CLIENT)
     return {"cache_action": plan.action, "cache_name": plan.name, "plan_figures": plan.stored()}
+
+
+def _continued(captured: CapturedRequest, before: Exchange | None) -> Exchange | None:
+    """The exchange whose answer a request with a continuation token goes on with."""
+    if before is None or not captured.before:
+        return None
+    if captured.relation == Relation.HOP:
+        return before
+    return before.continues if captured.relation == Relation.RETRY else None
 
 
 def _manifest(session: Session, items: Sequence[Item], found: CutBody) -> dict[str, Any]:

@@ -102,8 +102,8 @@ class Recording:
         captured = rows.select_related("address", "exchange__session", "exchange__run__session").get()
         at = ended.ended_at.timestamp()
         grouping = self._groupings.of(ended.address).grouping
-        text = whole.text if whole else ""
-        grouping.end(str(ended.key), at, calls, text=text, has_failed=has_failed(captured))
+        text, token = (whole.text, whole.continuation_token) if whole else ("", "")
+        grouping.end(str(ended.key), at, calls, text=text, token=token, has_failed=has_failed(captured))
         if captured.exchange is not None:
             end_exchange(captured, body, self._histories)
         else:

@@ -7,7 +7,8 @@ from uuid import uuid4
 from django.db import transaction
 from django.db.models import F
 
-from sessions_app.capture.captured_answer import RELAY_ERROR, compared_with, judge, last_turn
+from sessions_app.capture.answer_turns import last_turn
+from sessions_app.capture.captured_answer import RELAY_ERROR, compared_with, judge
 from sessions_app.capture.captured_exchange import place_again
 from sessions_app.capture.captured_history import RememberedHistories
 from sessions_app.capture.left_behind import drop_unnamed

@@ -62,6 +62,7 @@ FAULTS: dict[str, str] = {
 RELATIONS: dict[str, str] = {
     "opens": "first request",
     "continues": "goes on",
+    "hop": "goes on with the answer",
     "retry": "sent again after a failure",
     "branch": "went back and asked otherwise",
     "repeat": "asked the same again",
