@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -19,6 +19,7 @@ from sessions_app.capture.har_reading import Ignored
 from sessions_app.capture.recording import Recording
 from sessions_app.capture.records import Record
 from sessions_app.capture.regrouping import split
+from sessions_app.chat.time_zone import COOKIE
 from sessions_app.error_codes import HarProblem
 from sessions_app.errors import HarRefused
 from sessions_app.inspector.har import har
@@ -175,6 +176,14 @@ def test_the_page_says_what_was_recorded_and_what_was_not(client: Client, alice:
     assert "Left out: 1 to other addresses than the Gemini API." in shown
     assert "loaf-page" in shown or "Mozilla" in shown
     assert "was imported on" in upload(client, TALK)
+
+
+def test_the_page_tells_times_as_the_browser_has_them(client: Client, alice: User) -> None:
+    client.cookies[COOKIE] = "America/New_York"
+    upload(client, archive(devtools_entry()))
+    CaptureAddress.objects.update(expires_at=datetime(2026, 11, 29, 5, 40, tzinfo=UTC))
+    said = upload(client, archive(devtools_entry()))
+    assert "imported on 29 Nov 2026, 00:40, and the list has 1 request of it" in said
 
 
 def test_the_page_says_what_is_wrong_with_a_file(client: Client) -> None:
