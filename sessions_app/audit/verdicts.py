@@ -89,7 +89,7 @@ class Case:
             return "cut_off"
         if is_unanswered(self.rows, exchange):
             return reason_without_answer(self.rows, exchange)
-        if not exchange["usage"]:
+        if exchange["prompt_tokens"] is None:
             return "no_usage"
         if self.before is not None and self.before["payload_purged_at"] is not None:
             return "not_compared"

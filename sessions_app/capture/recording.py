@@ -173,7 +173,7 @@ def _counts_of(reply: Reply | None) -> dict[str, Any]:
     if reply is None:
         return {}
     counted = {"finish_reason": storable(reply.finish_reason, 40)}
-    if not reply.usage.raw:
+    if not reply.usage.is_counted:
         return counted
     usage = reply.usage
     tokens = {"prompt_tokens": usage.prompt, "cached_tokens": usage.cached}

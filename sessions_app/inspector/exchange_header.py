@@ -150,13 +150,12 @@ def equation_of(exchange: Exchange) -> str:
         return "The provider has not counted yet."
     if exchange.prompt_tokens is None:
         return "The provider reported no usage."
-    cached = exchange.cached_tokens or 0
-    prompt = f"{thousands(exchange.prompt_tokens)} prompt = {thousands(exchange.prompt_tokens - cached)} new"
+    prompt = usage.prompt(exchange.prompt_tokens, exchange.cached_tokens or 0)
     tools = Usage.of(exchange.usage).tool_use
     output, thoughts = exchange.output_tokens or 0, exchange.thought_tokens or 0
     answer = f"{thousands(output)} output + {thousands(thoughts)} thoughts"
     tool_use = f" + {thousands(tools)} tool use" if tools else ""
     many = "" if exchange.searches == 1 else "es"
     searches = f" + {thousands(exchange.searches)} search{many}" if exchange.searches else ""
-    counted = f"{prompt} + {thousands(cached)} cached; {answer}{tool_use}{searches}"
+    counted = f"{prompt}; {answer}{tool_use}{searches}"
     return usage.as_counted(counted, is_cut_off=is_cut_off(exchange))

@@ -21,10 +21,10 @@ def set_reply_facts(
     total_ms: float | None,
     ended_at: datetime | None = None,
 ) -> None:
-    """Does not save. Counted columns stay None without usage; `ended_at` is now where it is not given."""
+    """Does not save. Counted columns stay None without counts; `ended_at` is now where it is not given."""
     usage = reply.usage
     exchange.usage = storable_json(usage.raw)
-    if usage.raw:
+    if usage.is_counted:
         exchange.prompt_tokens, exchange.cached_tokens = usage.prompt, usage.cached
         exchange.output_tokens, exchange.thought_tokens = usage.output, usage.thoughts
     exchange.searches = reply.searches
