@@ -45,6 +45,8 @@ class RefusalCode(StrEnum):
     ANSWER_TOO_LARGE = "answer_too_large"
     ANSWER_TOO_COMPLEX = "answer_too_complex"
     ANSWER_COMPRESSED = "answer_compressed"
+    # No figures.
+    ANSWER_UNREADABLE = "answer_unreadable"
     # used, limit, seconds (until there is room; None: unknown).
     RUNS_AT_ONCE = "runs_at_once"
     SENDS_PER_MINUTE = "sends_per_minute"
@@ -151,6 +153,7 @@ class CaptureFault(StrEnum):
     NO_ANSWER = "no_answer"
     BROKEN_OFF = "broken_off"
     STOPPED = "stopped"
+    NOT_IN_FILE = "not_in_file"
     NO_SERVER_KEY = "no_server_key"
     NO_ALLOWANCE = "no_allowance"
     OVER_BUDGET = "over_budget"

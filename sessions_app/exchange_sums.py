@@ -22,13 +22,19 @@ def is_cut_off(exchange: Exchange) -> bool:
     return is_unended or exchange.verdict_figures.get("reason") == VerdictReason.CUT_OFF.value
 
 
+def has_come(exchange: Exchange) -> bool:
+    """Whether something of an answer came. When it began is not known of every imported one."""
+    return exchange.first_chunk_ms is not None or exchange.prompt_tokens is not None
+
+
 def sums(through: str = "") -> dict[str, Any]:
     """The aggregates that `cost_of_sums` takes; `through` leads from a row to its exchange (`exchange__`).
 
     `unpriced`: an answer came and its price is not known; nothing is charged where none came. `bounds`: as
     `Money.is_bound`.
     """
-    no_price = Q((f"{through}usd", None), (f"{through}first_chunk_ms__isnull", False))
+    has_come = Q((f"{through}first_chunk_ms__isnull", False)) | Q((f"{through}prompt_tokens__isnull", False))
+    no_price = Q((f"{through}usd", None)) & has_come
     return {
         "count": Count("pk"),
         "prompt": Sum(f"{through}prompt_tokens"),
@@ -57,7 +63,7 @@ class ShownCost:
 def cost_of(exchange: Exchange) -> ShownCost:
     """What one exchange cost; nothing while it is open."""
     if exchange.usd is None:
-        case = "" if exchange.is_open else "uncounted" if exchange.first_chunk_ms is None else "unpriced"
+        case = "" if exchange.is_open else "unpriced" if has_come(exchange) else "uncounted"
         return ShownCost(costs.NO_SUM, costs.sum_title(case))
     money = Money.restored(exchange.money)
     case = "bound" if money and money.is_bound else "estimated" if money and money.estimated else ""

@@ -21,7 +21,7 @@ ESTIMATED = {"usd": USD, "money": Money((), estimated=True).stored()}
 SEARCHED = {"usd": USD, "money": Money((), unpriced_searches=2).stored()}
 EXACT = {"usd": USD, "money": Money(()).stored()}
 UNPRICED: dict[str, Any] = {"usd": None, "money": {}}
-REFUSED: dict[str, Any] = {**UNPRICED, "first_chunk_ms": None}
+REFUSED: dict[str, Any] = {**UNPRICED, "first_chunk_ms": None, "prompt_tokens": None}
 
 
 @pytest.fixture

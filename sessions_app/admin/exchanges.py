@@ -3,7 +3,7 @@
 import json
 
 from django.contrib import admin
-from django.db.models import IntegerField, QuerySet
+from django.db.models import Exists, IntegerField, OuterRef, QuerySet
 from django.db.models.functions import Length
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -19,7 +19,7 @@ from sessions_app.admin.base import (
 from sessions_app.admin.content_access import ContentLinks
 from sessions_app.admin.filters import ChoiceFilter, ErrorFilter, ModelFilter, OwnerFilter
 from sessions_app.exchange_sums import cost_of
-from sessions_app.models import Exchange, RawChunk
+from sessions_app.models import CapturedRequest, Exchange, RawChunk
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.wording import verdicts
 
@@ -149,7 +149,9 @@ class RawChunkAdmin(RecordAdmin):
         heavy = ("body", "exchange__manifest", "exchange__notes", "exchange__session__background")
         rows: QuerySet[RawChunk] = super().get_queryset(request)
         light = rows.select_related("exchange__session").defer(*heavy)
-        return light.annotate(body_size=Length("body", output_field=IntegerField()))
+        untimed = CapturedRequest.objects.filter(exchange=OuterRef("exchange"), packets=[])
+        size = Length("body", output_field=IntegerField())
+        return light.annotate(body_size=size, is_untimed=Exists(untimed))
 
     @admin.display
     def session(self, chunk: RawChunk) -> str:
@@ -157,7 +159,7 @@ class RawChunkAdmin(RecordAdmin):
 
     @admin.display(ordering="ms", description="arrived after")
     def arrived(self, chunk: RawChunk) -> str:
-        return milliseconds(chunk.ms)
+        return milliseconds(None if getattr(chunk, "is_untimed", False) else chunk.ms)
 
     @admin.display(description="bytes")
     def size(self, chunk: RawChunk) -> int:

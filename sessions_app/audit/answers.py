@@ -9,6 +9,15 @@ LARGEST = 2**31 - 1
 """Counts above it, below 0 or of another type are no counts."""
 
 
+FINISHED = {
+    0: "", 1: "STOP", 2: "MAX_TOKENS", 3: "SAFETY", 4: "RECITATION", 5: "OTHER", 6: "LANGUAGE",
+    7: "BLOCKLIST", 8: "PROHIBITED_CONTENT", 9: "SPII", 10: "MALFORMED_FUNCTION_CALL", 11: "IMAGE_SAFETY",
+    12: "UNEXPECTED_TOOL_CALL", 13: "TOO_MANY_TOOL_CALLS",
+}  # fmt: skip
+BLOCKED = {0: "", 1: "SAFETY", 2: "OTHER", 3: "BLOCKLIST", 4: "PROHIBITED_CONTENT", 5: "IMAGE_SAFETY"}
+"""Reasons by their numbers in google.ai.generativelanguage (`Candidate`, `PromptFeedback`)."""
+
+
 @dataclass(slots=True)
 class Answer:
     """What the chunks of one exchange say; the last one that says something holds."""
@@ -29,9 +38,18 @@ class Answer:
     def searches(self) -> int:
         return len(self.queries) if self.kept_searches is None else self.kept_searches
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether the provider says how much it read."""
+        return _is_count(self.usage.get("promptTokenCount"))
+
     def count(self, name: str) -> int:
         value = self.usage.get(name)
-        return value if type(value) is int and 0 <= value <= LARGEST else 0
+        return int(value) if value is not None and _is_count(value) else 0
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= LARGEST
 
 
 def answer_of(chunks: Iterable[bytes]) -> Answer:
@@ -45,11 +63,11 @@ def answer_of(chunks: Iterable[bytes]) -> Answer:
         if isinstance(usage, dict) and usage and ("totalTokenCount" in usage or not answer.usage):
             answer.usage = usage
         feedback = chunk.get("promptFeedback")
-        answer.is_blocked |= isinstance(feedback, dict) and bool(_text(feedback, "blockReason"))
+        answer.is_blocked |= isinstance(feedback, dict) and bool(_reason(feedback, "blockReason", BLOCKED))
         answer.model = _text(chunk, "modelVersion") or answer.model
         answer.response_id = _text(chunk, "responseId") or answer.response_id
         for candidate in _first(chunk):
-            answer.finish_reason = _text(candidate, "finishReason") or answer.finish_reason
+            answer.finish_reason = _reason(candidate, "finishReason", FINISHED) or answer.finish_reason
             content = candidate.get("content")
             answer.queries |= _queries(candidate)
             answer.has_parts |= bool(isinstance(content, dict) and content.get("parts"))
@@ -80,6 +98,14 @@ def _queries(candidate: dict[str, Any]) -> set[str]:
     return (
         {one for one in listed if isinstance(one, str) and one.strip()} if isinstance(listed, list) else set()
     )
+
+
+def _reason(value: dict[str, Any], name: str, numbered: dict[int, str]) -> str:
+    """A reason by its name, or by its number in answers that have these (`enum-encoding=int`)."""
+    found = value.get(name)
+    if type(found) is int:
+        return numbered.get(found, str(found))
+    return "" if str(found).endswith("_UNSPECIFIED") else _text(value, name)
 
 
 def _text(value: dict[str, Any], name: str) -> str:

@@ -71,7 +71,7 @@ def request_findings(exchange: Row, items: list[StoredItem], body: bytes) -> Ite
 
 def answer_findings(exchange: Row, answer: Answer) -> Iterator[Finding]:
     yield Figure.USAGE, exchange["usage"], answer.usage
-    if answer.usage:
+    if answer.is_counted:
         for figure, name in COUNTS.items():
             yield figure, exchange[figure], answer.count(name)
     else:
@@ -83,11 +83,10 @@ def answer_findings(exchange: Row, answer: Answer) -> Iterator[Finding]:
 
 
 def money_findings(exchange: Row, answer: Answer, prices: dict[int, Row]) -> Iterator[Finding]:
-    """The sum of the stored terms always; the cost from the counts where it is not marked as a bound."""
+    """The sum of the stored terms always; the cost from the counts where it is not marked as estimated."""
     yield from term_findings(exchange)
     price = prices.get(exchange["price_id"] or 0)
-    is_bound = exchange["money"].get("at_least") or exchange["money"].get("estimated")
-    if price is None or is_bound or not answer.usage:
+    if price is None or exchange["money"].get("estimated") or not answer.is_counted:
         return
     prompt, cached = answer.count("promptTokenCount"), answer.count("cachedContentTokenCount")
     output = answer.count("candidatesTokenCount") + answer.count("thoughtsTokenCount")

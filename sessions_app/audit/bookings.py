@@ -91,12 +91,12 @@ class BookingRows:
 
 
 def counts_of(exchange: Row, answer: Answer) -> Counts:
-    """By the chunks, or by our own terms where the answer is no whole one: these are a bound.
+    """By the chunks, or by our own terms where the tokens are estimated.
 
     The counts of another dialect have other names; for these the columns have to do.
     """
     terms = exchange["money"].get("terms", [])
-    if terms and (exchange["money"].get("at_least") or exchange["money"].get("estimated")):
+    if terms and exchange["money"].get("estimated"):
         kinds: dict[str, int] = {term["name"]: term["tokens"] for term in terms}
         cached = kinds.get("cached", 0)
         rest = (kinds.get(kind, 0) for kind in ("tool use", "output", "thoughts"))
@@ -113,7 +113,7 @@ def exchange_findings(rows: BookingRows, exchange: Row, answer: Answer) -> Itera
     """One booking for each answer that arrived, and none for a request without one."""
     own = rows.by_exchange.get(exchange["id"], [])
     is_repeat = exchange["resend_of_id"] is not None or exchange["run_id"] in rows.repeated_runs
-    arrived = bool(answer.usage) or answer.has_parts
+    arrived = answer.is_counted or answer.has_parts
     if exchange["dialect"] != "gemini":
         arrived = exchange["prompt_tokens"] is not None or bool(own)
     due = ["retry" if is_repeat else "answer"] if arrived else []

@@ -40,11 +40,11 @@ def compared_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
 
 
 def _key(rows: SessionRows, exchange: Row) -> int | None:
-    if exchange["id"] in rows.captured:
-        return _key_of_captured(rows, exchange)
     if exchange["continues_id"] is not None:
         found: int = exchange["continues_id"]
         return found
+    if exchange["id"] in rows.captured:
+        return _key_of_captured(rows, exchange)
     repeated = rows.numbers.get(exchange["resend_of_id"] or 0)
     if repeated is not None:
         return _key(rows, repeated)

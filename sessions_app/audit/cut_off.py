@@ -18,7 +18,7 @@ def is_cut_off(rows: SessionRows, exchange: Row) -> bool:
     """
     captured = rows.captured.get(exchange["id"])
     if captured is not None:
-        return bool(captured["fault"] or captured["is_cut"]) and any(rows.chunks(exchange))
+        return bool(captured["fault"] or captured["is_cut"])
     run = rows.runs[exchange["run_id"]]
     if run["status"] not in ENDED_EARLY or not _is_last(rows, exchange) or _is_whole(rows, exchange):
         return False
@@ -35,6 +35,22 @@ def is_unanswered(rows: SessionRows, exchange: Row) -> bool:
     """
     is_failed = rows.runs[exchange["run_id"]]["status"] == "failed" and _is_last(rows, exchange)
     return is_failed and bool(exchange["error"]) and not any(rows.chunks(exchange))
+
+
+def reason_without_answer(rows: SessionRows, exchange: Row) -> str:
+    """Of an exchange of which no chunk could be read, though something may have come.
+
+    Earlier versions said of all of these that no answer came.
+    """
+    said_none = exchange["verdict_figures"].get("reason") == "not_answered"
+    captured, error = rows.captured.get(exchange["id"]), exchange["error"]
+    if captured is None:
+        has_come = error.get("kind") in ("BrokenStream", "AnswerRefused")
+        return "unreadable" if has_come and not said_none else "not_answered"
+    has_come = captured["status"] == 200 and (captured["is_cut"] or captured["response_size"])
+    if has_come and (captured["fault"] or captured["is_cut"]):
+        return "not_answered" if said_none else "cut_off"
+    return "unreadable" if error.get("reason") == "answer_unreadable" else "not_answered"
 
 
 def _is_last(rows: SessionRows, exchange: Row) -> bool:

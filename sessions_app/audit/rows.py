@@ -111,8 +111,8 @@ class SessionRows:
     def captured(self) -> dict[int, Row]:
         """By exchange, where its request stands among those of its program; empty for a chat."""
         listed = CapturedRequest.objects.filter(exchange__session=self.session_id)
-        columns = "exchange_id", "public", "lane", "before", "fault", "is_cut", "uses_server_key"
-        return {row["exchange_id"]: row for row in listed.values(*columns)}
+        columns = "exchange_id", "public", "lane", "before", "fault", "is_cut", "uses_server_key", "status"
+        return {row["exchange_id"]: row for row in listed.values(*columns, "response_size")}
 
     def _item(self, key: int, layer: str, lead: str | None) -> StoredItem:
         source = self.sources[key]

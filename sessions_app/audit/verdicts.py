@@ -9,7 +9,7 @@ from typing import Any
 
 from sessions_app.audit.cache_life import CacheRows, Fate
 from sessions_app.audit.compared import compared_with
-from sessions_app.audit.cut_off import is_cut_off, is_unanswered
+from sessions_app.audit.cut_off import is_cut_off, is_unanswered, reason_without_answer
 from sessions_app.audit.differences import Figure, Finding
 from sessions_app.audit.minimums import minimum_of
 from sessions_app.audit.rows import Row, SessionRows
@@ -23,6 +23,7 @@ SHARE = 0.9
 
 CODES = {
     "cache_gone": "cache_lost", "no_usage": "unknown", "not_answered": "unknown", "cut_off": "unknown",
+    "unreadable": "unknown",
     "named": "hit", "whole_prefix": "hit", "part_of_prefix": "partial", "anothers_prefix": "partial",
     "named_not_counted": "provider_miss", "nothing_before": "first", "never_caches": "unsupported",
     "too_short": "below_minimum", "earlier_too_short": "below_minimum", "other_model": "model_changed",
@@ -87,8 +88,8 @@ class Case:
         if is_cut_off(self.rows, exchange):
             return "cut_off"
         if is_unanswered(self.rows, exchange):
-            return "not_answered"
-        if not exchange["usage"]:
+            return reason_without_answer(self.rows, exchange)
+        if exchange["prompt_tokens"] is None:
             return "no_usage"
         if self.before is not None and self.before["payload_purged_at"] is not None:
             return "not_compared"
@@ -102,7 +103,7 @@ class Case:
     def _refused(self) -> str:
         exchange = self.exchange
         if exchange["error"].get("kind") != "CacheGone":
-            return "not_answered"
+            return reason_without_answer(self.rows, exchange)
         name, until = exchange["cache_name"], exchange["ended_at"]
         events = self.caches.events.get(exchange["fingerprint"], ())
         since = next((event["at"] for event in events if event["name"] == name), until)

@@ -1,18 +1,19 @@
 """The answer to a captured request: chunks, attempt, turn, verdict and money, as those of our requests."""
 
-import uuid
 from contextlib import suppress
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+from sessions_app.capture.answer_turns import add_answer_turn, begun_turn
 from sessions_app.capture.captured_exchange import served_before
 from sessions_app.capture.captured_history import RememberedHistories, advance
 from sessions_app.capture.framing import CutAnswer, cut_answer
 from sessions_app.context.model_lookup import facts_of
-from sessions_app.errors import GatewayError
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import AnswerRefused, GatewayError
 from sessions_app.exchange_sums import is_cut_off
 from sessions_app.gemini.error_mapping import error_of_answer
-from sessions_app.gemini.routes import route_from
 from sessions_app.models import (
     Blob,
     CacheEntry,
@@ -21,23 +22,17 @@ from sessions_app.models import (
     ExchangeAttempt,
     RawChunk,
     Run,
-    Turn,
 )
 from sessions_app.models.exchange_attempt import AttemptRow
 from sessions_app.models.run import describe
 from sessions_app.models.source import digest
-from sessions_app.models.turn import searched_text
 from sessions_app.prompt import wire
-from sessions_app.prompt.outcomes import Outcome
-from sessions_app.prompt.parts import content, parts_of
-from sessions_app.prompt.provider_tools import KEPT_OF_CUT, whole_uses
 from sessions_app.prompt.reply import Reply, Usage
 from sessions_app.prompt.routes import endpoint_of
-from sessions_app.prompt.turns import TurnKind
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.runs import causes
 from sessions_app.runs.accounting import account_for, append_stages, implicit_minimum, set_verdict
-from sessions_app.runs.reply_facts import set_reply_facts
+from sessions_app.runs.reply_facts import fold_hops, set_reply_facts
 from sessions_app.runs.reply_progress import ReplyProgress
 
 RELAY_ERROR = "RelayRefused"
@@ -52,22 +47,22 @@ def end_exchange(captured: CapturedRequest, body: bytes, remembered: RememberedH
     answer = cut_answer(body, captured.packets, captured.total_ms or 0.0) if is_answer else CutAnswer()
     chunks = [(exchange.pk, seq, one.ms, one.body) for seq, one in enumerate(answer.chunks)]
     RawChunk.objects.append(chunks)
-    progress = _progress(answer)
-    reply = progress.folder.reply()
-    set_reply_facts(exchange, reply, progress, captured.total_ms, captured.ended_at)
-    if not progress.has_begun:
-        exchange.outcome = ""
-    _add_attempt(exchange, captured, b"" if is_answer else body)
+    reply, whole = _set_reply(exchange, captured, answer)
+    _add_attempt(exchange, captured, answer.unread if is_answer else body)
     is_cut = bool(captured.fault) or captured.is_cut
-    exchange.error = _error(captured, reply, body)
+    is_unread = not exchange.outcome and bool(body.strip())
+    exchange.error = _error(captured, reply, body, is_unread=is_unread)
     exchange.previous = compared_with(exchange, captured)
-    _set_account(exchange, reply, is_cut=is_cut, has_chunks=bool(chunks))
+    _set_account(exchange, reply, captured)
     append_stages(exchange, began)
     exchange.save()
-    turn = _add_answer_turn(exchange, reply, is_cut=is_cut)
+    turn = add_answer_turn(exchange, whole, is_cut=is_cut)
     if turn is not None:
+        if exchange.continues_id is not None:
+            remembered.forget_answers()
         remembered.add_answer(exchange.session_id, turn)
-        advance(exchange.session, turn, captured.role, captured.received_at)
+    if shown := turn or begun_turn(exchange):
+        advance(exchange.session, shown, captured.role, captured.received_at)
     _end_run(exchange)
     keeps_body = is_answer and answer.framing is None and bool(body)
     CapturedRequest.objects.filter(pk=captured.pk).update(
@@ -78,13 +73,27 @@ def end_exchange(captured: CapturedRequest, body: bytes, remembered: RememberedH
     )
 
 
-def _progress(answer: CutAnswer) -> ReplyProgress:
-    progress = ReplyProgress("gemini")
+def _set_reply(exchange: Exchange, captured: CapturedRequest, answer: CutAnswer) -> tuple[Reply, Reply]:
+    """Sets what the answer says of itself; no outcome where no chunk can be read. What is no JSON stays a
+    chunk, as it arrived. Without recorded packets only the time of the first byte may be known.
+
+    Returns the reply, and the answer of all hops that it ends, whose outcome it has.
+    """
+    progress, is_read = ReplyProgress("gemini"), False
     for one in answer.chunks:
-        # What is no JSON stays a chunk, as it arrived.
         with suppress(ValueError):
             progress.take(one.ms, one.body)
-    return progress
+            is_read = True
+    reply = whole = progress.folder.reply()
+    if is_read and exchange.continues_id is not None:
+        whole = fold_hops(exchange)
+        reply = replace(reply, outcome=whole.outcome)
+    set_reply_facts(exchange, reply, progress, captured.total_ms, captured.ended_at)
+    if not is_read:
+        exchange.outcome, exchange.first_chunk_ms = "", None
+    elif not captured.packets:
+        exchange.first_chunk_ms, exchange.thought_ms = captured.first_ms, None
+    return reply, whole
 
 
 def _add_attempt(exchange: Exchange, captured: CapturedRequest, refused: bytes) -> None:
@@ -102,8 +111,10 @@ def _add_attempt(exchange: Exchange, captured: CapturedRequest, refused: bytes) 
     ExchangeAttempt.objects.append([AttemptRow(attempt, exchange.session.owner_id, refused)])
 
 
-def _error(captured: CapturedRequest, reply: Reply, body: bytes) -> dict[str, Any]:
-    """As stored: why Pipeweb ended it, else what the provider said, without a hint for a person in a chat."""
+def _error(captured: CapturedRequest, reply: Reply, body: bytes, *, is_unread: bool) -> dict[str, Any]:
+    """As stored: why Pipeweb ended it, else what the provider said, without a hint for a person in a chat;
+    else that nothing of a whole answer could be read.
+    """
     if captured.fault:
         return {"kind": RELAY_ERROR, "reason": captured.fault, "status": captured.status}
     error: GatewayError | None = None
@@ -114,13 +125,17 @@ def _error(captured: CapturedRequest, reply: Reply, body: bytes) -> dict[str, An
         error = error_of_answer(captured.status, said[0] if isinstance(said, list) and said else said)
     elif reply.error is not None:
         error = error_of_answer(None, {"error": reply.error})
+    elif captured.status == 200 and is_unread and not captured.is_cut:
+        return describe(AnswerRefused(RefusalCode.ANSWER_UNREADABLE))
     return describe(error) | {"hint": ""} if error else {}
 
 
 def compared_with(exchange: Exchange, captured: CapturedRequest) -> Exchange | None:
     """The nearest counted request on the way that this one goes on from in its lane, else the lane's last:
-    two queries, and one for each request on the way that was not counted.
+    two queries, and one for each request on the way that was not counted. A hop goes on from the hop before.
     """
+    if exchange.continues is not None:
+        return exchange.continues
     lane = CapturedRequest.objects.filter(
         address=captured.address_id,
         lane=captured.lane,
@@ -134,13 +149,11 @@ def compared_with(exchange: Exchange, captured: CapturedRequest) -> Exchange | N
     return row.exchange if row else None
 
 
-def judge(
-    exchange: Exchange, usage: Usage, comparison: Comparison | None, *, is_cut: bool, has_chunks: bool
-) -> None:
-    """Sets the verdict and what was lost by it; ledger and cost have to be set before."""
-    if not has_chunks:
-        set_verdict(exchange, causes.refused_verdict(exchange, str(exchange.error.get("kind"))))
-    elif is_cut:
+def judge(exchange: Exchange, usage: Usage, comparison: Comparison | None, captured: CapturedRequest) -> None:
+    """Sets the verdict and what was lost by it; outcome, ledger and cost have to be set before."""
+    if not exchange.outcome:
+        set_verdict(exchange, _unread_verdict(exchange, captured))
+    elif captured.fault or captured.is_cut:
         set_verdict(exchange, Verdict(VerdictReason.CUT_OFF))
     else:
         plan = exchange.cache_plan
@@ -150,12 +163,23 @@ def judge(
         set_verdict(exchange, causes.verdict_for(answered, usage, comparison))
 
 
-def _set_account(exchange: Exchange, reply: Reply, *, is_cut: bool, has_chunks: bool) -> None:
+def _unread_verdict(exchange: Exchange, captured: CapturedRequest) -> Verdict:
+    """Of an exchange without a chunk that can be read: something may have come all the same."""
+    has_come = captured.is_cut or captured.response_size > 0
+    if captured.status == 200 and has_come and (captured.fault or captured.is_cut):
+        return Verdict(VerdictReason.CUT_OFF)
+    if exchange.error.get("reason") == RefusalCode.ANSWER_UNREADABLE:
+        return Verdict(VerdictReason.UNREADABLE)
+    return causes.refused_verdict(exchange, str(exchange.error.get("kind")))
+
+
+def _set_account(exchange: Exchange, reply: Reply, captured: CapturedRequest) -> None:
+    is_cut = bool(captured.fault) or captured.is_cut
     comparison = account_for(exchange, reply, is_cut=is_cut or is_cut_off(exchange))
     entry = CacheEntry.objects.filter(fingerprint=exchange.fingerprint, name=exchange.cache_name).first()
-    if exchange.cache_name and entry is not None and has_chunks:
+    if exchange.cache_name and entry is not None and exchange.outcome:
         CacheEntry.objects.note_use(entry.pk, exchange)
-    judge(exchange, reply.usage, comparison, is_cut=is_cut, has_chunks=has_chunks)
+    judge(exchange, reply.usage, comparison, captured)
 
 
 def _minimum(exchange: Exchange) -> int | None:
@@ -163,48 +187,6 @@ def _minimum(exchange: Exchange) -> int | None:
     endpoint = endpoint_of(exchange.route)
     served = served_before(exchange.session_id, exchange.model, endpoint, exchange.number)
     return implicit_minimum(facts_of(exchange.model, served))
-
-
-def _add_answer_turn(exchange: Exchange, reply: Reply, *, is_cut: bool) -> Turn | None:
-    """The turn of the answer, below what the request ended with; None without text and calls."""
-    found = _answer_content(reply, is_cut=is_cut)
-    if found is None:
-        return None
-    kind, body = found
-    above = last_turn(exchange)
-    return Turn.objects.create(
-        public=uuid.uuid4(),
-        session=exchange.session,
-        parent=above,
-        depth=above.depth + 1 if above else 0,
-        kind=kind.value,
-        content_id=Blob.objects.store(exchange.session.owner_id, [body])[digest(body)],
-        text=searched_text(body),
-        run=exchange.run,
-        exchange=exchange,
-        route=route_from(exchange.route, exchange.served_model),
-        cut=is_cut or (kind is TurnKind.MODEL_RESPONSE and reply.outcome is not Outcome.COMPLETE),
-        citations=reply.citations.stored() if reply.citations else {},
-    )
-
-
-def _answer_content(reply: Reply, *, is_cut: bool) -> tuple[TurnKind, bytes] | None:
-    if reply.wire is None:
-        return None
-    if reply.outcome is Outcome.CALLS and not is_cut:
-        return TurnKind.FUNCTION_CALLING, reply.wire
-    if reply.outcome.is_answer and not is_cut:
-        return TurnKind.MODEL_RESPONSE, reply.wire
-    if not reply.text:
-        return None
-    kept = [part.raw for part in whole_uses(parts_of(reply.wire)) if part.kind in KEPT_OF_CUT]
-    return TurnKind.MODEL_RESPONSE, wire.dumps(content("model", kept))
-
-
-def last_turn(exchange: Exchange) -> Turn | None:
-    names = (item.source.name for item in reversed(exchange.sent_items()))
-    key = next((name.removeprefix("turn:") for name in names if name.startswith("turn:")), None)
-    return Turn.objects.filter(session=exchange.session_id, public=key).first() if key else None
 
 
 def _end_run(exchange: Exchange) -> None:

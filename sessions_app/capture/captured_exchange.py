@@ -30,13 +30,13 @@ NAME_LENGTH = 120
 
 
 def begin_exchange(
-    captured: CapturedRequest, body: bytes, remembered: history.RememberedHistories
+    captured: CapturedRequest, body: bytes, remembered: history.RememberedHistories, base_url: str = ""
 ) -> Exchange | None:
     """The rows of a request that was placed in a session, before it is answered. Must run in a transaction.
 
-    None where the body is no request to a model.
+    It went to `base_url`, or where its address leads. None where the body is no request to a model.
     """
-    columns = _columns(captured, body, remembered)
+    columns = _columns(captured, body, remembered, base_url or captured.address.base_url)
     if columns is None:
         return None
     exchange = Exchange.objects.create(**columns)
@@ -51,7 +51,7 @@ def place_again(
 ) -> None:
     """Moves an exchange to the session under whose key its request stands now; without its answer."""
     remembered.forget()
-    columns = _columns(captured, exchange.request_body(), remembered)
+    columns = _columns(captured, exchange.request_body(), remembered, exchange.base_url)
     for name, value in (columns or {}).items():
         setattr(exchange, name, value)
     # It was read from the manifest that the body was joined by.
@@ -60,7 +60,7 @@ def place_again(
 
 
 def _columns(
-    captured: CapturedRequest, body: bytes, remembered: history.RememberedHistories
+    captured: CapturedRequest, body: bytes, remembered: history.RememberedHistories, base_url: str
 ) -> dict[str, Any] | None:
     """What an exchange is in its session; turns, run and sources are made on the way."""
     traits = traits_of(body, scope=captured.scope, name=captured.name)
@@ -69,7 +69,7 @@ def _columns(
     found = cut(body)
     contents = contents_of(found, traits.contents)
     session = history.session_of(captured, contents)
-    route = route_of_captured(captured, session)
+    route = route_of_captured(captured, base_url, session)
     earlier = _before(captured, session)
     before = earlier.exchange if earlier else None
     turns = turns_of(contents, remembered.before(session.pk, earlier))
@@ -87,9 +87,10 @@ def _columns(
         "number": history.next_exchange_number(session),
         "step": run.exchanges.count() + 1,
         "resend_of": before if captured.relation == Relation.RETRY else None,
+        "continues": _continued(captured, before) if traits.token else None,
         "model": captured.model,
         "route": route,
-        "base_url": captured.address.base_url,
+        "base_url": base_url,
         "uses_client_key": not captured.uses_server_key,
         "request_sha256": sha256(body).hexdigest(),
         "request_size": len(body),
@@ -100,12 +101,12 @@ def _columns(
     }
 
 
-def route_of_captured(captured: CapturedRequest, session: Session | None = None) -> str:
+def route_of_captured(captured: CapturedRequest, base_url: str, session: Session | None = None) -> str:
     """Another key is another route: caches are not shared between projects.
 
     The family is that of the model which answered in the session, where it is known.
     """
-    endpoint, day = _endpoint_route(captured), captured.received_at.date()
+    endpoint, day = _endpoint_route(captured, base_url), captured.received_at.date()
     served = served_before(session.pk, captured.model, endpoint) if session else ""
     return route_to(endpoint, facts_of(captured.model, served, day).family)
 
@@ -119,8 +120,7 @@ def served_before(session_pk: int, model: str, endpoint: str, number: int | None
     return served.first() or ""
 
 
-def _endpoint_route(captured: CapturedRequest) -> str:
-    base_url = captured.address.base_url
+def _endpoint_route(captured: CapturedRequest, base_url: str) -> str:
     if base_url == EMULATOR:
         return EMULATOR_ENDPOINT
     key = keys.current().text if captured.uses_server_key else f"client:{captured.key_hash}"
@@ -131,6 +131,15 @@ def _plan(found: CutBody) -> dict[str, Any]:
     action = CacheAction.HIT if found.cached_content else CacheAction.NONE
     plan = CachePlan(action, found.cached_content[:NAME_LENGTH], PlanReason.CLIENT)
     return {"cache_action": plan.action, "cache_name": plan.name, "plan_figures": plan.stored()}
+
+
+def _continued(captured: CapturedRequest, before: Exchange | None) -> Exchange | None:
+    """The exchange whose answer a request with a continuation token goes on with."""
+    if before is None or not captured.before:
+        return None
+    if captured.relation == Relation.HOP:
+        return before
+    return before.continues if captured.relation == Relation.RETRY else None
 
 
 def _manifest(session: Session, items: Sequence[Item], found: CutBody) -> dict[str, Any]:

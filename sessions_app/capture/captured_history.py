@@ -234,8 +234,8 @@ class _NewTurns:
 
 
 def run_of(session: Session, trigger: Turn | None, before: Exchange | None, captured: CapturedRequest) -> Run:
-    """The run that a request belongs to: that of the request before while results come and failures are
-    repeated, else a new one. A run goes from a person's text to an answer without calls.
+    """The run that a request belongs to: that of the request before while results come, failures are repeated
+    and an answer goes on, else a new one. A run goes from a person's text to an answer without calls.
     """
     goes_on = (
         trigger is not None
@@ -243,7 +243,7 @@ def run_of(session: Session, trigger: Turn | None, before: Exchange | None, capt
         and captured.relation == Relation.CONTINUES
     )
     repeats = captured.relation == Relation.RETRY and before is not None and not before.chunks.exists()
-    if before is not None and (goes_on or repeats):
+    if before is not None and (goes_on or repeats or captured.relation == Relation.HOP):
         return before.run
     run = Run.objects.create(
         session=session,

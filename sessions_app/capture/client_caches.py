@@ -66,8 +66,8 @@ def named_cache(name: str, captured: CapturedRequest, route: str) -> NamedCache:
 
 
 @transaction.atomic
-def note_cache_request(captured: CapturedRequest, route: str, answer: bytes) -> None:
-    """What an answered request did to a cache; nothing for any other request."""
+def note_cache_request(captured: CapturedRequest, route: str, base_url: str, answer: bytes) -> None:
+    """What an answered request to `base_url` did to a cache; nothing for any other request."""
     found = _CACHES.search(captured.path)
     if found is None or captured.status != 200:
         return
@@ -80,12 +80,12 @@ def note_cache_request(captured: CapturedRequest, route: str, answer: bytes) -> 
     except ValidationError:
         return
     if captured.method == "POST" and found[1] == "cachedContents":
-        _make(captured, route, said)
+        _make(captured, route, said, _payer(captured, route, base_url))
     elif captured.method == "PATCH":
         _extend(captured, route, said)
 
 
-def _make(captured: CapturedRequest, route: str, said: CacheAnswer) -> None:
+def _make(captured: CapturedRequest, route: str, said: CacheAnswer, payer: MoneySource) -> None:
     fingerprint = sha256(f"{captured.address_id}\n{said.name}".encode()).hexdigest()
     model = said.model.removeprefix("models/")[:80]
     owner_id = captured.address.owner_id
@@ -99,7 +99,7 @@ def _make(captured: CapturedRequest, route: str, said: CacheAnswer) -> None:
     )
     CacheEntry.objects.filter(fingerprint=fingerprint).update(is_programs=True, captured_request=captured)
     cache = KeptCache(said.name, model, route, tokens, _when(captured).moment)
-    book_creation(cache, None, _rest(said.expire_time, captured), owner_id, source=_payer(captured, route))
+    book_creation(cache, None, _rest(said.expire_time, captured), owner_id, source=payer)
 
 
 def _extend(captured: CapturedRequest, route: str, said: CacheAnswer) -> None:
@@ -129,8 +129,8 @@ def _entries(captured: CapturedRequest, route: str) -> Any:
     return made.on_endpoint(endpoint_of(route)).select_related("captured_request")
 
 
-def _payer(captured: CapturedRequest, route: str) -> MoneySource:
-    source = source_of_response(route, captured.address.base_url, captured.response_headers)
+def _payer(captured: CapturedRequest, route: str, base_url: str) -> MoneySource:
+    source = source_of_response(route, base_url, captured.response_headers)
     is_clients = source is MoneySource.PROVIDER and not captured.uses_server_key
     return MoneySource.CLIENT if is_clients else source
 

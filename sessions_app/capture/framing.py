@@ -23,7 +23,9 @@ class Framing(NamedTuple):
 
 
 class TimedChunk(NamedTuple):
-    """`ms` is when its last byte arrived, since the request came."""
+    """`ms` is when its last byte arrived, since the request came; where no packet tells, when the answer had
+    ended.
+    """
 
     ms: float
     body: bytes
@@ -31,27 +33,37 @@ class TimedChunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CutAnswer:
-    """`framing` is None where the chunks with it do not give the answer again, byte for byte."""
+    """`framing` is None where the chunks with it do not give the answer again, byte for byte. `unread` is
+    what came in the place of a chunk and is none.
+    """
 
     chunks: tuple[TimedChunk, ...] = ()
     framing: Framing | None = None
+    unread: bytes = b""
 
 
 def cut_answer(body: bytes, packets: Sequence[Sequence[float]], total_ms: float) -> CutAnswer:
     """The chunks of an answer; `packets` are pairs of milliseconds and bytes, as it arrived."""
-    chunks = _chunks(body)
+    chunks, unread = chunks_of(body)
     places = _places(body, chunks)
     if places is None or not chunks:
-        return CutAnswer(tuple(TimedChunk(total_ms, chunk) for chunk in chunks))
+        return CutAnswer(tuple(TimedChunk(total_ms, chunk) for chunk in chunks), unread=unread)
     ends = [place + len(chunk) for place, chunk in zip(places, chunks, strict=True)]
     timed = tuple(map(TimedChunk, _times(ends, packets, total_ms), chunks))
     gaps = [body[end:start] for end, start in zip(ends, places[1:], strict=False)]
     around = (body[: places[0]], gaps[0] if gaps else b"", body[ends[-1] :])
     framing = Framing(*(one.decode("latin-1") for one in around))
-    return CutAnswer(timed, framing if framing.joined(chunks) == body else None)
+    return CutAnswer(timed, framing if framing.joined(chunks) == body else None, unread)
 
 
-def _chunks(body: bytes) -> list[bytes]:
+class FoundChunks(NamedTuple):
+    """The chunks up to what is none, and the rest of the answer from there on."""
+
+    chunks: list[bytes]
+    unread: bytes = b""
+
+
+def chunks_of(body: bytes) -> FoundChunks:
     """As far as they can be told from what is between them."""
     splitter = EventSplitter()
     found: list[bytes] = []
@@ -59,8 +71,8 @@ def _chunks(body: bytes) -> list[bytes]:
         found += splitter.feed(body)
         found += splitter.close()
     except PipewebError:
-        pass
-    return found
+        return FoundChunks(found, splitter.unread)
+    return FoundChunks(found)
 
 
 def _places(body: bytes, chunks: Sequence[bytes]) -> list[int] | None:

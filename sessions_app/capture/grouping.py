@@ -13,6 +13,7 @@ from sessions_app.capture.placements import LaneRole, Leaf, Placement, Relation
 from sessions_app.capture.relations import (
     branched,
     continued,
+    hop,
     is_adoptable,
     named,
     rests_on_one_text,
@@ -21,7 +22,7 @@ from sessions_app.capture.relations import (
     side_lane,
     sub_agent,
 )
-from sessions_app.capture.traits import RequestTraits, text_hash
+from sessions_app.capture.traits import RequestTraits, text_hash, token_hash
 
 LEAVES = 500
 """Leaves that are compared with; the oldest go first."""
@@ -55,7 +56,7 @@ class Grouping:
         """Requests with the places that they have, in the order in which they came."""
         for one in requests:
             place = one.place
-            if place.relation in (Relation.CONTINUES, Relation.RETRY):
+            if place.relation in (Relation.CONTINUES, Relation.HOP, Relation.RETRY):
                 self._end_leaf(place.before, one)
             if place.relation == Relation.SIDE_CALL:
                 self._drop_lane(place.lane)
@@ -72,21 +73,25 @@ class Grouping:
         calls: Iterable[Iterable[str]] = (),
         *,
         text: str = "",
+        token: str = "",
         has_failed: bool = False,
     ) -> None:
-        """How a request was answered: a text, calls with the texts of their arguments, or nothing."""
+        """How a request was answered: a text, calls with the texts of their arguments, or nothing. `token` is
+        that of an answer that was paused.
+        """
         if has_failed:
             self._openers.pop(key, None)
         if leaf := self.leaves.get(key):
             leaf.calls, leaf.answer = tuple(tuple(one) for one in calls), text_hash(text)
-            leaf.ended_at, leaf.has_failed = at, has_failed
+            leaf.ended_at, leaf.has_failed, leaf.token = at, has_failed, token_hash(token)
 
     def _find(self, request: Leaf) -> Placement:
         leaves = self._comparable(request)
         apart = self._repeated(request)
         others = [leaf for leaf in leaves if leaf.place.session not in apart]
         return (
-            retried(request, leaves)
+            hop(request, leaves)
+            or retried(request, leaves)
             or continued(request, leaves)
             or branched(request, others)
             or side_call(request, others)

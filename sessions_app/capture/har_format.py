@@ -11,7 +11,18 @@ def _known(value: Any) -> Any:
     return None if isinstance(value, int | float) and value < 0 else value
 
 
+def _size(value: Any) -> Any:
+    """0 where it is not known."""
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _text(value: Any) -> Any:
+    return value if isinstance(value, str) else ""
+
+
 Milliseconds = Annotated[float | None, BeforeValidator(_known)]
+Size = Annotated[int, BeforeValidator(_size)]
+Text = Annotated[str, BeforeValidator(_text)]
 
 
 class HarObject(BaseModel):
@@ -24,10 +35,14 @@ class HarHeader(HarObject):
 
 
 class HarText(HarObject):
-    """A body. `encoding` is empty or “base64”; `text` is None where the body is not in the file."""
+    """A body. `encoding` is empty or “base64”. `text` is None where the body is not in the file, and empty as
+    well where `file` names one beside it, or `size` says that there was more.
+    """
 
     text: str | None = None
     encoding: str = ""
+    size: Size = 0
+    file: Annotated[Text, Field(alias="_file")] = ""
 
 
 class HarRequest(HarObject):
@@ -35,14 +50,19 @@ class HarRequest(HarObject):
     url: str
     headers: list[HarHeader] = []
     post_data: HarText | None = None
+    body_size: Size = 0
 
 
 class HarResponse(HarObject):
-    """`status` is 0 where no response came. `packets` are pairs of milliseconds and bytes, our own member."""
+    """`status` is 0, or less, where no response came. `failure_text` (Playwright) and `error` (Chromium) tell
+    how it broke off. `packets` are pairs of milliseconds and bytes, our own member.
+    """
 
     status: int
     headers: list[HarHeader] = []
     content: HarText = HarText()
+    failure_text: Annotated[Text, Field(alias="_failureText")] = ""
+    error: Annotated[Text, Field(alias="_error")] = ""
     packets: Annotated[list[tuple[float, int]], Field(alias="_packets")] = []
 
 

@@ -62,7 +62,8 @@ def _address(owner_id: int, name: str, body: bytes) -> CaptureAddress:
         raise HarRefused(HarProblem.UNDER_WAY)
     kept = rows.exclude(exchange__session__deleted_at__isnull=False).count()
     if row.expires_at is not None and kept:
-        raise HarRefused(HarProblem.KNOWN, at=row.expires_at.isoformat(), requests=kept)
+        at = timezone.localtime(row.expires_at).isoformat()
+        raise HarRefused(HarProblem.KNOWN, at=at, requests=kept)
     # Its requests were deleted, or its import never ended.
     _erase(row)
     CaptureAddress.objects.filter(pk=row.pk).update(created_at=now, expires_at=None, missed=0)

@@ -7,7 +7,7 @@ out by the lists of the relay: headers by names, keys of the query, the token of
 import base64
 import binascii
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from sessions_app.capture.har_format import HarArchive, HarEntry, HarHeader, HarText
+from sessions_app.capture.api_paths import api_path, base_url_of, names_model_method, path_of
+from sessions_app.capture.har_format import HarArchive, HarEntry, HarHeader, HarRequest, HarText
 from sessions_app.capture.headers import SESSION_HEADER, Pair, first, kept, scope_of
-from sessions_app.capture.paths import RelayPath, api_path, without_secrets
+from sessions_app.capture.paths import RelayPath, without_secrets
 from sessions_app.capture.records import Begun, Ended, Record
 from sessions_app.error_codes import CaptureFault, HarProblem
 from sessions_app.errors import HarRefused
@@ -60,10 +61,11 @@ class Importer(NamedTuple):
 def read_har(body: bytes, importer: Importer) -> ReadHar:
     """Raises HarRefused with the place in the file."""
     entries = _entries(body)
+    hosts = {base_url_of(one.request.url) for one in entries if names_model_method(path_of(one.request.url))}
     ignored: Counter[Ignored] = Counter()
     records: list[tuple[float, int, Record]] = []
     for number, entry in enumerate(entries):
-        found = _recorded(entry, f"log.entries[{number}]", importer)
+        found = _recorded(entry, f"log.entries[{number}]", importer, hosts)
         if isinstance(found, Ignored):
             ignored[found] += 1
             continue
@@ -94,16 +96,18 @@ def _place(steps: Sequence[int | str]) -> str:
     return "".join(written).removeprefix(".") or "log"
 
 
-def _recorded(entry: HarEntry, where: str, importer: Importer) -> tuple[Begun, Ended] | Ignored:
-    """Raises HarRefused."""
-    asked = _asked(entry.request.url)
+def _recorded(
+    entry: HarEntry, where: str, importer: Importer, hosts: Collection[str]
+) -> tuple[Begun, Ended] | Ignored:
+    """`hosts` are those that other requests of the file show to have the API. Raises HarRefused."""
+    asked = _asked(entry.request.url, hosts)
     if asked is None:
         return Ignored.OTHER_ADDRESS
     method = entry.request.method.upper()
     if method not in METHODS:
         return Ignored.METHOD
     path, query = asked
-    body = _bytes_of(entry.request.post_data or HarText(), f"{where}.request.postData")
+    body = _body_of(entry.request, f"{where}.request.postData")
     if body is None and path.asks_model:
         return Ignored.NO_BODY
     headers = _pairs(entry.request.headers)
@@ -122,18 +126,16 @@ def _recorded(entry: HarEntry, where: str, importer: Importer) -> tuple[Begun, E
         # As the relay: an upload is counted and not kept.
         body=None if path.is_upload else (body or b""),
         size=0 if path.is_upload else len(body or b""),
+        base_url=base_url_of(entry.request.url),
     )
     return begun, _ended(entry, where, begun, len(body or b""))
 
 
-def _asked(url: str) -> tuple[RelayPath, str] | None:
+def _asked(url: str, hosts: Collection[str]) -> tuple[RelayPath, str] | None:
     """The path of the API and the query; None for any other address."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return None
-    path = api_path(parts.path) if parts.scheme in ("http", "https") else None
-    return None if path is None else (path, parts.query)
+    base_url = base_url_of(url)
+    path = api_path(path_of(url), base_url, hosts) if base_url else None
+    return None if path is None else (path, urlsplit(url).query)
 
 
 def _ended(entry: HarEntry, where: str, begun: Begun, request_size: int) -> Ended:
@@ -156,10 +158,11 @@ def _ended(entry: HarEntry, where: str, begun: Begun, request_size: int) -> Ende
         size=len(body or b""),
         request_size=request_size,
         packets=packets if sum(size for _, size in packets) == len(body or b"") else [],
-        is_cut=has_come and body is None,
-        fault="" if has_come else CaptureFault.NO_ANSWER,
+        is_cut=has_come and (body is None or bool(answer.failure_text or answer.error)),
+        fault="" if has_come else CaptureFault.NOT_IN_FILE,
         first_ms=None if total is None or receive is None or not has_come else max(0.0, total - receive),
         total_ms=total,
+        base_url=begun.base_url,
     )
 
 
@@ -167,9 +170,14 @@ _LONGEST = timedelta(days=1) / timedelta(milliseconds=1)
 """Of a request, in milliseconds: what takes longer is no time of a request."""
 
 
+def _body_of(request: HarRequest, where: str) -> bytes | None:
+    sent = request.post_data or HarText()
+    return None if request.body_size and not sent.text else _bytes_of(sent, where)
+
+
 def _bytes_of(text: HarText, where: str) -> bytes | None:
     """The body; None where the file has none. Raises HarRefused."""
-    if text.text is None:
+    if text.text is None or (not text.text and (text.file or text.size)):
         return None
     if text.encoding != "base64":
         return text.text.encode("utf-8", "surrogatepass")

@@ -14,8 +14,10 @@ from django.db.models import QuerySet
 
 from sessions_app.capture.grouping import Grouping
 from sessions_app.capture.placements import LaneRole, Leaf, Placement, Relation
-from sessions_app.capture.traits import text_hash, traits_of
+from sessions_app.capture.traits import text_hash, token_hash, traits_of
 from sessions_app.models import CaptureAddress, CapturedRequest, Turn
+from sessions_app.prompt.outcomes import CONTINUATION
+from sessions_app.runs.reply_facts import fold_hops
 
 REMEMBERED = 200
 """Requests of an address that are read when nothing is known of it."""
@@ -92,8 +94,10 @@ class KnownGroupings:
         answers = _answers(ended)
         for row in ended:
             at = row.ended_at.timestamp() if row.ended_at else 0.0
-            text = answers.get(row.exchange_id, "")
-            known.grouping.end(str(row.public), at, row.calls, text=text, has_failed=has_failed(row))
+            text, token = answers.get(row.exchange_id, ""), _token_of(row)
+            known.grouping.end(
+                str(row.public), at, row.calls, text=text, token=token, has_failed=has_failed(row)
+            )
         return len(ended)
 
     def _place_again(self, known: KnownGrouping, placed: QuerySet[CapturedRequest]) -> None:
@@ -115,6 +119,12 @@ def _answers(rows: Iterable[CapturedRequest]) -> dict[int | None, str]:
     return dict(turns.order_by("pk").values_list("exchange", "text"))
 
 
+def _token_of(row: CapturedRequest) -> str:
+    """The token of an answer that was paused: a query for such a one."""
+    is_paused = row.finish_reason == CONTINUATION and row.exchange is not None
+    return fold_hops(row.exchange).continuation_token if is_paused and row.exchange else ""
+
+
 def _leaves(rows: Sequence[CapturedRequest]) -> Iterator[Leaf]:
     answers = _answers(rows)
     for row in rows:
@@ -123,8 +133,8 @@ def _leaves(rows: Sequence[CapturedRequest]) -> Iterator[Leaf]:
             ended_at = row.ended_at.timestamp() if row.ended_at else None
             calls = tuple(tuple(one) for one in row.calls)
             key, at = str(row.public), row.received_at.timestamp()
-            answer = text_hash(answers.get(row.exchange_id, ""))
-            yield Leaf(key, at, traits, _place_of(row), calls, ended_at, has_failed(row), answer)
+            answer, token = text_hash(answers.get(row.exchange_id, "")), token_hash(_token_of(row))
+            yield Leaf(key, at, traits, _place_of(row), calls, ended_at, has_failed(row), answer, token)
 
 
 def _place_of(row: CapturedRequest) -> Placement:

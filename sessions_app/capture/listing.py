@@ -93,8 +93,7 @@ class ListedRequest:
 
     @property
     def cached_share(self) -> float | None:
-        prompt, cached = self.row.prompt_tokens, self.row.cached_tokens
-        return None if not prompt or cached is None else 100 * cached / prompt
+        return _share(self.row.cached_tokens, self.row.prompt_tokens)
 
 
 @dataclass(slots=True)
@@ -133,7 +132,7 @@ class ListedSession:
 
     @property
     def cached_share(self) -> float | None:
-        return 100 * self.cached / self.prompt if self.prompt else None
+        return _share(self.cached, self.prompt)
 
 
 def listed(user: "User") -> list[ListedSession]:
@@ -172,6 +171,11 @@ def _add_sums(sessions: Iterable[ListedSession]) -> None:
         one = by_session[row["exchange__session"]]
         one.count, one.cost = row["count"], cost_of_sums(row) if row["priced"] else None
         one.prompt, one.cached = row["prompt"] or 0, row["cached"] or 0
+
+
+def _share(cached: int | None, prompt: int | None) -> float | None:
+    """In percent; None where the counts do not tell it."""
+    return None if not prompt or cached is None or cached > prompt else 100 * cached / prompt
 
 
 def _with_lanes(session: ListedSession) -> ListedSession:

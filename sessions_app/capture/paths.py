@@ -1,7 +1,7 @@
 """The address of a relayed request: whose it is, what it asks the provider for, and how it is stored."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 MOUNT = "/capture/"
@@ -11,22 +11,21 @@ BREAK_OFF = "pipeweb.break_off"
 
 _RELAYED = re.compile(rb"/capture/([A-Za-z0-9_-]{22})(?:/s/([A-Za-z0-9._~%-]{1,80}))?(/.*)?", re.DOTALL)
 _VERSIONED = re.compile(r"/(?:upload/)?v1(?:alpha|beta\d?)?(?:/.*)?", re.DOTALL)
-_UNVERSIONED = re.compile(
-    r"/(?:upload/files|(?:models|tunedModels|files|cachedContents|batches|interactions|openai)\b)", re.DOTALL
+RESOURCES = (
+    "models|tunedModels|dynamic|files|fileSearchStores|cachedContents|batches|corpora|auth_tokens"
+    "|interactions|openai"
 )
-_RESOURCES = re.compile(
-    r"/(?:upload/)?v1(?:alpha|beta\d?)?/(?:models|tunedModels|files|cachedContents|batches|interactions|openai)\b"
-)
+"""What paths of the API begin with, behind the version."""
+
+_UNVERSIONED = re.compile(rf"/(?:upload/files|(?:{RESOURCES})\b)", re.DOTALL)
 _KEYS = frozenset({"key", "access_token"})
 _SECRETS = _KEYS | {"upload_id"}
 _WITH_SERVER_KEY = re.compile(
     r"POST /v1\w*/models/[^/:]+:(generateContent|streamGenerateContent|countTokens)"
     r"|GET /v1\w*/models(/[^/]+)?|(POST|PUT) /upload/v1\w*/files|(GET|DELETE) /v1\w*/files/[^/:]+"
 )
-_MODEL = re.compile(r"/(?:models|tunedModels)/([^/:?]+)")
+_MODEL = re.compile(r"/(?:models|tunedModels|dynamic)/([^/:?]+)")
 _LIVE = "/ws/"
-_NO_TOKEN = "-" * 22
-"""In the place of a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +87,6 @@ def relay_path(raw_path: bytes) -> RelayPath | None:
             else f"/v1beta{rest}"
         )
     return RelayPath(token, unquote(name), base, rest)
-
-
-def api_path(path: str) -> RelayPath | None:
-    """The path of a request that did not come through this relay, or through the relay of another server.
-
-    None where it asks for nothing of the API. Its token is empty.
-    """
-    given = path.encode("latin-1", "replace")
-    found = relay_path(given) or relay_path(f"{MOUNT}{_NO_TOKEN}".encode() + given)
-    if found is None or not _RESOURCES.match(found.rest) or not found.is_known:
-        return None
-    return replace(found, token="", base="")
 
 
 def without_secrets(query: str) -> str:

@@ -8,10 +8,11 @@ from sessions_app.capture.traits import RequestTraits
 
 
 class Relation(StrEnum):
-    """What a request is to the one that it was compared with."""
+    """What a request is to the one that it was compared with. `HOP`: it asks for the rest of its answer."""
 
     OPENS = "opens"
     CONTINUES = "continues"
+    HOP = "hop"
     RETRY = "retry"
     BRANCH = "branch"
     REPEAT = "repeat"
@@ -48,7 +49,8 @@ class Placement:
 @dataclass(slots=True)
 class Leaf:
     """The last request of a lane. `calls` has the texts of the arguments of the calls that it was answered
-    with, a tuple for each call; `ended_at` is None while the answer comes.
+    with, a tuple for each call; `ended_at` is None while the answer comes. `token` stands for that with which
+    a paused answer goes on.
     """
 
     key: str
@@ -59,6 +61,7 @@ class Leaf:
     ended_at: float | None = None
     has_failed: bool = False
     answer: str = ""
+    token: str = ""
 
     @property
     def is_waiting(self) -> bool:

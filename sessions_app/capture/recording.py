@@ -1,6 +1,7 @@
 """Writes what was relayed into rows, and finds out to which session it belongs."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.db import transaction
@@ -9,18 +10,18 @@ from sessions_app.capture.captured_answer import end_exchange
 from sessions_app.capture.captured_exchange import begin_exchange, route_of_captured
 from sessions_app.capture.captured_history import RememberedHistories
 from sessions_app.capture.client_caches import note_cache_request
+from sessions_app.capture.framing import chunks_of
 from sessions_app.capture.known_groupings import KnownGroupings, has_failed
 from sessions_app.capture.placements import Placement
 from sessions_app.capture.records import Begun, Ended, Record
 from sessions_app.capture.regrouping import columns_of, take_in
 from sessions_app.capture.traits import strings_in, traits_of
 from sessions_app.context.storage import check_storage
-from sessions_app.errors import OverLimit, PipewebError
-from sessions_app.gemini.event_stream import EventSplitter
+from sessions_app.errors import OverLimit
 from sessions_app.models import Blob, CaptureAddress, CapturedRequest, Reservation
 from sessions_app.models.captured_request import CLIENT_LENGTH, PATH_LENGTH
 from sessions_app.models.columns import storable, storable_json
-from sessions_app.prompt.reply import Reply, fold
+from sessions_app.prompt.reply import Folder, Reply
 
 
 class Recording:
@@ -66,7 +67,7 @@ class Recording:
         captured = CapturedRequest.objects.create(**_row_of(begun, place))
         exchange = None
         if place is not None:
-            exchange = begin_exchange(captured, begun.body or b"", self._histories)
+            exchange = begin_exchange(captured, begun.body or b"", self._histories, begun.base_url)
         if exchange is None:
             body = _stored(begun.owner, begun.body)
             CapturedRequest.objects.filter(pk=captured.pk).update(request_body=body)
@@ -94,19 +95,21 @@ class Recording:
             return
         body, facts = _facts_of(ended)
         reply = reply_of(ended)
-        calls = [list(strings_in(call.args)) for call in reply.calls] if reply else []
+        whole = None if ended.is_cut else reply
+        calls = [list(strings_in(call.args)) for call in whole.calls] if whole else []
         rows = CapturedRequest.objects.filter(pk=captured.pk)
         rows.update(calls=storable_json(calls), **facts, **_counts_of(reply))
         captured = rows.select_related("address", "exchange__session", "exchange__run__session").get()
         at = ended.ended_at.timestamp()
         grouping = self._groupings.of(ended.address).grouping
-        text = reply.text if reply else ""
-        grouping.end(str(ended.key), at, calls, text=text, has_failed=has_failed(captured))
+        text, token = (whole.text, whole.continuation_token) if whole else ("", "")
+        grouping.end(str(ended.key), at, calls, text=text, token=token, has_failed=has_failed(captured))
         if captured.exchange is not None:
             end_exchange(captured, body, self._histories)
         else:
             rows.update(response_body=_stored(ended.owner, body) if body else None)
-            note_cache_request(captured, route_of_captured(captured), body)
+            base_url = ended.base_url or captured.address.base_url
+            note_cache_request(captured, route_of_captured(captured, base_url), base_url, body)
 
 
 def count_missed(missed: Mapping[int, int]) -> None:
@@ -115,15 +118,14 @@ def count_missed(missed: Mapping[int, int]) -> None:
 
 
 def reply_of(ended: Ended) -> Reply | None:
-    """What the model answered; None where it did not, or not in a form that can be read."""
-    if not ended.asks_model or ended.status != 200 or ended.is_cut:
+    """What the model answered, as its exchange has it; None where it did not."""
+    if not ended.asks_model or ended.status != 200:
         return None
-    try:
-        splitter = EventSplitter()
-        events = splitter.feed(ended.body)
-        return fold(events)
-    except (PipewebError, ValueError):
-        return None
+    folder = Folder()
+    for chunk in chunks_of(ended.body).chunks:
+        with suppress(ValueError):
+            folder.add(chunk)
+    return folder.reply()
 
 
 def _row_of(begun: Begun, place: Placement | None) -> dict[str, Any]:
@@ -171,7 +173,7 @@ def _counts_of(reply: Reply | None) -> dict[str, Any]:
     if reply is None:
         return {}
     counted = {"finish_reason": storable(reply.finish_reason, 40)}
-    if not reply.usage.raw:
+    if not reply.usage.is_counted:
         return counted
     usage = reply.usage
     tokens = {"prompt_tokens": usage.prompt, "cached_tokens": usage.cached}

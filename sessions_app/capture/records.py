@@ -7,7 +7,9 @@ from uuid import UUID, uuid4
 
 @dataclass(slots=True)
 class Begun:
-    """`asks_model`: it belongs to a session. `key_hash` tells whether two requests went out with one key."""
+    """`asks_model`: it belongs to a session. `key_hash` tells whether two requests went out with one key.
+    `base_url` is where it went, empty for where its address leads.
+    """
 
     address: int
     owner: int
@@ -24,13 +26,14 @@ class Begun:
     size: int = 0
     key_hash: str = ""
     uses_server_key: bool = False
+    base_url: str = ""
     key: UUID = field(default_factory=uuid4)
 
 
 @dataclass(slots=True)
 class Ended:
     """`packets` are pairs of milliseconds and bytes; `is_cut`: `body` is the beginning of the answer only.
-    `reservation` is the key of the money that was reserved for it.
+    `reservation` is the key of the money that was reserved for it, `base_url` as that of its `Begun`.
     """
 
     key: UUID
@@ -50,6 +53,7 @@ class Ended:
     first_ms: float | None = None
     total_ms: float | None = None
     reservation: int | None = None
+    base_url: str = ""
 
 
 Record = Begun | Ended

@@ -7,7 +7,8 @@ from uuid import uuid4
 from django.db import transaction
 from django.db.models import F
 
-from sessions_app.capture.captured_answer import RELAY_ERROR, compared_with, judge, last_turn
+from sessions_app.capture.answer_turns import last_turn
+from sessions_app.capture.captured_answer import RELAY_ERROR, compared_with, judge
 from sessions_app.capture.captured_exchange import place_again
 from sessions_app.capture.captured_history import RememberedHistories
 from sessions_app.capture.left_behind import drop_unnamed
@@ -183,8 +184,7 @@ def _judge_all(session_pk: int) -> None:
         if exchange.ended_at is not None:
             exchange.break_line, exchange.previous = {}, compared_with(exchange, row)
             comparison = compare_with_previous(exchange)
-            is_cut, has_chunks = bool(row.fault) or row.is_cut, exchange.chunks.exists()
-            judge(exchange, Usage.of(exchange.usage), comparison, is_cut=is_cut, has_chunks=has_chunks)
+            judge(exchange, Usage.of(exchange.usage), comparison, row)
         exchange.save()
         # What a request repeats may be in another session now.
         Booking.objects.filter(exchange=exchange).update(cause=cause_of(exchange).value)

@@ -49,6 +49,15 @@ def _goes_on(leaf: Leaf, traits: RequestTraits) -> tuple[bool, int, bool, float]
     return leaf.shares(traits) == size, size, is_same, leaf.at
 
 
+def hop(request: Leaf, leaves: list[Leaf]) -> Placement | None:
+    """The same contents with the token of a paused answer: the rest of it is asked for."""
+    traits = request.traits
+    for leaf in _same_program(request, leaves):
+        if traits.token and leaf.token == traits.token and leaf.traits.contents == traits.contents:
+            return _after(leaf, Relation.HOP, len(traits.contents))
+    return None
+
+
 def retried(request: Leaf, leaves: list[Leaf]) -> Placement | None:
     """What was said is the same again, after a failure; signatures may be what was mended."""
     traits = request.traits

@@ -26,6 +26,8 @@ OPENING_LIMIT = 20_000
 _EMPTY: tuple[dict[str, Any], ...] = ({}, {TEXT_KEY: ""})
 """What is left of a part that held a signature alone."""
 
+_URL_SAFE = str.maketrans("+/", "-_")
+
 GENERATED = ("<session_context>", "<loaded_context>")
 """Beginnings of texts that a client generates, and sends in unrelated sessions alike: Gemini CLI."""
 
@@ -40,7 +42,8 @@ class RequestTraits:
     `said` has the long strings of all parts, without generated context, ids and signatures. `context` counts
     the contents at the beginning that are nothing but generated context. `newest` is the last text of the
     user, `opening` the text of the first content; `name` was given by the client and overrides the rest.
-    `cache` is the name of an explicit cache that stands for the system instruction and the tools.
+    `cache` is the name of an explicit cache that stands for the system instruction and the tools. `token`
+    stands for the continuation token of an answer that it asks the rest of.
     """
 
     lane: str
@@ -51,6 +54,7 @@ class RequestTraits:
     scope: str = ""
     name: str = ""
     cache: str = ""
+    token: str = ""
     has_tools: bool = False
     context: int = 0
     said: frozenset[str] = frozenset()
@@ -86,6 +90,7 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
     system = request.get("systemInstruction", request.get("system_instruction"))
     tools = request.get("tools")
     cache = request.get("cachedContent", request.get("cached_content"))
+    token = request.get("continuationToken", request.get("continuation_token"))
     hashes = tuple(map(meaning, listed))
     return RequestTraits(
         lane=meaning([system, tools]),
@@ -96,6 +101,7 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         scope=scope,
         name=name,
         cache=cache if isinstance(cache, str) else "",
+        token=token_hash(token) if isinstance(token, str) else "",
         has_tools=bool(tools),
         context=next((at for at, one in enumerate(listed) if not _is_context(one)), len(listed)),
         said=frozenset(short_hash(text) for one in listed for text in _long_strings(one)),
@@ -117,6 +123,12 @@ def _bare_meaning(content: Any, whole: str) -> str:
 
 def _is_said(part: RawPart) -> bool:
     return not is_thought(part) and not is_generated(PartView(0, part).text)
+
+
+def token_hash(token: str) -> str:
+    """Of base64 in whichever alphabet; empty for none."""
+    plain = token.rstrip("=").translate(_URL_SAFE)
+    return short_hash(plain) if plain else ""
 
 
 def text_hash(text: str) -> str:

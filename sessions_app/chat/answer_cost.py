@@ -117,13 +117,20 @@ class AnswerUsage:
         return self.numbers[-1]
 
     @property
+    def has_share(self) -> bool:
+        """Whether the provider's counts tell the cached share."""
+        return 0 < self.prompt >= self.cached
+
+    @property
     def percent(self) -> int:
         """The cached share, rounded down so that 100 % means all of it."""
-        return 100 * self.cached // self.prompt if self.prompt else 0
+        return 100 * self.cached // self.prompt if self.has_share else 0
 
     @property
     def share(self) -> str:
-        return f"{self.percent} % cached" if self.prompt else "no usage reported"
+        if not self.prompt:
+            return "no usage reported"
+        return f"{self.percent} % cached" if self.has_share else "cached share unknown"
 
     @property
     def words(self) -> list[str]:
@@ -132,7 +139,7 @@ class AnswerUsage:
             return []
         counted = usage.tokens(self.prompt, self.output, self.thoughts) if self.prompt else ""
         tokens = counted and usage.as_counted(counted, is_cut_off=self.is_cut_off)
-        cache = usage.cached(self.cached, self.prompt) if self.prompt else ""
+        cache = usage.cached(self.cached, self.prompt) if self.has_share else ""
         return [line for line in (tokens, cache, usage.cost(self.cost.total)) if line]
 
 
@@ -170,7 +177,6 @@ class RequestUsage:
         one = self.exchange
         if not one.prompt_tokens:
             return ""
-        cached = one.cached_tokens or 0
-        prompt = f"{one.prompt_tokens:,} prompt = {one.prompt_tokens - cached:,} new + {cached:,} cached"
+        prompt = usage.prompt(one.prompt_tokens, one.cached_tokens or 0)
         counted = f"{prompt}; {one.output_tokens or 0:,} output + {one.thought_tokens or 0:,} thoughts"
         return usage.as_counted(counted, is_cut_off=is_cut_off(one))

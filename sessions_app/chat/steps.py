@@ -75,11 +75,12 @@ class LoneThoughts:
     def of(cls, last: Exchange, turns: Sequence[Turn], times: Mapping[int, float]) -> "LoneThoughts | None":
         """Those of the last exchange of a run that has ended, with its `turns`; `times` as for `steps_of`."""
         is_answered = any(turn.exchange_id == last.pk for turn in turns)
-        if last.pk not in times or is_answered or last.turns.exists():
+        may_have_thoughts = last.pk in times or bool(last.thought_tokens)
+        if not may_have_thoughts or is_answered or last.turns.exists():
             return None
         wire = fold_hops(last).wire
         html = thoughts_html(parts_of(wire), f"{last.public}-") if wire else None
-        return cls(html, times[last.pk]) if html else None
+        return cls(html, times.get(last.pk)) if html else None
 
 
 def is_model(turn: Turn) -> bool:

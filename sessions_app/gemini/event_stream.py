@@ -5,8 +5,7 @@ blank line; one JSON array when `alt=sse` is missing; a bare multi-line JSON obj
 interrupts the stream. Comments and other fields of server-sent events are tolerated.
 """
 
-import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,13 +18,10 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import AnswerRefused, BrokenStream, GatewayError
 from sessions_app.gemini.bounds import EVENT_LIMIT, Keep, check_nesting, forget
 from sessions_app.gemini.error_mapping import BROKEN_HINT, error_of_answer
+from sessions_app.gemini.json_splitter import OPENERS, JsonSplitter
 from sessions_app.prompt import wire
 from sessions_app.prompt.chunks import is_failure
 
-_IN_VALUE = re.compile(rb'["{}\[\]]')
-_IN_STRING = re.compile(rb'["\\]')
-_QUOTE, _ESCAPE = b'"\\'
-_OPENERS = b"{["
 _IGNORED_FIELDS = (b":", b"event:", b"id:", b"retry:")
 _BLANK_LINES = (b"\n", b"\r\n")
 _DONE = b"[DONE]"
@@ -48,79 +44,12 @@ class StreamChunk:
     event: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
 
-class JsonSplitter:
-    """Splits text without framing into JSON objects, in one pass whatever the packets are.
-
-    The text is one object, or one array whose elements are the objects. `rest` is what follows
-    when the value has closed.
-    """
-
-    def __init__(self, is_array: bool) -> None:
-        self.is_open = True
-        self._text = bytearray()
-        self._at = 0
-        self._start = 0
-        self._base = 1 if is_array else 0
-        self._depth = 0
-        self._quoted = False
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """Complete objects, in order."""
-        self._text += data
-        values: list[bytes] = []
-        while self.is_open and (mark := self._next_mark()) is not None:
-            if self._closes_value(mark):
-                values.append(bytes(self._text[self._start : self._at]))
-        return values
-
-    @property
-    def rest(self) -> bytes:
-        return bytes(self._text[self._at :])
-
-    @property
-    def unfinished(self) -> bytes:
-        """What there is of the value that has not closed."""
-        return bytes(self._text[self._start :])
-
-    def _next_mark(self) -> int | None:
-        match = (_IN_STRING if self._quoted else _IN_VALUE).search(self._text, self._at)
-        if match is None:
-            self._at = max(self._at, len(self._text))
-            return None
-        self._at = match.end()
-        return match.start()
-
-    def _closes_value(self, mark: int) -> bool:
-        byte = self._text[mark]
-        if self._quoted:
-            self._quoted = byte != _QUOTE
-            self._at += byte == _ESCAPE
-        elif byte == _QUOTE:
-            self._quoted = True
-        elif byte in _OPENERS:
-            self._open(mark)
-        else:
-            return self._close()
-        return False
-
-    def _open(self, mark: int) -> None:
-        if self._depth == self._base:
-            del self._text[:mark]
-            self._at -= mark
-            self._start = 0
-        self._depth += 1
-
-    def _close(self) -> bool:
-        self._depth -= 1
-        self.is_open = self._depth > 0
-        return self._depth == self._base
-
-
 class EventSplitter:
     """Takes packets of any size and returns the JSON text of each event. Reads every byte once.
 
     Raises AnswerRefused when an event has more than EVENT_LIMIT bytes, BrokenStream on a line that belongs to
-    neither server-sent events nor JSON, and at the end on a bare JSON value that never closed.
+    neither server-sent events nor JSON, and at the end on a bare JSON value that never closed. Events of the
+    same packet are returned first: then `check`, and every later call, raises.
     """
 
     def __init__(self) -> None:
@@ -129,6 +58,7 @@ class EventSplitter:
         self._data: list[bytes] = []
         self._size = 0
         self._splitter: JsonSplitter | None = None
+        self._failure: GatewayError | None = None
 
     @property
     def unread(self) -> bytes:
@@ -137,34 +67,50 @@ class EventSplitter:
 
     def feed(self, packet: bytes) -> list[bytes]:
         """Complete events. Counts the bytes since the last one, before they are joined."""
+        self.check()
         is_within = self._size or self._pending or self._data or self._splitter
         if not is_within and (event := _only_event(packet)) is not None:
             return [event]
         events: list[bytes] = []
+        try:
+            self._take(packet, events)
+        except GatewayError as failure:
+            if not events:
+                raise
+            self._failure = failure
+        return events
+
+    def check(self) -> None:
+        """Raises the error that follows the events which were returned last."""
+        if self._failure is not None:
+            raise self._failure
+
+    def _take(self, packet: bytes, events: list[bytes]) -> None:
         while len(packet) > EVENT_LIMIT - self._size:
             room = EVENT_LIMIT - self._size
             piece, packet = packet[:room], packet[room:]
-            found = self._split(piece)
-            if not found:
+            if not self._split(piece, events):
                 # At once, not when the traceback that refers to it is collected.
                 self._pending.clear()
                 self._splitter = None
                 raise AnswerRefused(RefusalCode.EVENT_TOO_LARGE, limit=EVENT_LIMIT)
-            events += found
-        return events + self._split(packet)
+        self._split(packet, events)
 
-    def _split(self, piece: bytes) -> list[bytes]:
+    def _split(self, piece: bytes, events: list[bytes]) -> bool:
+        """Adds the events of a piece; returns whether there are any."""
         self._size += len(piece)
         self._pending += piece
-        events: list[bytes] = []
+        known = len(events)
         while self._pending and self._step(events):
             pass
-        if events:
-            self._size = 0
-        return events
+        if len(events) == known:
+            return False
+        self._size = 0
+        return True
 
     def close(self) -> list[bytes]:
         """The last event, where the stream ended without its blank line."""
+        self.check()
         if self._splitter is not None:
             raise BrokenStream("The answer ended in the middle of a JSON value.", hint=BROKEN_HINT)
         events: list[bytes] = []
@@ -173,7 +119,7 @@ class EventSplitter:
         return events
 
     def _step(self, events: list[bytes]) -> bool:
-        if self._splitter is None and not self._data and self._pending[0] in _OPENERS:
+        if self._splitter is None and not self._data and self._pending[0] in OPENERS:
             self._splitter = JsonSplitter(is_array=self._pending[:1] == b"[")
         if self._splitter is not None:
             return self._cut(self._splitter, events)
@@ -246,9 +192,10 @@ async def read_chunks(
         seq += 1
 
 
-def _events(splitter: EventSplitter, step: Callable[[], list[bytes]], keep: Keep) -> list[bytes]:
+def _events(splitter: EventSplitter, step: Callable[[], list[bytes]], keep: Keep) -> Iterator[bytes]:
     try:
-        return step()
+        yield from step()
+        splitter.check()
     except GatewayError:
         keep(splitter.unread, is_cut=True)
         raise

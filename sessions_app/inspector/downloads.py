@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from sessions_app.inspector.attempts import attempts_of
+from sessions_app.inspector.chunk_times import has_times
 from sessions_app.inspector.code_samples import code_samples_of, request_name
 from sessions_app.inspector.har import MIME, har
 from sessions_app.inspector.lookup import kept_exchange_or_404, nth_or_404
@@ -31,7 +32,7 @@ NOT_BUNDLED = {
 
 def bundle(exchange: Exchange) -> dict[str, Any]:
     """The row, the items with their hashes, the request as text, each chunk as text, each HTTP attempt."""
-    body = exchange.sent_body()
+    body, is_timed = exchange.sent_body(), has_times(exchange)
     return {
         "pipeweb": 1,
         "exchange": _values(exchange, NOT_BUNDLED),
@@ -43,7 +44,11 @@ def bundle(exchange: Exchange) -> dict[str, Any]:
             "body": body.decode("utf-8", "replace"),
         },
         "chunks": [
-            {"seq": chunk.seq, "ms": chunk.ms, "body": bytes(chunk.body).decode("utf-8", "replace")}
+            {
+                "seq": chunk.seq,
+                "ms": chunk.ms if is_timed else None,
+                "body": bytes(chunk.body).decode("utf-8", "replace"),
+            }
             for chunk in exchange.chunks.all()
         ],
         "attempts": [_attempt(one) for of, one in attempts_of(exchange) if one and of.pk == exchange.pk],

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sessions_app.exchange_sums import is_cut_off
+from sessions_app.exchange_sums import has_come, is_cut_off
 from sessions_app.inspector import formatting
 from sessions_app.inspector.formatting import thousands
 from sessions_app.inspector.list_state import exchange_state
@@ -137,7 +137,7 @@ def hint_of(exchange: Exchange) -> str:
 def price_of(exchange: Exchange) -> str:
     """What it cost, and how sure that is."""
     if exchange.usd is None:
-        return "" if exchange.first_chunk_ms is None else "price unknown"
+        return "price unknown" if has_come(exchange) else ""
     money, price = Money.restored(exchange.money), dollars(exchange.usd)
     if money is None:
         return price
@@ -150,13 +150,12 @@ def equation_of(exchange: Exchange) -> str:
         return "The provider has not counted yet."
     if exchange.prompt_tokens is None:
         return "The provider reported no usage."
-    cached = exchange.cached_tokens or 0
-    prompt = f"{thousands(exchange.prompt_tokens)} prompt = {thousands(exchange.prompt_tokens - cached)} new"
+    prompt = usage.prompt(exchange.prompt_tokens, exchange.cached_tokens or 0)
     tools = Usage.of(exchange.usage).tool_use
     output, thoughts = exchange.output_tokens or 0, exchange.thought_tokens or 0
     answer = f"{thousands(output)} output + {thousands(thoughts)} thoughts"
     tool_use = f" + {thousands(tools)} tool use" if tools else ""
     many = "" if exchange.searches == 1 else "es"
     searches = f" + {thousands(exchange.searches)} search{many}" if exchange.searches else ""
-    counted = f"{prompt} + {thousands(cached)} cached; {answer}{tool_use}{searches}"
+    counted = f"{prompt}; {answer}{tool_use}{searches}"
     return usage.as_counted(counted, is_cut_off=is_cut_off(exchange))

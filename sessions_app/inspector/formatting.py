@@ -136,7 +136,7 @@ def duration(milliseconds: float | None) -> str:
 
 
 def share(part: int | None, whole: int | None) -> str:
-    """A percentage, rounded down, so that 100 % means all."""
-    if not whole or part is None:
+    """A percentage, rounded down, so that 100 % means all; none of what is more than the whole."""
+    if not whole or part is None or part > whole:
         return NOTHING
     return f"{100 * part // whole} %"

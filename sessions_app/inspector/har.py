@@ -78,23 +78,27 @@ def _request(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, A
 
 def _response(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, Any]:
     """Status 0 means in HAR that no response was received."""
-    content = _content(exchange, attempt)
+    body, mime = _content(exchange, attempt)
     return {
         "status": (attempt.status or 0) if attempt else _old_status(exchange),
         "statusText": attempt.reason if attempt else "",
         "httpVersion": _version(attempt),
         "cookies": [],
         "headers": _headers(attempt.response_headers if attempt else [("content-type", SSE)]),
-        "content": content,
+        "content": {"size": len(body), "mimeType": mime, **_text(body)},
         "redirectURL": "",
         "headersSize": -1,
         "bodySize": -1,
-        **_packets(exchange, attempt),
+        **_packets(exchange, attempt, body),
     }
 
 
-def _packets(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, Any]:
-    """When the chunks came: pairs of milliseconds and bytes; nothing where the body holds more."""
+def _packets(exchange: Exchange, attempt: ExchangeAttempt | None, body: bytes) -> dict[str, Any]:
+    """When the body came: pairs of milliseconds and bytes; nothing where these do not make it up."""
+    captured = exchange.captured_request
+    if captured is not None:
+        is_whole = sum(size for _, size in captured.packets) == len(body)
+        return {"_packets": captured.packets} if captured.packets and is_whole else {}
     if not _has_chunks(exchange, attempt) or (attempt is not None and attempt.body is not None):
         return {}
     chunks = exchange.chunks.values_list("ms", "body")
@@ -113,8 +117,10 @@ def _old_status(exchange: Exchange) -> int:
     return 200 if exchange.chunks.exists() else 0
 
 
-def _content(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, Any]:
-    """The chunks in the framing of server-sent events, and what came in the place of the next one."""
+def _content(exchange: Exchange, attempt: ExchangeAttempt | None) -> tuple[bytes, str]:
+    """The chunks in the framing of server-sent events, and what came in the place of the next one; of a
+    program's request what it received. With the type that was said.
+    """
     body = b""
     captured = exchange.captured_request
     if captured is not None:
@@ -125,7 +131,7 @@ def _content(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, A
     if captured is None and attempt is not None and attempt.body is not None:
         body += attempt.body.bytes
     said = dict(attempt.response_headers).get("content-type", "") if attempt else SSE
-    return {"size": len(body), "mimeType": said or UNKNOWN, **_text(body)}
+    return body, said or UNKNOWN
 
 
 def _text(body: bytes) -> dict[str, str]:

@@ -46,5 +46,5 @@ def _labels(session: Session) -> dict[str, tuple[str, int]]:
 
 
 def _relation(relation: str, is_guess: bool) -> str:
-    is_plain = relation in ("continues", "") and not is_guess
+    is_plain = relation in ("continues", "hop", "") and not is_guess
     return "" if is_plain else capture.relation(relation, is_guess=is_guess)

@@ -132,14 +132,12 @@ class CapturedRequest(models.Model):
         """What it was answered with, byte for byte as far as it was kept."""
         if self.response_body is not None or self.exchange is None:
             return self.response_body.bytes if self.response_body else b""
-        refused = self.exchange.attempts.exclude(body=None).select_related("body").first()
-        if refused is not None and refused.body is not None:
-            return refused.body.bytes
         chunks = [bytes(body) for body in self.exchange.chunks.values_list("body", flat=True)]
-        if not chunks or not self.framing:
-            return b""
-        before, between, after = (part.encode("latin-1") for part in self.framing)
-        return bytes(before + between.join(chunks) + after)
+        if chunks and self.framing:
+            before, between, after = (part.encode("latin-1") for part in self.framing)
+            return bytes(before + between.join(chunks) + after)
+        refused = self.exchange.attempts.exclude(body=None).select_related("body").first()
+        return refused.body.bytes if refused is not None and refused.body is not None else b""
 
 
 class CapturedSession(models.Model):

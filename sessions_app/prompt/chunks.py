@@ -66,6 +66,13 @@ class Usage:
             raw=raw,
         )
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether the provider counted what it read. A `usageMetadata` may hold no number for it: of another
+        type, or nothing but a traffic type.
+        """
+        return _count(self.raw.get("promptTokenCount")) is not None
+
 
 def has_counts(usage: dict[str, Any]) -> bool:
     """Whether a `usageMetadata` has counts: a Vertex chunk may have only `trafficType`."""

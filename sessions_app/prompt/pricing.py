@@ -95,8 +95,8 @@ class Money:
 
     @property
     def is_bound(self) -> bool:
-        """Whether more may have been spent."""
-        return self.at_least or self.unpriced_searches > 0
+        """Whether no less was spent, and perhaps more: our estimate is no bound."""
+        return (self.at_least and not self.estimated) or self.unpriced_searches > 0
 
     @property
     def total(self) -> Decimal:

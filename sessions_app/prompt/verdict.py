@@ -28,6 +28,7 @@ class VerdictReason(Code):
     CACHE_GONE = "cache_gone"
     NO_USAGE = "no_usage"
     NOT_ANSWERED = "not_answered"
+    UNREADABLE = "unreadable"
     CUT_OFF = "cut_off"
     NAMED = "named"
     WHOLE_PREFIX = "whole_prefix"
@@ -62,6 +63,7 @@ CODES = {
     VerdictReason.CACHE_GONE: VerdictCode.CACHE_LOST,
     VerdictReason.NO_USAGE: VerdictCode.UNKNOWN,
     VerdictReason.NOT_ANSWERED: VerdictCode.UNKNOWN,
+    VerdictReason.UNREADABLE: VerdictCode.UNKNOWN,
     VerdictReason.CUT_OFF: VerdictCode.UNKNOWN,
     VerdictReason.NAMED: VerdictCode.HIT,
     VerdictReason.WHOLE_PREFIX: VerdictCode.HIT,

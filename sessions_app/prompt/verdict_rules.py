@@ -38,7 +38,7 @@ def verdict_of(
     this request might have named, None where none lived since the request before. `is_purged`: the bytes of
     that request are gone.
     """
-    if not usage.raw:
+    if not usage.is_counted:
         return Verdict(VerdictReason.NO_USAGE)
     if is_purged:
         return Verdict(VerdictReason.NOT_COMPARED, None, usage.cached, usage.prompt, minimum or 0)

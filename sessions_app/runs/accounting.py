@@ -39,13 +39,14 @@ def account_for(
 ) -> Comparison | None:
     """Sets ledger, break line and cost; returns the comparison with the previous exchange.
 
-    `is_cut`: the reply is incomplete, so the cost is a lower bound. Tokens are estimated when the provider
-    sent no usage. Nothing is booked when no reply arrived. `head` becomes that of the session.
+    `is_cut`: the reply is incomplete, so the cost is a lower bound: what the provider had counted by then.
+    Tokens are estimated when it counted nothing. Nothing is booked when no reply arrived. `head` becomes that
+    of the session.
     """
     price = price_of(exchange)
-    has_reply = bool(reply.usage.raw) or reply.wire is not None
-    is_whole = bool(reply.usage.raw) and not is_cut
-    usage, is_estimated = (reply.usage, False) if is_whole else partial_usage(exchange, reply)
+    has_reply = reply.usage.is_counted or reply.wire is not None
+    is_estimated = not reply.usage.is_counted
+    usage = _estimated_usage(exchange, reply) if is_estimated else reply.usage
     rates = price.rates(usage.prompt) if price else None
     comparison = compare_with_previous(exchange, items)
     if has_reply:
@@ -136,17 +137,10 @@ def _begins_again(run: Run) -> bool:
     return Run.objects.filter(trigger_id=trigger.pk, pk__lt=run.pk).exists()
 
 
-def partial_usage(exchange: Exchange, reply: Reply) -> tuple[Usage, bool]:
-    """A lower bound of the usage of an incomplete reply, and whether it is an estimate.
-
-    The provider's last count does not include the text that followed it, so the larger value is used.
-    """
-    usage, text, thoughts = reply.usage, estimate(reply.text), estimate(reply.thoughts)
-    prompt = usage.prompt or sum(exchange.layer_tokens.values())
-    bound = replace(
-        usage, prompt=prompt, output=max(usage.output, text), thoughts=max(usage.thoughts, thoughts)
-    )
-    return bound, bound != usage
+def _estimated_usage(exchange: Exchange, reply: Reply) -> Usage:
+    """Our estimate of a reply that the provider did not count: no bound in either direction."""
+    prompt = sum(exchange.layer_tokens.values())
+    return replace(reply.usage, prompt=prompt, output=estimate(reply.text), thoughts=estimate(reply.thoughts))
 
 
 def set_verdict(exchange: Exchange, verdict: Verdict) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Q, QuerySet
 
-from sessions_app.errors import CacheGone
+from sessions_app.errors import AnswerRefused, BrokenStream, CacheGone, GatewayError, PipewebError
 from sessions_app.gemini.model_capabilities import base_of
 from sessions_app.models import CacheEvent, Exchange
 from sessions_app.prompt import prefix_diff
@@ -92,6 +92,14 @@ def refused_verdict(exchange: Exchange, kind: str) -> Verdict:
     lives = CacheEvent.objects.lives(until, exchange.fingerprint)
     named = [event for event in lives.get(exchange.fingerprint, ()) if event.name == exchange.cache_name]
     return lost_by(fate_between(named, named[0].at, until) if named else None)
+
+
+def unended_verdict(error: PipewebError | None, *, has_chunks: bool) -> Verdict:
+    """The verdict on an exchange of a run that did not complete; `error` is what ended it."""
+    if has_chunks or not isinstance(error, GatewayError):
+        return Verdict(VerdictReason.CUT_OFF)
+    has_come = isinstance(error, BrokenStream | AnswerRefused)
+    return Verdict(VerdictReason.UNREADABLE if has_come else VerdictReason.NOT_ANSWERED)
 
 
 def _fate(exchange: Exchange, before: Exchange, plan: CachePlan) -> CacheFate | None:

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from sessions_app.errors import CacheGone, GatewayError, PipewebError
+from sessions_app.errors import CacheGone, PipewebError
 from sessions_app.events import Finished
 from sessions_app.exchange_sums import is_cut_off
 from sessions_app.gemini.routes import route_from
@@ -27,7 +27,6 @@ from sessions_app.prompt.provider_tools import KEPT_OF_CUT, whole_uses
 from sessions_app.prompt.reply import Outcome, Reply
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind
-from sessions_app.prompt.verdict import Verdict, VerdictReason
 from sessions_app.prompt.wire import dumps
 from sessions_app.runs import causes
 from sessions_app.runs.accounting import account_for, append_stages, implicit_minimum, set_verdict
@@ -262,8 +261,7 @@ def _end_exchange(exchange: Exchange, error: PipewebError | None) -> None:
     account_for(exchange, reply, is_cut=True)
     if chunks and exchange.cache_name:
         _note_use(exchange)
-    is_refused = isinstance(error, GatewayError) and not chunks
-    set_verdict(exchange, Verdict(VerdictReason.NOT_ANSWERED if is_refused else VerdictReason.CUT_OFF))
+    set_verdict(exchange, causes.unended_verdict(error, has_chunks=bool(chunks)))
     append_stages(exchange, began)
     update(exchange, *REPLY_FIELDS)
 

@@ -1,6 +1,7 @@
 """What a reply says of itself, as columns of its exchange."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -20,10 +21,10 @@ def set_reply_facts(
     total_ms: float | None,
     ended_at: datetime | None = None,
 ) -> None:
-    """Does not save. Counted columns stay None without usage; `ended_at` is now where it is not given."""
+    """Does not save. Counted columns stay None without counts; `ended_at` is now where it is not given."""
     usage = reply.usage
     exchange.usage = storable_json(usage.raw)
-    if usage.raw:
+    if usage.is_counted:
         exchange.prompt_tokens, exchange.cached_tokens = usage.prompt, usage.cached
         exchange.output_tokens, exchange.thought_tokens = usage.output, usage.thoughts
     exchange.searches = reply.searches
@@ -42,7 +43,9 @@ def fit_of_reply(schema: Mapping[str, Any] | None, reply: Reply) -> Fit | None:
 
 
 def fold_hops(last: Exchange) -> Reply:
-    """The answer that an exchange ends or would have gone on with, from the stored chunks of its hops."""
+    """The answer that an exchange ends or would have gone on with, from the stored chunks of its hops. A
+    captured one may hold what is no JSON, which says nothing.
+    """
     hops = [last]
     while (before := hops[-1].continues) is not None:
         hops.append(before)
@@ -50,5 +53,6 @@ def fold_hops(last: Exchange) -> Reply:
     for hop in reversed(hops):
         folder.begin_hop()
         for body in hop.chunks.values_list("body", flat=True):
-            folder.add(bytes(body))
+            with suppress(ValueError):
+                folder.add(bytes(body))
     return folder.reply()

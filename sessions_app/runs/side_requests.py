@@ -196,7 +196,7 @@ class Paying:
     def book_broken(self, progress: ReplyProgress) -> None:
         """Books what the provider had counted when an answer broke off or took too long."""
         heard = progress.folder.reply()
-        if heard.usage.raw:
+        if heard.usage.is_counted:
             self.book(heard, is_cut=True)
         else:
             self._release()

@@ -27,6 +27,7 @@ FAULTS: dict[str, str] = {
     CaptureFault.NO_ANSWER: "The provider sent nothing for ten minutes.",
     CaptureFault.BROKEN_OFF: "The connection to the provider broke in the middle of the answer.",
     CaptureFault.STOPPED: "The server was stopped before the end.",
+    CaptureFault.NOT_IN_FILE: "The file has no answer to it.",
     CaptureFault.NO_SERVER_KEY: (
         "This address uses the key of Pipeweb, and Pipeweb has none. Enter one, or make an address that "
         "passes the program's own key on."
@@ -61,6 +62,7 @@ FAULTS: dict[str, str] = {
 RELATIONS: dict[str, str] = {
     "opens": "first request",
     "continues": "goes on",
+    "hop": "goes on with the answer",
     "retry": "sent again after a failure",
     "branch": "went back and asked otherwise",
     "repeat": "asked the same again",

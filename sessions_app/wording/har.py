@@ -13,10 +13,10 @@ PROBLEMS = {
     HarProblem.TOO_LARGE: "The file is too large: at most {limit} MB can be imported.",
     HarProblem.TOO_MANY: "The file has {requests:,} requests to the Gemini API; at most {limit:,} are "
     "imported at once. Export fewer of them at a time.",
-    HarProblem.NOTHING: "Nothing was imported: none of the {entries:,} requests in the file can be "
-    "recorded as one to the Gemini API.",
-    HarProblem.KNOWN: "This file was imported on {on}, and its {requests:,} requests are in the list. Delete "
-    "them there to import it again.",
+    HarProblem.NOTHING: "Nothing was imported: of {counted} in the file none can be recorded as one to the "
+    "Gemini API.",
+    HarProblem.KNOWN: "This file was imported on {on}, and the list has {counted} of it. To import it again, "
+    "delete there what it brought.",
     HarProblem.UNDER_WAY: "This file is being imported already.",
 }
 
@@ -29,7 +29,7 @@ IGNORED = {
 
 SUMS = {
     "recorded": "Recorded {requests} in {sessions}.",
-    "alone": "Recorded {requests}; none of them asks the model.",
+    "alone": "Recorded {requests}; none asks the model.",
     "ignored": "Left out: {reasons}.",
     "no_room": "{requests} could not be kept: there is no storage left.",
 }
@@ -38,8 +38,10 @@ SESSIONS = {"one": "1 session", "many": "{count:,} sessions"}
 
 
 def problem(reason: HarProblem, figures: Mapping[str, Any]) -> str:
+    """A moment among the figures is told as its own zone has it."""
     on = datetime.fromisoformat(figures["at"]).strftime("%-d %b %Y, %H:%M") if "at" in figures else ""
-    return PROBLEMS[reason].format_map({**figures, "on": on})
+    counted = _plural(REQUESTS, figures.get("requests", figures.get("entries", 0)))
+    return PROBLEMS[reason].format_map({**figures, "on": on, "counted": counted})
 
 
 def summary(requests: int, sessions: int, no_room: int, ignored: Mapping[Any, int]) -> list[str]:

@@ -58,6 +58,7 @@ SENTENCES: dict[str, str] = {
         "lists and objects."
     ),
     RefusalCode.ANSWER_COMPRESSED: "The answer came compressed ({encoding}), which was not asked for.",
+    RefusalCode.ANSWER_UNREADABLE: "An answer came that could not be read.",
     RefusalCode.RUNS_AT_ONCE: "Answers running: {used:,}. Your limit is {limit:,} at once.",
     RefusalCode.SENDS_PER_MINUTE: "Messages sent in the last minute: {used:,}. Your limit is {limit:,}.",
     RefusalCode.SOCKETS: "Chat pages open: {used:,}. Your limit is {limit:,}.",

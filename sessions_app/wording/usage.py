@@ -15,12 +15,24 @@ CACHED = {
 
 COST = "Money: {total}"
 
+PROMPTS = {
+    "split": "{prompt:,} prompt = {new:,} new + {cached:,} cached",
+    "odd": "{prompt:,} prompt, {cached:,} cached",
+}
+"""Where more was counted as cached than as read, the two do not add up, and nothing tells what was new."""
+
 LAST_COUNT = "{figures}, by the provider’s last count"
 """Of an answer that was cut off: what came after that count is not in the figures."""
 
 
 def tokens(prompt: int, output: int, thoughts: int) -> str:
     return TOKENS["thought" if thoughts else "plain"].format(prompt=prompt, output=output, thoughts=thoughts)
+
+
+def prompt(counted: int, cached: int) -> str:
+    """What was read, and what of it came from a cache, by the provider's counts."""
+    case = "split" if cached <= counted else "odd"
+    return PROMPTS[case].format(prompt=counted, new=counted - cached, cached=cached)
 
 
 def cached(part: int, prompt: int) -> str:

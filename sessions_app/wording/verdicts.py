@@ -87,6 +87,7 @@ REASONS = {
     VerdictReason.CACHE_GONE: "The provider no longer had the cache; the static layer was sent again inline.",
     VerdictReason.NO_USAGE: "The provider reported no usage.",
     VerdictReason.NOT_ANSWERED: "No answer came to this request.",
+    VerdictReason.UNREADABLE: "An answer came that could not be read.",
     VerdictReason.CUT_OFF: "The answer was not received to its end.",
     VerdictReason.NAMED: "The request named a cache.",
     VerdictReason.WHOLE_PREFIX: "It reused the whole unchanged prefix on its own.",

@@ -1,5 +1,7 @@
 """How a captured request was answered: chunks, error, outcome, run, verdict and turn; all as audited."""
 
+from typing import Any
+
 import orjson
 import pytest
 from django.contrib.auth.models import User
@@ -9,7 +11,7 @@ from django.urls import reverse
 from sessions_app.capture.captured_answer import RELAY_ERROR
 from sessions_app.error_codes import CaptureFault
 from sessions_app.exchange_sums import cost_of
-from sessions_app.models import Booking, CaptureAddress, Exchange, Run
+from sessions_app.models import Booking, CaptureAddress, CapturedRequest, Exchange, Run
 from tests.capture.answers import MODEL, Asking, audited, calls, counted, event, says
 from tests.capture.conversations import body_of, user
 from tests.factories import text_chunk
@@ -128,9 +130,59 @@ def test_an_answer_too_large_to_be_kept_whole(program: Asking) -> None:
     assert exchange.run.status == Run.Status.COMPLETED and not audited()
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"not JSON", b"data: nothing\n\n", b'data: {"candidates": [{"con', b"[]", b"null", b"[1,"]
-)
-def test_an_answer_that_says_nothing(program: Asking, body: bytes) -> None:
+def test_a_stray_line_behind_the_events_loses_none_of_them(program: Asking) -> None:
+    line = b"upstream connect error or disconnect\n"
+    body = event(text_chunk("Double ")) + says("it.", 90) + line
     exchange = program.exchange(ASKED, body)
-    assert exchange.ended_at and not exchange.turns.exists() and not audited()
+    assert facts(exchange) == (Run.Status.COMPLETED, "complete", "", "nothing_before")
+    assert exchange.chunks.count() == 2 and exchange.turns.get().text == "Double it." and not audited()
+    attempt, row = exchange.attempts.get(), CapturedRequest.objects.get()
+    assert attempt.body and attempt.body.bytes == line and row.received_body() == body
+
+
+UNREADABLE = [
+    *(b"<html>Sign in</html>", b"\x1f\x8b\x08\x00", b'{"candidates": [{"con', b"[1,", b"[]", b"null"),
+    *(b"data: nothing\n\n", b'data: {"candidates": [{"con'),
+]
+
+
+@pytest.mark.parametrize("body", UNREADABLE)
+def test_an_answer_that_cannot_be_read_has_come(program: Asking, client: Client, body: bytes) -> None:
+    exchange = program.exchange(ASKED, body)
+    assert facts(exchange) == (Run.Status.FAILED, "", "AnswerRefused", "unreadable")
+    assert exchange.error["reason"] == "answer_unreadable" and exchange.first_chunk_ms is None
+    assert not exchange.turns.exists() and not Booking.objects.exists() and not audited()
+    assert CapturedRequest.objects.get().received_body() == body
+    pages = [client.get(f"{exchange.get_absolute_url()}?tab={tab}") for tab in ("response", "wire", "stream")]
+    assert "An answer came that could not be read." in pages[0].content.decode()
+    assert not any("No chunk arrived" in page.content.decode() for page in pages)
+
+
+@pytest.mark.parametrize("body", [b"<html>Sign in</html>", b'{"candidates": [{"con'])
+def test_what_came_in_the_place_of_an_answer_is_on_the_page(
+    program: Asking, client: Client, body: bytes
+) -> None:
+    exchange = program.exchange(ASKED, body)
+    attempt = exchange.attempts.get()
+    assert attempt.body and attempt.body.bytes == body
+
+
+def test_an_answer_that_is_empty_did_not_come(program: Asking) -> None:
+    exchange = program.exchange(ASKED, b"")
+    assert facts(exchange) == (Run.Status.COMPLETED, "", "", "not_answered") and not audited()
+
+
+@pytest.mark.parametrize(("fields", "body"), [({"is_cut": True}, b""), ({"fault": "broken_off"}, b'{"cand')])
+def test_an_answer_of_which_nothing_whole_came_is_cut_off(
+    program: Asking, fields: dict[str, Any], body: bytes
+) -> None:
+    exchange = program.exchange(ASKED, body, **fields)
+    assert (exchange.outcome, exchange.verdict_figures["reason"]) == ("", "cut_off") and not audited()
+
+
+def test_the_list_counts_what_the_exchange_counts(program: Asking) -> None:
+    """Also of an event that has no blank line behind it, and of an answer that is not whole."""
+    for body, is_cut in ((says("Double it.", 90).rstrip(), False), (says("Double it.", 90), True)):
+        exchange = program.exchange(ASKED, body, is_cut=is_cut)
+        row = CapturedRequest.objects.get(exchange=exchange)
+        assert (row.prompt_tokens, row.finish_reason) == (exchange.prompt_tokens, "STOP") == (90, "STOP")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -18,17 +18,23 @@ from sessions_app.capture.har_imports import LONGEST, import_har
 from sessions_app.capture.har_reading import Ignored
 from sessions_app.capture.recording import Recording
 from sessions_app.capture.records import Record
+from sessions_app.capture.regrouping import split
+from sessions_app.chat.time_zone import COOKIE
 from sessions_app.error_codes import HarProblem
 from sessions_app.errors import HarRefused
 from sessions_app.inspector.har import har
-from sessions_app.models import Blob, CaptureAddress, CapturedRequest, Exchange, PersonalLimits
+from sessions_app.models import Blob, Booking, CaptureAddress, CapturedRequest, Exchange, PersonalLimits
 from sessions_app.models.captured_request import RETENTION
+from tests.capture.answers import MODEL, audited, counted
 from tests.capture.conversations import body_of, model
 from tests.capture.har_files import FIRST, SECOND, archive, devtools_entry, mitmproxy_entry
-from tests.factories import answered, make_session
+from tests.factories import answered, make_session, text_chunk
 from tests.inspector.evidence import add_attempt
+from tests.prices import make_price
 
 pytestmark = pytest.mark.django_db
+
+UNARY = f"/v1beta/models/{MODEL}:generateContent"
 
 TALK = archive(
     devtools_entry(body_of([FIRST])),
@@ -89,6 +95,42 @@ def test_the_same_file_is_recognised_until_its_requests_are_deleted(alice: User,
     assert CaptureAddress.objects.of(alice).count() == 1
 
 
+HOSTS = [
+    ("https://generativelanguage.googleapis.com", [], "client"),
+    ("https://llm-gateway.corp.example", [], "client"),
+    ("http://emulator.invalid", [], "emulator"),
+    ("http://127.0.0.1:8233", [{"name": "X-Pipeweb-Emulator", "value": "1"}], "emulator"),
+]
+
+
+@pytest.mark.parametrize(("host", "headers", "source"), HOSTS)
+def test_whose_money_an_answer_cost_is_told_by_its_host(
+    alice: User, host: str, headers: list[dict[str, str]], source: str
+) -> None:
+    make_price(MODEL)
+    entries = [
+        mitmproxy_entry(body_of(contents), at, url=f"{host}{UNARY}")
+        for at, contents in enumerate(([FIRST], [FIRST, model("So."), SECOND]))
+    ]
+    for entry in entries:
+        entry["response"]["headers"] += headers
+        entry["response"]["content"]["text"] = text_chunk("So.", finish="STOP", usage=counted(90)).decode()
+    import_har(alice.pk, "talk.har", archive(*entries))
+    assert set(Exchange.objects.values_list("base_url", flat=True)) == {host}
+    assert set(Booking.objects.values_list("source", flat=True)) == {source} and not audited()
+    route = Exchange.objects.values_list("route", flat=True).first()
+    split(Exchange.objects.select_related("session")[0].session, 2)
+    assert set(Exchange.objects.values_list("route", "base_url")) == {(route, host)} and not audited()
+
+
+def test_a_cache_that_a_program_made_is_of_the_host_that_it_was_made_at(alice: User) -> None:
+    made = mitmproxy_entry(b"{}", url="http://emulator.invalid/v1beta/cachedContents")
+    said = {"name": "cachedContents/abc", "model": f"models/{MODEL}", "expireTime": "2026-11-02T10:30:00Z"}
+    made["response"]["content"]["text"] = json.dumps(said | {"usageMetadata": {"totalTokenCount": 7_021}})
+    import_har(alice.pk, "talk.har", archive(made))
+    assert set(Booking.objects.values_list("source", flat=True)) == {"emulator"} and not audited()
+
+
 def test_files_do_not_mix(alice: User) -> None:
     import_har(alice.pk, "a.har", archive(devtools_entry(body_of([FIRST]))))
     longer = archive(devtools_entry(body_of([FIRST, model("Double it."), SECOND]), at=5))
@@ -134,6 +176,14 @@ def test_the_page_says_what_was_recorded_and_what_was_not(client: Client, alice:
     assert "Left out: 1 to other addresses than the Gemini API." in shown
     assert "loaf-page" in shown or "Mozilla" in shown
     assert "was imported on" in upload(client, TALK)
+
+
+def test_the_page_tells_times_as_the_browser_has_them(client: Client, alice: User) -> None:
+    client.cookies[COOKIE] = "America/New_York"
+    upload(client, archive(devtools_entry()))
+    CaptureAddress.objects.update(expires_at=datetime(2026, 11, 29, 5, 40, tzinfo=UTC))
+    said = upload(client, archive(devtools_entry()))
+    assert "imported on 29 Nov 2026, 00:40, and the list has 1 request of it" in said
 
 
 def test_the_page_says_what_is_wrong_with_a_file(client: Client) -> None:

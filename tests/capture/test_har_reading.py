@@ -102,7 +102,7 @@ def test_a_request_that_nobody_answered() -> None:
     entry = devtools_entry(time=-1)
     entry["response"] |= {"status": 0, "content": {"size": 0, "mimeType": "x-unknown"}}
     begun, ended = both(read(entry))
-    assert (ended.status, ended.fault, ended.is_cut) == (None, CaptureFault.NO_ANSWER, False)
+    assert (ended.status, ended.fault, ended.is_cut) == (None, CaptureFault.NOT_IN_FILE, False)
     assert (ended.total_ms, ended.first_ms, ended.ended_at) == (None, None, begun.received_at)
 
 
@@ -111,6 +111,51 @@ def test_an_answer_that_is_not_in_the_file_counts_as_cut() -> None:
     del entry["response"]["content"]["text"]
     _, ended = both(read(entry))
     assert ended.is_cut and ended.body == b""
+
+
+@pytest.mark.parametrize("member", ["_failureText", "_error"])
+def test_an_answer_that_broke_off_behind_its_head_is_cut(member: str) -> None:
+    entry = devtools_entry()
+    entry["response"] |= {member: "net::ERR_ABORTED", "content": {"size": -1, "text": ""}}
+    _, ended = both(read(entry))
+    assert ended.is_cut and (ended.status, ended.fault) == (200, "")
+
+
+BESIDE: list[dict[str, Any]] = [{"_file": "ad1a85.json"}, {}]
+"""Playwright's modes `attach` and `omit`."""
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+def test_a_body_beside_the_file_is_not_an_empty_one(beside: dict[str, Any]) -> None:
+    entry = devtools_entry()
+    entry["response"]["content"] = {"size": 4_988, "mimeType": "text/event-stream"} | beside
+    _, ended = both(read(entry))
+    assert ended.is_cut and ended.body == b""
+    entry["request"]["postData"] = {"mimeType": "application/json", "text": "", "params": []} | beside
+    assert read(entry, devtools_entry()).ignored == {Ignored.NO_BODY: 1}
+
+
+def test_a_body_that_is_empty_is_kept_as_such() -> None:
+    entry = devtools_entry(b"")
+    entry["response"]["content"] = {"size": 0, "text": ""}
+    begun, ended = both(read(entry))
+    assert begun.body == b"" and not ended.is_cut
+
+
+def test_a_request_keeps_the_host_that_it_went_to() -> None:
+    url = "http://name:secret@gateway.example:4000/v1beta/models/m:generateContent"
+    begun, ended = both(read(mitmproxy_entry(body_of([FIRST]), url=url)))
+    assert begun.base_url == ended.base_url == "http://gateway.example:4000"
+
+
+def test_requests_to_other_services_are_left_out() -> None:
+    urls = ("https://api.openai.com/v1/models", "https://www.example.com/models", f"{GOOGLE}/v1beta/corpora")
+    gateway = "http://gateway.example/v1beta/models"
+    found = read(
+        *(mitmproxy_entry(b"", url=url) for url in (*urls, gateway)),
+        mitmproxy_entry(body_of([FIRST]), url=f"{gateway}/m:generateContent"),
+    )
+    assert (found.requests, found.ignored) == (3, {Ignored.OTHER_ADDRESS: 2})
 
 
 def test_packets_are_taken_where_they_make_up_the_answer() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sessions_app.capture.paths import api_path, is_relayed, relay_path, without_secrets
+from sessions_app.capture.paths import is_relayed, relay_path, without_secrets
 
 TOKEN = "abcdefghijklmnopqrst-_"
 
@@ -50,25 +50,3 @@ def test_what_is_no_path_of_the_api_is_known_as_such(path: str) -> None:
 def test_secrets_of_a_query_are_not_stored() -> None:
     query = "alt=sse&key=AIza&access_token=ya29&upload_id=x&monkey=1"
     assert without_secrets(query) == "alt=sse&key=…&access_token=…&upload_id=…&monkey=1"
-
-
-@pytest.mark.parametrize(
-    ("path", "wanted"),
-    [
-        ("/v1beta/models/m:generateContent", "/v1beta/models/m:generateContent"),
-        ("/models/m:generateContent", "/v1beta/models/m:generateContent"),
-        (f"/capture/{TOKEN}/s/bread/models/m", "/v1beta/models/m"),
-        ("/upload/v1beta/files", "/upload/v1beta/files"),
-        ("/v1beta/openai/chat/completions", "/v1beta/openai/chat/completions"),
-    ],
-)
-def test_a_path_of_the_api_is_known_without_an_address(path: str, wanted: str) -> None:
-    found = api_path(path)
-    assert found is not None and (found.rest, found.token, found.base) == (wanted, "", "")
-
-
-@pytest.mark.parametrize(
-    "path", ["", "/", "/v1/messages", "/v1/chat/completions", "/v1beta/models/../x", "/v1beta/é", "/modelsx"]
-)
-def test_other_paths_are_none_of_the_api(path: str) -> None:
-    assert api_path(path) is None

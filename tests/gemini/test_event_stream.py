@@ -103,6 +103,27 @@ def test_other_lines_are_broken(text: bytes) -> None:
         split([text])
 
 
+@pytest.mark.parametrize("size", [1, 7, 1_000])
+@pytest.mark.parametrize("line", [b"upstream connect error\n", b"<html>\r\nmore"])
+def test_what_is_broken_loses_no_event_before_it(line: bytes, size: int) -> None:
+    text, splitter = framed(event("a"), event("b")) + line, EventSplitter()
+    found: list[bytes] = []
+    for at in range(0, text.index(line), size):
+        found += splitter.feed(text[at : at + size] if at + size < len(text) - len(line) else text[at:])
+    with pytest.raises(BrokenStream):
+        splitter.close()
+    assert found == [event("a"), event("b")] and line.startswith(splitter.unread)
+
+
+@pytest.mark.parametrize(
+    ("text", "unread"), [(b"[1,", b"[1,"), (b'[{"a":1},', b","), (b'[{"a":1},{"b', b'{"b')]
+)
+def test_what_was_not_read_begins_behind_the_last_event(text: bytes, unread: bytes) -> None:
+    splitter = EventSplitter()
+    splitter.feed(text)
+    assert splitter.unread == unread
+
+
 @pytest.mark.parametrize("text", [b'{"a": {', b'[{"a": 1}', b'{"a": "}'])
 def test_a_bare_value_that_never_closes_is_broken(text: bytes) -> None:
     with pytest.raises(BrokenStream):

@@ -56,7 +56,7 @@ def test_the_price_stands_beside_the_tokens(client: Client, accounted: Exchange)
         ({"usd": PRICE, "money": Money((), at_least=True).stored()}, "at least $0.0021"),
         ({"usd": PRICE, "money": Money((), estimated=True).stored()}, "about $0.0021"),
         ({"usd": None}, "price unknown"),
-        ({"usd": None, "first_chunk_ms": None}, ""),
+        ({"usd": None, "first_chunk_ms": None, "prompt_tokens": None}, ""),
     ],
 )
 def test_a_price_says_how_sure_it_is(session: Session, fields: dict[str, Any], price: str) -> None:

@@ -108,6 +108,7 @@ UNCOUNTED = (
     VerdictReason.CACHE_GONE,
     VerdictReason.NO_USAGE,
     VerdictReason.NOT_ANSWERED,
+    VerdictReason.UNREADABLE,
     VerdictReason.CUT_OFF,
 )
 VERDICTS = (

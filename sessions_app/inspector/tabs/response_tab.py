@@ -44,7 +44,7 @@ class ShownResponse:
     tokens: "TokenTable"
     error: str
     outcome: str
-    """That of the answer, which earlier hops have begun."""
+    """That of the answer, which earlier hops have begun; empty where none came that can be read."""
     hint: str
     """What to do about the outcome; empty where there is nothing to do."""
     is_news: bool
@@ -71,7 +71,8 @@ def show_reply(exchange: Exchange, reader: PartReader, *, raw: bool) -> ShownRes
     bodies = [bytes(body) for body in exchange.chunks.values_list("body", flat=True)]
     reply, unreadable = fold_readable(bodies, exchange.dialect)
     news = unknown_keys(bodies, exchange.dialect)
-    outcome = exchange.outcome or reply.outcome.value
+    is_known = exchange.is_open or not exchange.is_captured
+    outcome = exchange.outcome or (reply.outcome.value if is_known else "")
     return ShownResponse(
         reply=reply,
         chunks=len(bodies),

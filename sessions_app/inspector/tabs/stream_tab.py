@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sessions_app.inspector import formatting
+from sessions_app.inspector.chunk_times import has_times
 from sessions_app.inspector.signature_trace import read_chunk
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange
@@ -39,18 +40,18 @@ class TimelineMark:
 
 @dataclass(frozen=True, slots=True)
 class ChunkArrival:
-    """One chunk: `ms` since the request was sent, `gap` since the chunk before."""
+    """One chunk: `ms` since the request was sent, `gap` since the chunk before; None where nothing tells."""
 
     seq: int
-    ms: float
-    gap: float
+    ms: float | None
+    gap: float | None
     size: int
     kinds: tuple[str, ...]
     glimpse: str
 
     @property
     def is_stall(self) -> bool:
-        return self.gap >= STALL
+        return self.gap is not None and self.gap >= STALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class StreamTimeline:
     ticks: list[tuple[float, float]]
     """(percent, milliseconds) along the axis."""
     total: float
+    is_timed: bool = True
+    """Whether it is known when the chunks arrived."""
 
     @property
     def height(self) -> int:
@@ -80,8 +83,8 @@ class StreamTimeline:
 
     @property
     def longest_gap(self) -> float | None:
-        """None where fewer than two chunks came."""
-        return max((arrival.gap for arrival in self.arrivals[1:]), default=None)
+        """None where fewer than two chunks came, or nothing tells when."""
+        return max((one.gap for one in self.arrivals[1:] if one.gap is not None), default=None)
 
     @property
     def summary(self) -> str:
@@ -99,19 +102,22 @@ class StreamTab(Tab):
     refresh = "always"
 
     def context(self, exchange: Exchange, *, raw: bool) -> StreamTimeline:
-        arrivals = arrivals_of(exchange)
-        total = max(exchange.total_ms or 0.0, arrivals[-1].ms if arrivals else 0.0)
+        is_timed = has_times(exchange)
+        arrivals = arrivals_of(exchange, is_timed=is_timed)
+        total = max((exchange.total_ms or 0.0, *(one.ms for one in arrivals if one.ms is not None)))
         lanes = [kind for kind in KINDS if any(kind in arrival.kinds for arrival in arrivals)]
-        return StreamTimeline(arrivals, marks_of(arrivals, lanes, total), lanes, ticks_of(total), total)
+        marks = marks_of(arrivals, lanes, total)
+        return StreamTimeline(arrivals, marks, lanes, ticks_of(total), total, is_timed)
 
 
-def arrivals_of(exchange: Exchange) -> list[ChunkArrival]:
+def arrivals_of(exchange: Exchange, *, is_timed: bool) -> list[ChunkArrival]:
     chunks = list(exchange.chunks.all())
     found, before = [], 0.0
     for chunk in chunks:
         body = bytes(chunk.body)
         kinds, glimpse = read(exchange, body, is_last=chunk is chunks[-1])
-        found.append(ChunkArrival(chunk.seq, chunk.ms, chunk.ms - before, len(body), kinds, glimpse))
+        ms, gap = (chunk.ms, chunk.ms - before) if is_timed else (None, None)
+        found.append(ChunkArrival(chunk.seq, ms, gap, len(body), kinds, glimpse))
         before = chunk.ms
     return found
 
@@ -148,6 +154,7 @@ def marks_of(arrivals: list[ChunkArrival], lanes: list[str], total: float) -> li
     return [
         TimelineMark(kind, percent(arrival.ms, total), lanes.index(kind))
         for arrival in arrivals
+        if arrival.ms is not None
         for kind in arrival.kinds
     ]
 

@@ -9,6 +9,7 @@ from typing import Self
 from sessions_app.hosts import public_address
 from sessions_app.inspector import formatting
 from sessions_app.inspector.attempts import ShownAttempt, shown_attempts
+from sessions_app.inspector.chunk_times import has_times
 from sessions_app.inspector.code_samples import CodeSample, code_samples_of
 from sessions_app.inspector.originals import names_cache
 from sessions_app.inspector.part_views import PartReader, ShownPart
@@ -24,7 +25,8 @@ CHUNKS = 300
 @dataclass(frozen=True, slots=True)
 class ShownChunk:
     seq: int
-    ms: float
+    ms: float | None
+    """None where nothing tells when it arrived."""
     size: int
     parts: tuple[ShownPart, ...]
 
@@ -115,10 +117,10 @@ class WireTab(Tab):
 
 def shown_chunks(exchange: Exchange, reader: PartReader, *, raw: bool) -> list[ShownChunk]:
     show = formatting.decoded if raw else formatting.pretty
-    rows = exchange.chunks.all()[:CHUNKS]
-    bodies = ((row, bytes(row.body)) for row in rows)
+    rows, is_timed = exchange.chunks.all()[:CHUNKS], has_times(exchange)
+    bodies = ((row, row.ms if is_timed else None, bytes(row.body)) for row in rows)
     return [
-        ShownChunk(row.seq, row.ms, len(body), (reader.part("raw", "", show(body)),)) for row, body in bodies
+        ShownChunk(row.seq, ms, len(body), (reader.part("raw", "", show(body)),)) for row, ms, body in bodies
     ]
 
 

@@ -1,0 +1,73 @@
+"""Counts and reasons in forms that few answers have: what they do not tell is not claimed."""
+
+from typing import Any
+
+import orjson
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.chat.answer_cost import AnswerUsage
+from sessions_app.inspector.exchange_header import equation_of
+from sessions_app.inspector.formatting import share
+from sessions_app.models import Booking, CaptureAddress, CapturedRequest, Exchange
+from sessions_app.prompt.pricing import Money
+from tests.capture.answers import MODEL, Asking, audited, event
+from tests.capture.conversations import body_of, user
+from tests.factories import text_chunk
+from tests.prices import make_price
+
+pytestmark = pytest.mark.django_db
+
+ASKED = body_of([user("How do I scale the loaf to two kilograms?")])
+
+
+@pytest.fixture
+def program(alice: User) -> Asking:
+    make_price(MODEL)
+    return Asking(CaptureAddress.issue(alice.pk, "Laptop")[0])
+
+
+def answered(program: Asking, usage: dict[str, Any], finish: object = "STOP") -> Exchange:
+    said = orjson.loads(text_chunk("Double it, and bake it for longer.", usage=usage))
+    said["candidates"][0] |= {"finishReason": finish} if finish else {}
+    return program.exchange(ASKED, event(orjson.dumps(said)))
+
+
+def test_counts_that_are_no_numbers_count_nothing(program: Asking) -> None:
+    exchange = answered(program, {"promptTokenCount": "12", "candidatesTokenCount": "3"})
+    assert (exchange.prompt_tokens, exchange.cached_tokens) == (None, None)
+    assert exchange.verdict_figures["reason"] == "no_usage"
+    assert equation_of(exchange) == "The provider reported no usage."
+    money = Money.restored(exchange.money)
+    assert money is not None and money.estimated and exchange.usd and not audited()
+    assert CapturedRequest.objects.get().prompt_tokens is None
+
+
+def test_more_cached_than_read_tells_no_share(program: Asking, client: Client) -> None:
+    usage = {"promptTokenCount": 10, "cachedContentTokenCount": 50, "totalTokenCount": 15}
+    exchange = answered(program, usage)
+    assert equation_of(exchange).startswith("10 prompt, 50 cached;")
+    account = AnswerUsage.of([exchange])
+    assert account is not None and account.share == "cached share unknown"
+    assert share(50, 10) == share(None, 10) and share(10, 10) == "100 %"
+    pages = (reverse("capture"), exchange.get_absolute_url(), exchange.session.get_absolute_url())
+    said = "".join(client.get(page).content.decode() for page in pages)
+    assert not any(odd in said for odd in ("500 %", "-40 new")) and not audited()
+
+
+def test_an_answer_without_its_end_costs_at_least_what_was_counted(program: Asking) -> None:
+    counted = {"promptTokenCount": 14, "candidatesTokenCount": 2, "totalTokenCount": 16}
+    exchange = answered(program, counted, "")
+    money = Money.restored(exchange.money)
+    assert money is not None and money.is_bound and Booking.objects.get().output_tokens == 2
+    assert not audited()
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(1, "STOP"), (2, "MAX_TOKENS"), (13, "TOO_MANY_TOOL_CALLS"), (77, "77")]
+)
+def test_a_reason_may_be_a_number(program: Asking, number: int, name: str) -> None:
+    exchange = answered(program, {"promptTokenCount": 9, "totalTokenCount": 9}, number)
+    assert exchange.finish_reason == name and not audited()
