@@ -113,10 +113,11 @@ class Case:
         exchange, seen = self.exchange, self.exchange["verdict_figures"].get("seen")
         if exchange["cache_name"]:
             return "named"
-        if self.before is None:
+        if self.before is None or not self.asks_same(self.before):
             return "anothers_prefix"
-        whole = exchange["cached_tokens"] >= SHARE * self.scaled(seen) and not exchange["break_line"]
-        return "whole_prefix" if whole else "part_of_prefix"
+        if exchange["cached_tokens"] >= SHARE * self.scaled(seen) and not exchange["break_line"]:
+            return "whole_prefix"
+        return "anothers_prefix" if exchange["cached_tokens"] > self._most(seen) else "part_of_prefix"
 
     def scaled(self, seen: dict[str, Any] | None) -> int:
         tokens = sum(item.tokens for item in self.rows.items(self.exchange))
