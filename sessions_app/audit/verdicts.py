@@ -189,7 +189,7 @@ class Case:
             yield "near_minimum"
         if line:
             yield self._changed(before, line)
-        if self.rows.settings(before) != self.rows.settings(exchange):
+        if differ_in_settings(self.rows.settings(before), self.rows.settings(exchange)):
             yield "other_settings"
         yield from self._not_ours(before, seen)
 
@@ -273,6 +273,15 @@ class Case:
 
 def _ended(end: str, reason: str) -> str:
     return "rolled_over" if (end, reason) == ("dropped", "rolled_on") else ENDED.get(end, "not_recorded")
+
+
+def differ_in_settings(was: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether more differs than the cache that is named, with what it holds, and the token of an answer."""
+    beside = {"cachedContent", "continuationToken"}
+    if len({"cachedContent" in one for one in (was, now)}) > 1:
+        beside.add("toolConfig")
+    names = (was.keys() | now.keys()) - beside
+    return any((name in was, was.get(name)) != (name in now, now.get(name)) for name in names)
 
 
 def served_by_several(*exchanges: Row) -> bool:
