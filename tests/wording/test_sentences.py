@@ -184,6 +184,8 @@ def test_what_was_done_with_sessions(action: str, count: int, text: str) -> None
     assert sessions.done(action, "Two", count) == text
 
 
+ONLY = "; a signature is sent back to"
+
 HERE, THERE = route_of("https://one.example", "key"), route_of("https://one.example", "other key")
 
 
@@ -193,17 +195,20 @@ HERE, THERE = route_of("https://one.example", "key"), route_of("https://one.exam
         (
             route_to(HERE, "gemini-3-flash"),
             route_to(HERE, "gemini-2.5-pro"),
-            "gemini-3-flash signed it, and exchange 7 was meant for gemini-2.5-pro, which refuses it.",
+            "gemini-3-flash signed it, and exchange 7 was meant for gemini-2.5-pro"
+            f"{ONLY} the model that made it only.",
         ),
         (
             route_to(HERE, "f" * 60),
             route_to(HERE, "gemini-2.5-pro"),
-            "Another model signed it, and exchange 7 was meant for gemini-2.5-pro, which refuses it.",
+            "Another model signed it, and exchange 7 was meant for gemini-2.5-pro"
+            f"{ONLY} the model that made it only.",
         ),
         (
             route_to(HERE, "gemini-3-flash"),
             route_to(THERE, "gemini-2.5-pro"),
-            "It was signed for another key or address than that of exchange 7, which refuses it.",
+            "It was signed for another key or address than that of exchange 7"
+            f"{ONLY} where it came from only.",
         ),
         (
             IMPORTED,
