@@ -195,20 +195,26 @@ HERE, THERE = route_of("https://one.example", "key"), route_of("https://one.exam
         (
             route_to(HERE, "gemini-3-flash"),
             route_to(HERE, "gemini-2.5-pro"),
-            "gemini-3-flash signed it, and exchange 7 was meant for gemini-2.5-pro"
-            f"{ONLY} the model that made it only.",
+            (
+                "gemini-3-flash signed it, and exchange 7 was meant for gemini-2.5-pro"
+                f"{ONLY} the model that made it only."
+            ),
         ),
         (
             route_to(HERE, "f" * 60),
             route_to(HERE, "gemini-2.5-pro"),
-            "Another model signed it, and exchange 7 was meant for gemini-2.5-pro"
-            f"{ONLY} the model that made it only.",
+            (
+                "Another model signed it, and exchange 7 was meant for gemini-2.5-pro"
+                f"{ONLY} the model that made it only."
+            ),
         ),
         (
             route_to(HERE, "gemini-3-flash"),
             route_to(THERE, "gemini-2.5-pro"),
-            "It was signed for another key or address than that of exchange 7"
-            f"{ONLY} where it came from only.",
+            (
+                "It was signed for another key or address than that of exchange 7"
+                f"{ONLY} where it came from only."
+            ),
         ),
         (
             IMPORTED,

@@ -7,6 +7,7 @@ request, and its result the same one.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Literal
 
 from sessions_app.prompt import wire
@@ -26,6 +27,11 @@ Role = Literal["user", "assistant"]
 PartText = Callable[[RawPart], str]
 
 _INVALID_ID = re.compile(r"[^a-zA-Z0-9_-]")
+
+LONGEST_ID = 40
+"""Characters of the id of a call that OpenAI takes."""
+
+_DIGEST = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,15 @@ def messages_in(contents: Iterable[Any], part_text: PartText | None = None) -> l
     return [message for message in messages if message.blocks]
 
 
+def valid_id(wanted: str) -> str:
+    """The id as other providers take it, with a hash of what it was where that is another text."""
+    fit = _INVALID_ID.sub("-", wanted)
+    if fit == wanted and len(fit) <= LONGEST_ID:
+        return fit
+    digest = sha256(wanted.encode(errors="replace")).hexdigest()[:_DIGEST]
+    return f"{fit[: LONGEST_ID - _DIGEST - 1]}-{digest}"
+
+
 def declarations_of(tools: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Every function declaration of `tools`, in order."""
     spellings = ("functionDeclarations", "function_declarations")
@@ -137,8 +152,8 @@ class _MessageReader:
         return Message("assistant" if is_model else "user", blocks)
 
     def _fresh(self, position: int, call: FunctionCall) -> str:
-        wanted = _INVALID_ID.sub("-", call.id) or f"call-{position}-{call.index}"
-        fresh = wanted if wanted not in self._used else f"{wanted}-{position}-{call.index}"
+        wanted = valid_id(call.id) or f"call-{position}-{call.index}"
+        fresh = wanted if wanted not in self._used else valid_id(f"{wanted}-{position}-{call.index}")
         self._used.add(fresh)
         return fresh
 
