@@ -10,12 +10,12 @@ from sessions_app.inspector.received import Received, received_so_far
 from sessions_app.inspector.stages import RemarkGroup, grouped, notes_of
 from sessions_app.models import Exchange
 from sessions_app.prompt.caching import VerdictCode
-from sessions_app.prompt.chunks import Usage
+from sessions_app.prompt.chunks import Usage, candidates_asked_for
 from sessions_app.prompt.pricing import Money, dollars
 from sessions_app.prompt.reply import Outcome
 from sessions_app.prompt.verdict import MEANINGS
 from sessions_app.ribbon import Ribbon, ribbon_of
-from sessions_app.wording import outcomes, resends, usage, verdicts
+from sessions_app.wording import candidates, outcomes, resends, usage, verdicts
 from sessions_app.wording.refusals import stored_error_texts
 
 
@@ -80,6 +80,8 @@ class Header:
     following: int | None
     resent: str
     """Why the request repeats an earlier one; empty where it does not."""
+    candidates: str
+    """Of a request that asked for several answers; empty for one."""
     notes: tuple[RemarkGroup, ...]
     received: Received
     """Of an answer that is still coming."""
@@ -107,6 +109,7 @@ def header_of(exchange: Exchange) -> Header:
         number - 1 if number - 1 in numbers else None,
         number + 1 if number + 1 in numbers else None,
         resends.reason(failed.error, failed.number, is_captured=exchange.is_captured) if failed else "",
+        candidates.asked(candidates_asked_for(exchange.manifest.get("settings"))),
         grouped(notes_of(exchange)),
         received,
         received.first_ms if exchange.is_open else exchange.first_chunk_ms,

@@ -1,11 +1,11 @@
-"""Sentences of HAR files and of signatures, and figures for the names in any template."""
+"""Sentences of HAR files, signatures and candidates, and figures for the names in any template."""
 
 from collections.abc import Iterator
 from itertools import product
 from string import Formatter
 from typing import Any
 
-from sessions_app.wording import har, signature_traces
+from sessions_app.wording import candidates, har, signature_traces
 
 
 def figures_of(*templates: str) -> dict[str, Any]:
@@ -30,3 +30,7 @@ def signature_sentences() -> Iterator[str]:
         yield signature_traces.moved(2, "e/m", is_first=is_first, is_due=is_due, is_checked=is_checked)
     yield from (signature_traces.copied(2), signature_traces.left_out(2))
     yield from (signature_traces.stand_in(2, is_captured=one) for one in (True, False))
+
+
+def candidate_sentences() -> Iterator[str]:
+    yield from (candidates.came({0: "STOP", 1: ""}), candidates.asked(2))
