@@ -33,7 +33,11 @@ def test_of_several_candidates_it_says_that_one_is_shown(client: Client, session
         ]
         return orjson.dumps({"candidates": told})
 
-    bodies = [event((0, "One.", ""), (1, "Two", "")), event((1, ".", "MAX_TOKENS")), event((0, "", "STOP"))]
+    bodies = [
+        event((0, "One.", ""), (1, "Two", "")),
+        event((1, ".", "MAX_TOKENS")),
+        event((1, "", ""), (0, "", "STOP")),
+    ]
     shown = ResponseTab().context(make_exchange(make_run(session), bodies), raw=False)
     assert shown.candidates == candidates.came({0: "STOP", 1: "MAX_TOKENS"}) != ""
     assert [part.text for part in shown.parts] == ["One."]
