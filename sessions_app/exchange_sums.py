@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Sum
 
 from sessions_app.models import Exchange, Session
+from sessions_app.prompt.chunks import is_standard_text
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.pricing import Money, dollars
 from sessions_app.prompt.verdict import VerdictReason
@@ -20,6 +21,12 @@ def is_cut_off(exchange: Exchange) -> bool:
     """Whether the answer ended before its end: its tokens are those that the provider had counted by then."""
     is_unended = exchange.outcome in WITHOUT_END and not exchange.finish_reason
     return is_unended or exchange.verdict_figures.get("reason") == VerdictReason.CUT_OFF.value
+
+
+def equation_of(exchange: Exchange) -> str:
+    """Its cost as a sum; empty where it is unknown."""
+    money = Money.restored(exchange.money)
+    return costs.equation(money, is_standard_text=is_standard_text(exchange.usage))
 
 
 def sums(through: str = "") -> dict[str, Any]:
@@ -57,7 +64,8 @@ class ShownCost:
 def cost_of(exchange: Exchange) -> ShownCost:
     """What one exchange cost; nothing while it is open."""
     if exchange.usd is None:
-        case = "" if exchange.is_open else "uncounted" if exchange.first_chunk_ms is None else "unpriced"
+        is_counted = exchange.first_chunk_ms is not None and exchange.prompt_tokens is not None
+        case = "" if exchange.is_open else "unpriced" if is_counted else "uncounted"
         return ShownCost(costs.NO_SUM, costs.sum_title(case))
     money = Money.restored(exchange.money)
     case = "bound" if money and money.is_bound else "estimated" if money and money.estimated else ""

@@ -116,6 +116,24 @@ def token_counts(raw: dict[str, Any]) -> tuple[TokenCount, ...]:
     return tuple(one for one in found if one.count is not None or one.modalities)
 
 
+_STANDARD = {
+    "serviceTier": {"", "standard", "service_tier_unspecified"},
+    "trafficType": {"", "on_demand", "traffic_type_unspecified", "0", "1"},
+}
+_TEXT = {"text", "modality_unspecified", "0", "1"}
+
+
+def is_standard_text(raw: dict[str, Any]) -> bool:
+    """Whether a `usageMetadata` names no service beside the standard one, and counts nothing but text.
+
+    The prices that are known are of both (gemini-wire §8). Enums may be numbers.
+    """
+    if any(str(raw.get(name) or "").lower() not in values for name, values in _STANDARD.items()):
+        return False
+    named = (one.modalities for one in token_counts(raw))
+    return all(name.lower() in _TEXT for each in named for name, count in each.items() if count)
+
+
 def _count(value: Any) -> int | None:
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
     return value if is_count else None

@@ -5,7 +5,7 @@ from django.urls import reverse
 from sessions_app.inspector.tabs.response_tab import ResponseTab, token_table
 from sessions_app.models import Exchange, RawChunk, Session
 from sessions_app.prompt.chunks import TokenKind
-from sessions_app.wording import candidates
+from sessions_app.wording import outcomes
 from sessions_app.wording.token_kinds import LABELS
 from tests.factories import USAGE, answered, make_exchange, make_run, text_chunk
 from tests.inspector.reading import read
@@ -39,7 +39,7 @@ def test_of_several_candidates_it_says_that_one_is_shown(client: Client, session
         event((1, "", ""), (0, "", "STOP")),
     ]
     shown = ResponseTab().context(make_exchange(make_run(session), bodies), raw=False)
-    assert shown.candidates == candidates.came({0: "STOP", 1: "MAX_TOKENS"}) != ""
+    assert shown.candidates == outcomes.candidates_came({0: "STOP", 1: "MAX_TOKENS"}) != ""
     assert [part.text for part in shown.parts] == ["One."]
     page = read(client, Exchange.objects.get(), "response")
     assert "2 candidates came" in page

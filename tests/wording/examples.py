@@ -264,6 +264,7 @@ def all_sentences() -> Iterator[str]:
     yield from _sentences_of_caches()
     yield from map(strategies.sentence, STRATEGIES)
     yield from map(costs.equation, SUMS)
+    yield from (costs.equation(one, is_standard_text=False) for one in SUMS)
     yield from _sentences_of_bookings()
     for budget in BUDGETS:
         yield from (costs.budget_state(budget), costs.budget_remedy(budget), costs.waits(budget))

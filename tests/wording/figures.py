@@ -5,7 +5,7 @@ from itertools import product
 from string import Formatter
 from typing import Any
 
-from sessions_app.wording import candidates, har, signature_traces
+from sessions_app.wording import har, outcomes, signature_traces
 
 
 def figures_of(*templates: str) -> dict[str, Any]:
@@ -33,4 +33,4 @@ def signature_sentences() -> Iterator[str]:
 
 
 def candidate_sentences() -> Iterator[str]:
-    yield from (candidates.came({0: "STOP", 1: ""}), candidates.asked(2))
+    yield from (outcomes.candidates_came({0: "STOP", 1: ""}), outcomes.candidates_asked(2))

@@ -9,7 +9,7 @@ import pytest
 from sessions_app.gemini.routes import route_of, route_to
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason
 from sessions_app.prompt.prefix_diff import BreakKind, CacheLoss
-from sessions_app.prompt.pricing import Budget, BudgetScope, Money, Rates, cost
+from sessions_app.prompt.pricing import Budget, BudgetScope, Money, Rates, cost, dollars
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.strategy import StrategyReason
 from sessions_app.prompt.turns import IMPORTED
@@ -156,6 +156,8 @@ def test_a_sum_says_every_product() -> None:
     assert " ≥ $" in costs.equation(Money(money.terms, at_least=True))
     assert " ≈ $" in costs.equation(Money(money.terms, estimated=True))
     assert costs.equation(None) == ""
+    told = costs.equation(money, is_standard_text=False)
+    assert told.endswith(f": {dollars(money.total)} at the standard text price") and " = " not in told
 
 
 def test_a_budget_says_how_much_is_left_and_when_it_begins_anew() -> None:

@@ -12,7 +12,7 @@ from sessions_app.models import Exchange
 from sessions_app.prompt.chunks import ChunkReader, token_counts
 from sessions_app.prompt.outcomes import is_unknown
 from sessions_app.prompt.reply import Folder, Reply
-from sessions_app.wording import candidates, outcomes
+from sessions_app.wording import outcomes
 from sessions_app.wording.token_kinds import LABELS
 
 NEWS_LENGTH = 400
@@ -85,7 +85,7 @@ def show_reply(exchange: Exchange, reader: PartReader, *, raw: bool) -> ShownRes
         outcome=outcome,
         hint=outcomes.hint(outcome, is_captured=exchange.is_captured),
         is_news=is_unknown(reply.finish_reason),
-        candidates=formatting.visible(candidates.came(finishes)),
+        candidates=formatting.visible(outcomes.candidates_came(finishes)),
         news=[(formatting.visible(key), value_text(value)[:NEWS_LENGTH]) for key, value in news.items()],
     )
 
