@@ -4,11 +4,11 @@ What the provider reads of it before the prompt is not documented: two requests 
 all of it is the same. The name of a cache and the token of an answer say where the prompt goes on.
 """
 
-import re
 from typing import Any
 
 from sessions_app.models import Exchange, Source
 from sessions_app.prompt import wire
+from sessions_app.prompt.spellings import in_camel_case
 
 _NO_SETTINGS = {"contents", "cachedContent", "continuationToken"}
 _CACHE, _OF_TOOLS = "cachedContent", "toolConfig"
@@ -16,8 +16,6 @@ _SOURCE = "config:"
 
 BESIDE = "beside"
 """What a manifest has for captured requests only (`models.source.Manifest`)."""
-
-_BEHIND_UNDERSCORE = re.compile("_([a-z])")
 
 
 def have_same_settings(before: Exchange, exchange: Exchange) -> bool:
@@ -53,5 +51,4 @@ def _beside(keys: list[list[int]]) -> list[dict[str, Any]]:
 
 def _named(source: Source) -> str:
     """The member of the body, as REST spells it."""
-    name = source.name.removeprefix(_SOURCE)
-    return _BEHIND_UNDERSCORE.sub(lambda found: found[1].upper(), name)
+    return in_camel_case(source.name.removeprefix(_SOURCE))
