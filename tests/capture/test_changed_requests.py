@@ -9,7 +9,7 @@ from sessions_app.audit.audit import audit_session
 from sessions_app.models import CaptureAddress
 from sessions_app.prompt.parts import content, without_signature
 from sessions_app.prompt.prefix_diff import BreakKind
-from tests.capture.conversations import TOOLS, body_of, call, model, result, user
+from tests.capture.conversations import TOOLS, asked, body_of, call, model, result, user
 from tests.capture.test_recording import Program
 from tests.factories import text_chunk
 
@@ -32,6 +32,7 @@ def test_tools_in_another_spelling_are_no_change(alice: User) -> None:
     exchange = program.ask(body_of([*contents, model("This."), user("Why?")], tools=SNAKE), ANSWER).exchange
     assert exchange is not None and exchange.number == 2 and exchange.found_break is None
     assert list(audit_session(exchange.session_id, "captured")) == []
+    assert asked(*contents, tools=SNAKE).lane == asked(*contents).lane
 
 
 @pytest.mark.parametrize(

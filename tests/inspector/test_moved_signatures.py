@@ -35,12 +35,14 @@ def program(alice: User) -> Program:
     return Program(CaptureAddress.issue(alice.pk, "Laptop")[0])
 
 
-def both(program: Program, calls: list[Part], parts: list[Part], **asking: str) -> list[SignatureState]:
+def both(
+    program: Program, calls: list[Part], parts: list[Part], name: str = "gemini-3-flash-preview"
+) -> list[SignatureState]:
     """What is said of the first call's signature where the program sends these parts for the calls."""
-    first = asked(program, [QUESTION], signed(calls[0]), calls[1], **asking)
+    first = asked(program, [QUESTION], signed(calls[0]), calls[1], name=name)
     ids = [str(one["functionCall"].get("id", "")) for one in calls]
     answers = results(*(returned("look", one) for one in ids))
-    second = asked(program, [QUESTION, model(*parts), answers], DONE, **asking)
+    second = asked(program, [QUESTION, model(*parts), answers], DONE, name=name)
     return [*received(first), *sent(second)]
 
 

@@ -36,10 +36,13 @@ _DIGEST = 8
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """`signature` is base64 as received, or empty."""
+    """`signature` is base64 as received, or empty; `is_apart`: no text of the model's, but one in place of a
+    part.
+    """
 
     text: str
     signature: str = ""
+    is_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,17 @@ def messages_in(contents: Iterable[Any], part_text: PartText | None = None) -> l
     return [message for message in messages if message.blocks]
 
 
+def joined(texts: Sequence[TextBlock]) -> str:
+    """One text. What stands in place of a part begins and ends a paragraph."""
+    found = ""
+    was_apart = False
+    for block in texts:
+        is_next = found and block.text and (was_apart or block.is_apart)
+        found += f"\n\n{block.text}" if is_next else block.text
+        was_apart = block.is_apart if block.text else was_apart
+    return found
+
+
 def valid_id(wanted: str) -> str:
     """The id as other providers take it, with a hash of what it was where that is another text."""
     fit = _INVALID_ID.sub("-", wanted)
@@ -172,7 +186,7 @@ class _MessageReader:
 
     def _text_for(self, part: RawPart) -> TextBlock | None:
         text = self._part_text(part) if self._part_text else ""
-        return TextBlock(text) if text else None
+        return TextBlock(text, is_apart=True) if text else None
 
     def _answer(self, place: str, raw: Wire) -> ResultBlock:
         response, name = raw.get("response"), str(raw.get("name") or "")
