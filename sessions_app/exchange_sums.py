@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Sum
 
 from sessions_app.models import Exchange, Session
+from sessions_app.prompt.chunks import is_standard_text
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.pricing import Money, dollars
 from sessions_app.prompt.verdict import VerdictReason
@@ -22,16 +23,17 @@ def is_cut_off(exchange: Exchange) -> bool:
     return is_unended or exchange.verdict_figures.get("reason") == VerdictReason.CUT_OFF.value
 
 
-def has_come(exchange: Exchange) -> bool:
-    """Whether something of an answer came. When it began is not known of every imported one."""
-    return exchange.first_chunk_ms is not None or exchange.prompt_tokens is not None
+def equation_of(exchange: Exchange) -> str:
+    """Its cost as a sum; empty where it is unknown."""
+    money = Money.restored(exchange.money)
+    return costs.equation(money, is_standard_text=is_standard_text(exchange.usage))
 
 
 def sums(through: str = "") -> dict[str, Any]:
     """The aggregates that `cost_of_sums` takes; `through` leads from a row to its exchange (`exchange__`).
 
-    `unpriced`: an answer came and its price is not known; nothing is charged where none came. `bounds`: as
-    `Money.is_bound`.
+    `unpriced`: an answer came and its price is not known; nothing is charged where none came. When it began is
+    not known of every imported one. `bounds`: as `Money.is_bound`.
     """
     has_come = Q((f"{through}first_chunk_ms__isnull", False)) | Q((f"{through}prompt_tokens__isnull", False))
     no_price = Q((f"{through}usd", None)) & has_come
@@ -63,7 +65,8 @@ class ShownCost:
 def cost_of(exchange: Exchange) -> ShownCost:
     """What one exchange cost; nothing while it is open."""
     if exchange.usd is None:
-        case = "" if exchange.is_open else "unpriced" if has_come(exchange) else "uncounted"
+        counted = exchange.prompt_tokens is not None
+        case = "" if exchange.is_open else "unpriced" if counted else "uncounted"
         return ShownCost(costs.NO_SUM, costs.sum_title(case))
     money = Money.restored(exchange.money)
     case = "bound" if money and money.is_bound else "estimated" if money and money.estimated else ""

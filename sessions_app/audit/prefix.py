@@ -10,6 +10,10 @@ from sessions_app.audit.rows import StoredItem
 
 TEXT, DECLARATIONS = "text", "declarations"
 
+AS_WRITTEN = ("parameters_json_schema", "response_json_schema", "default", "example", "enum")
+NAMED_BY_A_PERSON = ("properties", "defs")
+"""In declarations: what is no name of the protocol in any spelling."""
+
 
 class Place(NamedTuple):
     """`item` counts from 0, `part` from 1 (None outside a content), `char` in the text of the piece."""
@@ -124,7 +128,9 @@ def _pieces(at: int, item: StoredItem) -> Iterator[Piece]:
     value = json.loads(item.body)
     parts = value.get("parts") if isinstance(value, dict) and item.kind != DECLARATIONS else None
     if not (isinstance(parts, list) and parts):
-        yield _value(item.kind, value, at, None)
+        piece = _value(item.kind, value, at, None)
+        said = json.dumps(_in_snake_case(value), sort_keys=True)
+        yield piece._replace(meaning=said) if item.kind == DECLARATIONS else piece
         return
     for number, part in enumerate(parts, start=1):
         if not isinstance(part, dict):
@@ -141,6 +147,23 @@ def _pieces(at: int, item: StoredItem) -> Iterator[Piece]:
 def _value(label: str, value: Any, at: int, part: int | None) -> Piece:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return Piece(label, text, json.dumps(value, sort_keys=True), at, part)
+
+
+def _in_snake_case(declared: Any, is_own: bool = False) -> Any:
+    """Declarations in one spelling; `is_own`: a person named the members."""
+    if isinstance(declared, list):
+        return [_in_snake_case(one) for one in declared]
+    if not isinstance(declared, dict):
+        return declared
+    spelled = {name: name if is_own else _snake(name) for name in declared}
+    if len(set(spelled.values())) != len(declared):
+        spelled = {name: name for name in declared}
+    return {
+        spelled[name]: one
+        if not is_own and spelled[name] in AS_WRITTEN
+        else _in_snake_case(one, is_own=not is_own and spelled[name] in NAMED_BY_A_PERSON)
+        for name, one in declared.items()
+    }
 
 
 def _snake(name: str) -> str:

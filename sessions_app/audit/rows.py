@@ -97,15 +97,19 @@ class SessionRows:
         sent = (lead.encode() + self._bodies[self.sources[key]["blob_id"]] for _, lead, key in sorted(pieces))
         return b"".join(sent) + str(manifest.get("tail", "")).encode()
 
-    def settings(self, exchange: Row) -> Any:
-        """The generation configuration as sent; None for none."""
+    def settings(self, exchange: Row) -> dict[str, Any]:
+        """What the body says beside the prompt, by its name in camelCase."""
         manifest = exchange["manifest"]
-        if "beside" in manifest:
-            names = {self.sources[one["source"]]["name"]: one["source"] for one in manifest["beside"]}
-            found = names.get("config:generationConfig") or names.get("config:generation_config")
-            return json.loads(self._bodies[self.sources[found]["blob_id"]]) if found else None
-        tail = manifest.get("tail", "")
-        return json.loads('{"contents":[' + tail).get("generationConfig") if tail else None
+        if "beside" not in manifest:
+            tail = manifest.get("tail", "")
+            said: dict[str, Any] = json.loads('{"contents":[' + tail) if tail else {}
+            return {name: value for name, value in said.items() if name != "contents"}
+        found = {}
+        for source in (self.sources[one["source"]] for one in manifest["beside"]):
+            first, *rest = source["name"].partition(":")[2].split("_")
+            name = first + "".join(word[:1].upper() + word[1:] for word in rest)
+            found[name] = json.loads(self._bodies[source["blob_id"]])
+        return found
 
     @cached_property
     def captured(self) -> dict[int, Row]:

@@ -114,10 +114,11 @@ class Case:
         exchange, seen = self.exchange, self.exchange["verdict_figures"].get("seen")
         if exchange["cache_name"]:
             return "named"
-        if self.before is None:
+        if self.before is None or not self.asks_same(self.before):
             return "anothers_prefix"
-        whole = exchange["cached_tokens"] >= SHARE * self.scaled(seen) and not exchange["break_line"]
-        return "whole_prefix" if whole else "part_of_prefix"
+        if exchange["cached_tokens"] >= SHARE * self.scaled(seen) and not exchange["break_line"]:
+            return "whole_prefix"
+        return "anothers_prefix" if exchange["cached_tokens"] > self._most(seen) else "part_of_prefix"
 
     def scaled(self, seen: dict[str, Any] | None) -> int:
         tokens = sum(item.tokens for item in self.rows.items(self.exchange))
@@ -189,7 +190,7 @@ class Case:
             yield "near_minimum"
         if line:
             yield self._changed(before, line)
-        if self.rows.settings(before) != self.rows.settings(exchange):
+        if differ_in_settings(self.rows.settings(before), self.rows.settings(exchange)):
             yield "other_settings"
         yield from self._not_ours(before, seen)
 
@@ -269,6 +270,15 @@ class Case:
     def _equal_tokens(self, earlier: Row) -> int:
         items = self.rows.items(self.exchange)[: self._equal_items(earlier)]
         return sum(item.tokens for item in items)
+
+
+def differ_in_settings(was: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether more differs than the cache that is named, with what it holds, and the token of an answer."""
+    beside = {"cachedContent", "continuationToken"}
+    if len({"cachedContent" in one for one in (was, now)}) > 1:
+        beside.add("toolConfig")
+    names = (was.keys() | now.keys()) - beside
+    return any((name in was, was.get(name)) != (name in now, now.get(name)) for name in names)
 
 
 def served_by_several(*exchanges: Row) -> bool:

@@ -16,6 +16,7 @@ from sessions_app.prompt.parts import (
     parts_in,
     without_signature,
 )
+from sessions_app.prompt.spellings import spelled_alike
 
 LONG_ENOUGH = 16
 """Characters from which on a string says something: shorter ones stand in unrelated requests too."""
@@ -93,7 +94,7 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
     token = request.get("continuationToken", request.get("continuation_token"))
     hashes = tuple(map(meaning, listed))
     return RequestTraits(
-        lane=meaning([system, tools]),
+        lane=meaning([system, spelled_alike(tools)]),
         contents=hashes,
         bare=tuple(map(_bare_meaning, listed, hashes)),
         answers=tuple(one.get("role") == "model" for one in listed),

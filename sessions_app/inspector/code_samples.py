@@ -57,6 +57,12 @@ def path_of(exchange: Exchange) -> str:
     return f"/v1beta/models/{exchange.model}:streamGenerateContent?alt=sse"
 
 
+def request_line(exchange: Exchange) -> str:
+    """Method and path, as the first line of the request had them but for secrets."""
+    captured = exchange.captured_request
+    return f"{captured.method if captured is not None else 'POST'} {path_of(exchange)}"
+
+
 def key_header(exchange: Exchange) -> tuple[str, str]:
     """The header's name and the prefix of its value."""
     return ("Authorization", "Bearer ") if exchange.is_translated else ("x-goog-api-key", "")

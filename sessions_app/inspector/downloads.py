@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
+from sessions_app.exchange_sums import equation_of
 from sessions_app.inspector.attempts import attempts_of
 from sessions_app.inspector.chunk_times import has_times
 from sessions_app.inspector.code_samples import code_samples_of, request_name
@@ -20,8 +21,7 @@ from sessions_app.inspector.tabs.renditions_tab import renditions_of
 from sessions_app.inspector.tabs.wire_tab import response_name
 from sessions_app.models import Exchange, ExchangeAttempt
 from sessions_app.prompt.prefix_diff import BreakLine
-from sessions_app.prompt.pricing import Money
-from sessions_app.wording import break_lines, cache_plans, costs, strategies, verdicts
+from sessions_app.wording import break_lines, cache_plans, strategies, verdicts
 
 NOT_BUNDLED = {
     *("id", "public", "manifest", "layer_tokens", "thought_ms"),
@@ -71,7 +71,7 @@ def _sentences(exchange: Exchange) -> dict[str, str]:
         "strategy": strategies.sentence(exchange.strategy, exchange.earlier("strategy")),
         "break_line": f"{break_lines.place(broken)}: {_happened(exchange, broken)}." if broken else "",
         "loss": break_lines.loss(exchange.loss) if exchange.verdict else "",
-        "money": costs.equation(Money.restored(exchange.money)),
+        "money": equation_of(exchange),
     }
 
 

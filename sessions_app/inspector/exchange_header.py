@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sessions_app.exchange_sums import has_come, is_cut_off
+from sessions_app.exchange_sums import is_cut_off
 from sessions_app.inspector import formatting
 from sessions_app.inspector.formatting import thousands
 from sessions_app.inspector.list_state import exchange_state
@@ -10,12 +10,12 @@ from sessions_app.inspector.received import Received, received_so_far
 from sessions_app.inspector.stages import RemarkGroup, grouped, notes_of
 from sessions_app.models import Exchange
 from sessions_app.prompt.caching import VerdictCode
-from sessions_app.prompt.chunks import Usage
+from sessions_app.prompt.chunks import Usage, candidates_asked_for, is_standard_text
 from sessions_app.prompt.pricing import Money, dollars
 from sessions_app.prompt.reply import Outcome
 from sessions_app.prompt.verdict import MEANINGS
 from sessions_app.ribbon import Ribbon, ribbon_of
-from sessions_app.wording import outcomes, resends, usage, verdicts
+from sessions_app.wording import costs, outcomes, resends, usage, verdicts
 from sessions_app.wording.refusals import stored_error_texts
 
 
@@ -80,6 +80,8 @@ class Header:
     following: int | None
     resent: str
     """Why the request repeats an earlier one; empty where it does not."""
+    candidates: str
+    """Of a request that asked for several answers; empty for one."""
     notes: tuple[RemarkGroup, ...]
     received: Received
     """Of an answer that is still coming."""
@@ -107,6 +109,7 @@ def header_of(exchange: Exchange) -> Header:
         number - 1 if number - 1 in numbers else None,
         number + 1 if number + 1 in numbers else None,
         resends.reason(failed.error, failed.number, is_captured=exchange.is_captured) if failed else "",
+        outcomes.candidates_asked(candidates_asked_for(exchange.manifest.get("settings"))),
         grouped(notes_of(exchange)),
         received,
         received.first_ms if exchange.is_open else exchange.first_chunk_ms,
@@ -136,11 +139,15 @@ def hint_of(exchange: Exchange) -> str:
 
 def price_of(exchange: Exchange) -> str:
     """What it cost, and how sure that is."""
+    if exchange.usd is None and exchange.prompt_tokens is None:
+        return "" if exchange.first_chunk_ms is None else "nothing was counted"
     if exchange.usd is None:
-        return "price unknown" if has_come(exchange) else ""
+        return "price unknown"
     money, price = Money.restored(exchange.money), dollars(exchange.usd)
     if money is None:
         return price
+    if not is_standard_text(exchange.usage):
+        return costs.priced(price, is_standard_text=False)
     return f"at least {price}" if money.is_bound else f"about {price}" if money.estimated else price
 
 

@@ -1,24 +1,29 @@
 """The tracer of the signatures that a reply brought."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from sessions_app.inspector.manifest_sources import ManifestSources
 from sessions_app.inspector.session_records import MODEL_KINDS, SessionRecords
+from sessions_app.inspector.signature_matching import MatchedSignatures, SentTo, is_in_place, matched
 from sessions_app.inspector.signature_trace import (
     Occurrence,
     ReceivedSignature,
+    SentSignature,
     SignatureLocation,
     SignatureState,
     SignatureTrace,
-    dropped,
+    placed,
     received_signatures,
     signatures_in,
     worst_state,
 )
 from sessions_app.models import Exchange, Turn
-from sessions_app.wording import remarks
+from sessions_app.wording import remarks, signature_traces
 from sessions_app.wording.sources import part_name, source_name
+
+CAME_BACK = frozenset({SignatureState.EQUAL, SignatureState.MOVED, SignatureState.MOVED_FREELY})
 
 ELSEWHERE = 0
 """The number of an origin that is no exchange of the session."""
@@ -34,16 +39,19 @@ class SignatureOrigin:
     number: int
     route: str
     turns: tuple[Turn, ...]
+    signatures: tuple[ReceivedSignature, ...]
 
     @classmethod
     def of(cls, exchange: Exchange) -> "SignatureOrigin":
-        """One query."""
+        """Two queries."""
         rows = exchange.turns.filter(kind__in=MODEL_KINDS).select_related("content")
-        return cls(exchange.number, exchange.route, tuple(rows.order_by("origin_id", "pk")))
+        turns = tuple(rows.order_by("origin_id", "pk"))
+        received = received_signatures([exchange])[exchange.number]
+        return cls(exchange.number, exchange.route, turns, received_by(turns, received))
 
     @property
     def turn(self) -> Turn | None:
-        return next((turn for turn in self.turns if turn.origin_id is None), None)
+        return first_turn(self.turns)
 
     @property
     def made_on(self) -> str:
@@ -56,6 +64,19 @@ class SignatureOrigin:
         return next((turn.refused_in for turn in self.turns if turn.refused_in is not None), None)
 
 
+def first_turn(turns: Sequence[Turn]) -> Turn | None:
+    """The one of which the others are copies."""
+    return next((turn for turn in turns if turn.origin_id is None), None)
+
+
+def received_by(
+    turns: Sequence[Turn], received: Iterable[ReceivedSignature]
+) -> tuple[ReceivedSignature, ...]:
+    """The signatures of a reply, as they are in its turn."""
+    turn = first_turn(turns)
+    return placed(received, turn.wire) if turn else tuple(received)
+
+
 class ReceivedSignatureTracer:
     """Follows the signatures of one origin through the later exchanges of its branch."""
 
@@ -63,6 +84,7 @@ class ReceivedSignatureTracer:
         """`records` has the contents of the origin's sources."""
         self._origin = origin
         self._records = records
+        self._matches: dict[int, MatchedSignatures] = {}
 
     def trace(self, signature: ReceivedSignature) -> SignatureTrace:
         occurrences: list[Occurrence] = []
@@ -80,7 +102,7 @@ class ReceivedSignatureTracer:
             state,
             explanation,
             None if self._origin.number == ELSEWHERE else signature.location,
-            tuple(one.location for one in occurrences if one.state is SignatureState.EQUAL),
+            tuple(one.location for one in occurrences if one.state in CAME_BACK),
         )
 
     def _not_kept(self, signature: ReceivedSignature) -> tuple[SignatureState, str] | None:
@@ -105,26 +127,52 @@ class ReceivedSignatureTracer:
         source = later.first_of(self._sources)
         if source is None:
             return self._without_turn(later)
-        carried = {one.sha256: one.part for one in self._records.signatures_of(source)}
+        sent = self._matched(source).sent_for(signature)
         name, turn = self._records.names[source], self._number_of(source)
-        if signature.sha256 in carried:
-            location = SignatureLocation(number, part_name(carried[signature.sha256], turn))
-            return Occurrence(location, SignatureState.EQUAL)
+        if sent is not None and sent.sha256 == signature.sha256:
+            location = SignatureLocation(number, part_name(sent.part, turn))
+            if is_in_place(signature, sent):
+                return Occurrence(location, SignatureState.EQUAL)
+            return Occurrence(location, *self._sent_to(later, source).moved(signature, sent))
         location = SignatureLocation(number, source_name(name, turn))
+        known = self._known_loss(later)
+        return Occurrence(
+            location, *(known or self._unknown_loss(self._sent_to(later, source), signature, sent))
+        )
+
+    def _matched(self, source: int) -> MatchedSignatures:
+        """The same source goes with many requests."""
+        if source not in self._matches:
+            carried = self._records.signatures_of(source)
+            self._matches[source] = matched(self._origin.signatures, carried)
+        return self._matches[source]
+
+    def _sent_to(self, later: ManifestSources, source: int) -> SentTo:
+        is_current = self._records.is_current(later, source)
+        return SentTo(later.number, later.route, self._records.is_captured, is_current)
+
+    def _known_loss(self, later: ManifestSources) -> tuple[SignatureState, str] | None:
+        """Why this request could not have it."""
+        number, refused_in = later.number, self._origin.refused_in
         if self._origin.made_on != later.route:
-            explanation = remarks.foreign(number, self._origin.made_on, later.route)
-            return Occurrence(location, SignatureState.FOREIGN, explanation)
-        refused_in = self._origin.refused_in
+            return SignatureState.FOREIGN, remarks.foreign(number, self._origin.made_on, later.route)
         if refused_in is not None and number > refused_in:
             explanation = f"The provider refused it in exchange {refused_in}; {number} went without it."
-            return Occurrence(location, SignatureState.REFUSED, explanation)
-        if self._records.is_captured and not carried:
-            is_due = signature.is_call and self._records.is_current(later, source)
-            return Occurrence(location, *dropped(number, is_due=is_due))
-        state = SignatureState.ALTERED if carried else SignatureState.LOST
-        what = "with other bytes in its place" if carried else "without it"
-        who = f"The program sent the turn back in exchange {number}" if self._records.is_captured else ""
-        return Occurrence(location, state, f"{who or f'Exchange {number} sent the turn back'} {what}.")
+            return SignatureState.REFUSED, explanation
+        return None
+
+    def _unknown_loss(
+        self, to: SentTo, signature: ReceivedSignature, sent: SentSignature | None
+    ) -> tuple[SignatureState, str]:
+        """`sent` is what stands in its place."""
+        if sent is not None and sent.is_dummy:
+            return SignatureState.DUMMY, signature_traces.stand_in(to.number, is_captured=to.is_captured)
+        if sent is None and to.is_captured:
+            return to.dropped(signature)
+        state = SignatureState.ALTERED if sent else SignatureState.LOST
+        what = "with other bytes in its place" if sent else "without it"
+        who = f"The program sent the turn back in exchange {to.number}" if to.is_captured else ""
+        return state, f"{who or f'Exchange {to.number} sent the turn back'} {what}."
 
     def _without_turn(self, later: ManifestSources) -> Occurrence:
         """The turn is not among the contents: its text may have moved into the static layer."""
@@ -135,8 +183,7 @@ class ReceivedSignatureTracer:
             )
             return Occurrence(location, SignatureState.DETACHED, explanation)
         if self._records.is_captured:
-            explanation = f"The program sent exchange {number} without this turn, which is allowed."
-            return Occurrence(location, SignatureState.DROPPED, explanation)
+            return Occurrence(location, SignatureState.DROPPED, signature_traces.left_out(number))
         explanation = f"Exchange {number} continues the branch without this turn."
         return Occurrence(location, SignatureState.LOST, explanation)
 
@@ -160,29 +207,32 @@ class ReceivedSignatureTracer:
 
     @cached_property
     def _later(self) -> list[ManifestSources]:
-        """The later requests whose trigger descends from this turn."""
-        below = self._records.below(self._origin.turns) if self._origin.turn else set()
-        if not below:
+        """The later requests whose trigger descends from this turn, and those by which a program went on."""
+        if self._origin.turn is None:
             return []
+        below = self._records.below(self._origin.turns)
+        after = self._records.continued_from(self._origin.number)
         return [
             one
             for one, trigger in self._records.requests
-            if one.number > self._origin.number and trigger in below
+            if one.number > self._origin.number and (trigger in below or one.number in after)
         ]
 
 
 def received_traces(exchange: Exchange) -> list[SignatureTrace]:
-    """Seven queries, whatever the length of the session."""
+    """Eight queries at most, whatever the length of the session."""
     origin = SignatureOrigin.of(exchange)
     records = SessionRecords(exchange.session_id, after=exchange.number)
     records.read_contents(records.sources_of(origin.turns))
     tracer = ReceivedSignatureTracer(origin, records)
-    return [tracer.trace(one) for one in received_signatures([exchange])[exchange.number]]
+    return [tracer.trace(one) for one in origin.signatures]
 
 
-def elsewhere(turn: Turn) -> list[ReceivedSignature]:
+def elsewhere(turn: Turn) -> tuple[ReceivedSignature, ...]:
     """The signatures of a turn that no exchange of the session brought."""
-    return [
-        ReceivedSignature(SignatureLocation(ELSEWHERE, f"part {one.part}"), one.sha256, one.size, one.on)
+    return tuple(
+        ReceivedSignature(
+            SignatureLocation(ELSEWHERE, f"part {one.part}"), one.sha256, one.size, one.on, one.call
+        )
         for one in signatures_in(turn.wire)
-    ]
+    )

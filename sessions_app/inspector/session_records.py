@@ -6,8 +6,11 @@ from functools import cached_property
 
 from sessions_app.inspector.manifest_sources import ManifestSources, manifest_sources
 from sessions_app.inspector.signature_trace import SentSignature, signatures_in
-from sessions_app.models import Exchange, HistoryChunk, Session, Source, Turn
+from sessions_app.models import CapturedRequest, Exchange, HistoryChunk, Session, Source, Turn
 from sessions_app.prompt.prompt_items import TEXT_KIND
+
+CONTINUES, RETRY = "continues", "retry"
+"""Relations of a captured request to the one before it (`capture.placements.Relation`)."""
 
 MODEL_KINDS = [kind for kind in Turn.Kind if kind.is_model]
 
@@ -18,7 +21,7 @@ def is_task(name: str, kind: str) -> bool:
 
 
 class SessionRecords:
-    """At most four queries, and one for the contents that `read_contents` names."""
+    """At most five queries, and one for the contents that `read_contents` names."""
 
     def __init__(self, session_id: int, *, after: int = 0) -> None:
         """Without the exchanges up to number `after`."""
@@ -30,6 +33,31 @@ class SessionRecords:
     def is_captured(self) -> bool:
         """Whether a program sent the requests, which decides what it sends back: one query."""
         return Session.objects.captured().filter(pk=self.session_id).exists()
+
+    def continued_from(self, number: int) -> set[int]:
+        """The exchanges by which a program went on from this one: one query, none for a chat."""
+        found = {number}
+        for later, earlier in self._continuations:
+            if earlier in found:
+                found.add(later)
+        return found - {number}
+
+    @cached_property
+    def _continuations(self) -> list[tuple[int, int]]:
+        """Numbers of each captured request and of the one that it goes on from or repeats, oldest first."""
+        if not self.is_captured:
+            return []
+        rows = CapturedRequest.objects.filter(exchange__session=self.session_id).order_by("exchange__number")
+        numbers: dict[tuple[str, str], int] = {}
+        found = []
+        for public, lane, known, relation, number in rows.values_list(
+            "public", "lane", "before", "relation", "exchange__number"
+        ):
+            numbers[lane, str(public)] = number
+            earlier = numbers.get((lane, known))
+            if earlier is not None and relation in (CONTINUES, RETRY):
+                found.append((number, earlier))
+        return found
 
     @cached_property
     def names(self) -> dict[int, str]:

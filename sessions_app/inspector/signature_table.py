@@ -1,7 +1,7 @@
 """All signatures of a session: where each came from, where it was sent back, and what became of it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,6 +12,7 @@ from sessions_app.inspector.received_signatures import (
     ReceivedSignatureTracer,
     SignatureOrigin,
     elsewhere,
+    received_by,
 )
 from sessions_app.inspector.session_records import MODEL_KINDS, SessionRecords
 from sessions_app.inspector.signature_trace import (
@@ -35,6 +36,8 @@ class SignatureFilter(StrEnum):
     FOREIGN = "foreign"
     DETACHED = "detached"
     DROPPED = "dropped"
+    MOVED = "moved"
+    STAND_IN = "stand-in"
     WAITING = "not due yet"
 
 
@@ -45,6 +48,8 @@ STATES: Mapping[SignatureFilter, frozenset[SignatureState]] = {
     SignatureFilter.FOREIGN: frozenset({SignatureState.FOREIGN, SignatureState.UNTRACED}),
     SignatureFilter.DETACHED: frozenset({SignatureState.DETACHED}),
     SignatureFilter.DROPPED: frozenset({SignatureState.DROPPED}),
+    SignatureFilter.MOVED: frozenset({SignatureState.MOVED, SignatureState.MOVED_FREELY}),
+    SignatureFilter.STAND_IN: frozenset({SignatureState.DUMMY}),
     SignatureFilter.WAITING: frozenset({SignatureState.NOT_DUE}),
 }
 
@@ -103,16 +108,21 @@ def found_signatures(session: Session) -> list[FoundSignature]:
         Exchange.objects.filter(session=session).only("number", "route", "dialect").order_by("-number")
     )
     received = received_signatures(exchanges)
-    origins = {one.pk: SignatureOrigin(one.number, one.route, tuple(replies[one.pk])) for one in exchanges}
-    found = [FoundSignature(origins[one.pk], each) for one in exchanges for each in received[one.number]]
-    return [*found, *_from_elsewhere(others.values())]
-
-
-def _from_elsewhere(groups: Iterable[Sequence[Turn]]) -> list[FoundSignature]:
+    origins = (
+        SignatureOrigin(
+            one.number,
+            one.route,
+            tuple(replies[one.pk]),
+            received_by(replies[one.pk], received[one.number]),
+        )
+        for one in exchanges
+    )
+    from_elsewhere = (
+        SignatureOrigin(ELSEWHERE, turns[0].route, tuple(turns), elsewhere(turns[0]))
+        for turns in others.values()
+    )
     return [
-        FoundSignature(SignatureOrigin(ELSEWHERE, turns[0].route, tuple(turns)), each)
-        for turns in groups
-        for each in elsewhere(turns[0])
+        FoundSignature(origin, each) for origin in (*origins, *from_elsewhere) for each in origin.signatures
     ]
 
 

@@ -5,27 +5,20 @@ Equal means equal decoded bytes; the two base64 alphabets of the wire may differ
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from sessions_app.inspector.part_views import title_of
 from sessions_app.models import Exchange, RawChunk, SentItem
 from sessions_app.prompt import wire
 from sessions_app.prompt.chunks import ChunkReader, StreamedChunk
-from sessions_app.prompt.parts import may_be_signed, parts_of
+from sessions_app.prompt.parts import PartView, may_be_signed, parts_of
 from sessions_app.prompt.signatures import signatures_of
 from sessions_app.wording.sources import part_name
 
 SHOWN = 40
 """Newest traces of a request that a page shows at once; alarms are always shown."""
-
-DROPPED_DUE = (
-    "The program dropped it in exchange {number}, from a call of the current turn: the model needs it there, "
-    "and newer ones refuse a request without it."
-)
-DROPPED_ALLOWED = (
-    "The program dropped it in exchange {number}: allowed, since it is of no call of the current turn."
-)
 
 LISTED = 3
 """Exchanges that a trace names from each end of a long list."""
@@ -35,10 +28,12 @@ class SignatureState(StrEnum):
     """What became of a signature; the value is shown on the page.
 
     `DROPPED`: a captured program left it out where the provider allows that (seed 2): anywhere but on the
-    calls of the current turn.
+    calls of the current turn. `MOVED_FREELY`: it stands on another part where none is needed.
     """
 
     EQUAL = "equal"
+    MOVED = "moved"
+    MOVED_FREELY = "moved, not due"
     NOT_DUE = "not due yet"
     REFUSED = "refused"
     WITHHELD = "withheld"
@@ -52,7 +47,7 @@ class SignatureState(StrEnum):
 
     @property
     def is_alarm(self) -> bool:
-        return self in (SignatureState.LOST, SignatureState.ALTERED)
+        return self in (SignatureState.LOST, SignatureState.ALTERED, SignatureState.MOVED)
 
     @property
     def tone(self) -> str:
@@ -114,9 +109,12 @@ class Occurrence:
 WORST = (
     SignatureState.ALTERED,
     SignatureState.LOST,
+    SignatureState.MOVED,
     SignatureState.REFUSED,
     SignatureState.WITHHELD,
     SignatureState.FOREIGN,
+    SignatureState.DUMMY,
+    SignatureState.MOVED_FREELY,
     SignatureState.DROPPED,
 )
 """States of an occurrence that decide about all of them, the first first."""
@@ -138,11 +136,25 @@ def worst_state(occurrences: list[Occurrence]) -> tuple[SignatureState, str]:
     return SignatureState.DETACHED, f"{explanation} {detached.explanation}" if count else detached.explanation
 
 
-def dropped(number: int, *, is_due: bool) -> tuple[SignatureState, str]:
-    """Of a signature that a captured program did not send in that exchange; `is_due`: the model needs it."""
-    if is_due:
-        return SignatureState.LOST, DROPPED_DUE.format(number=number)
-    return SignatureState.DROPPED, DROPPED_ALLOWED.format(number=number)
+@dataclass(frozen=True, slots=True)
+class SignedCall:
+    """The call that carries a signature; `is_first` of the calls of its content."""
+
+    call_id: str
+    name: str
+    arguments: Any
+    is_first: bool
+
+    @property
+    def key(self) -> str:
+        """Equal for equal calls: of an id, else of name and arguments."""
+        return self.call_id or wire.canonical([self.name, self.arguments]).decode()
+
+    def is_same(self, other: "SignedCall") -> bool:
+        """Programs leave ids out or give their own; name and arguments are the same then."""
+        if self.call_id and self.call_id == other.call_id:
+            return True
+        return (self.name, self.arguments) == (other.name, other.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +166,7 @@ class SentSignature:
     size: int
     is_dummy: bool
     on: str
-    is_call: bool = False
+    call: SignedCall | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +177,7 @@ class ReceivedSignature:
     sha256: str
     size: int
     on: str
-    is_call: bool = False
-    """Whether a call carries it."""
+    call: SignedCall | None = None
 
 
 def signatures_in(content: bytes) -> tuple[SentSignature, ...]:
@@ -175,7 +186,8 @@ def signatures_in(content: bytes) -> tuple[SentSignature, ...]:
         return ()
     views = parts_of(content)
     titles = {view.index: title_of(view) for view in views}
-    calls = {view.index for view in views if view.call is not None}
+    calls = [view for view in views if view.call is not None]
+    signed = {view.index: _signed_call(view, is_first=view is calls[0]) for view in calls}
     return tuple(
         SentSignature(
             found.part,
@@ -183,10 +195,22 @@ def signatures_in(content: bytes) -> tuple[SentSignature, ...]:
             found.size,
             found.dummy,
             titles.get(found.part, ""),
-            found.part in calls,
+            signed.get(found.part),
         )
         for found in signatures_of(content)
     )
+
+
+def _signed_call(view: PartView, *, is_first: bool) -> SignedCall:
+    found = view.call or {}
+    name, call_id = str(found.get("name") or ""), str(found.get("id") or "")
+    return SignedCall(call_id, name, found.get("args") or {}, is_first)
+
+
+def placed(received: Iterable[ReceivedSignature], turn: bytes) -> tuple[ReceivedSignature, ...]:
+    """The signatures with the calls of the whole answer, which a chunk has only a piece of."""
+    calls = {one.sha256: one.call for one in signatures_in(turn)}
+    return tuple(replace(one, call=calls.get(one.sha256, one.call)) for one in received)
 
 
 def received_signatures(exchanges: Iterable[Exchange]) -> dict[int, list[ReceivedSignature]]:
@@ -208,7 +232,7 @@ def _in_chunk(exchange: Exchange, seq: int, body: bytes) -> list[ReceivedSignatu
             one.sha256,
             one.size,
             one.on,
-            one.is_call,
+            one.call,
         )
         for one in (signatures_in(wire.dumps(chunk.content)) if chunk else ())
     ]

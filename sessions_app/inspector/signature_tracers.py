@@ -6,13 +6,14 @@ from functools import cached_property
 
 from sessions_app.errors import SignatureRefused
 from sessions_app.inspector.session_records import is_task
+from sessions_app.inspector.signature_matching import MatchedSignatures, SentTo, is_in_place, matched
 from sessions_app.inspector.signature_trace import (
     ReceivedSignature,
     SentSignature,
     SignatureLocation,
     SignatureState,
     SignatureTrace,
-    dropped,
+    placed,
     received_signatures,
     signatures_in,
     turn_key,
@@ -22,7 +23,7 @@ from sessions_app.models import Exchange, SentItem, Turn
 from sessions_app.models.turn_numbers import turn_numbers
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.remarks import IMPORTED, REFUSED
-from sessions_app.wording import remarks
+from sessions_app.wording import remarks, signature_traces
 from sessions_app.wording.sources import part_name, source_name
 
 
@@ -42,41 +43,54 @@ class SentSignatureTracer:
         turn = self._turns.get(turn_key(item))
         produced_by = turn.exchange if turn else None
         received = self._received.get(produced_by.number, []) if produced_by else []
-        sent = signatures_in(item.wire)
         number = self._numbers.get(item.source.name, 0)
-        for one in sent:
-            yield self._sent(one, number, turn, received)
-        known = {one.sha256 for one in received}
-        missing = [one for one in received if one.sha256 not in {other.sha256 for other in sent}]
-        # Each dummy or altered signature was reported already, in place of one that is missing.
-        for one_missing in missing[sum(one.sha256 not in known for one in sent) :]:
-            yield self._unsent(one_missing, source_name(item.source.name, number), turn, item)
+        pairs = matched(placed(received, turn.wire) if turn else received, signatures_in(item.wire))
+        for at in range(len(pairs.sent)):
+            yield self._sent(pairs, at, number, turn, item)
+        for one in pairs.unsent:
+            yield self._unsent(one, source_name(item.source.name, number), turn, item)
 
     def _sent(
-        self, one: SentSignature, number: int, turn: Turn | None, received: list[ReceivedSignature]
+        self, pairs: MatchedSignatures, at: int, number: int, turn: Turn | None, item: SentItem
     ) -> SignatureTrace:
-        origin = next((found for found in received if found.sha256 == one.sha256), None)
+        one, origin = pairs.sent[at], pairs.origin_of(at)
+        if origin is None and (copied := pairs.copied_by(one)) is not None:
+            origin = copied
+            state, explanation = SignatureState.MOVED_FREELY, signature_traces.copied(self._exchange.number)
+        elif origin is None or origin.sha256 != one.sha256:
+            origin = None
+            state, explanation = self._otherwise(one, turn)
+        else:
+            state, explanation = self._same_bytes(origin, one, item)
         location = SignatureLocation(self._exchange.number, part_name(one.part, number))
-        if origin is not None and self._exchange.error.get("kind") == SignatureRefused.__name__:
-            state = SignatureState.REFUSED
-            explanation = "The same bytes as received. The provider refused the signatures of this request."
-        elif origin is not None:
-            state, explanation = SignatureState.EQUAL, "The same bytes as received."
-        elif one.is_dummy:
-            state = SignatureState.DUMMY
+        came_from = origin.location if origin else None
+        return SignatureTrace(one.sha256, one.size, one.on, state, explanation, came_from, (location,))
+
+    def _same_bytes(
+        self, origin: ReceivedSignature, one: SentSignature, item: SentItem
+    ) -> tuple[SignatureState, str]:
+        if not is_in_place(origin, one):
+            return self._sent_to(item).moved(origin, one)
+        said = signature_traces.SAME["bytes"]
+        if self._exchange.error.get("kind") == SignatureRefused.__name__:
+            return SignatureState.REFUSED, f"{said} {signature_traces.SAME['refused']}"
+        return SignatureState.EQUAL, said
+
+    def _otherwise(self, one: SentSignature, turn: Turn | None) -> tuple[SignatureState, str]:
+        """Of bytes that did not come with the turn."""
+        if one.is_dummy:
             known = self._refusal_of(turn) or self._note_of(turn, IMPORTED)
             otherwise = "The call's own signature was lost, or is of another model, key or address."
             otherwise = "The program put it there." if self._exchange.is_captured else otherwise
-            why = known.reason if known else otherwise
-            explanation = f"The documented stand-in. {why}"
-        elif turn is None or turn.exchange is None:
-            state, explanation = SignatureState.UNTRACED, "No exchange of this session produced this turn."
-        else:
-            state = SignatureState.ALTERED
-            what = "other bytes" if received else "no signature"
-            explanation = f"Exchange {turn.exchange.number} received {what}."
-        came_from = origin.location if origin else None
-        return SignatureTrace(one.sha256, one.size, one.on, state, explanation, came_from, (location,))
+            return SignatureState.DUMMY, f"The documented stand-in. {known.reason if known else otherwise}"
+        if turn is None or turn.exchange is None:
+            return SignatureState.UNTRACED, "No exchange of this session produced this turn."
+        what = "other bytes" if self._received.get(turn.exchange.number) else "no signature"
+        return SignatureState.ALTERED, f"Exchange {turn.exchange.number} received {what}."
+
+    def _sent_to(self, item: SentItem) -> SentTo:
+        is_current = item.position > self._last_task
+        return SentTo(self._exchange.number, self._exchange.route, self._exchange.is_captured, is_current)
 
     def _unsent(
         self, missing: ReceivedSignature, place: str, turn: Turn | None, item: SentItem
@@ -90,8 +104,7 @@ class SentSignatureTracer:
         if turn is not None and state is SignatureState.FOREIGN:
             explanation = remarks.foreign(self._exchange.number, turn.route, self._exchange.route)
         if self._exchange.is_captured and state is SignatureState.LOST:
-            is_due = missing.is_call and item.position > self._last_task
-            state, explanation = dropped(self._exchange.number, is_due=is_due)
+            state, explanation = self._sent_to(item).dropped(missing)
         location = SignatureLocation(self._exchange.number, place)
         return SignatureTrace(
             missing.sha256, missing.size, missing.on, state, explanation, missing.location, (location,)
@@ -137,8 +150,8 @@ class SentSignatureTracer:
     def _turns(self) -> dict[str, Turn]:
         keys = [turn_key(item) for item in self._model_items]
         rows = Turn.objects.filter(session=self._exchange.session_id, public__in=[key for key in keys if key])
-        fields = rows.select_related("exchange").only(
-            "public", "route", "exchange__number", "exchange__dialect"
+        fields = rows.select_related("exchange", "content").only(
+            "public", "route", "content", "exchange__number", "exchange__dialect"
         )
         return {str(turn.public): turn for turn in fields}
 

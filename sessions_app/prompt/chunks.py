@@ -123,6 +123,24 @@ def token_counts(raw: dict[str, Any]) -> tuple[TokenCount, ...]:
     return tuple(one for one in found if one.count is not None or one.modalities)
 
 
+_STANDARD = {
+    "serviceTier": {"", "standard", "service_tier_unspecified"},
+    "trafficType": {"", "on_demand", "traffic_type_unspecified", "0", "1"},
+}
+_TEXT = {"text", "modality_unspecified", "0", "1"}
+
+
+def is_standard_text(raw: dict[str, Any]) -> bool:
+    """Whether a `usageMetadata` names no service beside the standard one, and counts nothing but text.
+
+    The prices that are known are of both (gemini-wire §8). Enums may be numbers.
+    """
+    if any(str(raw.get(name) or "").lower() not in values for name, values in _STANDARD.items()):
+        return False
+    named = (one.modalities for one in token_counts(raw))
+    return all(name.lower() in _TEXT for each in named for name, count in each.items() if count)
+
+
 def _count(value: Any) -> int | None:
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
     return value if is_count else None
@@ -194,6 +212,15 @@ class StreamedChunk:
         return {name: wire.well_formed(value) for name, value in found.items()}
 
     @property
+    def finishes(self) -> dict[int, str]:
+        """The finish reason of each candidate in the event by its index; empty where it has none yet."""
+        found: dict[int, str] = {}
+        for one in _as_list(self.raw.get("candidates")):
+            index = _count(_as_dict(one).get("index")) or 0
+            found[index] = name_of(_as_dict(one).get("finishReason"), FINISH_NAMES) or found.get(index, "")
+        return found
+
+    @property
     def unknown(self) -> dict[str, Any]:
         """The values of the keys beside the parts that this version does not know, by their place."""
         raw, objects = self.raw, {"": self.raw, "candidates[]": self.candidate, "content": self.content}
@@ -238,18 +265,26 @@ def _parsed(body: bytes) -> Any:
     return event
 
 
+def candidates_asked_for(settings: Any) -> int:
+    """How many answers a generation configuration asks for."""
+    told = _as_dict(settings)
+    return _count(told.get("candidateCount", told.get("candidate_count"))) or 1
+
+
 def is_failure(event: Any) -> bool:
     """Whether a parsed event is only an error of the provider."""
     return isinstance(event, dict) and "error" in event and "candidates" not in event
 
 
 def _first_candidate(raw: dict[str, Any]) -> dict[str, Any]:
-    candidates = raw.get("candidates")
-    found = candidates if isinstance(candidates, list) else ()
-    for item in found:
+    for item in _as_list(raw.get("candidates")):
         if isinstance(item, dict) and not item.get("index"):
             return item
     return {}
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _as_dict(value: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from sessions_app.prompt import wire
 from sessions_app.prompt.json_places import Member, bytes_of, members, respelled
 from sessions_app.prompt.parts import PARTS_KEY, TEXT_KEY, file_of, plain_key
+from sessions_app.prompt.spellings import spelled_alike
 from sessions_app.prompt.tokens import estimate, estimate_part
 
 TEXT_KIND, DECLARATIONS_KIND = "text", "declarations"
@@ -104,7 +105,7 @@ def pieces_of(item: PromptItem, *, continues: bool = False) -> list[TextPiece]:
         parts = _parts_at(body) if item.kind != DECLARATIONS_KIND else None
         found = enumerate(members(body, parts) if parts is not None else (), start=1)
         pieces = [piece for number, part in found for piece in _of_part(item.role, body, part, number)]
-        return pieces or [_value(item.kind, body, whole, None, item.tokens)]
+        return pieces or [_whole(item, whole)]
     except ValueError:
         return [_opaque(item)]
 
@@ -128,6 +129,13 @@ def _of_part(role: str, body: bytes, part: Member, number: int) -> Iterator[Text
             yield TextPiece(label, text, _coded(text), number, member.start + 1, member.end - 1, cost)
         else:
             yield _value(label, body, member, number, cost)._replace(is_whole=is_file)
+
+
+def _whole(item: PromptItem, place: Member) -> TextPiece:
+    piece = _value(item.kind, item.wire, place, None, item.tokens)
+    if item.kind != DECLARATIONS_KIND:
+        return piece
+    return piece._replace(meaning=wire.canonical(spelled_alike(wire.loads(item.wire))))
 
 
 def _value(label: str, body: bytes, place: Member, part: int | None, tokens: int) -> TextPiece:

@@ -125,10 +125,13 @@ def own_tools(tools: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
 
 def has_answer_schema(config: Mapping[str, object]) -> bool:
     """Whether a `generationConfig` asks for an answer by a schema, in any of its spellings."""
-    return any(key in config for key in _SCHEMA_KEYS)
+    return any(key in config for key in _SCHEMAS)
 
 
-_SCHEMA_KEYS = ("responseJsonSchema", "response_json_schema", "responseSchema", "response_schema")
+_SCHEMAS = ("responseJsonSchema", "response_json_schema", "responseSchema", "response_schema")
+
+SCHEMA_KEYS = frozenset({*_SCHEMAS, "responseMimeType", "response_mime_type"})
+"""Members of a `generationConfig` that an answer by a schema takes."""
 
 KEPT_OF_CUT = frozenset(
     {

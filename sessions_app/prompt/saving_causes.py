@@ -9,6 +9,7 @@ from sessions_app.prompt.dialects.messages import declarations_of
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import TOOLS_SOURCE
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
+from sessions_app.prompt.spellings import spelled_alike
 from sessions_app.prompt.static_change import StaticChange
 from sessions_app.prompt.stored import Code
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
@@ -162,7 +163,7 @@ def tool_change(before: bytes, now: bytes) -> ToolChange | None:
 
 def declared_in(tools: bytes) -> Iterator[tuple[str, bytes]]:
     """Each function by its name, and each tool of the provider by its key, with what is declared of it."""
-    listed: list[dict[str, Any]] = wire.loads(tools) if tools else []
+    listed: list[dict[str, Any]] = spelled_alike(wire.loads(tools)) if tools else []
     for one in declarations_of(listed):
         yield str(one.get("name", "")), wire.canonical(one)
     for tool in listed:

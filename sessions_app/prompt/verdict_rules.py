@@ -80,10 +80,13 @@ def lost_by(fate: CacheFate | None) -> Verdict:
 def _hit(plan: CachePlan, usage: Usage, seen: Comparison | None) -> VerdictReason:
     if plan.is_hit:
         return VerdictReason.NAMED
-    if seen is None:
+    if seen is None or not seen.same_model:
+        # A cache belongs to one model: the request before cannot have left it.
         return VerdictReason.ANOTHERS_PREFIX
     if seen.broken is None and usage.cached >= WHOLE_SHARE * seen.scaled(usage.prompt):
         return VerdictReason.WHOLE_PREFIX
+    if usage.cached > _perhaps_unchanged(seen, usage):
+        return VerdictReason.ANOTHERS_PREFIX
     return VerdictReason.PART_OF_PREFIX
 
 

@@ -18,10 +18,10 @@ from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE, asked_again, lost_b
 from sessions_app.runs.comparison import (
     asks_same_model,
     served_by_one,
-    settings_of,
     sources_of,
 )
 from sessions_app.runs.reply_setting import BEFORE_FIELDS
+from sessions_app.runs.sent_settings import have_same_settings
 from sessions_app.runs.static_changes import change_between
 
 WITHOUT_CACHE = {CacheAction.NONE, CacheAction.DROP, CacheAction.UNKNOWN, ""}
@@ -179,5 +179,5 @@ def _compared(exchange: Exchange, earlier: Exchange, tokens: Sequence[int]) -> C
         was_prompt=earlier.prompt_tokens,
         idle_seconds=max(0.0, idle.total_seconds()),
         same_served=served_by_one(earlier, exchange),
-        same_config=settings_of(earlier) == settings_of(exchange),
+        same_config=have_same_settings(earlier, exchange),
     )

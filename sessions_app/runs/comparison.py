@@ -3,19 +3,19 @@
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from sessions_app.gemini.model_capabilities import base_of
 from sessions_app.models import Exchange, Source
 from sessions_app.models.source import ManifestEntry, body_starts
 from sessions_app.models.turn_numbers import turn_numbers
-from sessions_app.prompt import prefix_diff, wire
+from sessions_app.prompt import prefix_diff
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.prefix_diff import BreakLine
 from sessions_app.prompt.prompt_comparison import PromptComparison, compare_prompts
 from sessions_app.prompt.prompt_items import PromptItem
 from sessions_app.prompt.routes import endpoint_of
 from sessions_app.prompt.verdict import Comparison
+from sessions_app.runs.sent_settings import have_same_settings
 
 PREVIOUS_FIELDS = (
     "number",
@@ -63,7 +63,7 @@ def compare_with_previous(exchange: Exchange, items: Sequence[Item] | None = Non
         idle_seconds=max(0.0, idle.total_seconds()),
         same_model=same_model,
         same_served=served_by_one(before, exchange),
-        same_config=settings_of(before) == settings_of(exchange),
+        same_config=have_same_settings(before, exchange),
         broken=broken,
     )
 
@@ -90,14 +90,6 @@ def served_by_one(before: Exchange, exchange: Exchange) -> bool:
     """False when the answers name two models."""
     names = {base_of(one.served_model) for one in (before, exchange) if one.served_model}
     return len(names) < 2
-
-
-def settings_of(exchange: Exchange) -> Any:
-    """The generation settings as sent, without the name of the cache."""
-    if "settings" in exchange.manifest:
-        return exchange.manifest["settings"]
-    tail = exchange.manifest.get("tail", "")
-    return wire.loads('{"contents":[' + tail).get("generationConfig") if tail else None
 
 
 def _compared(before: Exchange, exchange: Exchange, items: Sequence[Item] | None) -> PromptComparison | None:

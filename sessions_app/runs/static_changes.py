@@ -6,6 +6,7 @@ from sessions_app.models import Exchange, HistoryChunk, Source
 from sessions_app.prompt import wire
 from sessions_app.prompt.layers import STATIC_SOURCE, Layer
 from sessions_app.prompt.payload import SYSTEM_SOURCE, TOOLS_SOURCE
+from sessions_app.prompt.spellings import spelled_alike
 from sessions_app.prompt.static_change import RolledHistory, StaticChange, StaticLayer, static_change
 
 CHUNK = "chunk:"
@@ -27,7 +28,7 @@ def change_between(before: Exchange, now: Exchange) -> tuple[StaticChange, Rolle
     def layer_of(keys: Sequence[int]) -> StaticLayer:
         text: str = wire.loads(b'"' + b"".join(wires(keys, STATIC_SOURCE)) + b'"')
         return StaticLayer(
-            tools=tuple(map(_meaning, wires(keys, TOOLS_SOURCE))),
+            tools=tuple(_meaning(one, is_tools=True) for one in wires(keys, TOOLS_SOURCE)),
             chunks=tuple(names[key] for key in keys if names[key].startswith(CHUNK)),
             text=text or "".join(_meaning(one).decode() for one in wires(keys, SYSTEM_SOURCE)),
         )
@@ -37,12 +38,13 @@ def change_between(before: Exchange, now: Exchange) -> tuple[StaticChange, Rolle
     return change, rolled_into(old.chunks, new.chunks) if change is StaticChange.ROLLED_OVER else None
 
 
-def _meaning(body: bytes) -> bytes:
+def _meaning(body: bytes, *, is_tools: bool = False) -> bytes:
     """The same for JSON that says the same, since programs spell it in their own ways."""
     try:
-        return wire.canonical(wire.loads(body))
+        value = wire.loads(body)
     except ValueError:
         return body
+    return wire.canonical(spelled_alike(value) if is_tools else value)
 
 
 def static_keys(exchange: Exchange) -> list[int]:

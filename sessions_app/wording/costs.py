@@ -102,7 +102,11 @@ EQUATIONS = {
     "exact": "{terms} = {total}",
     "estimated": "{terms} ≈ {total}",
     "at_least": "{terms} ≥ {total}",
+    "other_service": "{terms}: {total}",
 }
+
+STANDARD_PRICE = {"sum": "{total} at the standard text price"}
+"""Of another service tier, and of tokens that are no text: their prices are not known."""
 
 BUDGETS = {
     BudgetScope.SESSION: "the budget of this chat",
@@ -135,13 +139,20 @@ REMEDIES = {
 }
 
 
-def equation(money: Money | None) -> str:
+def equation(money: Money | None, *, is_standard_text: bool = True) -> str:
     """The sum with its products; the rates in it are per million tokens. Empty without a sum."""
     if money is None:
         return ""
     terms = " + ".join(map(_term, money.terms))
-    told = EQUATIONS[_bound(money) if terms else "nothing"].format(terms=terms, total=dollars(money.total))
+    bound = _bound(money) if is_standard_text else "other_service"
+    total = priced(dollars(money.total), is_standard_text=is_standard_text)
+    told = EQUATIONS[bound if terms else "nothing"].format(terms=terms, total=total)
     return EMULATED_EQUATION.format(equation=told) if money.source is MoneySource.EMULATOR else told
+
+
+def priced(total: str, *, is_standard_text: bool) -> str:
+    """A sum, which is no more than that where other prices may hold."""
+    return total if is_standard_text else STANDARD_PRICE["sum"].format(total=total)
 
 
 def sum_title(case: str, count: int = 0) -> str:

@@ -77,6 +77,15 @@ NEWS = {
 }
 """Beside an answer that stands."""
 
+CANDIDATES = {
+    "came": "{count} candidates came. The first is shown; the Wire tab has all, and all are counted. "
+    "Finish reasons: {reasons}.",
+    "asked": "{count} candidates were asked for. Of those that came the first is shown, and all are counted.",
+    "finish": "{number} {reason}",
+    "no_finish": "{number} without one",
+}
+"""Of several answers to one request."""
+
 
 def sentence(outcome: str, figures: Mapping[str, Any] | None = None) -> str:
     """What happened; empty for an outcome that another version wrote. `figures` are those of NoAnswer."""
@@ -94,6 +103,21 @@ def news_texts(finish_reason: str, *, is_captured: bool = False, has_called: boo
     """Title and hint for a reason that is not known. `has_called`: tools of ours were run for the answer."""
     hint = NEWS["program_hint" if is_captured else "called" if has_called else "hint"]
     return NEWS["title"].format(finish_reason=finish_reason), hint
+
+
+def candidates_came(finishes: Mapping[int, str]) -> str:
+    """By index the finish reason of each; empty for one candidate."""
+    reasons = (
+        CANDIDATES["finish" if reason else "no_finish"].format(number=index + 1, reason=reason)
+        for index, reason in sorted(finishes.items())
+    )
+    if len(finishes) < 2:
+        return ""
+    return CANDIDATES["came"].format(count=len(finishes), reasons=", ".join(reasons))
+
+
+def candidates_asked(count: int) -> str:
+    return CANDIDATES["asked"].format(count=count) if count > 1 else ""
 
 
 def hint(outcome: str, *, is_captured: bool = False) -> str:

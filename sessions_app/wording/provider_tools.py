@@ -55,12 +55,12 @@ def use(tool_type: str) -> str:
     return USES.get(tool_type) or tool_type.replace("_", " ").capitalize()
 
 
-NOT_EXPRESSED = "This format does not say it: {names}."
+LEFT_OUT = "Left out of it: {names}."
 """Of a request in the format of another provider."""
 
 
-def not_expressed(names: Sequence[str]) -> str:
-    return NOT_EXPRESSED.format(names=", ".join(map(name, names))) if names else ""
+def not_told(names: Sequence[str]) -> str:
+    return LEFT_OUT.format(names=", ".join(map(name, names))) if names else ""
 
 
 def title(tool: ProviderTool) -> str:

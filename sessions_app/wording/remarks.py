@@ -171,8 +171,10 @@ SEVERAL_TEXTS = {
 """About the texts of a session, before anything is sent."""
 
 ELSEWHERE = {
-    "model": "{signer} signed it, and exchange {number} was meant for {reader}, which refuses it.",
-    "endpoint": "It was signed for another key or address than that of exchange {number}, which refuses it.",
+    "model": "{signer} signed it, and exchange {number} was meant for {reader}; a signature is sent back to "
+    "the model that made it only.",
+    "endpoint": "It was signed for another key or address than that of exchange {number}; a signature is "
+    "sent back to where it came from only.",
     "imported": "Which model signed it, and with what key, is unknown, so exchange {number} went without it.",
 }
 """Why a request had no signature of another route."""

@@ -21,7 +21,7 @@ TITLES = {
     SavingCause.EXPLICIT_LIFE: "Pauses longer than the life of an explicit cache",
     SavingCause.LET_GO: "A cache that was given up",
     SavingCause.OTHER_MODEL: "Another model",
-    SavingCause.SETTINGS: "Generation settings that change",
+    SavingCause.SETTINGS: "Settings beside the prompt that change",
     SavingCause.BELOW_MINIMUM: "Prompts too short for a cache",
     SavingCause.NEVER_CACHES: "A model that caches nothing",
     SavingCause.NAMED_LESS: "A named cache that holds less",
@@ -55,8 +55,8 @@ ADVICE = {
     "keep the cache, and what decides about it, while the conversation goes on.",
     SavingCause.OTHER_MODEL: "Another model was asked or answered in {times}, and a cache belongs to one "
     "model: change the model at the beginning of a conversation.",
-    SavingCause.SETTINGS: "Nothing but the generation settings had changed before {times}: leave them as "
-    "they are within a conversation.",
+    SavingCause.SETTINGS: "Nothing but settings beside the prompt had changed before {times}: leave them "
+    "as they are within a conversation.",
     SavingCause.BELOW_MINIMUM: "In {times} the prompt, or the one before it, was shorter than "
     "{minimum:,} tokens, and the provider keeps only longer ones: ask several short questions in one "
     "conversation.",

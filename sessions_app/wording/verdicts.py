@@ -76,7 +76,7 @@ ROLLED = {
 
 READERS = {
     "same": "",
-    "other_settings": ", with other generation settings",
+    "other_settings": ", with other settings beside the prompt",
     "other_model": ", but another model is asked",
     "other_served": ", but another model answers",
 }

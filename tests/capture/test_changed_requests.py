@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from sessions_app.audit.audit import audit_session
 from sessions_app.models import CaptureAddress
 from sessions_app.prompt.parts import content, without_signature
 from sessions_app.prompt.prefix_diff import BreakKind
-from tests.capture.conversations import TOOLS, body_of, call, model, result, user
+from tests.capture.conversations import TOOLS, asked, body_of, call, model, result, user
 from tests.capture.test_recording import Program
 from tests.factories import text_chunk
 
@@ -18,6 +19,20 @@ CALLED = call("weather", city="Oslo")
 CALLED["parts"][0] |= {"thoughtSignature": "c2lnbmF0dXJl"}
 UNSIGNED = content("model", [without_signature(part) for part in CALLED["parts"]])
 GONE = [{"functionDeclarations": [{"name": "weather"}, {"name": "scales"}]}]
+
+
+SNAKE = [{"function_declarations": [{"name": "weather"}]}]
+
+
+@pytest.mark.django_db
+def test_tools_in_another_spelling_are_no_change(alice: User) -> None:
+    program = Program(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    contents = [user("Which?")]
+    program.ask(body_of(contents), ANSWER)
+    exchange = program.ask(body_of([*contents, model("This."), user("Why?")], tools=SNAKE), ANSWER).exchange
+    assert exchange is not None and exchange.number == 2 and exchange.found_break is None
+    assert list(audit_session(exchange.session_id, "captured")) == []
+    assert asked(*contents, tools=SNAKE).lane == asked(*contents).lane
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,13 @@ from sessions_app.prompt.pricing import Money
 from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.reply import Outcome, fold
 from sessions_app.runs.accounting import account_for
-from sessions_app.wording import verdicts
+from sessions_app.wording import outcomes, verdicts
 from tests.factories import USAGE, answered, finish, make_exchange, make_run, text_chunk
 from tests.inspector.reading import read
 from tests.prices import make_price
 
 PRICE = Decimal("0.0021")
+FLEX = {"serviceTier": "flex"}
 
 
 @pytest.fixture
@@ -57,6 +58,8 @@ def test_the_price_stands_beside_the_tokens(client: Client, accounted: Exchange)
         ({"usd": PRICE, "money": Money((), estimated=True).stored()}, "about $0.0021"),
         ({"usd": None}, "price unknown"),
         ({"usd": None, "first_chunk_ms": None, "prompt_tokens": None}, ""),
+        ({"usd": None, "prompt_tokens": None}, "nothing was counted"),
+        ({"usd": PRICE, "usage": FLEX, "money": Money(()).stored()}, "$0.0021 at the standard text price"),
     ],
 )
 def test_a_price_says_how_sure_it_is(session: Session, fields: dict[str, Any], price: str) -> None:
@@ -64,6 +67,16 @@ def test_a_price_says_how_sure_it_is(session: Session, fields: dict[str, Any], p
     for name, value in fields.items():
         setattr(exchange, name, value)
     assert price_of(exchange) == price
+
+
+@pytest.mark.parametrize(
+    ("settings", "count"),
+    [({"candidateCount": 2}, 2), ({"candidate_count": 3}, 3), ({}, 1), (None, 1), ([], 1)],
+)
+def test_a_request_for_several_candidates_says_so(session: Session, settings: Any, count: int) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    exchange.manifest |= {"settings": settings}
+    assert header_of(exchange).candidates == outcomes.candidates_asked(count)
 
 
 @pytest.mark.parametrize(("count", "label"), [(0, "waiting"), (1, "streaming")])

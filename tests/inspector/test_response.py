@@ -1,9 +1,11 @@
+import orjson
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.inspector.tabs.response_tab import token_table
+from sessions_app.inspector.tabs.response_tab import ResponseTab, token_table
 from sessions_app.models import Exchange, RawChunk, Session
 from sessions_app.prompt.chunks import TokenKind
+from sessions_app.wording import outcomes
 from sessions_app.wording.token_kinds import LABELS
 from tests.factories import USAGE, answered, make_exchange, make_run, text_chunk
 from tests.inspector.reading import read
@@ -20,6 +22,32 @@ def test_the_reply_is_folded_into_its_parts(client: Client, session: Session) ->
     assert "I think." in page
     assert "It is late." in page
     assert "The answer is complete." in page
+
+
+def test_of_several_candidates_it_says_that_one_is_shown(client: Client, session: Session) -> None:
+    def event(*told_of: tuple[int, str, str]) -> bytes:
+        told = [
+            {"index": at, "content": {"role": "model", "parts": [{"text": text}]}}
+            | ({"finishReason": reason} if reason else {})
+            for at, text, reason in told_of
+        ]
+        return orjson.dumps({"candidates": told})
+
+    bodies = [
+        event((0, "One.", ""), (1, "Two", "")),
+        event((1, ".", "MAX_TOKENS")),
+        event((1, "", ""), (0, "", "STOP")),
+    ]
+    shown = ResponseTab().context(make_exchange(make_run(session), bodies), raw=False)
+    assert shown.candidates == outcomes.candidates_came({0: "STOP", 1: "MAX_TOKENS"}) != ""
+    assert [part.text for part in shown.parts] == ["One."]
+    page = read(client, Exchange.objects.get(), "response")
+    assert "2 candidates came" in page
+
+
+def test_of_one_candidate_it_says_nothing(session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    assert ResponseTab().context(exchange, raw=False).candidates == ""
 
 
 def test_usage_is_shown_as_reported(client: Client, session: Session) -> None:

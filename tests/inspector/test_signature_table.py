@@ -26,11 +26,10 @@ def states(found: SignatureTable) -> list[SignatureState]:
     return [row.trace.state for row in found.rows]
 
 
-def test_every_state_but_the_stand_in_has_a_filter() -> None:
-    """A stand-in replaces a signature, whose row says what became of it."""
+def test_every_state_has_a_filter() -> None:
     filtered = {state for group in STATES.values() for state in group}
     assert STATES.keys() == set(SignatureFilter)
-    assert filtered == set(SignatureState) - {SignatureState.DUMMY}
+    assert filtered == set(SignatureState)
 
 
 def test_the_newest_is_first_with_where_it_came_from_and_went(session: Session) -> None:

@@ -2,13 +2,17 @@ import hashlib
 
 import orjson
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from sessions_app.inspector.tabs.wire_tab import CHUNKS, WireTab
-from sessions_app.models import Dialect, Exchange, Session, Source
+from sessions_app.models import CaptureAddress, Dialect, Exchange, Session, Source
 from sessions_app.prompt.dialects.openai import openai_request
+from tests.capture.conversations import user
+from tests.capture.test_recording import Program
 from tests.factories import answered, make_exchange, make_run, play_flight, text_chunk
+from tests.inspector.captured_signatures import asked
 from tests.inspector.reading import read
 
 
@@ -17,6 +21,18 @@ def test_the_request_is_proved_by_its_hash(client: Client, session: Session) -> 
     page = read(client, exchange, "wire")
     assert ">proved<" in page
     assert exchange.request_sha256 in page
+
+
+def test_the_way_of_a_request_is_its_own(client: Client, session: Session, alice: User) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    assert f"POST /v1beta/models/{exchange.model}:streamGenerateContent?alt=sse" in read(
+        client, exchange, "wire"
+    )
+    program = Program(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    captured = asked(program, [user("How hot is it?")], {"text": "Hot."}, name="gemini-2.5-flash")
+    page = read(client, captured, "wire")
+    assert "POST /v1beta/models/gemini-2.5-flash:generateContent" in page
+    assert "streamGenerateContent" not in page
 
 
 def test_a_source_that_changed_fails_the_proof(client: Client, session: Session) -> None:

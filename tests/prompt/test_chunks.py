@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.chunks import ChunkReader, StreamedChunk, Usage, is_failure
+from sessions_app.prompt.chunks import ChunkReader, StreamedChunk, Usage, is_failure, is_standard_text
 from tests.prompt.test_parts import JSON
 
 
@@ -84,3 +84,34 @@ def test_odd_events_are_read_without_an_exception(event: dict[str, Any]) -> None
 def test_counts_that_are_no_integers_are_zero() -> None:
     raw = {"promptTokenCount": 12, "candidatesTokenCount": "3"}
     assert Usage.of(raw) == Usage(prompt=12, raw=raw)
+
+
+def _read(modality: str | int, count: int = 900) -> dict[str, Any]:
+    return {"promptTokensDetails": [{"modality": "TEXT", "tokenCount": 100}, _counted(modality, count)]}
+
+
+def _counted(modality: str | int, count: int) -> dict[str, Any]:
+    return {"modality": modality, "tokenCount": count}
+
+
+@pytest.mark.parametrize(
+    ("usage", "is_standard"),
+    [
+        ({}, True),
+        ({"serviceTier": "standard", "trafficType": "ON_DEMAND"}, True),
+        ({"trafficType": 1}, True),
+        ({"serviceTier": "flex"}, False),
+        ({"serviceTier": "priority"}, False),
+        ({"trafficType": "ON_DEMAND_FLEX"}, False),
+        ({"trafficType": "PROVISIONED_THROUGHPUT"}, False),
+        (_read("TEXT"), True),
+        (_read(1), True),
+        (_read("AUDIO", 0), True),
+        (_read("AUDIO"), False),
+        ({"candidatesTokensDetails": [_counted("IMAGE", 1_290)]}, False),
+    ],
+)
+def test_another_tier_or_another_modality_is_not_the_standard_text(
+    usage: dict[str, Any], is_standard: bool
+) -> None:
+    assert is_standard_text(usage) is is_standard

@@ -75,6 +75,29 @@ def test_what_the_provider_reuses_in_part_is_partial(seen: Comparison | None) ->
     assert verdict_of(INLINE, usage(10_000, 4_096), seen).code == VerdictCode.PARTIAL
 
 
+@pytest.mark.parametrize("cached", [900, 8_499, 9_468])
+def test_another_model_reuses_nothing_of_the_request_before(cached: int) -> None:
+    other = replace(SAME, same_model=False)
+    assert verdict_of(INLINE, usage(9_468, cached), other).reason is VerdictReason.ANOTHERS_PREFIX
+
+
+@pytest.mark.parametrize(
+    ("cached", "reason"),
+    [
+        (300, VerdictReason.PART_OF_PREFIX),
+        (333, VerdictReason.PART_OF_PREFIX),
+        (334, VerdictReason.ANOTHERS_PREFIX),
+    ],
+)
+def test_more_than_both_requests_begin_with_is_of_another_one(cached: int, reason: VerdictReason) -> None:
+    """The provider may count a tenth more than we estimate."""
+    assert verdict_of(INLINE, usage(10_000, cached), AFTER_A_BREAK).reason is reason
+
+
+def test_more_than_an_unchanged_prefix_is_the_whole_of_it() -> None:
+    assert verdict_of(INLINE, usage(20_000, 19_900), SAME).reason is VerdictReason.WHOLE_PREFIX
+
+
 def test_without_usage_nothing_is_claimed() -> None:
     assert verdict_of(HIT, Usage(), SAME) == Verdict(VerdictReason.NO_USAGE)
 

@@ -215,6 +215,16 @@ def test_back_to_a_model_within_minutes_a_withheld_hit_is_the_providers_miss(beg
     played.agree()
 
 
+def test_back_to_a_model_within_minutes_its_own_last_request_is_reused(begin: Any) -> None:
+    played = begin(LONG, cache_mode="implicit")
+    played.say()
+    played.change(model=OTHER_MODEL)
+    played.say()
+    played.change(model=MODEL)
+    assert played.say().reason is VerdictReason.ANOTHERS_PREFIX
+    played.agree()
+
+
 @pytest.mark.parametrize("withheld", [True, False])
 def test_a_change_taken_back_is_compared_with_the_request_that_it_brings_back(
     begin: Any, withheld: bool
@@ -226,7 +236,7 @@ def test_a_change_taken_back_is_compared_with_the_request_that_it_brings_back(
     played.change(settings={"tools": ["add_todo"]})
     played.withhold(withheld)
     verdict = played.say()
-    assert verdict.reason is (VerdictReason.UNEXPLAINED if withheld else VerdictReason.PART_OF_PREFIX)
+    assert verdict.reason is (VerdictReason.UNEXPLAINED if withheld else VerdictReason.ANOTHERS_PREFIX)
     assert (verdict.again is not None and verdict.again.number == 1) is withheld
     played.agree()
 

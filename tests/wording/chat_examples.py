@@ -74,7 +74,7 @@ def _words_about_tools() -> Iterator[str]:
     yield from map(provider_tools.use, provider_tools.USES)
     yield provider_tools.using("CODE_EXECUTION")
     yield from provider_tools.CODE_RESULTS.values()
-    yield provider_tools.not_expressed(["google_search"])
+    yield provider_tools.not_told(["google_search"])
     offered = OfferFigures(functions=2, tools=("google_search",), schemas=1)
     record = StageRecord(name=StageName.OFFER_TOOLS, status=StageStatus.OK, figures=offered)
     yield from stages.input_and_output(record)

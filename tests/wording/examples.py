@@ -55,7 +55,7 @@ from sessions_app.wording import (
 )
 from tests.wording.audit_log_examples import audit_log_sentences, mcp_sentences
 from tests.wording.chat_examples import chat_sentences, ending_sentences
-from tests.wording.figures import figures_of, har_sentences
+from tests.wording.figures import candidate_sentences, figures_of, har_sentences, signature_sentences
 from tests.wording.money_examples import BUDGETS, money_sentences
 
 PLACE = BreakPlace(
@@ -268,6 +268,7 @@ def all_sentences() -> Iterator[str]:
     yield from mcp_sentences()
     yield from _sentences_of_savings()
     yield from har_sentences()
+    yield from (*signature_sentences(), *candidate_sentences())
 
 
 def _sentences_of_caches() -> Iterator[str]:

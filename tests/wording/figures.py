@@ -1,10 +1,11 @@
-"""Sentences of HAR files, and figures for the names in any template."""
+"""Sentences of HAR files, signatures and candidates, and figures for the names in any template."""
 
 from collections.abc import Iterator
+from itertools import product
 from string import Formatter
 from typing import Any
 
-from sessions_app.wording import har
+from sessions_app.wording import har, outcomes, signature_traces
 
 
 def figures_of(*templates: str) -> dict[str, Any]:
@@ -17,3 +18,19 @@ def har_sentences() -> Iterator[str]:
         yield har.problem(code, {**figures_of(text), "at": "2026-11-23T09:00:00+00:00"})
     ignored = dict.fromkeys(har.IGNORED, 2)
     yield from (*har.summary(1, 1, 0, {}), *har.summary(2, 0, 1, ignored), *har.summary(2, 2, 0, ignored))
+
+
+def signature_sentences() -> Iterator[str]:
+    yield from signature_traces.SAME.values()
+    for is_due, is_checked in ((True, True), (False, True), (False, False)):
+        yield signature_traces.dropped(2, "e/m", is_due=is_due, is_checked=is_checked)
+    for is_first, (is_due, is_checked) in product(
+        (True, False), ((True, True), (False, True), (False, False))
+    ):
+        yield signature_traces.moved(2, "e/m", is_first=is_first, is_due=is_due, is_checked=is_checked)
+    yield from (signature_traces.copied(2), signature_traces.left_out(2))
+    yield from (signature_traces.stand_in(2, is_captured=one) for one in (True, False))
+
+
+def candidate_sentences() -> Iterator[str]:
+    yield from (outcomes.candidates_came({0: "STOP", 1: ""}), outcomes.candidates_asked(2))

@@ -28,6 +28,7 @@ BUDGETS = (
 
 def money_sentences() -> Iterator[str]:
     yield from map(costs.equation, SUMS)
+    yield from (costs.equation(one, is_standard_text=False) for one in SUMS)
     yield from map(costs.bound_of, (None, *SUMS))
     for budget in BUDGETS:
         yield from (costs.budget_state(budget), costs.budget_remedy(budget), costs.waits(budget))

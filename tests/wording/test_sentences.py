@@ -9,7 +9,7 @@ import pytest
 from sessions_app.gemini.routes import route_of, route_to
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason
 from sessions_app.prompt.prefix_diff import BreakKind, CacheLoss
-from sessions_app.prompt.pricing import Budget, BudgetScope, Money, Rates, cost
+from sessions_app.prompt.pricing import Budget, BudgetScope, Money, Rates, cost, dollars
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.strategy import StrategyReason
 from sessions_app.prompt.turns import IMPORTED
@@ -158,6 +158,8 @@ def test_a_sum_says_every_product() -> None:
     assert " ≥ $" in costs.equation(Money(money.terms, at_least=True))
     assert " ≈ $" in costs.equation(Money(money.terms, estimated=True))
     assert costs.equation(None) == ""
+    told = costs.equation(money, is_standard_text=False)
+    assert told.endswith(f": {dollars(money.total)} at the standard text price") and " = " not in told
 
 
 def test_a_budget_says_how_much_is_left_and_when_it_begins_anew() -> None:
@@ -186,6 +188,8 @@ def test_what_was_done_with_sessions(action: str, count: int, text: str) -> None
     assert sessions.done(action, "Two", count) == text
 
 
+ONLY = "; a signature is sent back to"
+
 HERE, THERE = route_of("https://one.example", "key"), route_of("https://one.example", "other key")
 
 
@@ -195,17 +199,26 @@ HERE, THERE = route_of("https://one.example", "key"), route_of("https://one.exam
         (
             route_to(HERE, "gemini-3-flash"),
             route_to(HERE, "gemini-2.5-pro"),
-            "gemini-3-flash signed it, and exchange 7 was meant for gemini-2.5-pro, which refuses it.",
+            (
+                "gemini-3-flash signed it, and exchange 7 was meant for gemini-2.5-pro"
+                f"{ONLY} the model that made it only."
+            ),
         ),
         (
             route_to(HERE, "f" * 60),
             route_to(HERE, "gemini-2.5-pro"),
-            "Another model signed it, and exchange 7 was meant for gemini-2.5-pro, which refuses it.",
+            (
+                "Another model signed it, and exchange 7 was meant for gemini-2.5-pro"
+                f"{ONLY} the model that made it only."
+            ),
         ),
         (
             route_to(HERE, "gemini-3-flash"),
             route_to(THERE, "gemini-2.5-pro"),
-            "It was signed for another key or address than that of exchange 7, which refuses it.",
+            (
+                "It was signed for another key or address than that of exchange 7"
+                f"{ONLY} where it came from only."
+            ),
         ),
         (
             IMPORTED,

@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
 
+from sessions_app.exchange_sums import equation_of
 from sessions_app.inspector import formatting
 from sessions_app.inspector.shown_breaks import ShownBreak, break_of
 from sessions_app.inspector.source_titles import SourceTitles
@@ -111,7 +112,7 @@ class CacheTab(Tab):
             broken=break_of(exchange),
             life=life_of(exchange),
             ledger=ledger_of(exchange),
-            equation=costs.equation(Money.restored(exchange.money)),
+            equation=equation_of(exchange),
             price=exchange.price,
         )
 

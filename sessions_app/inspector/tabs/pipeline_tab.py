@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from itertools import takewhile
 
+from sessions_app.exchange_sums import equation_of
 from sessions_app.inspector.stages import ShownRemark, Stage, notes_of, stages_of
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange
-from sessions_app.prompt.pricing import Money
 from sessions_app.prompt.stage_records import StageName
-from sessions_app.wording import cache_plans, costs, strategies
+from sessions_app.wording import cache_plans, strategies
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +61,4 @@ def account_lines(exchange: Exchange) -> tuple[str, ...]:
     """The cost; empty for rows of earlier versions, whose records hold the text."""
     if exchange.found_verdict is None:
         return ()
-    return tuple(filter(None, [costs.equation(Money.restored(exchange.money))]))
+    return tuple(filter(None, [equation_of(exchange)]))

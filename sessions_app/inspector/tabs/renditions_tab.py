@@ -1,7 +1,7 @@
 """The renditions tab: the request in other formats."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -14,10 +14,11 @@ from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange, Turn
 from sessions_app.models.turn_numbers import key_of
 from sessions_app.prompt import wire
+from sessions_app.prompt.dialects import openai as openai_dialect
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.remarks import RemarkCode
 from sessions_app.prompt.renditions import anthropic, openai
-from sessions_app.prompt.renditions.original import Original, inline_body, not_expressed
+from sessions_app.prompt.renditions.original import Original, inline_body, left_out
 from sessions_app.prompt.renditions.times import MESSAGES_TOLD, KnownTimes
 from sessions_app.prompt.stage_records import STAGES, StageName
 from sessions_app.prompt.tokens import estimate
@@ -72,29 +73,36 @@ def renditions_of(exchange: Exchange) -> list[Rendition]:
 
 
 def foreign(original: Original, times: KnownTimes) -> list[Rendition]:
-    unsaid = provider_tools.not_expressed(not_expressed(original))
-    told = _foreign(original, times)
-    return [replace(one, description=f"{one.description} {unsaid}".rstrip()) for one in told]
-
-
-def _foreign(original: Original, times: KnownTimes) -> list[Rendition]:
+    """With what each of them leaves out of the request."""
+    chat, messages = (
+        formatting.visible(provider_tools.not_told(left_out(original, one.TOLD_OPTIONS)))
+        for one in (openai_dialect, anthropic)
+    )
     return [
         Rendition(
             "OpenAI-compatible, panels as tool calls",
-            "The static layer is the system message; every panel is the result of a call.",
+            _with("The static layer is the system message; every panel is the result of a call.", chat),
             lambda: wire.dumps(openai.render(original, times=times)),
         ),
         Rendition(
             "OpenAI-compatible, panels as JSON",
-            "The static layer is the system message; the dynamic layer one message of the user.",
+            _with("The static layer is the system message; the dynamic layer one message of the user.", chat),
             lambda: wire.dumps(openai.render(original, panels_as_calls=False)),
         ),
         Rendition(
             "Anthropic",
-            "Panels as tool results with cache marks at the quarters, the system prompt repeated after them.",
+            _with(
+                "Panels as tool results with cache marks at the quarters, the system prompt repeated after "
+                "them.",
+                messages,
+            ),
             lambda: wire.dumps(anthropic.render(original, times=times)),
         ),
     ]
+
+
+def _with(description: str, more: str) -> str:
+    return f"{description} {more}" if more else description
 
 
 def show(rendition: Rendition, reader: PartReader) -> ShownRendition:

@@ -49,6 +49,8 @@ class ShownResponse:
     """What to do about the outcome; empty where there is nothing to do."""
     is_news: bool
     """The finish reason is not known to this version."""
+    candidates: str
+    """What is said of several candidates; empty for one."""
     news: list[tuple[str, str]]
     """Keys beside the parts that this version does not know, with the first value of each."""
 
@@ -70,7 +72,7 @@ class ResponseTab(Tab):
 def show_reply(exchange: Exchange, reader: PartReader, *, raw: bool) -> ShownResponse:
     bodies = [bytes(body) for body in exchange.chunks.values_list("body", flat=True)]
     reply, unreadable = fold_readable(bodies, exchange.dialect)
-    news = unknown_keys(bodies, exchange.dialect)
+    news, finishes = beside_the_parts(bodies, exchange.dialect)
     is_known = exchange.is_open or not exchange.is_captured
     outcome = exchange.outcome or (reply.outcome.value if is_known else "")
     return ShownResponse(
@@ -84,6 +86,7 @@ def show_reply(exchange: Exchange, reader: PartReader, *, raw: bool) -> ShownRes
         outcome=outcome,
         hint=outcomes.hint(outcome, is_captured=exchange.is_captured),
         is_news=is_unknown(reply.finish_reason),
+        candidates=formatting.visible(outcomes.candidates_came(finishes)),
         news=[(formatting.visible(key), value_text(value)[:NEWS_LENGTH]) for key, value in news.items()],
     )
 
@@ -106,14 +109,18 @@ def token_table(usage: dict[str, Any]) -> TokenTable:
     return TokenTable([formatting.visible(name) or "(no name)" for name in names], rows, has_rest)
 
 
-def unknown_keys(bodies: Iterable[bytes], dialect: str) -> dict[str, Any]:
-    """What the chunks have beside the parts that this version does not know: the first value of each."""
-    found: dict[str, Any] = {}
+def beside_the_parts(bodies: Iterable[bytes], dialect: str) -> tuple[dict[str, Any], dict[int, str]]:
+    """The first value of each key beside the parts that this version does not know, and the finish reason of
+    each candidate.
+    """
+    news: dict[str, Any] = {}
+    finishes: dict[int, str] = {}
     for body in bodies:
         with suppress(ValueError):
-            chunk = ChunkReader(dialect).read(body)
-            found = (chunk.unknown if chunk else {}) | found
-    return found
+            if chunk := ChunkReader(dialect).read(body):
+                news = chunk.unknown | news
+                finishes |= {at: reason or finishes.get(at, "") for at, reason in chunk.finishes.items()}
+    return news, finishes
 
 
 def fold_readable(bodies: Iterable[bytes], dialect: str) -> tuple[Reply, int]:

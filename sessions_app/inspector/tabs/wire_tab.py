@@ -10,7 +10,7 @@ from sessions_app.hosts import public_address
 from sessions_app.inspector import formatting
 from sessions_app.inspector.attempts import ShownAttempt, shown_attempts
 from sessions_app.inspector.chunk_times import has_times
-from sessions_app.inspector.code_samples import CodeSample, code_samples_of
+from sessions_app.inspector.code_samples import CodeSample, code_samples_of, request_line
 from sessions_app.inspector.originals import names_cache
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.tabs.base import Tab
@@ -84,6 +84,8 @@ class ShownWire:
     """Sent as a chat completion, made from the prepared body."""
     names_cache: bool
     """A copy as sent is answered only while the cache lives."""
+    line: str
+    """Method and path."""
     address: str
     """Where a copy goes unless it is told otherwise; empty where nobody else can reach it."""
 
@@ -111,6 +113,7 @@ class WireTab(Tab):
             attempts=shown_attempts(exchange, PartReader(), raw=raw),
             is_translated=exchange.is_translated,
             names_cache=names_cache(exchange),
+            line=request_line(exchange),
             address=public_address(exchange.base_url),
         )
 

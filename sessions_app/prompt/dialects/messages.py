@@ -7,6 +7,7 @@ request, and its result the same one.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Literal
 
 from sessions_app.prompt import wire
@@ -27,13 +28,21 @@ PartText = Callable[[RawPart], str]
 
 _INVALID_ID = re.compile(r"[^a-zA-Z0-9_-]")
 
+LONGEST_ID = 40
+"""Characters of the id of a call that OpenAI takes."""
+
+_DIGEST = 8
+
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """`signature` is base64 as received, or empty."""
+    """`signature` is base64 as received, or empty; `is_apart`: no text of the model's, but one in place of a
+    part.
+    """
 
     text: str
     signature: str = ""
+    is_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,26 @@ def messages_in(contents: Iterable[Any], part_text: PartText | None = None) -> l
     return [message for message in messages if message.blocks]
 
 
+def joined(texts: Sequence[TextBlock]) -> str:
+    """One text. What stands in place of a part begins and ends a paragraph."""
+    found = ""
+    was_apart = False
+    for block in texts:
+        is_next = found and block.text and (was_apart or block.is_apart)
+        found += f"\n\n{block.text}" if is_next else block.text
+        was_apart = block.is_apart if block.text else was_apart
+    return found
+
+
+def valid_id(wanted: str) -> str:
+    """The id as other providers take it, with a hash of what it was where that is another text."""
+    fit = _INVALID_ID.sub("-", wanted)
+    if fit == wanted and len(fit) <= LONGEST_ID:
+        return fit
+    digest = sha256(wanted.encode(errors="replace")).hexdigest()[:_DIGEST]
+    return f"{fit[: LONGEST_ID - _DIGEST - 1]}-{digest}"
+
+
 def declarations_of(tools: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Every function declaration of `tools`, in order."""
     spellings = ("functionDeclarations", "function_declarations")
@@ -137,8 +166,8 @@ class _MessageReader:
         return Message("assistant" if is_model else "user", blocks)
 
     def _fresh(self, position: int, call: FunctionCall) -> str:
-        wanted = _INVALID_ID.sub("-", call.id) or f"call-{position}-{call.index}"
-        fresh = wanted if wanted not in self._used else f"{wanted}-{position}-{call.index}"
+        wanted = valid_id(call.id) or f"call-{position}-{call.index}"
+        fresh = wanted if wanted not in self._used else valid_id(f"{wanted}-{position}-{call.index}")
         self._used.add(fresh)
         return fresh
 
@@ -157,7 +186,7 @@ class _MessageReader:
 
     def _text_for(self, part: RawPart) -> TextBlock | None:
         text = self._part_text(part) if self._part_text else ""
-        return TextBlock(text) if text else None
+        return TextBlock(text, is_apart=True) if text else None
 
     def _answer(self, place: str, raw: Wire) -> ResultBlock:
         response, name = raw.get("response"), str(raw.get("name") or "")

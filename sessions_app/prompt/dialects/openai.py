@@ -16,6 +16,7 @@ from sessions_app.prompt.dialects.messages import (
     ResultBlock,
     TextBlock,
     declarations_of,
+    joined,
     messages_in,
     schema_of,
 )
@@ -30,6 +31,9 @@ _OPTIONS = {
     "stopSequences": "stop",
     "seed": "seed",
 }
+TOLD_OPTIONS = frozenset({*_OPTIONS, "thinkingConfig"})
+"""Members of a `generationConfig` that a chat completion says."""
+
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _HUMP = re.compile(r"(?=[A-Z])")
 
@@ -92,7 +96,7 @@ def _write(message: Message) -> list[Wire]:
 def _assistant(message: Message) -> Wire:
     """One message: text, calls and signatures of one content."""
     texts = [block for block in message.blocks if isinstance(block, TextBlock)]
-    content = "".join(block.text for block in texts)
+    content = joined(texts)
     signatures = [block.signature for block in texts if block.signature]
     result: Wire = {"role": "assistant"}
     if content or not message.calls:

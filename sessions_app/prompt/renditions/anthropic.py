@@ -26,6 +26,9 @@ from sessions_app.prompt.renditions.times import KnownTimes
 MAX_TOKENS = 128_000
 """If the original sets no limit; Anthropic requires one (reference B4)."""
 
+TOLD_OPTIONS = frozenset({"maxOutputTokens"})
+"""Members of a `generationConfig` that the rendition says."""
+
 Wire = dict[str, Any]
 
 _KINDS = {

@@ -16,6 +16,7 @@ from sessions_app.prompt.dialects.messages import (
     TextBlock,
     messages_of,
     text_message,
+    valid_id,
 )
 from sessions_app.prompt.renditions.earlier_texts import true_of_all_formats
 from sessions_app.prompt.renditions.original import Original
@@ -158,7 +159,7 @@ def repeated_system(system: str) -> list[Message]:
 
 
 def _pair(key: str, text: str, args: dict[str, str], result: str, signature: str) -> list[Message]:
-    name = f"panel_{key}"
+    name = valid_id(f"panel_{key}")
     called = CallBlock(name, PANEL_TOOL, args, signature)
     return [
         Message("assistant", (TextBlock(text), called)),
@@ -167,7 +168,8 @@ def _pair(key: str, text: str, args: dict[str, str], result: str, signature: str
 
 
 def _result(key: str, value: Any) -> str:
-    title = key.replace("_", " ").capitalize()
+    kind, within, name = key.partition("/")
+    title = kind.replace("_", " ").capitalize() + within + name
     content = value if isinstance(value, str) else wire.dumps(value).decode()
     return f"======= [{key}] {title} =======\n{true_of_all_formats(content)}"
 

@@ -1,6 +1,6 @@
 """The input of a rendition: the manifest of one request, read back into its four layers."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -10,7 +10,7 @@ from sessions_app.prompt.dialects.messages import declarations_of
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.panels import CLOCK_KEY
 from sessions_app.prompt.payload import TOOLS_SOURCE, Payload
-from sessions_app.prompt.provider_tools import Wish, has_answer_schema, own_tools, tool_config
+from sessions_app.prompt.provider_tools import SCHEMA_KEYS, Wish, has_answer_schema, own_tools, tool_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,20 @@ def _uncached_tail(original: Original) -> bytes:
     return original.tail.replace(b',"cachedContent":' + wire.dumps(named), inline, 1)
 
 
-def not_expressed(original: Original) -> tuple[str, ...]:
-    """What of the request the formats of other providers do not say: names of ProviderTool, and a Wish."""
+_IN_EVERY_RENDITION = {"contents", "generationConfig", "model", "cachedContent", "continuationToken"}
+"""Members beside the prompt that are told, that name it, or that say where it goes on."""
+
+_FUNCTIONS = ("functionDeclarations", "function_declarations")
+
+
+def left_out(original: Original, told: Collection[str]) -> tuple[str, ...]:
+    """What of the request a rendition does not say that tells these members of the generation configuration:
+    names of ProviderTool, a Wish, and members of the body as they are spelled.
+    """
+    own = own_tools(original.tools)
+    declared = (key for tool in original.tools for key in tool if key not in _FUNCTIONS)
+    tools = (key for key in declared if not own_tools([{key: {}}]))
     schema = (Wish.SCHEMA.value,) if has_answer_schema(original.config) else ()
-    return (*own_tools(original.tools), *schema)
+    config = original.config.keys() - told - (SCHEMA_KEYS if schema else set())
+    beside = original.end.keys() - _IN_EVERY_RENDITION
+    return (*own, *dict.fromkeys(tools), *schema, *sorted(config), *sorted(beside))

@@ -55,7 +55,7 @@ def files_as_text(messages: Iterable[Message]) -> list[Message]:
 
 
 def _without_file(block: Block) -> Block:
-    return TextBlock(media_text(block)) if isinstance(block, MediaBlock) else block
+    return TextBlock(media_text(block), is_apart=True) if isinstance(block, MediaBlock) else block
 
 
 def tools_for(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

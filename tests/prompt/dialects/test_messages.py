@@ -64,8 +64,12 @@ def test_an_id_that_comes_back_is_made_unique_for_call_and_answer() -> None:
 
 
 def test_an_id_has_only_characters_that_every_provider_takes() -> None:
-    odd = content("model", {"functionCall": {"id": "a.b/ç", "name": "f", "args": {}}})
-    assert ids(messages_of([odd])) == ["a-b--"]
+    """What another text would lead to as well has a hash."""
+    odd, long = (
+        content("model", {"functionCall": {"id": one, "name": "f", "args": {}}})
+        for one in ("a.b/ç", "c" * 41)
+    )
+    assert ids(messages_of([odd, long])) == ["a-b---7df56368", f"{'c' * 31}-2d55900a"]
 
 
 def test_answers_find_their_calls_by_id_in_any_order() -> None:

@@ -17,7 +17,7 @@ FLIGHT = {
     },
 }
 TODOS = '\n"todos": [{"title":"Book a taxi","done":false}],'
-FILES = '\n"file_references": {"plan.md":"# Plan"},'
+FILES = '\n"file_references/Plan.md": "# Plan",'
 EMPTY = '\n"artifacts": [],'
 CLOCK = '\n"current_datetime": "2026-11-21T09:00:00+01:00"'
 

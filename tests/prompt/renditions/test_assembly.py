@@ -1,3 +1,4 @@
+import re
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -227,7 +228,22 @@ def test_the_header_of_seed_4_and_the_first_timestamp_are_one_text_block() -> No
 
 def test_panels_stand_in_the_order_they_were_sent() -> None:
     asked = [call.args for message in pairs(TODOS, FILES) for call in message.calls]
-    assert asked == [{"id": "todos"}, {"id": "file_references"}, {"action": "end_panels"}]
+    assert asked == [{"id": "todos"}, {"id": "file_references/Plan.md"}, {"action": "end_panels"}]
+
+
+def test_the_call_of_a_file_has_an_id_that_other_providers_take() -> None:
+    long, other = (
+        f'\n"file_references/notes of {name}, as they were taken.md": "x",' for name in ("one", "two")
+    )
+    told = pairs(FILES, long, other)
+    ids = [call.id for message in told for call in message.calls]
+    assert ids == [answer.id for message in told for answer in message.answers]
+    assert len(set(ids)) == 4 and all(re.fullmatch("[a-zA-Z0-9_-]{1,40}", one) for one in ids)
+
+
+def test_the_headline_of_a_file_spells_its_name() -> None:
+    (answer,) = pairs(FILES)[1].answers
+    assert answer.content == "======= [file_references/Plan.md] File references/Plan.md =======\n# Plan"
 
 
 def test_an_empty_panel_is_not_shown() -> None:

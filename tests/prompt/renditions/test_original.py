@@ -4,11 +4,13 @@ import pytest
 
 from sessions_app.prompt import provider_tools
 from sessions_app.prompt.clock import clock_text
+from sessions_app.prompt.dialects import openai
 from sessions_app.prompt.layers import Layer, StaticSources
 from sessions_app.prompt.panels import Panel
 from sessions_app.prompt.payload import GenerationConfig, assemble
-from sessions_app.prompt.renditions.original import Original, OriginalEntry, inline_body, not_expressed
-from sessions_app.prompt.wire import escaped
+from sessions_app.prompt.renditions import anthropic
+from sessions_app.prompt.renditions.original import Original, OriginalEntry, inline_body, left_out
+from sessions_app.prompt.wire import dumps, escaped
 from tests.prompt.examples import HOSTILE, NOW, TOOL_LOOP, layers
 from tests.prompt.renditions.examples import FLIGHT, original
 
@@ -74,4 +76,29 @@ def test_a_request_with_tools_of_the_provider_is_the_same_without_its_cache() ->
     config = GenerationConfig(answer_schema={"type": "object"})
     named = Original.of(assemble(built, config, model="m", cached_content="cachedContents/a"))
     assert inline_body(named) == assemble(built, config, model="m").body
-    assert not_expressed(named) == ("google_search", "schema")
+    assert left_out(named, ["thinkingConfig"]) == ("google_search", "schema")
+
+
+@pytest.mark.parametrize(
+    ("told", "names"),
+    [
+        (openai.TOLD_OPTIONS, ("presencePenalty", "topK")),
+        (anthropic.TOLD_OPTIONS, ("presencePenalty", "temperature", "topK", "topP")),
+    ],
+)
+def test_all_that_a_rendition_does_not_say_is_named(told: frozenset[str], names: tuple[str, ...]) -> None:
+    config = {
+        "responseMimeType": "application/json",
+        "responseSchema": {},
+        "topK": 3,
+        "topP": 0.5,
+        "temperature": 1,
+        "maxOutputTokens": 9,
+        "presencePenalty": 1,
+    }
+    beside = {"generationConfig": config, "toolConfig": {}, "safetySettings": [], "cachedContent": "a"}
+    declared = dumps([{"functionDeclarations": [FLIGHT]}, {"googleMaps": {}}])
+    tools = OriginalEntry(Layer.STATIC, "tools", declared)
+    tail = b"]," + dumps(beside)[1:]
+    found = left_out(Original("m", (tools,), tail), told)
+    assert found == ("googleMaps", "schema", *names, "safetySettings", "toolConfig")

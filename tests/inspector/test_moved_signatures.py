@@ -1,0 +1,107 @@
+"""A signature belongs on the part that it came on; the first call of a step needs its own."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from sessions_app.inspector.received_signatures import received_traces
+from sessions_app.inspector.signature_trace import SignatureState
+from sessions_app.models import CaptureAddress, Exchange, Session
+from tests.capture.conversations import user
+from tests.capture.test_recording import Program
+from tests.factories import answer_calls, call_chunk, make_exchange, make_run
+from tests.inspector.captured_signatures import (
+    Part,
+    asked,
+    called,
+    model,
+    received,
+    results,
+    returned,
+    sent,
+    signed,
+)
+
+pytestmark = pytest.mark.django_db
+
+EQUAL, MOVED, FREELY = SignatureState.EQUAL, SignatureState.MOVED, SignatureState.MOVED_FREELY
+QUESTION, NEXT = user("Look at both of the ovens, please"), user("And what about the third oven?")
+FIRST, SECOND = called("look", "id-1", oven=1), called("look", "id-2", oven=2)
+BARE = [called("look", oven=1), called("look", oven=2)]
+DONE = {"text": "Both of them are hot."}
+
+
+@pytest.fixture
+def program(alice: User) -> Program:
+    return Program(CaptureAddress.issue(alice.pk, "Laptop")[0])
+
+
+def both(
+    program: Program, calls: list[Part], parts: list[Part], name: str = "gemini-3-flash-preview"
+) -> list[SignatureState]:
+    """What is said of the first call's signature where the program sends these parts for the calls."""
+    first = asked(program, [QUESTION], signed(calls[0]), calls[1], name=name)
+    ids = [str(one["functionCall"].get("id", "")) for one in calls]
+    answers = results(*(returned("look", one) for one in ids))
+    second = asked(program, [QUESTION, model(*parts), answers], DONE, name=name)
+    return [*received(first), *sent(second)]
+
+
+@pytest.mark.parametrize(
+    ("calls", "parts", "state"),
+    [
+        ([FIRST, SECOND], [signed(FIRST), SECOND], EQUAL),
+        (BARE, [signed(BARE[0]), BARE[1]], EQUAL),
+        ([FIRST, SECOND], [signed(BARE[0]), BARE[1]], EQUAL),
+        ([FIRST, SECOND], [signed(called("look", "other", oven=1)), SECOND], EQUAL),
+        ([FIRST, SECOND], [FIRST, signed(SECOND)], MOVED),
+        (BARE, [BARE[0], signed(BARE[1])], MOVED),
+        ([FIRST, SECOND], [SECOND, signed(FIRST)], MOVED),
+        ([FIRST, SECOND], [signed(SECOND), FIRST], MOVED),
+        ([FIRST, SECOND], [FIRST, SECOND, signed({"text": ""})], MOVED),
+    ],
+)
+def test_a_signature_is_equal_on_its_own_call_only(
+    program: Program, calls: list[Part], parts: list[Part], state: SignatureState
+) -> None:
+    assert both(program, calls, parts) == [state, state]
+    assert MOVED.is_alarm and not FREELY.is_alarm
+
+
+def test_a_moved_signature_is_no_alarm_where_none_is_checked(program: Program) -> None:
+    assert both(program, [FIRST, SECOND], [FIRST, signed(SECOND)], name="gemini-2.5-flash") == [FREELY] * 2
+
+
+def test_a_moved_signature_of_an_earlier_turn_is_no_alarm(program: Program) -> None:
+    first = asked(program, [QUESTION], signed(FIRST), SECOND)
+    answers = results(returned("look", "id-1"), returned("look", "id-2"))
+    asked(program, [QUESTION, model(signed(FIRST), SECOND), answers], DONE)
+    contents = [QUESTION, model(FIRST, signed(SECOND)), answers, model(DONE), NEXT]
+    third = asked(program, contents, {"text": "Hot as well."})
+    assert (received(first), sent(third)) == ([FREELY], [FREELY])
+    (trace,) = received_traces(first)
+    assert [one.exchange for one in trace.returned] == [2, 3]
+
+
+def test_a_copy_beside_its_signature_is_told_apart(program: Program) -> None:
+    assert both(program, [FIRST, SECOND], [signed(FIRST), signed(SECOND)]) == [EQUAL, EQUAL, FREELY]
+
+
+def test_a_call_that_came_in_pieces_is_compared_as_a_whole(program: Program) -> None:
+    begun = {"functionCall": {"name": "look", "args": {}, "willContinue": True}}
+    piece = {"functionCall": {"partialArgs": [{"jsonPath": "$.oven", "numberValue": 1}]}}
+    first = asked(program, [QUESTION], signed(begun), piece)
+    whole = model(signed(called("look", oven=1)))
+    second = asked(program, [QUESTION, whole, results(returned("look"))], DONE)
+    assert (received(first), sent(second)) == ([EQUAL], [EQUAL])
+
+
+def test_pipeweb_itself_moves_none(session: Session) -> None:
+    run = make_run(session)
+    bodies = [
+        call_chunk("look", {"oven": 1}, signature=b"signature"),
+        call_chunk("look", {"oven": 2}, finish="STOP"),
+    ]
+    first = make_exchange(run, bodies)
+    answer_calls(run, {"done": True})
+    second = make_exchange(run, step=2)
+    assert (received(first), sent(Exchange.objects.get(pk=second.pk))) == ([EQUAL], [EQUAL])
