@@ -19,8 +19,9 @@ BODIES: dict[str, str] = {
 FILES = {
     "too_large": "“{name}” has {size}; a file may have {limit}.",
     "too_many": "A message may have {count} files; “{name}” is one more.",
+    "too_many_by": "A message may have {count} files; {extra} of these were not attached.",
 }
-"""Said by the browser before anything is sent, and by the server."""
+"""Said by the browser before anything is sent, and the first two by the server."""
 
 HINTS = {
     "image": "Attach a smaller version of it.",

@@ -52,9 +52,10 @@ export class Attachments {
     for (const file of files) this.#upload(file);
   }
 
-  // Shows why each file is not attached.
-  refuse(files, words) {
-    for (const file of files) showRefusal(this.#show(file), words);
+  // Shows once why the files are not attached.
+  refuse([file], words) {
+    const shown = [...this.#list.querySelectorAll(".refused .problem")];
+    if (!shown.some((problem) => problem.textContent === words)) showRefusal(this.#show(file), words);
     this.#changed();
   }
 
@@ -103,20 +104,23 @@ export class Attachments {
 
   // The files within the limits; the others are shown with the reason.
   #accept(files) {
-    const accepted = [];
+    const fitting = [];
     for (const file of files) {
-      const isFull = this.ids.length + this.#coming.size + accepted.length >= countLimit();
-      const words = refusalOf(file, "attach") || (isFull && tooMany(file));
+      const words = refusalOf(file, "attach");
       if (words) this.refuse([file], words);
-      else accepted.push(file);
+      else fitting.push(file);
     }
-    return accepted;
+    const room = Math.max(0, countLimit() - this.ids.length - this.#coming.size);
+    const extra = fitting.splice(room);
+    if (extra.length) this.refuse(extra, tooMany(extra));
+    return fitting;
   }
 
   #show(file) {
     const chip = clone("live-chip");
     chip.querySelector(".name").textContent = file.name;
     this.#list.append(chip);
+    this.#list.scrollTop = this.#list.scrollHeight;
     return chip;
   }
 

@@ -8,8 +8,10 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, FloatRect, Locator, Page, expect
 
+from sessions_app.media import COUNT_LIMIT
 from tests.browser.access import assert_accessible
 from tests.browser.conftest import open_account
+from tests.browser.test_attachments import PICTURE, chips, choose
 from tests.browser.test_chat import finished, open_session, send
 from tests.browser.test_layout import PHONE
 from tests.browser.test_sharing import make_link, share
@@ -126,6 +128,16 @@ async def test_above_the_keyboard_the_talk_keeps_sixty_percent(phone: Page) -> N
     assert talk["height"] + composer["height"] >= 0.6 * SMALL["height"], (talk, composer)
     assert talk["height"] >= composer["height"]
     assert composer["y"] + composer["height"] <= SMALL["height"]
+
+
+async def test_many_files_leave_the_message_above_the_keyboard(phone: Page) -> None:
+    await phone.set_viewport_size(SMALL)  # type: ignore[arg-type]
+    await choose(phone, *[PICTURE] * COUNT_LIMIT)
+    await expect(phone.locator("[data-attachment]")).to_have_count(COUNT_LIMIT)
+    message, last = phone.get_by_label("Message"), chips(phone).last
+    box = await box_of(message)
+    assert box["y"] + box["height"] <= SMALL["height"]
+    await expect(last).to_be_in_viewport()
 
 
 async def test_a_keyboard_that_only_covers_the_page_makes_it_smaller(phone: Page) -> None:
