@@ -119,7 +119,8 @@ export class Attachments {
   #show(file) {
     const chip = clone("live-chip");
     chip.querySelector(".name").textContent = file.name;
-    this.#list.append(chip);
+    // Refusals stay last, where the list is in view.
+    this.#list.insertBefore(chip, this.#list.querySelector(".refused"));
     this.#list.scrollTop = this.#list.scrollHeight;
     return chip;
   }
@@ -215,6 +216,7 @@ function showRefusal(chip, words) {
   const problem = chip.querySelector(".problem");
   problem.hidden = false;
   problem.textContent = words;
+  chip.scrollIntoView({ block: "nearest" });
 }
 
 function withoutButtons(chip) {

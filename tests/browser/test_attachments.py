@@ -173,6 +173,7 @@ async def test_files_beyond_the_limit_are_refused_in_one_sentence_each_time(page
     await open_session(page)
     await choose(page, *[PICTURE | {"name": f"{number}.png"} for number in range(COUNT_LIMIT + 3)])
     await expect(page.get_by_role("alert")).to_contain_text("3 of these were not attached")
+    await expect(page.get_by_role("alert")).to_be_in_viewport()
     await expect(page.locator("[data-attachment]")).to_have_count(COUNT_LIMIT)
     for _ in range(2):
         await choose(page, PICTURE)
