@@ -14,6 +14,7 @@ from tests.browser.conftest import open_account
 from tests.browser.test_attachments import PICTURE, chips, choose
 from tests.browser.test_chat import finished, open_session, send
 from tests.browser.test_layout import PHONE
+from tests.browser.test_provider_tools import switch_on
 from tests.browser.test_sharing import make_link, share
 from tests.server import Server
 
@@ -177,6 +178,22 @@ async def test_what_can_be_added_is_a_sheet_from_below(phone: Page) -> None:
     assert (box["x"], box["width"]) == (0, PHONE["width"])
     assert box["y"] + box["height"] == PHONE["height"]
     await assert_accessible(phone, within=".composer")
+
+
+async def test_on_home_send_stands_beside_what_is_chosen(phone: Page) -> None:
+    await phone.goto("/")
+    add, send_button = phone.get_by_label("Add files and more"), phone.locator(".composer .send")
+    assert (await box_of(add))["y"] == (await box_of(send_button))["y"]
+
+
+async def test_several_tools_leave_the_message_its_line(phone: Page) -> None:
+    await open_session(phone)
+    message = phone.get_by_label("Message")
+    alone = await box_of(message)
+    for name in ("Search the web", "Read links", "Run code"):
+        await switch_on(phone, name)
+    beside = await box_of(message)
+    assert (beside["width"], beside["height"]) == (alone["width"], alone["height"])
 
 
 async def test_everything_of_a_chat_is_in_reach(phone: Page) -> None:
