@@ -171,7 +171,7 @@ def _store(session: Session, file: "UploadedFile[Any]", *, is_pasted: bool) -> d
     if mime:
         return {"attachment": _attach(session, file, name, mime)}
     if head.startswith(ARCHIVE):
-        return {"reference": _keep_document(session, file, name), "origin": name}
+        return {"reference": _keep_document(session, file, name)}
     is_large = size > UPLOAD_LIMIT
     if not is_text(head if is_large else file.read()):
         raise RunError(f"“{name}” is no kind of file that the model reads.", hint=f"It reads {READ_KINDS}.")

@@ -4,6 +4,7 @@
 import { countLimit, refusalOf, tooLarge, tooMany } from "./limits.js";
 import { csrfHeaders } from "./fragments.js";
 import { clone } from "./live.js";
+import { closeFile, keepOpen } from "./open-files.js";
 
 const PASTE_LIMIT = 4_000; // Characters; a longer text that is pasted becomes a file.
 
@@ -39,7 +40,7 @@ export class Attachments {
       event.preventDefault();
       take(files);
     });
-    this.#list.addEventListener("click", ({ target }) => this.#press(target));
+    form.addEventListener("click", ({ target }) => target.closest("li.chip") && this.#press(target));
     mountDropping(place, take);
   }
 
@@ -64,6 +65,11 @@ export class Attachments {
     return [...this.#list.querySelectorAll("[data-attachment]")].map((chip) => chip.dataset.attachment);
   }
 
+  // Whether a file has been stored, for the message or among the open files.
+  get hasAny() {
+    return this.#list.querySelector("[data-attachment], [data-reference]") !== null;
+  }
+
   get isRefused() {
     return this.#list.querySelector(".refused") !== null;
   }
@@ -74,8 +80,8 @@ export class Attachments {
 
   // Clears the chips when the message is sent; returns their copies for its bubble.
   give() {
-    const chips = [...this.#list.querySelectorAll("[data-attachment], [data-reference]")];
-    const shown = chips.filter((chip) => chip.dataset.attachment).map(withoutButtons);
+    const chips = [...this.#list.querySelectorAll("[data-attachment]")];
+    const shown = chips.map(withoutButtons);
     for (const chip of chips) chip.remove();
     this.#changed();
     return shown;
@@ -152,8 +158,9 @@ export class Attachments {
   #arrived(chip, request, file) {
     if (request.status === 200) {
       const page = new DOMParser().parseFromString(request.responseText, "text/html");
-      chip.replaceWith(...page.querySelectorAll("li"));
-      if (page.querySelector("[data-reference]")) document.body.dispatchEvent(new CustomEvent("session-changed"));
+      const file = page.querySelector("li");
+      chip.replaceWith(file);
+      if ("reference" in file.dataset) keepOpen(file);
       return;
     }
     showRefusal(chip, wordsOf(request, file));
@@ -171,6 +178,8 @@ export class Attachments {
       chip.remove();
       this.#changed();
     }
+    const closing = target.closest("[data-closes-file]");
+    if (closing) return closeFile(closing);
     const back = target.closest("[data-insert]");
     if (back) await this.#takeText(back.dataset.insert);
     const button = back ? chip.querySelector("[data-detach]") : target.closest("[data-detach]");
