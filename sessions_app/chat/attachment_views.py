@@ -197,7 +197,7 @@ def _attach(session: Session, file: "UploadedFile[Any]", name: str, mime: str) -
     if size > FILE_LIMIT:
         raise _refusal(uploads.too_large(name, size, FILE_LIMIT, mime))
     if Attachment.objects.in_composer(session).count() >= COUNT_LIMIT:
-        raise _refusal(uploads.too_many(name, COUNT_LIMIT))
+        raise _refusal(uploads.too_many(COUNT_LIMIT))
     return Attachment.objects.add(session, name=name, mime=mime, file=file)
 
 

@@ -118,7 +118,7 @@ export class Attachments {
     }
     const room = Math.max(0, countLimit() - this.ids.length - this.#coming.size);
     const extra = fitting.splice(room);
-    if (extra.length) this.refuse(extra, tooMany(extra));
+    if (extra.length) this.refuse(extra, tooMany());
     return fitting;
   }
 

@@ -14,9 +14,8 @@ export function tooLarge(file, route) {
   return `${filled("too_large", figures)} ${hintFor(typeOf(file))}`;
 }
 
-export function tooMany(files) {
-  const figures = { name: files[0].name, extra: files.length, count: countLimit() };
-  return `${filled(files.length > 1 ? "too_many_by" : "too_many", figures)} ${textOf("hint too_many")}`;
+export function tooMany() {
+  return `${filled("too_many", { count: countLimit() })} ${textOf("hint too_many")}`;
 }
 
 export const countLimit = () => Number(limits().dataset.count);
