@@ -102,8 +102,8 @@ async def test_a_file_on_the_first_page_makes_the_session(page: Page) -> None:
 
 async def test_a_text_stays_open_after_the_message_until_it_is_closed(page: Page) -> None:
     await open_session(page)
-    await choose(page, {"name": "plan.md", "mimeType": "text/markdown", "buffer": b"# Plan"})
-    files = page.get_by_role("list", name="With every message:").get_by_role("listitem")
+    await choose(page, {"name": "kept.md", "mimeType": "text/markdown", "buffer": b"# Plan"})
+    files = page.get_by_role("list", name="Read every time:").get_by_role("listitem")
     await expect(files).to_have_count(1)
     await finished(await send(page, "What is in it?"))
     await page.reload()
