@@ -181,6 +181,7 @@ async def test_what_can_be_added_is_a_sheet_from_below(phone: Page) -> None:
 
 
 async def test_on_home_send_stands_beside_what_is_chosen(phone: Page) -> None:
+    await phone.set_viewport_size({"width": 320, "height": 700})
     await phone.goto("/")
     add, send_button = phone.get_by_label("Add files and more"), phone.locator(".composer .send")
     assert (await box_of(add))["y"] == (await box_of(send_button))["y"]
