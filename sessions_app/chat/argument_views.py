@@ -1,7 +1,7 @@
 """A session's prompt arguments, the names templates may use, and its rendered texts."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 from uuid import UUID
@@ -17,10 +17,10 @@ from pydantic_core import PydanticCustomError
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.context.arguments import arguments_now
-from sessions_app.context.session_texts import RenderedText, read_texts, render_session_texts
+from sessions_app.context.session_texts import RenderedText, SessionText, read_texts, render_session_texts
 from sessions_app.models import Session
-from sessions_app.prompt.argument_maps import MAX_DEPTH, depth_of
-from sessions_app.prompt.arguments import RESERVED
+from sessions_app.prompt.argument_maps import MAX_DEPTH, depth_of, expand_dotted, is_default_used, leaves_of
+from sessions_app.prompt.arguments import RESERVED, dropped_arguments
 from sessions_app.prompt.metering import as_json
 from sessions_app.values import parse_json
 from sessions_app.wording import values
@@ -48,6 +48,8 @@ class ArgsForm(forms.Form):
             raise ValidationError("Write an object: names and values between { and }.")
         if depth_of(value) > MAX_DEPTH:
             raise ValidationError(f"At most {MAX_DEPTH} levels inside each other.")
+        if dropped := [sentence(remark) for remark in dropped_arguments(value)]:
+            raise ValidationError(dropped)
         return value
 
 
@@ -58,6 +60,8 @@ class ArgumentName:
     path: str
     value: str
     is_own: bool = False
+    default_in: str = ""
+    """The texts for which this value is the default; elsewhere the name has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,10 @@ class ArgumentsPage:
     @classmethod
     def of(cls, session: Session) -> Self:
         found = arguments_now(session)
-        texts = render_session_texts(read_texts(session), found.values, owner=session.owner_id)
-        shown = tuple(each for each in texts if each.text.body)
-        return cls(session, tuple(map(sentence, found.remarks)), tuple(_names(found.values)), shown)
+        written = [text for text in read_texts(session) if text.body]
+        texts = render_session_texts(written, found.values, owner=session.owner_id)
+        names = (*_names(found.values), *_defaults(written, found.values))
+        return cls(session, tuple(map(sentence, found.remarks)), names, texts)
 
 
 @login_required
@@ -137,6 +142,17 @@ def _names(values: Mapping[str, Any]) -> Iterator[ArgumentName]:
         for key, value in values.items()
         if key not in RESERVED
     )
+
+
+def _defaults(texts: Sequence[SessionText], values: Mapping[str, Any]) -> Iterator[ArgumentName]:
+    """The defaults that hold now, each once."""
+    titles: dict[tuple[str, str], list[str]] = {}
+    for text in texts:
+        for path, default in leaves_of(expand_dotted(text.defaults)):
+            if is_default_used(values, path):
+                titles.setdefault((".".join(path), _shortened(default)), []).append(text.title)
+    for (name, value), where in titles.items():
+        yield ArgumentName(name, value, default_in=", ".join(dict.fromkeys(where)))
 
 
 def _shortened(value: Any) -> str:

@@ -171,7 +171,7 @@ def _store(session: Session, file: "UploadedFile[Any]", *, is_pasted: bool) -> d
     if mime:
         return {"attachment": _attach(session, file, name, mime)}
     if head.startswith(ARCHIVE):
-        return {"reference": _keep_document(session, file, name), "origin": name}
+        return {"reference": _keep_document(session, file, name)}
     is_large = size > UPLOAD_LIMIT
     if not is_text(head if is_large else file.read()):
         raise RunError(f"“{name}” is no kind of file that the model reads.", hint=f"It reads {READ_KINDS}.")
@@ -203,7 +203,7 @@ def _attach(session: Session, file: "UploadedFile[Any]", name: str, mime: str) -
     if size > FILE_LIMIT:
         raise _refusal(uploads.too_large(name, size, FILE_LIMIT, mime))
     if Attachment.objects.in_composer(session).count() >= COUNT_LIMIT:
-        raise _refusal(uploads.too_many(name, COUNT_LIMIT))
+        raise _refusal(uploads.too_many(COUNT_LIMIT))
     return Attachment.objects.add(session, name=name, mime=mime, file=file)
 
 

@@ -1,5 +1,6 @@
 """Use of the model's context window, and the context of the chat page."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -10,6 +11,7 @@ from django.http import HttpRequest
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.model_notices import ShownNotice, shown_notices
 from sessions_app.chat.model_offers import ChosenModel
+from sessions_app.chat.open_files import open_files
 from sessions_app.chat.simulator_strip import wants_strip
 from sessions_app.chat.transcript import Transcript
 from sessions_app.context.api_key import keys
@@ -17,6 +19,7 @@ from sessions_app.context.model_lookup import facts_of
 from sessions_app.hosts import EMULATOR, GOOGLE, host_of, is_google
 from sessions_app.models import Attachment, Exchange, Session, Turn
 from sessions_app.models.branches import is_on_branch, newest_leaf
+from sessions_app.panels.file_pages import ReadFile
 from sessions_app.wording.sessions import WINDOW_WARNINGS
 
 WARNING_PERCENT, CRITICAL_PERCENT = 70, 90
@@ -81,6 +84,7 @@ class ChatPage:
     outlook: CostForecast
     attachments: QuerySet[Attachment]
     """Files of the message that is being written."""
+    open_files: Sequence[ReadFile]
     gauge: ContextUsage | None
     other: Turn | None = None
 
@@ -98,4 +102,12 @@ class ChatPage:
         other = newest_leaf(at) if at and not is_on_branch(at, session.head_id) else None
         transcript = Transcript.ending_at(other or session.head, at)
         waiting = Attachment.objects.in_composer(session)
-        return cls(session, transcript, CostForecast.of(session), waiting, ContextUsage.of(session), other)
+        return cls(
+            session,
+            transcript,
+            CostForecast.of(session),
+            waiting,
+            open_files(session),
+            ContextUsage.of(session),
+            other,
+        )

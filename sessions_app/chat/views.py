@@ -22,6 +22,7 @@ from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.folder_views import named_folder, own_folder
 from sessions_app.chat.import_views import imports_context
 from sessions_app.chat.model_offers import ChosenModel
+from sessions_app.chat.open_files import open_files
 from sessions_app.chat.sample_prompts import STARTERS, available_samples, find_sample
 from sessions_app.chat.session_form import SessionForm
 from sessions_app.chat.session_list import SessionList, preview_of
@@ -272,5 +273,7 @@ def cost_forecast(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @login_required
 @require_GET
 def context_usage(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
+    """The gauge below the composer, and the open files in it."""
     session = own_chat(request, public)
-    return render(request, "chat/gauge.html", {"session": session, "gauge": ContextUsage.of(session)})
+    context = {"session": session, "gauge": ContextUsage.of(session), "files": open_files(session)}
+    return render(request, "chat/gauge_news.html", context)

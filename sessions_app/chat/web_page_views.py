@@ -9,15 +9,15 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
-from django_htmx.http import trigger_client_event
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
+from sessions_app.chat.open_files import opened_response
 from sessions_app.chat.text_files import keep_text
 from sessions_app.context.storage import check_upload
 from sessions_app.documents.fetching import URL_LIMIT
 from sessions_app.documents.jobs import read_page
 from sessions_app.errors import DocumentRefused, OverLimit, WorkspaceError
-from sessions_app.models import Reference, Session
+from sessions_app.models import Session
 from sessions_app.wording import documents
 from sessions_app.wording.refusals import error_texts
 
@@ -30,29 +30,25 @@ class WebPageForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "POST"])
 def web_page(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    """GET shows the form; POST fetches the page and adds its chip to the composer."""
+    """GET shows the form; POST fetches the page and opens its text."""
     session = own_chat(request, public)
     form = WebPageForm(request.POST or None)
-    context = {"session": session, "form": form}
     if request.method == "POST" and form.is_valid():
         try:
-            context["reference"] = _attach(session, form.cleaned_data["url"])
-            context["origin"] = form.cleaned_data["url"]
+            _attach(session, form.cleaned_data["url"])
         except DocumentRefused as error:
             sentence = documents.problem(error.reason, error.figures)
             form.add_error("url", f"{sentence} {documents.hint('page')}")
         except (OverLimit, WorkspaceError) as error:
             form.add_error("url", " ".join(error_texts(error)))
         else:
-            response = render(request, "chat/web_page_attached.html", context)
-            trigger_client_event(response, "closes-dialog")
-            return trigger_client_event(response, "session-changed")
-    return render(request, "chat/web_page.html", context)
+            return opened_response()
+    return render(request, "chat/web_page.html", {"session": session, "form": form})
 
 
-def _attach(session: Session, url: str) -> Reference:
+def _attach(session: Session, url: str) -> None:
     """Raises DocumentRefused, OverLimit, WorkspaceError."""
     page = read_page(url, person=session.owner_id, allows_loopback=settings.PIPEWEB_LOOPBACK_PAGES)
     text = documents.page_with_origin(page.url, page.title, timezone.now(), page.text)
     check_upload(session.owner_id, len(text.encode()))
-    return keep_text(session, page.title or "web page", text)
+    keep_text(session, page.title or "web page", text)

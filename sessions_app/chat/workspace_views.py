@@ -8,9 +8,9 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
-from django_htmx.http import trigger_client_event
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
+from sessions_app.chat.open_files import opened_response
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import WorkspaceError
 from sessions_app.panels.file_pages import open_file
@@ -29,18 +29,15 @@ class WorkspaceFileForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "POST"])
 def workspace(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    """GET shows the files; POST opens the chosen one and adds its chip to the composer."""
+    """GET shows the files; POST opens the chosen one."""
     session = own_chat(request, public)
     files = workspace_of(request.user.pk)
     form = WorkspaceFileForm(files.list(OFFERED), request.POST or None)
-    context: dict[str, Any] = {"session": session, "form": form}
     if request.method == "POST" and form.is_valid():
         try:
-            context["reference"] = open_file(session, files, form.cleaned_data["path"])
+            open_file(session, files, form.cleaned_data["path"])
         except WorkspaceError as error:
             form.add_error("path", " ".join(error_texts(error)))
         else:
-            response = render(request, "chat/web_page_attached.html", context)
-            trigger_client_event(response, "closes-dialog")
-            return trigger_client_event(response, "session-changed")
-    return render(request, "chat/workspace.html", context)
+            return opened_response()
+    return render(request, "chat/workspace.html", {"session": session, "form": form})

@@ -1,10 +1,14 @@
 """Maps of prompt arguments: merged, with dotted keys expanded, of limited depth."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 MAX_DEPTH = 20
 """Levels of nested maps and lists."""
+
+Path = tuple[str, ...]
+"""The keys on the way to a value."""
 
 
 def merge_maps(*maps: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,6 +34,17 @@ def over_defaults(values: Mapping[str, Any], defaults: Mapping[str, Any]) -> dic
         elif key not in merged or value not in (None, ""):
             merged[key] = value
     return merged
+
+
+def is_default_used(values: Mapping[str, Any], path: Path) -> bool:
+    """Whether a default at this path stands in `over_defaults(values, …)`."""
+    *parents, last = path
+    for parent in parents:
+        below = values.get(parent, {})
+        if not isinstance(below, Mapping):
+            return below in (None, "")
+        values = below
+    return values.get(last) in (None, "")
 
 
 def expand_dotted(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,6 +74,26 @@ def _place_value(values: dict[str, Any], segments: list[str], value: Any) -> Non
         values = below
     if name.strip():
         values.setdefault(name, value)
+
+
+def dropped_paths(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each path whose value `expand_dotted` drops, with the path in its place: one below it, or the same."""
+    # A path stands directly before those below it.
+    for path, after in pairwise(sorted(path for path, _ in leaves_of(values))):
+        if after[: len(path)] == path:
+            yield ".".join(path), ".".join(after)
+
+
+def leaves_of(values: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """What is no map, by its path; a dotted key with a blank segment has none."""
+    for key, value in values.items():
+        segments = tuple(key.split("."))
+        if len(segments) > 1 and not all(segment.strip() for segment in segments):
+            continue
+        if isinstance(value, Mapping):
+            yield from leaves_of(value, above + segments)
+        else:
+            yield above + segments, value
 
 
 def depth_of(value: Any) -> int:

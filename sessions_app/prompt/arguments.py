@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sessions_app.prompt import wire
-from sessions_app.prompt.argument_maps import MAX_DEPTH, depth_of, expand_dotted, merge_maps
+from sessions_app.prompt.argument_maps import MAX_DEPTH, depth_of, dropped_paths, expand_dotted, merge_maps
 from sessions_app.prompt.remarks import Remark, RemarkCode
 
 RESERVED = ("system", "assistant", "conversation", "session", "message", "args")
@@ -148,6 +148,14 @@ def _unusable(args: Any) -> Iterator[Remark]:
                 yield Remark(code=RemarkCode.ARGUMENT_EMPTY_SEGMENT, name=key)
             elif "." not in key and not is_name(key):
                 yield Remark(code=RemarkCode.ARGUMENT_UNNAMEABLE, name=key)
+        yield from dropped_arguments(args)
+
+
+def dropped_arguments(args: Mapping[str, Any]) -> Iterator[Remark]:
+    """Remarks on values in whose place another one stands."""
+    for name, other in dropped_paths(parse_json_texts(args)):
+        code = RemarkCode.ARGUMENT_TWICE if name == other else RemarkCode.ARGUMENT_DROPPED
+        yield Remark(code=code, name=name, other=other)
 
 
 def _is_usable(args: Any) -> bool:

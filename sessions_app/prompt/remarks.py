@@ -16,11 +16,13 @@ class RemarkCode(StrEnum):
     TEXT_UNDEFINED = "text_undefined"
     TEXT_BREAKS_CACHE = "text_breaks_cache"
     TEXT_IS_DYNAMIC = "text_is_dynamic"
-    # Prompt arguments: name; line, reason or failure, limit, as above.
+    # Prompt arguments: name, other; line, reason or failure, limit, as above.
     ARGUMENTS_NO_OBJECT = "arguments_no_object"
     ARGUMENTS_TOO_DEEP = "arguments_too_deep"
     ARGUMENT_EMPTY_SEGMENT = "argument_empty_segment"
     ARGUMENT_UNNAMEABLE = "argument_unnameable"
+    ARGUMENT_DROPPED = "argument_dropped"
+    ARGUMENT_TWICE = "argument_twice"
     ARGUMENT_WINS = "argument_wins"
     ARGUMENT_LOSES = "argument_loses"
     ARGUMENT_MERGED = "argument_merged"

@@ -27,6 +27,8 @@ SENTENCES: dict[str, str] = {
     ),
     RemarkCode.ARGUMENT_EMPTY_SEGMENT: "“{name}” has an empty segment between its dots and is not used.",
     RemarkCode.ARGUMENT_UNNAMEABLE: '“{name}” cannot be written as a name: use {{{{ args["{name}"] }}}}.',
+    RemarkCode.ARGUMENT_DROPPED: "“{name}” is not used beside “{other}”: keep one of the two.",
+    RemarkCode.ARGUMENT_TWICE: "“{name}” has two values: one of them is not used.",
     RemarkCode.ARGUMENT_WINS: "“{name}” is a reserved name: the session's argument takes its place.",
     RemarkCode.ARGUMENT_LOSES: (
         "“{name}” is a reserved name: what is known of it wins over the session's argument."

@@ -18,7 +18,7 @@ BODIES: dict[str, str] = {
 
 FILES = {
     "too_large": "“{name}” has {size}; a file may have {limit}.",
-    "too_many": "A message may have {count} files; “{name}” is one more.",
+    "too_many": "A message may have {count} files; further ones are not attached.",
 }
 """Said by the browser before anything is sent, and by the server."""
 
@@ -30,7 +30,7 @@ HINTS = {
     WORD_TYPE: "Attach the part of it that matters, as a document of its own.",
     "text": "Attach the part of it that matters.",
     "other": "Choose a smaller file.",
-    "too_many": "Send the others first.",
+    "too_many": "Send these first.",
 }
 """By type of a file that is too large, or by the first half of its type."""
 
@@ -47,8 +47,8 @@ def too_large(name: str, size: int, limit: int, mime: str) -> tuple[str, str]:
     return sentence, HINTS.get(mime) or HINTS.get(mime.partition("/")[0]) or HINTS["other"]
 
 
-def too_many(name: str, count: int) -> tuple[str, str]:
-    return FILES["too_many"].format(name=name, count=count), HINTS["too_many"]
+def too_many(count: int) -> tuple[str, str]:
+    return FILES["too_many"].format(count=count), HINTS["too_many"]
 
 
 def _megabytes(tenths: int) -> str:

@@ -4,6 +4,7 @@
 import { countLimit, refusalOf, tooLarge, tooMany } from "./limits.js";
 import { csrfHeaders } from "./fragments.js";
 import { clone } from "./live.js";
+import { closeFile, keepOpen } from "./open-files.js";
 
 const PASTE_LIMIT = 4_000; // Characters; a longer text that is pasted becomes a file.
 
@@ -39,7 +40,7 @@ export class Attachments {
       event.preventDefault();
       take(files);
     });
-    this.#list.addEventListener("click", ({ target }) => this.#press(target));
+    form.addEventListener("click", ({ target }) => target.closest("li.chip") && this.#press(target));
     mountDropping(place, take);
   }
 
@@ -52,15 +53,21 @@ export class Attachments {
     for (const file of files) this.#upload(file);
   }
 
-  // Shows why each file is not attached.
-  refuse(files, words) {
-    for (const file of files) showRefusal(this.#show(file), words);
+  // Shows once why the files are not attached.
+  refuse([file], words) {
+    const shown = [...this.#list.querySelectorAll(".refused .problem")];
+    if (!shown.some((problem) => problem.textContent === words)) showRefusal(this.#show(file), words);
     this.#changed();
   }
 
   // The ids of the attachments of the message.
   get ids() {
     return [...this.#list.querySelectorAll("[data-attachment]")].map((chip) => chip.dataset.attachment);
+  }
+
+  // Whether a file has been stored, for the message or among the open files.
+  get hasAny() {
+    return this.#list.querySelector("[data-attachment], [data-reference]") !== null;
   }
 
   get isRefused() {
@@ -73,8 +80,8 @@ export class Attachments {
 
   // Clears the chips when the message is sent; returns their copies for its bubble.
   give() {
-    const chips = [...this.#list.querySelectorAll("[data-attachment], [data-reference]")];
-    const shown = chips.filter((chip) => chip.dataset.attachment).map(withoutButtons);
+    const chips = [...this.#list.querySelectorAll("[data-attachment]")];
+    const shown = chips.map(withoutButtons);
     for (const chip of chips) chip.remove();
     this.#changed();
     return shown;
@@ -103,20 +110,24 @@ export class Attachments {
 
   // The files within the limits; the others are shown with the reason.
   #accept(files) {
-    const accepted = [];
+    const fitting = [];
     for (const file of files) {
-      const isFull = this.ids.length + this.#coming.size + accepted.length >= countLimit();
-      const words = refusalOf(file, "attach") || (isFull && tooMany(file));
+      const words = refusalOf(file, "attach");
       if (words) this.refuse([file], words);
-      else accepted.push(file);
+      else fitting.push(file);
     }
-    return accepted;
+    const room = Math.max(0, countLimit() - this.ids.length - this.#coming.size);
+    const extra = fitting.splice(room);
+    if (extra.length) this.refuse(extra, tooMany());
+    return fitting;
   }
 
   #show(file) {
     const chip = clone("live-chip");
     chip.querySelector(".name").textContent = file.name;
-    this.#list.append(chip);
+    // Refusals stay last, where the list is in view.
+    this.#list.insertBefore(chip, this.#list.querySelector(".refused"));
+    this.#list.scrollTop = this.#list.scrollHeight;
     return chip;
   }
 
@@ -147,8 +158,9 @@ export class Attachments {
   #arrived(chip, request, file) {
     if (request.status === 200) {
       const page = new DOMParser().parseFromString(request.responseText, "text/html");
-      chip.replaceWith(...page.querySelectorAll("li"));
-      if (page.querySelector("[data-reference]")) document.body.dispatchEvent(new CustomEvent("session-changed"));
+      const file = page.querySelector("li");
+      chip.replaceWith(file);
+      if ("reference" in file.dataset) keepOpen(file);
       return;
     }
     showRefusal(chip, wordsOf(request, file));
@@ -166,6 +178,8 @@ export class Attachments {
       chip.remove();
       this.#changed();
     }
+    const closing = target.closest("[data-closes-file]");
+    if (closing) return closeFile(closing);
     const back = target.closest("[data-insert]");
     if (back) await this.#takeText(back.dataset.insert);
     const button = back ? chip.querySelector("[data-detach]") : target.closest("[data-detach]");
@@ -211,6 +225,7 @@ function showRefusal(chip, words) {
   const problem = chip.querySelector(".problem");
   problem.hidden = false;
   problem.textContent = words;
+  chip.scrollIntoView({ block: "nearest" });
 }
 
 function withoutButtons(chip) {

@@ -35,6 +35,7 @@ export class Branches {
 
   async #correct(item) {
     const url = item.dataset.correct;
+    this.#parts.follower.release();
     item.closest("details").open = false;
     const step = item.closest(".run").querySelector(".steps > .step:last-child");
     rewordInPlace(step.querySelector(".text") ?? step, {

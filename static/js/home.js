@@ -22,7 +22,7 @@ export class Home {
     const files = new Attachments(this.#form, root.querySelector(".start"), {
       changed: () => {
         composer.refresh();
-        if (files.ids.length && !files.isUploading && !files.isRefused) this.#follow(composer);
+        if (files.hasAny && !files.isUploading && !files.isRefused) this.#follow(composer);
       },
       insert: (text) => composer.give(text),
       elsewhere: (chosen) => this.#begin(files, chosen),

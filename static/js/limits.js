@@ -14,8 +14,8 @@ export function tooLarge(file, route) {
   return `${filled("too_large", figures)} ${hintFor(typeOf(file))}`;
 }
 
-export function tooMany(file) {
-  return `${filled("too_many", { name: file.name, count: countLimit() })} ${textOf("hint too_many")}`;
+export function tooMany() {
+  return `${filled("too_many", { count: countLimit() })} ${textOf("hint too_many")}`;
 }
 
 export const countLimit = () => Number(limits().dataset.count);

@@ -79,7 +79,8 @@ export class Listener {
     this.#parts.socket.send({ type: "join", run, after: this.#parts.transcript.live(run)?.seq ?? 0 });
   }
 
-  #shown({ type, run, seq }) {
+  #shown({ type, kind, run, seq }) {
+    if (kind === "text" || type === "ask") this.#parts.follower.expectNew();
     if (type === "result") this.#parts.frame.announceResult();
     if (seq % ACKNOWLEDGE_EVERY === 0) this.#parts.socket.send({ type: "ack", run, seq });
   }
@@ -111,6 +112,7 @@ export class Listener {
     this.#confirm(event.client_id);
     this.#parts.waiting.drop(event.client_id);
     this.#parts.transcript.start(event);
+    this.#parts.follower.expectNew();
     this.#parts.frame.entitle(event.title);
     this.#follow(event.run, event.client_id);
   }

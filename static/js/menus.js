@@ -24,7 +24,8 @@ export function mountMenus(root) {
   root.addEventListener("click", ({ target }) => {
     const inside = target.closest("details.menu");
     for (const menu of root.querySelectorAll("details.menu[open]")) {
-      if (menu !== inside || target.closest(".items > *")) menu.open = false;
+      // Of boxes several may be chosen.
+      if (menu !== inside || target.closest(".items > :not(fieldset)")) menu.open = false;
     }
   });
   root.addEventListener("keydown", (event) => {

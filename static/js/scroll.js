@@ -2,12 +2,14 @@
 
 const NEAR = 64;
 const UPWARD = new Set(["ArrowUp", "PageUp", "Home"]);
+const UNFOLDS = "details:not(.menu) > summary, [aria-expanded], [data-wrap], [data-edit]";
 
 export class Follower {
   #box;
   #pill;
   #pinned = true; // Also told by `data-following`: what the page does then is no reading.
   #top = 0;
+  #isNew = false; // Whether text came since the end was last in view.
 
   constructor(box, content, pill) {
     this.#box = box;
@@ -16,6 +18,7 @@ export class Follower {
     box.addEventListener("touchmove", () => this.#letGo(), { passive: true });
     box.addEventListener("keydown", (event) => UPWARD.has(event.key) && this.#letGo());
     box.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    box.addEventListener("click", ({ target }) => target.closest(UNFOLDS) && this.#unfolding());
     document.addEventListener("selectionchange", () => this.#selecting() && this.#letGo());
     pill.addEventListener("click", () => this.follow());
     const watcher = new ResizeObserver(() => this.#grown());
@@ -25,14 +28,18 @@ export class Follower {
   }
 
   follow() {
-    this.#pin(true);
-    this.#pill.hidden = true;
+    this.#arrive();
     this.#box.scrollTop = this.#box.scrollHeight;
   }
 
   // Stops following the end.
   release() {
     this.#pin(false);
+  }
+
+  // Text came, which the pill names where the end is not in view.
+  expectNew() {
+    this.#isNew = !this.#pinned;
   }
 
   // Scrolls without changing whether the end is followed.
@@ -43,7 +50,13 @@ export class Follower {
 
   #grown() {
     if (this.#pinned) this.follow();
-    else this.#pill.hidden = this.#distance <= NEAR;
+    else this.#pill.hidden = !this.#isNew || this.#distance <= NEAR;
+  }
+
+  // What the reader unfolds keeps its place, unless the end is in view with it.
+  #unfolding() {
+    this.#pin(false);
+    setTimeout(() => this.#distance <= 1 && this.#arrive());
   }
 
   #scrolled() {
@@ -51,10 +64,13 @@ export class Follower {
     this.#top = this.#box.scrollTop;
     // Also scroll bar and find in page, which fire no other event.
     if (wentUp && this.#distance > NEAR) this.#letGo();
-    if (!wentUp && this.#distance <= NEAR) {
-      this.#pin(true);
-      this.#pill.hidden = true;
-    }
+    if (!wentUp && this.#distance <= NEAR) this.#arrive();
+  }
+
+  #arrive() {
+    this.#pin(true);
+    this.#isNew = false;
+    this.#pill.hidden = true;
   }
 
   #letGo() {

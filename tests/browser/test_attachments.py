@@ -100,12 +100,34 @@ async def test_a_file_on_the_first_page_makes_the_session(page: Page) -> None:
     await expect(page.locator("#message")).to_have_value("Look at this")
 
 
+async def test_a_text_stays_open_after_the_message_until_it_is_closed(page: Page) -> None:
+    await open_session(page)
+    await choose(page, {"name": "kept.md", "mimeType": "text/markdown", "buffer": b"# Plan"})
+    files = page.get_by_role("list", name="Read every time:").get_by_role("listitem")
+    await expect(files).to_have_count(1)
+    await finished(await send(page, "What is in it?"))
+    await page.reload()
+    await expect(files).to_have_count(1)
+    await files.get_by_role("button", name="Close").click()
+    await expect(files).to_have_count(0)
+    await page.reload()
+    await expect(page.locator("#message")).to_be_visible()
+    await expect(files).to_have_count(0)
+
+
+async def test_a_text_on_the_first_page_is_in_the_chat_of_its_message(page: Page) -> None:
+    await page.goto("/")
+    await choose(page, {"name": "rules.md", "mimeType": "text/markdown", "buffer": b"# Rules"})
+    await page.wait_for_url("**/s/**")
+    await expect(page.locator("#open-files")).to_contain_text("rules.md")
+
+
 async def test_text_goes_into_the_context_and_what_nobody_reads_says_so(
     page: Page, complaints: list[str]
 ) -> None:
     await open_session(page)
     await choose(page, {"name": "plan.md", "mimeType": "text/markdown", "buffer": b"# Plan"})
-    await expect(chips(page)).to_contain_text("in the context")
+    await expect(page.locator("#open-files")).to_contain_text("plan.md")
     await choose(page, {"name": "tool.exe", "mimeType": "image/png", "buffer": b"MZ\0\1"})
     await expect(page.get_by_role("alert")).to_contain_text("no kind of file that the model reads")
     await page.locator(".chip.refused").get_by_role("button", name="Remove").click()
@@ -160,13 +182,14 @@ async def test_a_file_that_is_too_large_is_not_sent(
     assert "POST" not in sent
 
 
-async def test_a_message_takes_so_many_files(page: Page) -> None:
+async def test_a_message_takes_so_many_files_and_says_so_once(page: Page) -> None:
     await open_session(page)
-    await choose(page, *[PICTURE | {"name": f"{number}.png"} for number in range(COUNT_LIMIT + 1)])
-    await expect(page.get_by_role("alert")).to_contain_text(
-        f"may have {COUNT_LIMIT} files; “{COUNT_LIMIT}.png”"
-    )
+    await choose(page, *[PICTURE | {"name": f"{number}.png"} for number in range(COUNT_LIMIT + 3)])
+    await expect(page.get_by_role("alert")).to_contain_text(f"may have {COUNT_LIMIT} files")
+    await expect(page.get_by_role("alert")).to_be_in_viewport()
     await expect(page.locator("[data-attachment]")).to_have_count(COUNT_LIMIT)
+    await choose(page, PICTURE)
+    await expect(page.get_by_role("alert")).to_have_count(1)
 
 
 async def test_a_file_that_is_too_large_is_not_imported(page: Page, tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ async def test_an_edit_is_shown_below_its_call_and_undone(page: Page) -> None:
     card = page.locator("details.tool", has_text="Edit a file")
     await page.locator("details.activity").last.locator("summary").first.click()
     await card.locator("> summary").click()
-    await card.get_by_text("Change of the file").click()
+    fold = card.get_by_text("Change of the file")
+    assert await fold.evaluate("(fold) => getComputedStyle(fold, '::after').content") == "none"
+    await fold.click()
     # It is read when it comes into view.
     await card.get_by_role("heading", name="Result").scroll_into_view_if_needed()
     change = card.locator(".file-change")

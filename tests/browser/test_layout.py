@@ -85,7 +85,11 @@ async def test_the_search_of_the_sidebar_opens_the_message(page: Page) -> None:
     await finished(await send(page, "Okapis are shy"))
     await page.goto("/spending/")
     await page.get_by_label("Search all that was said").press_sequentially("okapis")
-    await page.locator("#side-list mark").first.click()
+    found = page.locator("#side-list a", has_text="You in").first
+    above, below = found.locator(".where"), found.locator(".excerpt")
+    upper, lower = await above.bounding_box(), await below.bounding_box()
+    assert upper and lower and lower["y"] >= upper["y"] + upper["height"]
+    await below.locator("mark").click()
     await page.wait_for_url("**/s/**")
 
 

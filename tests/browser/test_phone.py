@@ -8,10 +8,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, FloatRect, Locator, Page, expect
 
+from sessions_app.media import COUNT_LIMIT
 from tests.browser.access import assert_accessible
 from tests.browser.conftest import open_account
+from tests.browser.test_attachments import PICTURE, chips, choose
 from tests.browser.test_chat import finished, open_session, send
 from tests.browser.test_layout import PHONE
+from tests.browser.test_provider_tools import switch_on
 from tests.browser.test_sharing import make_link, share
 from tests.server import Server
 
@@ -128,6 +131,16 @@ async def test_above_the_keyboard_the_talk_keeps_sixty_percent(phone: Page) -> N
     assert composer["y"] + composer["height"] <= SMALL["height"]
 
 
+async def test_many_files_leave_the_message_above_the_keyboard(phone: Page) -> None:
+    await phone.set_viewport_size(SMALL)  # type: ignore[arg-type]
+    await choose(phone, *[PICTURE] * COUNT_LIMIT)
+    await expect(phone.locator("[data-attachment]")).to_have_count(COUNT_LIMIT)
+    message, last = phone.get_by_label("Message"), chips(phone).last
+    box = await box_of(message)
+    assert box["y"] + box["height"] <= SMALL["height"]
+    await expect(last).to_be_in_viewport()
+
+
 async def test_a_keyboard_that_only_covers_the_page_makes_it_smaller(phone: Page) -> None:
     """As on iOS: the layout stays, what is visible shrinks."""
     await phone.evaluate(
@@ -165,6 +178,23 @@ async def test_what_can_be_added_is_a_sheet_from_below(phone: Page) -> None:
     assert (box["x"], box["width"]) == (0, PHONE["width"])
     assert box["y"] + box["height"] == PHONE["height"]
     await assert_accessible(phone, within=".composer")
+
+
+async def test_on_home_send_stands_beside_what_is_chosen(phone: Page) -> None:
+    await phone.set_viewport_size({"width": 320, "height": 700})
+    await phone.goto("/")
+    add, send_button = phone.get_by_label("Add files and more"), phone.locator(".composer .send")
+    assert (await box_of(add))["y"] == (await box_of(send_button))["y"]
+
+
+async def test_several_tools_leave_the_message_its_line(phone: Page) -> None:
+    await open_session(phone)
+    message = phone.get_by_label("Message")
+    alone = await box_of(message)
+    for name in ("Search the web", "Read links", "Run code"):
+        await switch_on(phone, name)
+    beside = await box_of(message)
+    assert (beside["width"], beside["height"]) == (alone["width"], alone["height"])
 
 
 async def test_everything_of_a_chat_is_in_reach(phone: Page) -> None:

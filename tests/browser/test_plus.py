@@ -35,7 +35,7 @@ async def test_a_file_is_chosen_from_the_menu(page: Page) -> None:
         await page.get_by_role("button", name="Files…").click()
     file = {"name": "bread.txt", "mimeType": "text/plain", "buffer": b"Flour"}
     await (await chosen.value).set_files(file)  # type: ignore[arg-type]
-    await expect(page.locator(".composer .chips")).to_contain_text("bread.txt")
+    await expect(page.locator("#open-files")).to_contain_text("bread.txt")
 
 
 async def test_a_file_of_the_workspace_is_opened(page: Page) -> None:
@@ -47,7 +47,7 @@ async def test_a_file_of_the_workspace_is_opened(page: Page) -> None:
     await dialog.get_by_role("radio", name=name).check()
     await dialog.get_by_role("button", name="Open").click()
     await expect(dialog).to_be_hidden()
-    await expect(page.locator(".composer .chips")).to_contain_text(name)
+    await expect(page.locator("#open-files")).to_contain_text(name)
 
 
 async def test_the_tools_are_one_choice_away(page: Page) -> None:

@@ -57,6 +57,19 @@ async def test_a_box_switches_its_own_tool_off_while_another_is_on(page: Page) -
     await expect(page.get_by_role("button", name="Run code: on. Switch off")).to_be_visible()
 
 
+async def test_the_menu_stays_open_while_tools_are_chosen(page: Page) -> None:
+    for address in ("/", "/new"):
+        await page.goto(address)
+        if address == "/new":
+            await page.get_by_role("button", name="Create chat").click()
+            await page.wait_for_url("**/s/**")
+        await open_plus(page)
+        for name in ("Search the web", "Run code"):
+            await page.locator(".own-tools").get_by_label(name).check()
+        await page.locator("h1").first.click()
+        await expect(page.locator(".plus .items")).to_be_hidden()
+
+
 async def test_every_click_counts_while_the_first_is_on_its_way(page: Page) -> None:
     await open_session(page)
     await open_plus(page)
@@ -71,7 +84,6 @@ async def test_every_click_counts_while_the_first_is_on_its_way(page: Page) -> N
     async with page.expect_request(change):
         await search.click()
     for box in (code, search):
-        await open_plus(page)
         await box.click()
     may_go.set()
     await expect(page.get_by_role("button", name="Run code: on. Switch off")).to_be_visible()
@@ -96,6 +108,7 @@ async def test_a_click_that_could_not_be_saved_is_taken_back_and_said(
         await box.click()
         await expect(box).to_be_checked(checked=is_on)
         await expect(said).to_contain_text("could not be saved")
+        await page.keyboard.press("Escape")
     assert any("ERR_FAILED" in one for one in complaints)
     complaints.clear()
     await page.unroute(change)

@@ -26,6 +26,32 @@ OPENING = """() => {
 """Milliseconds from the last byte of the page to its readiness, and its bytes."""
 
 
+async def test_what_is_unfolded_in_the_newest_answer_stays_where_it_was(page: Page) -> None:
+    await page.set_viewport_size({"width": 1000, "height": 500})
+    await open_session(page)
+    await finished(await send(page, "Hello"))
+    talk, fold = page.locator(".scroller"), page.locator(".run .received > summary")
+    await expect(talk).to_have_attribute("data-following", "")
+    before = await fold.bounding_box()
+    await fold.click()
+    await expect(talk).not_to_have_attribute("data-following", "")
+    await page.set_viewport_size({"width": 700, "height": 500})
+    await fold.click()
+    await fold.click()
+    await page.set_viewport_size({"width": 1000, "height": 500})
+    assert await fold.bounding_box() == before
+    await expect(page.locator(".pill")).to_be_hidden()
+
+
+async def test_the_end_is_followed_again_when_the_fold_is_closed(page: Page) -> None:
+    await open_session(page)
+    await finished(await send(page, "Hello"))
+    fold = page.locator(".run .received > summary")
+    await fold.click()
+    await fold.click()
+    await expect(page.locator(".scroller")).to_have_attribute("data-following", "")
+
+
 async def test_thoughts_say_how_long_they_took_live_and_later(page: Page) -> None:
     await open_session(page)
     run = await send(page, "/think /slow please")

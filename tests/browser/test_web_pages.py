@@ -45,7 +45,7 @@ async def test_a_page_is_fetched_on_the_persons_word(page: Page, address: str) -
     await box.fill(f"{address}/article")
     await dialog.get_by_role("button", name="Fetch").click()
     await expect(dialog).to_be_hidden()
-    await expect(page.locator(".composer .chips")).to_contain_text("About bees.md")
+    await expect(page.locator("#open-files")).to_contain_text("About bees.md")
     await assert_accessible(page, within=".composer")
 
 
@@ -54,4 +54,4 @@ async def test_a_word_document_is_attached_as_text(page: Page) -> None:
     mime = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
     file = {"name": "plan.docx", "mimeType": mime, "buffer": document("Title", "Some text")}
     await page.locator("input[type=file]").first.set_input_files(file)  # type: ignore[arg-type]
-    await expect(page.locator(".composer .chips")).to_contain_text("text of plan.docx, in the context")
+    await expect(page.locator("#open-files")).to_contain_text("plan.docx.md")

@@ -40,6 +40,7 @@ def role(body: str, **fields: Any) -> PromptText:
         ('"text"', "Write an object"),
         ('{"a": ' * 25 + "1" + "}" * 25, "At most 20 levels"),
         ("[" * 50_000, "lists and objects"),
+        ('{"who": "Ada", "who.x": 1}', "“who” is not used beside “who.x”"),
         (json.dumps({"a": "x" * ARGS_LIMIT}), "at most"),
     ],
 )
@@ -91,6 +92,21 @@ def test_every_name_stands_with_its_value(client: Client, session: Session) -> N
     ):
         assert f"<code>{name}</code>" in page
     assert str(session.public) in page
+
+
+def test_a_default_stands_with_the_texts_that_have_it_until_an_argument_replaces_it(
+    client: Client, session: Session
+) -> None:
+    variables = [{"name": "town.name", "default": "Lisbon"}]
+    session.roles.add(role("Bake in {{ town.name }}", variables=variables))
+    assert "default in role “Guide”" in shown(client, session) and "town.name" in shown(client, session)
+    Session.objects.update(args={"town": {"name": "Porto"}})
+    assert "default in" not in shown(client, session)
+
+
+def test_arguments_of_an_earlier_version_that_are_dropped_are_told(client: Client, session: Session) -> None:
+    Session.objects.update(args={"who": "Ada", "who.x": 1})
+    assert "“who” is not used beside “who.x”" in shown(client, session)
 
 
 def test_collisions_are_told(client: Client, session: Session) -> None:

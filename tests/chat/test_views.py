@@ -91,7 +91,7 @@ def test_the_chat_page_costs_the_same_for_a_long_session(
     factories.make_history(long, 12)
     client.get(address("session", short))  # the facts of the models are cached per process
     for session in (short, long):
-        with django_assert_num_queries(18):
+        with django_assert_num_queries(19):
             client.get(address("session", session))
 
 

@@ -32,7 +32,7 @@ def test_without_files_there_is_nothing_to_choose(client: Client, session: Sessi
 def test_the_chosen_file_is_open_for_the_model(client: Client, session: Session, alice: User) -> None:
     workspace_of(alice.pk).write_text("plan.md", "Knead.")
     page = client.post(reverse("workspace", args=[session.public]), {"path": "plan.md"})
-    assert page["HX-Trigger"] and "plan.md" in page.content.decode()
+    assert page.status_code == 204 and "closes-dialog" in page["HX-Trigger"]
     assert session.references.get().path == "plan.md"
 
 

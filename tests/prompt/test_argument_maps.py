@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from sessions_app.prompt.argument_maps import (
     MAX_DEPTH,
     depth_of,
+    dropped_paths,
     expand_dotted,
+    is_default_used,
     is_within,
+    leaves_of,
     merge_maps,
     over_defaults,
 )
@@ -121,6 +124,33 @@ def test_maps_without_dots_stay_as_they_are(values: dict[str, Any]) -> None:
 @given(dotted)
 def test_the_order_of_the_keys_does_not_matter(values: dict[str, Any]) -> None:
     assert expand_dotted(dict(reversed(values.items()))) == expand_dotted(values)
+
+
+@pytest.mark.parametrize(
+    ("values", "pairs"),
+    [
+        ({"who": "Ada", "who.x": 1}, [("who", "who.x")]),
+        ({"a": {"b": 1}, "a.b.c": 2}, [("a.b", "a.b.c")]),
+        ({"a": {"b": 1}, "a.b": 2}, [("a.b", "a.b")]),
+        ({"a": {"b": 1}, "a.c": 2, "ab": 3, "a..b": 4}, []),
+    ],
+)
+def test_a_value_that_is_dropped_is_named(values: dict[str, Any], pairs: list[tuple[str, str]]) -> None:
+    assert list(dropped_paths(values)) == pairs
+
+
+@given(dotted)
+def test_what_is_not_named_is_kept(values: dict[str, Any]) -> None:
+    given_paths, kept = len(list(leaves_of(values))), len(list(leaves_of(expand_dotted(values))))
+    assert given_paths - kept == len(list(dropped_paths(values)))
+
+
+@given(trees, trees)
+def test_a_default_is_used_where_no_value_stands(values: dict[str, Any], defaults: dict[str, Any]) -> None:
+    merged = dict(leaves_of(over_defaults(values, defaults)))
+    for path, default in leaves_of(defaults):
+        if is_default_used(values, path):
+            assert merged[path] == default
 
 
 def keys_of(value: Any) -> list[str]:

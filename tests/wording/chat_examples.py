@@ -115,7 +115,7 @@ def _sentences_of_uploads() -> Iterator[str]:
     yield from (uploads.body_refusal(reason, 1_000_000) for reason in BodyRefusal)
     for mime in FILE_TYPES:
         yield from uploads.too_large("a", 2_000_000, 1_000_000, mime)
-    yield from uploads.too_many("a", 10)
+    yield from uploads.too_many(10)
 
 
 def ending_sentences() -> Iterator[str]:
