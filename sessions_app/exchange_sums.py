@@ -32,8 +32,8 @@ def equation_of(exchange: Exchange) -> str:
 def sums(through: str = "") -> dict[str, Any]:
     """The aggregates that `cost_of_sums` takes; `through` leads from a row to its exchange (`exchange__`).
 
-    `unpriced`: an answer came and its price is not known; nothing is charged where none came. When it began is
-    not known of every imported one. `bounds`: as `Money.is_bound`.
+    `unpriced`: an answer came and its price is not known; nothing is charged where none came. When it began
+    is not known of every imported one. `bounds`: as `Money.is_bound`.
     """
     has_come = Q((f"{through}first_chunk_ms__isnull", False)) | Q((f"{through}prompt_tokens__isnull", False))
     no_price = Q((f"{through}usd", None)) & has_come
