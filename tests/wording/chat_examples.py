@@ -55,6 +55,7 @@ def chat_sentences() -> Iterator[str]:
 def _words_about_usage() -> Iterator[str]:
     yield from (usage.tokens(1_000, 50, thoughts) for thoughts in (0, 20))
     yield from (usage.cached(part, 1_000) for part in (0, 5, 500, 1_000))
+    yield from (usage.prompt(10, cached) for cached in (5, 50))
     yield usage.as_counted(usage.tokens(1_000, 50, 0), is_cut_off=True)
     yield usage.cost("$0.01")
 
