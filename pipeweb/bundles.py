@@ -4,6 +4,7 @@
 results are static files under `bundles/`, which `collectstatic`, WhiteNoise and `runserver` find like others.
 """
 
+import hashlib
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -21,9 +22,12 @@ from django.core.files.storage import FileSystemStorage
 PREFIX = "bundles"
 SOURCES = settings.BASE_DIR / "static"
 
+MARK = "sources.sha256"
+"""Beside the bundles: what they were built of."""
+
 
 class BundleFinder(BaseFinder):
-    """Finds the bundles, and builds them first where a source is newer."""
+    """Finds the bundles, and builds them first where a source has changed."""
 
     def __init__(self, app_names: object = None) -> None:
         self.storage = FileSystemStorage(location=settings.PIPEWEB_DATA / PREFIX)
@@ -53,20 +57,31 @@ def bundle_names() -> Sequence[str]:
 
 
 def build(folder: Path) -> Path:
-    """Writes the bundles into the folder, unless each is newer than every source.
+    """Writes the bundles into the folder, unless they are of these sources.
 
+    Their bytes decide: a data folder that was copied may be newer than the sources of a new version.
     Raises ImproperlyConfigured where a source cannot be parsed.
     """
-    built = [folder / name for name in bundle_names()]
-    newest = max(path.stat().st_mtime_ns for kind in ("js", "css") for path in SOURCES.rglob(f"*.{kind}"))
-    if any(not path.exists() or path.stat().st_mtime_ns < newest for path in built):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Another process may read or build the same bundles: each appears whole, by a rename.
-        with TemporaryDirectory(dir=folder.parent, prefix=f"{PREFIX}-") as fresh:
-            run_bun(Path(fresh))
-            for path in built:
-                (Path(fresh) / path.name).replace(path)
+    built, mark, sources = [folder / name for name in bundle_names()], folder / MARK, digest_of_sources()
+    if all(path.exists() for path in (*built, mark)) and mark.read_text() == sources:
+        return folder
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Another process may read or build the same bundles: each appears whole, by a rename.
+    with TemporaryDirectory(dir=folder.parent, prefix=f"{PREFIX}-") as fresh:
+        run_bun(Path(fresh))
+        (Path(fresh) / MARK).write_text(sources)
+        for path in (*built, mark):
+            (Path(fresh) / path.name).replace(path)
     return folder
+
+
+def digest_of_sources() -> str:
+    """The sha256 of all scripts and styles with their names."""
+    digest = hashlib.sha256()
+    for path in sorted(path for kind in ("js", "css") for path in SOURCES.rglob(f"*.{kind}")):
+        body = path.read_bytes()
+        digest.update(f"{path.relative_to(SOURCES)} {len(body)}\n".encode() + body)
+    return digest.hexdigest()
 
 
 def run_bun(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The joined scripts and styles: built where a source is newer, found like any static file."""
+"""The joined scripts and styles: built where a source has changed, found like any static file."""
 
 import os
 import re
@@ -29,12 +29,6 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     bundles.bundle_names.cache_clear()
 
 
-def write_later(path: Path, text: str) -> None:
-    later = path.stat().st_mtime_ns + 5_000_000_000
-    path.write_text(text)
-    os.utime(path, ns=(later, later))
-
-
 def test_a_bundle_holds_what_its_entry_imports(sources: Path, tmp_path: Path) -> None:
     folder = bundles.build(tmp_path / "bundles")
     bundle = (folder / "page.js").read_text()
@@ -42,16 +36,23 @@ def test_a_bundle_holds_what_its_entry_imports(sources: Path, tmp_path: Path) ->
     assert "import" not in bundle
 
 
-def test_a_bundle_is_built_again_when_a_module_is_newer(sources: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seconds", [-5, 0, 5])
+def test_a_bundle_is_built_again_when_a_module_has_changed_whatever_its_time(
+    sources: Path, tmp_path: Path, seconds: int
+) -> None:
     folder = bundles.build(tmp_path / "bundles")
-    write_later(sources / "js/words.js", 'console.log("other words");')
+    module = sources / "js/words.js"
+    at = module.stat().st_mtime_ns + seconds * 1_000_000_000
+    module.write_text('console.log("other words");')
+    os.utime(module, ns=(at, at))
     assert "other words" in (bundles.build(folder) / "page.js").read_text()
 
 
-def test_a_bundle_that_is_newer_than_its_sources_stays(
+def test_a_bundle_of_the_same_sources_stays(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = bundles.build(tmp_path / "bundles")
+    os.utime(sources / "js/words.js")
     monkeypatch.setattr(bundles, "run_bun", lambda folder: pytest.fail("built again"))
     bundles.build(folder)
 
