@@ -220,9 +220,9 @@ class ReceivedSignatureTracer:
 
 
 def received_traces(exchange: Exchange) -> list[SignatureTrace]:
-    """Eight queries at most, whatever the length of the session."""
+    """Seven queries, one more for a captured session, whatever its length."""
     origin = SignatureOrigin.of(exchange)
-    records = SessionRecords(exchange.session_id, after=exchange.number)
+    records = SessionRecords(exchange.session_id, is_captured=exchange.is_captured, after=exchange.number)
     records.read_contents(records.sources_of(origin.turns))
     tracer = ReceivedSignatureTracer(origin, records)
     return [tracer.trace(one) for one in origin.signatures]

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from sessions_app.inspector.manifest_sources import ManifestSources, manifest_sources
 from sessions_app.inspector.signature_trace import SentSignature, signatures_in
-from sessions_app.models import CapturedRequest, Exchange, HistoryChunk, Session, Source, Turn
+from sessions_app.models import CapturedRequest, Exchange, HistoryChunk, Source, Turn
 from sessions_app.prompt.prompt_items import TEXT_KIND
 
 CONTINUES, RETRY = "continues", "retry"
@@ -21,18 +21,16 @@ def is_task(name: str, kind: str) -> bool:
 
 
 class SessionRecords:
-    """At most five queries, and one for the contents that `read_contents` names."""
+    """At most four queries, and one for the contents that `read_contents` names."""
 
-    def __init__(self, session_id: int, *, after: int = 0) -> None:
-        """Without the exchanges up to number `after`."""
+    def __init__(self, session_id: int, *, is_captured: bool, after: int = 0) -> None:
+        """Without the exchanges up to number `after`. `is_captured`: a program sent the requests, and decides
+        what it sends back.
+        """
         self.session_id = session_id
+        self.is_captured = is_captured
         self._after = after
         self._signed: dict[int, tuple[SentSignature, ...]] = {}
-
-    @cached_property
-    def is_captured(self) -> bool:
-        """Whether a program sent the requests, which decides what it sends back: one query."""
-        return Session.objects.captured().filter(pk=self.session_id).exists()
 
     def continued_from(self, number: int) -> set[int]:
         """The exchanges by which a program went on from this one: one query, none for a chat."""

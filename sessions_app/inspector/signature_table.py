@@ -84,7 +84,7 @@ def signature_table(session: Session, params: Mapping[str, str]) -> SignatureTab
     chosen = next((one for one in SignatureFilter if one.value == params.get("state")), None)
     sha256 = params.get("sha256", "").strip().lower()[:64]
     found = [one for one in found_signatures(session) if one.signature.sha256.startswith(sha256)]
-    records = SessionRecords(session.pk)
+    records = SessionRecords(session.pk, is_captured=session.is_captured)
     known: dict[int, SignatureRow] = {}
     if chosen is not None:
         known = {id(one): row for one, row in zip(found, rows_of(found, records), strict=True)}

@@ -80,7 +80,7 @@ def test_a_request_that_was_sent_again_continues_what_the_first_one_did(program:
     asked(program, [QUESTION, NEXT, model(SAID), QUESTION], SAID)
     (trace,) = received_traces(first)
     assert trace.state is SignatureState.DROPPED
-    tracer = SessionRecords(first.session_id)
+    tracer = SessionRecords(first.session_id, is_captured=True)
     assert tracer.continued_from(first.number) == {again.number - 1, again.number, again.number + 1}
 
 
