@@ -62,6 +62,8 @@ class WrongField:
     def violation(self) -> FieldViolation:
         if self.error["type"] == "extra_forbidden":
             return unknown_name(self.name, self.parent, "Cannot find field.")
+        if not self.kind:
+            return FieldViolation(self.path, f"Invalid value at '{self.path}' ({self.error['msg']})")
         if isinstance(self.error["input"], list) and isinstance(self.error["loc"][-1], str):
             reason = "Proto field is not repeating, cannot start list."
             return unknown_name(self.name, self.parent, reason)
@@ -104,12 +106,15 @@ class WrongField:
 
     @property
     def kind(self) -> str:
-        """The type the field has."""
+        """The type the field has; "" for what only the other APIs demand: a field that must be there, one of
+        several words. What is said of those is ours."""
         if self.error["type"] == "wire_type":
             return str(self.error["ctx"]["kind"])
-        scalar = _SCALARS.get(self.error["type"].partition("_")[0])
-        if scalar is None:
+        if self.error["type"] == "dict_type":
             return STRUCT
+        scalar = _SCALARS.get(self.error["type"].partition("_")[0], "")
+        if not scalar:
+            return ""
         return f"TYPE_{_WIDE.get(scalar, scalar) if to_snake(self.name) in _WIDE_FIELDS else scalar}"
 
     @property

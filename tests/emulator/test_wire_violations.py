@@ -97,6 +97,24 @@ def test_an_object_for_a_scalar_is_named_beside_its_parent(emulator: Emulator) -
     )
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"model": "a", "tools": [{}]}, "Invalid value at 'tools[0].function' (Field required)"),
+        (
+            {"model": "a", "messages": [{"role": "ghost"}]},
+            "Invalid value at 'messages[0].role' (Input should be",
+        ),
+    ],
+)
+def test_what_only_the_other_apis_demand_is_told_in_words_of_ours(
+    emulator: Emulator, body: Wire, message: str
+) -> None:
+    headers = {"authorization": "Bearer emulator"}
+    _, answer = send(emulator, "POST", "openai/chat/completions", body, headers=headers)
+    assert orjson.loads(answer)[0]["error"]["message"].startswith(message)
+
+
 def test_one_object_in_place_of_a_list_has_no_number(emulator: Emulator) -> None:
     assert "at 'contents[0].parts': Cannot" in refusal(emulator, {"contents": [{"parts": {"role": "user"}}]})
     assert "at 'contents.parts[0]': Cannot" in refusal(emulator, {"contents": {"parts": [{"role": "user"}]}})
