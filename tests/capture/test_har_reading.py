@@ -128,9 +128,10 @@ BESIDE: list[dict[str, Any]] = [{"_file": "ad1a85.json"}, {}]
 @pytest.mark.parametrize("beside", BESIDE)
 def test_a_body_beside_the_file_is_not_an_empty_one(beside: dict[str, Any]) -> None:
     entry = devtools_entry()
-    entry["response"]["content"] = {"size": 4_988, "mimeType": "text/event-stream"} | beside
-    _, ended = both(read(entry))
-    assert ended.is_cut and ended.body == b""
+    for text in ({}, {"text": ""}):
+        entry["response"]["content"] = {"size": 4_988, "mimeType": "text/event-stream"} | text | beside
+        _, ended = both(read(entry))
+        assert ended.is_cut and ended.body == b""
     entry["request"]["postData"] = {"mimeType": "application/json", "text": "", "params": []} | beside
     assert read(entry, devtools_entry()).ignored == {Ignored.NO_BODY: 1}
 

@@ -66,6 +66,18 @@ def test_the_rest_of_an_answer_is_a_hop(program: Asking, client: Client) -> None
     assert "They are the double of small ones." in page
 
 
+def test_another_process_may_have_received_the_beginning(program: Asking) -> None:
+    begun, other, mine = program.begun(body_of([FIRST])), Recording(), program.recording
+    other([begun])
+    mine([program.begun(body_of([SECOND], system="Another agent."))])
+    other([program.ended(begun, paused("They are the double "))])
+    rest = program.begun(body_of([FIRST], continuationToken=AS_SENT))
+    mine([rest])
+    mine([program.ended(rest, says("of small ones."))])
+    assert relations() == [Relation.OPENS, Relation.OPENS, Relation.HOP]
+    assert Turn.objects.filter(exchange__isnull=False).get().text == "They are the double of small ones."
+
+
 def test_until_then_the_beginning_is_what_came(program: Asking) -> None:
     first = program.exchange(body_of([FIRST]), paused("They are the double "))
     begun = Turn.objects.get(exchange=first)
