@@ -231,8 +231,12 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
 
     @transaction.atomic
     def note_roll_over(self, but: str, by: CausedBy) -> None:
-        """The history of a session is in a longer static layer from now on, that with fingerprint `but`."""
-        left = self.live().filter(sessions=by.session).exclude(fingerprint=but)
+        """The history of a session is in a longer static layer from now on, that with fingerprint `but`.
+
+        Nothing of its caches that have run out, whether or not anybody has noticed.
+        """
+        lasting = self.live().filter(expires_at__gt=by.moment)
+        left = lasting.filter(sessions=by.session).exclude(fingerprint=but)
         rolled = CacheEventKind.ROLLED_OVER
         CacheEvent.objects.add(
             [CacheEvent.of(entry, rolled, reason=EntryReason.ROLLED_ON) for entry in left], by
