@@ -23,7 +23,7 @@ from sessions_app.panels.rows import PanelRow
 from sessions_app.prompt import parts, wire
 from sessions_app.prompt.history import violations
 from sessions_app.prompt.outcomes import Outcome
-from sessions_app.prompt.reply import fold
+from sessions_app.prompt.reply import outcome_of_parts
 from sessions_app.prompt.templates import verbatim
 from sessions_app.prompt.turns import IMPORTED, Turn, TurnKind
 from sessions_app.wording.values import problem_of
@@ -66,7 +66,7 @@ class CheckedHistory(CheckedFile):
                 self._outcomes.append(Outcome.COMPLETE)
                 title = title or starting_words(parts.text_of(turn.content))
             elif content.is_model and self._outcomes:
-                self._outcomes[-1] = _outcome_of(content, turn)
+                self._outcomes[-1] = _outcome_of(content)
             beat()
         if not skeletons:
             raise NotImportable(ImportProblem.NO_MESSAGES)
@@ -104,12 +104,11 @@ class CheckedHistory(CheckedFile):
             yield content, _turn(content, kind, number, run)
 
 
-def _outcome_of(content: ImportedContent, turn: ExportedTurn) -> Outcome:
+def _outcome_of(content: ImportedContent) -> Outcome:
     """Complete where the file does not say how the response ended."""
     if not content.finish_reason:
         return Outcome.COMPLETE
-    candidate = {"content": wire.loads(turn.content), "finishReason": content.finish_reason}
-    return fold([wire.dumps({"candidates": [candidate]})]).outcome
+    return outcome_of_parts(content.parts, content.finish_reason)
 
 
 def _kind_of(content: ImportedContent) -> TurnKind:

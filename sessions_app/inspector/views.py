@@ -83,7 +83,7 @@ def savings(request: HttpRequest, public: UUID) -> HttpResponse:
     page = "savings_table" if is_part else "savings"
     context = {"session": session, "savings": shown_savings(session, timezone.now())}
     if not is_part:
-        context["parts"] = shown_parts(session)
+        context["part_costs"] = shown_parts(session)
     response = render(request, f"inspector/{page}.html", context)
     patch_vary_headers(response, ["HX-Request"])
     return response

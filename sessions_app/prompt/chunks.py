@@ -217,7 +217,7 @@ class StreamedChunk:
         found: dict[int, str] = {}
         for one in _as_list(self.raw.get("candidates")):
             index = _count(_as_dict(one).get("index")) or 0
-            found[index] = name_of(_as_dict(one).get("finishReason"), FINISH_NAMES) or found.get(index, "")
+            found[index] = finish_reason_of(_as_dict(one)) or found.get(index, "")
         return found
 
     @property
@@ -263,6 +263,11 @@ def _parsed(body: bytes) -> Any:
     if isinstance(event, list):
         return next((item for item in event if isinstance(item, dict)), {})
     return event
+
+
+def finish_reason_of(candidate: dict[str, Any]) -> str:
+    """Empty where none is named."""
+    return name_of(candidate.get("finishReason"), FINISH_NAMES)
 
 
 def candidates_asked_for(settings: Any) -> int:

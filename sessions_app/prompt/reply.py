@@ -5,7 +5,7 @@ pieces is assembled, and every other part stays as received (design §4): also a
 signature, and an unsigned empty text after a call, which recorded clients send back and get 200.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -217,6 +217,16 @@ def fold(bodies: Iterable[bytes], dialect: str = "gemini") -> Reply:
     for body in bodies:
         folder.add(body)
     return folder.reply()
+
+
+def outcome_of_parts(parts: Sequence[RawPart], finish_reason: str) -> Outcome:
+    """How a reply of these parts ended, of which there are no events."""
+    return outcome_of(
+        finish_reason,
+        has_calls=any(call_of(part) is not None for part in parts),
+        has_answer=any(map(_is_answer, parts)),
+        has_parts=bool(parts),
+    )
 
 
 _NAMES = (

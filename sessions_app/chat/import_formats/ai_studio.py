@@ -19,7 +19,7 @@ from sessions_app.chat.import_formats.gemini import part_nodes, read_part
 from sessions_app.chat.import_formats.gemini_header import system_text, take_own_tools
 from sessions_app.chat.import_formats.settings import SAMPLING, THINKING, Settings
 from sessions_app.import_codes import ExpectedValue, ImportNote
-from sessions_app.prompt.outcomes import FINISH_NAMES, name_of
+from sessions_app.prompt.chunks import finish_reason_of
 from sessions_app.prompt.parts import RawPart, as_part, is_thought, parts_value, signature_of, with_signature
 from sessions_app.prompt.provider_tools import ProviderTool
 
@@ -46,7 +46,7 @@ def read_chunks(items: Iterable[Node], notes: Notes) -> Iterator[ImportedContent
         if role not in _ROLES:
             raise item.at("role").refused(ExpectedValue.ROLE)
         parts = [part for part in _parts(item, notes) if part]
-        reason = name_of(item.fields.get("finishReason"), FINISH_NAMES)
+        reason = finish_reason_of(dict(item.fields))
         if not parts:
             notes.counts[ImportNote.ENTRIES_EMPTY] += 1
         elif current is not None and current.is_model == (role == "model"):
