@@ -1,10 +1,16 @@
 import pytest
 from django.contrib.auth.models import User
 
-from sessions_app.models import Session
+from sessions_app.models import CaptureAddress, Session
+from tests.capture.test_recording import Program
 from tests.factories import make_session
 
 
 @pytest.fixture
 def session(alice: User) -> Session:
     return make_session(alice)
+
+
+@pytest.fixture
+def program(alice: User) -> Program:
+    return Program(CaptureAddress.issue(alice.pk, "Laptop")[0])

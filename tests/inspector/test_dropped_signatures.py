@@ -3,12 +3,11 @@
 import base64
 
 import pytest
-from django.contrib.auth.models import User
 
 from sessions_app.inspector.received_signatures import received_traces
 from sessions_app.inspector.signature_trace import SignatureState, SignatureTrace
 from sessions_app.inspector.signature_tracers import SentSignatureTracer
-from sessions_app.models import CaptureAddress, Exchange
+from sessions_app.models import Exchange
 from tests.capture.conversations import body_of, call, model, result, user
 from tests.capture.test_recording import Program
 from tests.factories import call_chunk, text_chunk
@@ -18,11 +17,6 @@ pytestmark = pytest.mark.django_db
 QUESTION, NEXT = user("What is the weather in Vienna today?"), user("And what shall I wear in the evening?")
 SIGNATURE = b"signature of a part"
 ENCODED = base64.b64encode(SIGNATURE).decode()
-
-
-@pytest.fixture
-def program(alice: User) -> Program:
-    return Program(CaptureAddress.issue(alice.pk, "Laptop")[0])
 
 
 CALLED = call_chunk("weather", {"city": "Vienna"}, signature=SIGNATURE, finish="STOP")

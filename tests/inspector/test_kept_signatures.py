@@ -1,12 +1,10 @@
 """What a reply's page says of its signatures agrees with what the later request's page says."""
 
 import pytest
-from django.contrib.auth.models import User
 
 from sessions_app.inspector.received_signatures import received_traces
 from sessions_app.inspector.session_records import SessionRecords
 from sessions_app.inspector.signature_trace import SignatureState
-from sessions_app.models import CaptureAddress
 from sessions_app.prompt.signatures import DUMMIES
 from tests.capture.conversations import user
 from tests.capture.test_recording import Program
@@ -29,11 +27,6 @@ QUESTION, NEXT = user("Look at the first oven, please"), user("And what about th
 CALL = called("look", "id-1", oven=1)
 CODE, SAID = {"executableCode": {"language": "PYTHON", "code": "1"}}, {"text": "The first oven is hot."}
 ANSWERED = results(returned("look", "id-1"))
-
-
-@pytest.fixture
-def program(alice: User) -> Program:
-    return Program(CaptureAddress.issue(alice.pk, "Laptop")[0])
 
 
 def test_one_of_two_signatures_may_be_dropped(program: Program) -> None:

@@ -1,11 +1,10 @@
 """A signature belongs on the part that it came on; the first call of a step needs its own."""
 
 import pytest
-from django.contrib.auth.models import User
 
 from sessions_app.inspector.received_signatures import received_traces
 from sessions_app.inspector.signature_trace import SignatureState
-from sessions_app.models import CaptureAddress, Exchange, Session
+from sessions_app.models import Exchange, Session
 from tests.capture.conversations import user
 from tests.capture.test_recording import Program
 from tests.factories import answer_calls, call_chunk, make_exchange, make_run
@@ -28,11 +27,6 @@ QUESTION, NEXT = user("Look at both of the ovens, please"), user("And what about
 FIRST, SECOND = called("look", "id-1", oven=1), called("look", "id-2", oven=2)
 BARE = [called("look", oven=1), called("look", oven=2)]
 DONE = {"text": "Both of them are hot."}
-
-
-@pytest.fixture
-def program(alice: User) -> Program:
-    return Program(CaptureAddress.issue(alice.pk, "Laptop")[0])
 
 
 def both(
