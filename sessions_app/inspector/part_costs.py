@@ -6,9 +6,9 @@ from typing import Any
 
 from sessions_app.inspector import formatting
 from sessions_app.inspector.tabs.cache_tab import count_of
-from sessions_app.models import Exchange, Session, Source
+from sessions_app.models import Exchange, Session
+from sessions_app.models.source import names_and_tokens
 from sessions_app.prompt.part_costs import CountedRequest, PartCost, part_costs
-from sessions_app.prompt.prefix_diff import LedgerItem
 from sessions_app.prompt.pricing import Money, dollars
 from sessions_app.wording import costs
 from sessions_app.wording import savings as wording
@@ -45,7 +45,7 @@ def shown_parts(session: Session) -> ShownParts:
     """Three queries; no rows where the provider counted nothing, or the payloads were purged."""
     counted = Exchange.objects.filter(session=session, prompt_tokens__isnull=False).exclude(manifest={})
     read = list(_newest(counted.order_by("-number").only(*COLUMNS).iterator()))
-    known = _sources({entry[0] for one in read for entry in _listed(one)})
+    known = names_and_tokens({entry[0] for one in read for entry in _listed(one)})
     parts = part_costs(_counted(one, known) for one in read)
     is_emulated = bool(parts) and not any(part.paid or part.unpriced for part in parts)
     return ShownParts(
@@ -69,21 +69,11 @@ def _listed(exchange: Exchange) -> list[list[Any]]:
     return listed
 
 
-def _sources(keys: set[int]) -> Mapping[int, tuple[str, int]]:
-    """Name and tokens by key."""
-    rows = Source.objects.filter(pk__in=keys).values_list("pk", "name", "tokens")
-    return {pk: (name, tokens) for pk, name, tokens in rows}
-
-
 def _counted(exchange: Exchange, known: Mapping[int, tuple[str, int]]) -> CountedRequest:
     money = Money.restored(exchange.money)
-    items = [
-        LedgerItem(layer, known[key][0], key, known[key][1], lead is None)
-        for key, layer, lead, *_ in _listed(exchange)
-    ]
     count = count_of(exchange, money)
     assert count is not None
-    return CountedRequest(items, count, money)
+    return CountedRequest(exchange.ledger_entries(known=known), count, money)
 
 
 def _shown(part: PartCost, *, is_emulated: bool) -> ShownPart:

@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,13 @@ from sessions_app.models.exchange_numbers import take_number
 from sessions_app.models.instances import new
 from sessions_app.models.prepared import insert
 from sessions_app.models.run import describe
-from sessions_app.models.source import Manifest, SentItem, Source, layer_tokens, manifest_of
+from sessions_app.models.source import Manifest, SentItem, Source, layer_tokens, manifest_of, names_and_tokens
 from sessions_app.models.stored_sources import store_sources
 from sessions_app.prompt.caching import CachePlan, PlanReason
 from sessions_app.prompt.dialects import request_in
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item, Payload
-from sessions_app.prompt.prefix_diff import BreakLine, CacheLoss
-from sessions_app.prompt.prefix_diff import LedgerItem as LedgerEntry
+from sessions_app.prompt.prefix_diff import BreakLine, CacheLoss, LedgerItem
 from sessions_app.prompt.strategy import StrategyRecord
 from sessions_app.prompt.verdict import Verdict
 
@@ -238,18 +237,19 @@ class Exchange(models.Model):
         """The text that an earlier version stored about it; empty for rows with figures."""
         return str(self.earlier_wording.get(subject, ""))
 
-    def ledger_entries(self, items: Sequence[Item] | None = None) -> list[LedgerEntry]:
-        """The manifest's items for the ledger. `items` are those of the payload; given, they save a query."""
+    def ledger_entries(
+        self, items: Sequence[Item] | None = None, known: Mapping[int, tuple[str, int]] | None = None
+    ) -> list[LedgerItem]:
+        """The manifest's items for the ledger; `items` of the payload, or `known` sources, save a query."""
         # Not `stored_manifest`: validating thousands of entries would slow every answer.
         listed: list[list[Any]] = self.manifest.get("entries", [])
-        if items is None:
-            rows = Source.objects.filter(pk__in={entry[0] for entry in listed})
-            known = {pk: (name, tokens) for pk, name, tokens in rows.values_list("pk", "name", "tokens")}
-        else:
+        if items is not None:
             pairs = zip(listed, items, strict=True)
             known = {entry[0]: (item.source, item.tokens) for entry, item in pairs}
+        elif known is None:
+            known = names_and_tokens({entry[0] for entry in listed})
         return [
-            LedgerEntry(layer, known[key][0], key, known[key][1], lead is None)
+            LedgerItem(layer, known[key][0], key, known[key][1], lead is None)
             for key, layer, lead, *_ in listed
         ]
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -253,3 +253,9 @@ def layer_tokens(items: Iterable[Item]) -> dict[str, int]:
     for item in items:
         totals[item.layer] += item.tokens
     return totals
+
+
+def names_and_tokens(keys: Collection[int]) -> dict[int, tuple[str, int]]:
+    """Of sources, by key: one query."""
+    rows = Source.objects.filter(pk__in=keys).values_list("pk", "name", "tokens")
+    return {pk: (name, tokens) for pk, name, tokens in rows}
