@@ -4,6 +4,7 @@ from sessions_app.models.allowance import Allowance, Reservation
 from sessions_app.models.assistant import Assistant
 from sessions_app.models.attachment import Attachment
 from sessions_app.models.audit_entry import AuditEntry
+from sessions_app.models.blob import Blob
 from sessions_app.models.blob_slice import BlobSlice
 from sessions_app.models.booking import Booking
 from sessions_app.models.cache import CacheEntry
@@ -49,7 +50,7 @@ from sessions_app.models.session import Session
 from sessions_app.models.session_settings import SessionSettings
 from sessions_app.models.shared_link import SharedFile, SharedLink
 from sessions_app.models.sign_in_link import SignInLink
-from sessions_app.models.source import Blob, SentItem, Source
+from sessions_app.models.source import SentItem, Source
 from sessions_app.models.spending import Spending
 from sessions_app.models.tool_call import ToolCall
 from sessions_app.models.turn import Turn

@@ -12,5 +12,9 @@ def host(exchange: Exchange) -> str:
 
 def other_model(exchange: Exchange) -> str:
     """The model that answered; empty where it is the one that was asked for, or none was named."""
-    served = exchange.served_model
-    return served if served and base_of(served) != base_of(exchange.model) else ""
+    return other_name(exchange.model, exchange.served_model)
+
+
+def other_name(asked: str, served: str) -> str:
+    """`served`, unless it is the name that was asked for, with or without a revision."""
+    return served if served and base_of(served) != base_of(asked) else ""

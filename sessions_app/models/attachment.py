@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from sessions_app.errors import RunError
 from sessions_app.media import INLINE_IMAGES
+from sessions_app.models.blob import Blob
 from sessions_app.models.blob_slice import SLICE, BlobSlice, digest_of, pieces
 from sessions_app.models.run import QueuedMessage
-from sessions_app.models.source import Blob
 
 if TYPE_CHECKING:
     from sessions_app.models.session import Session

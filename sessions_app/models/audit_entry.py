@@ -4,6 +4,7 @@ import hashlib
 import hmac
 from contextvars import ContextVar
 from datetime import datetime, timedelta
+from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from django.conf import settings
@@ -25,6 +26,9 @@ request_now: ContextVar[HttpRequest | None] = ContextVar("request_now", default=
 """The request that is being answered: its person is the actor where a caller names none."""
 
 NAME_LENGTH = 150
+
+IPV6_PREFIX = 64
+"""Bits of the network that a provider gives to one customer, at the least."""
 
 
 class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
@@ -53,6 +57,11 @@ class AuditEntryQuerySet(models.QuerySet["AuditEntry"]):
             LoggedAction.EXPORTED,
         )
         return self.about(person_key).filter(action__in=actions).exclude(actor_key=person_key)
+
+    def told_to(self, person_key: int) -> Self:
+        """What a person may know of the log: what they did themselves, and who read their sessions."""
+        own = self.about(person_key).filter(actor_key=person_key)
+        return own | self.readings_of(person_key)
 
     def empty_of(self, person_key: int) -> None:
         """Takes what the rows about an erased person say: figures, and their own name and address.
@@ -140,11 +149,24 @@ def record(
 
 
 def address_hash(request: HttpRequest) -> str:
-    """Tells whether two requests came from one address, and not which: an HMAC with SECRET_KEY."""
-    address = str(request.META.get("REMOTE_ADDR") or "")
+    """Tells whether two requests came from one address, and not which: an HMAC with SECRET_KEY.
+
+    Of IPv6 the network counts: whoever has one has its 2**64 addresses.
+    """
+    address = _network_of(str(request.META.get("REMOTE_ADDR") or ""))
     if not address:
         return ""
     return hmac.new(settings.SECRET_KEY.encode(), address.encode(), hashlib.sha256).hexdigest()[:16]
+
+
+def _network_of(address: str) -> str:
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, IPv4Address):
+        return str(found)
+    return str(found.ipv4_mapped or IPv6Network((found, IPV6_PREFIX), strict=False))
 
 
 def _key_of(row: Model | type[Model] | None) -> str:

@@ -9,7 +9,7 @@ from typing import IO
 
 from django.db import models
 
-from sessions_app.models.source import Blob
+from sessions_app.models.blob import Blob
 
 SLICE = 512 * 1024
 """Bytes of one row and of one transaction. A smaller blob is one row as always."""

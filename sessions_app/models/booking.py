@@ -28,8 +28,15 @@ NO_MONEY = Decimal(0)
 LACKS_PRICE = Q(usd=None) | Q(searches__gt=0, search_price=None)
 """`Booking.lacks_price` of rows."""
 
-MISSING = {"unpriced": Count("pk", filter=LACKS_PRICE), "cut_off": Count("pk", filter=Q(cut_off=True))}
-"""By the column of sums that counts them: bookings that cost more than their sum says."""
+INEXACT = {
+    "unpriced": Count("pk", filter=LACKS_PRICE),
+    "cut_off": Count("pk", filter=Q(cut_off=True)),
+    "estimates": Count("pk", filter=Q(estimated=True)),
+}
+"""By the column of sums that counts them: bookings that cost something else than their sum says."""
+
+UNJUDGED = {"unjudged": Count("pk", filter=Q(estimated=None))}
+"""Bookings of which nobody knows whether they are estimates."""
 
 
 class BookingQuerySet(models.QuerySet["Booking"]):
@@ -56,6 +63,22 @@ class BookingQuerySet(models.QuerySet["Booking"]):
             _added.run(session=session.pk, **_session_amounts(moved))
         self.filter(pk__in=[one.pk for one in own]).update(session=session)
 
+    @transaction.atomic
+    def take_known(self, booking: "Booking") -> bool:
+        """Whether the person has this answer booked already, from another file or when it was relayed.
+
+        What the erased session of that booking has left goes to the session of `booking`.
+        """
+        known = self.filter(owner=booking.owner_id, answer_key=booking.answer_key).order_by("pk").first()
+        if known is None or not booking.answer_key:
+            return False
+        if known.session_id is None:
+            place = {name: getattr(booking, name) for name in ("session_id", "exchange_id", "cause")}
+            self.filter(pk=known.pk).update(**place)
+            known.exchange_id = booking.exchange_id
+            _added.run(session=booking.session_id, **_session_amounts([known]))
+        return True
+
     def paid(self) -> Self:
         """Without those of the emulator."""
         return self.exclude(source=MoneySource.EMULATOR)
@@ -75,7 +98,7 @@ class BookingQuerySet(models.QuerySet["Booking"]):
     def _sums(self, *keys: str) -> list[tuple[Any, ...]]:
         """(value of each key, CauseSum), in the order of the keys and of `SpendingCause`."""
         sums = self.order_by().values(*keys, "cause")
-        found = sums.annotate(total=Sum("usd"), bookings=Count("pk"), **MISSING)
+        found = sums.annotate(total=Sum("usd"), bookings=Count("pk"), **INEXACT, **UNJUDGED)
         causes = list(SpendingCause)
         rows = [
             (
@@ -84,7 +107,7 @@ class BookingQuerySet(models.QuerySet["Booking"]):
                     SpendingCause(one["cause"]),
                     exact(one["total"]),
                     one["bookings"],
-                    *(one[name] for name in MISSING),
+                    *(one[name] for name in (*INEXACT, *UNJUDGED)),
                 ),
             )
             for one in found
@@ -117,11 +140,21 @@ class Booking(models.Model):
         db_default=False,
         help_text="Its answer was not received to its end: tokens and sum are lower bounds.",
     )
+    estimated = models.BooleanField(
+        null=True,
+        help_text="Its sum is an estimate (Money.is_estimate). Unknown: an earlier version did not keep it.",
+    )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     cached_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
     thought_tokens = models.PositiveBigIntegerField(default=0)
+    tool_use_tokens = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Of the provider's tools; charged as the prompt, beside it."
+    )
     searches = models.PositiveIntegerField(default=0, help_text="At the provider, as they are charged.")
+    answer_key = models.CharField(
+        max_length=64, blank=True, default="", db_default="", help_text="prompt.bookings.answer_key"
+    )
     cache_name = models.CharField(max_length=120, blank=True, help_text="The cache that was made or kept.")
     stored_seconds = models.FloatField(
         default=0, help_text="Storage of the cache, paid ahead; negative: it ended so much earlier."
@@ -135,6 +168,9 @@ class Booking(models.Model):
             models.Index(fields=["owner", "day"], name="booking_of_day"),
             models.Index(fields=["day"], name="booking_by_day"),
             models.Index(fields=["cache_name"], name="booking_of_cache", condition=~Q(cache_name="")),
+            models.Index(
+                fields=["owner", "answer_key"], name="booking_of_answer", condition=~Q(answer_key="")
+            ),
         ]
 
     def __str__(self) -> str:
@@ -193,7 +229,7 @@ def _add_to_session(key: int, own: Sequence[Booking], head: "Turn | None") -> bo
     return bool(_added_with_head.run(session=key, **amounts, head=head.pk, updated_at=changes["updated_at"]))
 
 
-SESSION_SUMS = ("spent_usd", "emulated_usd", *MISSING, "prompt_tokens", "cached_tokens")
+SESSION_SUMS = ("spent_usd", "emulated_usd", *INEXACT, "prompt_tokens", "cached_tokens")
 
 
 def _adding(*replaced: str) -> "tuple[models.QuerySet[Session], dict[str, Any]]":
@@ -216,6 +252,7 @@ def _session_amounts(own: Sequence[Booking], sign: int = 1) -> dict[str, int | D
         "emulated_usd": sign * sum_of(one for one in own if one.is_emulated),
         "unpriced": sign * sum(one.lacks_price for one in own),
         "cut_off": sign * sum(one.cut_off for one in own),
+        "estimates": sign * sum(bool(one.estimated) for one in own),
         "prompt_tokens": sign * sum(one.prompt_tokens for one in asked),
         "cached_tokens": sign * sum(one.cached_tokens for one in asked),
     }
@@ -247,10 +284,12 @@ def _day_amounts(own: Sequence[Booking]) -> dict[str, int | Decimal]:
         "exchanges": len(asked),
         "unpriced": sum(one.lacks_price for one in own),
         "cut_off": sum(one.cut_off for one in own),
+        "estimates": sum(bool(one.estimated) for one in own),
         "prompt_tokens": sum(one.prompt_tokens for one in asked),
         "cached_tokens": sum(one.cached_tokens for one in asked),
         "output_tokens": sum(one.output_tokens for one in asked),
         "thought_tokens": sum(one.thought_tokens for one in asked),
+        "tool_use_tokens": sum(one.tool_use_tokens for one in asked),
         "usd": sum_of(asked),
         "caches": len(made),
         "cache_usd": sum_of(made),

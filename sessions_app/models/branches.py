@@ -10,11 +10,11 @@ from django.db import connections
 from django.db.models import BigIntegerField, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from sessions_app.models.blob import Blob, digest
 from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.models.related import attach
 from sessions_app.models.run import Run
 from sessions_app.models.session import Session
-from sessions_app.models.source import Blob, digest
 from sessions_app.models.titles import TITLE_LENGTH
 from sessions_app.models.turn import MARKS, Turn
 from sessions_app.models.turn_statements import BRANCH
@@ -168,7 +168,7 @@ def copy_session(session: Session, last: Turn) -> Session:
     """A new session with the branch up to `last`, in a constant number of statements.
 
     Blobs are shared, exchanges are not copied. Every turn keeps its route, so signatures go back to that
-    route only. `panels.travel` copies the panels.
+    route only. `panels.row_transfer` copies the rows of panels.
     """
     fork = Session.objects.create(
         title=f"Fork of {session.shown_title}"[:TITLE_LENGTH],

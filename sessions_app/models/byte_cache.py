@@ -6,11 +6,19 @@ from itertools import compress
 from threading import Lock
 from typing import Generic, TypeVar
 
+from sessions_app.metrics import CACHE_BYTES
+
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 CACHE_SIZE = 64_000_000
-"""Bytes of all values of one cache, where it is given no limit."""
+"""Bytes of one cache, where it is given no limit."""
+
+ENTRY = 400
+"""Bytes that a value takes besides its own: for its key, its objects and its place in the cache.
+
+Most values are short: without this, a cache could take five times its bound.
+"""
 
 
 class ByteCache(Generic[Key, Value]):
@@ -19,12 +27,13 @@ class ByteCache(Generic[Key, Value]):
     A primary key alone does not: SQLite gives that of a row that was rolled back to another one.
     """
 
-    def __init__(self, limit: int = 0) -> None:
-        """`limit` in bytes; 0 stands for CACHE_SIZE."""
+    def __init__(self, name: str, limit: int = 0) -> None:
+        """`name` says what the values are, in the metrics; `limit` in bytes, 0 stands for CACHE_SIZE."""
         self._limit = limit or CACHE_SIZE
         self._values: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._size = 0
         self._lock = Lock()
+        CACHE_BYTES.labels(values=name).set_function(lambda: self._size)
 
     def find(self, key: Key) -> Value | None:
         with self._lock:
@@ -43,7 +52,8 @@ class ByteCache(Generic[Key, Value]):
         return [each and each[0] for each in found]
 
     def put(self, key: Key, value: Value, size: int) -> None:
-        """A value that would take an eighth of the cache is not kept."""
+        """`size` are the bytes of the value. One that would take an eighth of the cache is not kept."""
+        size += ENTRY
         if size > self._limit // 8:
             return
         with self._lock:

@@ -90,8 +90,8 @@ class CacheEntry(models.Model):
         return caching.display_name(deployment(), self.fingerprint)
 
     def stored_hours(self, now: datetime) -> float:
-        """Hours that the provider stored it, which it charges for; 0 when it never did."""
-        if self.made_at is None:
+        """Hours that the provider stored it, which it charges for; 0 when it never did or refused since."""
+        if self.made_at is None or self.state == self.State.REFUSED:
             return 0.0
         is_over = self.state not in (self.State.LIVE, self.State.TO_DELETE)
         end = min(self.changed_at if is_over else now, self.expires_at or now)

@@ -122,6 +122,11 @@ class CaptureAddress(models.Model):
         return str(self.public)
 
     @property
+    def is_of_file(self) -> bool:
+        """Whether it stands for an imported file."""
+        return self.token_hash.startswith(OF_FILE)
+
+    @property
     def base_url(self) -> str:
         """Where its requests go."""
         if self.upstream == CaptureAddress.Upstream.EMULATOR:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Self
 from django.db import models, transaction
 from django.utils import timezone
 
+from sessions_app.models.blob import Blob
 from sessions_app.models.capture_address import OF_FILE, CaptureAddress
-from sessions_app.models.source import Blob
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
 RETENTION = timedelta(days=30)
-"""What belongs to no session is erased after so long; sessions have `session.CAPTURED_LIFETIME`."""
+"""What belongs to no session is erased after so long; sessions have `session_queries.CAPTURED_LIFETIME`."""
 
 PATH_LENGTH, CLIENT_LENGTH, KEY_LENGTH = 300, 200, 90
 

@@ -6,21 +6,18 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from django.db import models, transaction
+from django.db import models
 from django.urls import reverse
 
 from sessions_app.models.columns import ErrorKind
 from sessions_app.models.dialect import Dialect
-from sessions_app.models.exchange_numbers import take_number
-from sessions_app.models.instances import new
-from sessions_app.models.prepared import insert
+from sessions_app.models.exchange_queries import ExchangeQuerySet
 from sessions_app.models.run import describe
-from sessions_app.models.source import Manifest, SentItem, Source, layer_tokens, manifest_of, names_and_tokens
-from sessions_app.models.stored_sources import store_sources
+from sessions_app.models.source import Manifest, SentItem, Source, names_and_tokens
 from sessions_app.prompt.caching import CachePlan, PlanReason
 from sessions_app.prompt.dialects import request_in
 from sessions_app.prompt.layers import Layer
-from sessions_app.prompt.payload import Item, Payload
+from sessions_app.prompt.payload import Item
 from sessions_app.prompt.prefix_diff import BreakLine, CacheLoss, LedgerItem
 from sessions_app.prompt.strategy import StrategyRecord
 from sessions_app.prompt.verdict import Verdict
@@ -28,36 +25,15 @@ from sessions_app.prompt.verdict import Verdict
 if TYPE_CHECKING:
     from sessions_app.errors import PipewebError
     from sessions_app.models.captured_request import CapturedRequest
-    from sessions_app.models.run import Run
-
-
-class ExchangeQuerySet(models.QuerySet["Exchange"]):
-    @transaction.atomic(savepoint=False)
-    def begin(self, run: "Run", step: int, payload: Payload, **facts: Any) -> "Exchange":
-        """Creates the row before the call, so that it exists after a crash, with the run held (`Run.hold`).
-
-        Only the session's one active run numbers exchanges, so the count needs no lock. Raises RunEnded.
-        """
-        session = run.session
-        number = take_number(run)
-        keys = store_sources(session, payload.items)
-        exchange = new(
-            self.model,
-            session=session,
-            run=run,
-            number=number,
-            step=step,
-            model=payload.model,
-            manifest=manifest_of(keys, payload),
-            request_sha256=payload.sha256,
-            request_size=len(payload.body),
-            layer_tokens=layer_tokens(payload.items),
-            **facts,
-        )
-        return insert(exchange)
 
 
 class Exchange(models.Model):
+    """`manifest` has what was sent (`request_body`), the rows of `chunks` what came; most other columns are
+    figures of both.
+
+    Written before the call, completed by `runs.recorder`; open until `ended_at` is set.
+    """
+
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="exchanges", db_index=False)
     run = models.ForeignKey("Run", on_delete=models.CASCADE, related_name="exchanges")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from django.db import models
 
+from sessions_app.models.blob import Blob, digest
 from sessions_app.models.prepared import insert_all
-from sessions_app.models.source import Blob, digest
 
 
 @dataclass(frozen=True, slots=True)

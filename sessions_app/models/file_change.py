@@ -1,15 +1,15 @@
 """What tools changed in the files of a workspace, with what a person needs to see it and to undo it."""
 
-from difflib import unified_diff
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models.blob import Blob
 from sessions_app.models.columns import storable
+from sessions_app.models.line_diff import unified
 from sessions_app.models.panel_items import PATH_LIMIT
-from sessions_app.models.source import Blob
 
 if TYPE_CHECKING:
     from sessions_app.models.session import Session
@@ -88,4 +88,4 @@ def diff_of(before: bytes, after: bytes) -> str:
         old, new = (text.decode().splitlines() for text in (before, after))
     except UnicodeDecodeError:
         return ""
-    return "\n".join(list(unified_diff(old, new, lineterm=""))[2:])
+    return "\n".join(unified(old, new))

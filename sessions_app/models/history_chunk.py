@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.db import connections, models, transaction
 
+from sessions_app.models.blob import Blob, digest
 from sessions_app.models.byte_cache import ByteCache
-from sessions_app.models.source import Blob, digest
 from sessions_app.models.turn_statements import WALK
 from sessions_app.prompt import layers
 from sessions_app.prompt.detach import chunk_text
@@ -36,7 +36,7 @@ JOIN sessions_app_turn turn ON turn.id = branch.id
 JOIN sessions_app_historychunk chunk ON chunk.last_turn_id = turn.id ORDER BY turn.depth
 """  # noqa: S608 (both parts are constants)
 
-chunk_cache: ByteCache[tuple[int, str], layers.FrozenHistory] = ByteCache()
+chunk_cache: ByteCache[tuple[int, str], layers.FrozenHistory] = ByteCache("history_chunks")
 """Escaped and hashed chunks, by primary key and sha256."""
 
 

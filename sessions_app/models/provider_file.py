@@ -20,7 +20,7 @@ class ProviderFileRemovalQuerySet(models.QuerySet["ProviderFileRemoval"]):
         self.bulk_create([self.model(uri=uri, route=route) for uri, route in copies])
 
     def due(self, route: str) -> Self:
-        """Those that were sent through this door, as long as the provider may have them."""
+        """Those that were sent through this endpoint, as long as the provider may have them."""
         return self.filter(route=route, requested_at__gt=timezone.now() - PROVIDER_KEEPS)
 
     def forget_expired(self) -> None:

@@ -4,10 +4,11 @@ import uuid
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db import connections, models
-from django.db.models import Q
+from django.db.models import Min, Q, Sum
 from django.utils import timezone
 
 from sessions_app.errors import GatewayError, NoAnswer, PipewebError, RequestRefused, RunEnded
@@ -32,6 +33,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(status__in=Run.ACTIVE)
 
     def active_in(self, session_pk: int) -> uuid.UUID | None:
+        """The public id of the session's active run."""
         return self.active().filter(session_id=session_pk).values_list("public", flat=True).first()
 
     def abandoned(self) -> Self:
@@ -66,6 +68,10 @@ _held: Reading[Any] = Reading(_holding)
 
 
 class Run(models.Model):
+    """From a trigger to the final answer. While it works, `process` renews `heartbeat_at`; whoever ends it
+    sets `ended_at`.
+    """
+
     class Status(models.TextChoices):
         QUEUED = "queued"
         RUNNING = "running"
@@ -174,7 +180,30 @@ class Run(models.Model):
             return self.trigger
         return type(self.trigger).objects.message_above(self.trigger.pk)
 
+    @cached_property
+    def began(self) -> float:
+        """The `monotonic()` since which its time counts in this process: a limit of seconds does not follow
+        the system's clock, which may be set meanwhile.
+
+        What it took elsewhere is known from rows. A continuation in the same process has that of the run
+        before it.
+        """
+        return monotonic() - self.seconds_in_rows()
+
+    def seconds_in_rows(self) -> float:
+        """Since the person's last message, by the system's clock, without what it waited for a person: one
+        query if it continues another run.
+        """
+        began, waited = self.started_at, self.waited_seconds
+        if self.continuations:
+            before = Run.objects.filter(session_id=self.session_id, pk__lt=self.pk).order_by("-pk")
+            chain = Run.objects.filter(pk__in=before.values("pk")[: self.continuations])
+            sums = chain.aggregate(began=Min("started_at"), waited=Sum("waited_seconds"))
+            began, waited = sums["began"] or began, waited + (sums["waited"] or 0)
+        return (timezone.now() - began).total_seconds() - waited
+
     def end(self, status: str, *, outcome: str = "", error: PipewebError | None = None) -> None:
+        """Stores how it ended; whoever calls this has its row locked."""
         self.status, self.ended_at = status, timezone.now()
         self.outcome = outcome or self.outcome
         self.error = describe(error) if error else {}

@@ -2,9 +2,8 @@
 
 import uuid
 from collections.abc import Callable, Collection
-from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models, transaction
@@ -16,81 +15,18 @@ from django.utils import timezone
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models.audit_entry import record
 from sessions_app.models.cache import CacheEntry
-from sessions_app.models.capture_address import OF_FILE
 from sessions_app.models.library import Persona
 from sessions_app.models.origin import Origin
-from sessions_app.models.prepared import Parameter, update
-from sessions_app.models.run import Run
+from sessions_app.models.prepared import update
+from sessions_app.models.session_queries import SessionQuerySet
 from sessions_app.models.session_settings import SessionSettings
 from sessions_app.models.titles import TITLE_LENGTH, starting_words
 from sessions_app.prompt.caching import EntryReason
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser, User
-
     from sessions_app.models.assistant import Assistant
     from sessions_app.models.content_grant import ContentGrant
-
-LIST_ACTIONS: dict[str, dict[str, Any]] = {
-    "pin": {"pinned_at": Now()},
-    "unpin": {"pinned_at": None},
-    "archive": {"archived_at": Now(), "pinned_at": None},
-    "unarchive": {"archived_at": None},
-    "delete": {},  # Session.soft_delete: releases its caches too
-    "restore": {"deleted_at": None},
-}
-"""Actions of the session list, with the fields they update."""
-
-TEMPORARY_LIFETIME = timedelta(days=1)
-"""An unused temporary session is erased after this time."""
-
-
-CAPTURED_LIFETIME = timedelta(days=30)
-"""A captured session is erased so long after its last request."""
-
-
-class SessionQuerySet(models.QuerySet["Session"]):
-    def of(self, user: "User | AnonymousUser") -> Self:
-        """The user's sessions; every look-up for a person starts here."""
-        return self.owned_by(user.pk)
-
-    def owned_by(self, owner: "int | Parameter | None") -> Self:
-        return self.filter(owner=owner, deleted_at=None, is_importing=False)
-
-    def chats(self) -> Self:
-        """Those that a person writes in."""
-        return self.filter(origin=Origin.CHAT)
-
-    def captured(self) -> Self:
-        """Those of other programs."""
-        return self.filter(origin=Origin.CAPTURED)
-
-    def listed(self) -> Self:
-        """Chats that are neither archived nor temporary."""
-        return self.chats().filter(archived_at=None, temporary=False)
-
-    def expired_captured(self) -> Self:
-        """Captured sessions that nothing was added to for `CAPTURED_LIFETIME`; imported ones stay."""
-        relayed = self.captured().exclude(captured_keys__address__token_hash__startswith=OF_FILE)
-        return relayed.filter(updated_at__lt=timezone.now() - CAPTURED_LIFETIME)
-
-    def expired_temporary(self) -> Self:
-        """Temporary sessions without activity for `TEMPORARY_LIFETIME`."""
-        since = timezone.now() - TEMPORARY_LIFETIME
-        return self.filter(temporary=True, updated_at__lt=since).exclude(runs__status__in=Run.ACTIVE)
-
-    def apply_action(self, action: str) -> int:
-        """Applies one of LIST_ACTIONS; returns the number of sessions."""
-        if action != "delete":
-            return self.update(**LIST_ACTIONS[action])
-        sessions = list(self)
-        for session in sessions:
-            session.soft_delete()
-        return len(sessions)
-
-    def archived(self) -> Self:
-        return self.chats().filter(temporary=False).exclude(archived_at=None).order_by("-archived_at")
-
+    from sessions_app.models.turn import Turn
 
 NOBODY = uuid.UUID(int=0)
 UNTITLED = "Untitled chat"
@@ -108,6 +44,11 @@ def session_address(public: uuid.UUID) -> str:
 
 
 class Session(Persona):
+    """Settings, and a tree of turns of which the branch that ends at `head` is in view.
+
+    The sums of its bookings are columns, which change with them (`models.booking.SESSION_SUMS`).
+    """
+
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chat_sessions"
@@ -148,6 +89,7 @@ class Session(Persona):
     payload_purges = models.PositiveIntegerField(default=0, help_text="Remembered source keys hold for one.")
     unpriced = models.PositiveIntegerField(default=0, help_text="Bookings whose price is unknown.")
     cut_off = models.PositiveIntegerField(default=0, db_default=0, help_text="Bookings of answers cut off.")
+    estimates = models.PositiveIntegerField(default=0, db_default=0, help_text="Bookings that are estimates.")
     prompt_tokens = models.PositiveBigIntegerField(default=0, help_text="Sent so far; those cached included.")
     cached_tokens = models.PositiveBigIntegerField(default=0, help_text="Of them, those from a cache.")
     head_version = models.PositiveIntegerField(
@@ -173,6 +115,9 @@ class Session(Persona):
 
     grant: "ContentGrant | None" = None
     """By which somebody else reads this instance (`accounts.reading`)."""
+
+    preview = ""
+    """The beginning of its last turn, where a list shows it (`chat.session_list`)."""
 
     class Meta:
         ordering = ["-updated_at", "-pk"]
@@ -228,6 +173,7 @@ class Session(Persona):
             type(self).objects.filter(pk=self.pk).update(model=self.model, settings=self.settings)
 
     def switch_panel(self, key: str, on: bool, setting: str = "panels") -> None:
+        """Switches a panel, for the person or in the `setting` of the model (`panels_of_model`)."""
         self._change_settings(lambda options: getattr(options, setting) | {key: on}, setting)
 
     def switch(self, setting: str, name: str, on: bool, standard: Collection[str] | None = None) -> None:
@@ -261,16 +207,16 @@ class Session(Persona):
             self.title = starting_words(message)
             update(self, "title")
 
-    def advance(self, head: Any) -> None:
+    def advance(self, head: "Turn | None") -> None:
         """Moves the head to a newer turn of the branch in view."""
         update(self, *self.set_head(head))
 
-    def set_head(self, head: Any) -> dict[str, Any]:
+    def set_head(self, head: "Turn | None") -> dict[str, Any]:
         """The same without storing it; returns the columns to store."""
         self.head, self.updated_at = head, timezone.now()
         return {"head": head, "updated_at": self.updated_at}
 
-    def switch_branch(self, head: Any) -> None:
+    def switch_branch(self, head: "Turn | None") -> None:
         """Moves the head to another branch; open pages of the session reload it."""
         self.head, self.head_version = head, self.head_version + 1
         self.save(update_fields=["head", "head_version"])

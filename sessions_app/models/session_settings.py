@@ -202,7 +202,7 @@ class SessionSettings(BaseModel):
             "advanced",
             choices={
                 "adaptive": "Adaptive: when it saves the most money",
-                "seed": "Seed: its four fixed thresholds",
+                "seed": "Fixed: by four thresholds",
             },
         ),
     ] = Field(

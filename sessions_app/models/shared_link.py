@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from sessions_app.models.attachment import MIME_LENGTH, NAME_LENGTH
-from sessions_app.models.source import Blob
+from sessions_app.models.blob import Blob
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User

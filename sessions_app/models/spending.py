@@ -66,10 +66,16 @@ class Spending(models.Model):
     cut_off = models.PositiveIntegerField(
         default=0, db_default=0, help_text="Bookings of answers that were not received to their end."
     )
+    estimates = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Bookings whose sum is an estimate."
+    )
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     cached_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
     thought_tokens = models.PositiveBigIntegerField(default=0)
+    tool_use_tokens = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Of the provider's tools; charged as the prompt, beside it."
+    )
     usd = models.DecimalField(max_digits=16, decimal_places=8, default=0, help_text="Of the requests.")
     caches = models.PositiveIntegerField(default=0, help_text="Explicit caches made.")
     cache_usd = models.DecimalField(
@@ -101,8 +107,8 @@ class Spending(models.Model):
 
 
 AMOUNTS = (
-    *("exchanges", "unpriced", "cut_off", "prompt_tokens", "cached_tokens", "output_tokens"),
-    *("thought_tokens", "usd", "caches", "cache_usd", "storage_usd"),
+    *("exchanges", "unpriced", "cut_off", "estimates", "prompt_tokens", "cached_tokens", "output_tokens"),
+    *("thought_tokens", "tool_use_tokens", "usd", "caches", "cache_usd", "storage_usd"),
 )
 """The columns that bookings are added to."""
 

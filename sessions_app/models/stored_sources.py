@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
+from sessions_app.models.blob import Blob
 from sessions_app.models.byte_cache import ByteCache
 from sessions_app.models.prepared import insert_values
-from sessions_app.models.source import Blob, Source
+from sessions_app.models.source import Source
 from sessions_app.prompt.payload import Item
 
 if TYPE_CHECKING:
@@ -29,10 +30,7 @@ A purge deletes the sources, in whatever process; the session is read when a run
 from then on.
 """
 
-KEY_SIZE = 500
-"""Bytes that a key takes in memory with what it is found by."""
-
-source_keys: ByteCache[SourceIdentity, int] = ByteCache()
+source_keys: ByteCache[SourceIdentity, int] = ByteCache("source_keys")
 """Keys of committed sources: those of a conversation travel with each of its requests. Those of captured
 sessions are not among them: moving requests deletes some."""
 
@@ -70,7 +68,7 @@ def _remembered(identities: "Sequence[SourceIdentity]") -> "dict[SourceIdentity,
 
 def _remember(found: "Mapping[SourceIdentity, int]") -> None:
     for identity, key in found.items():
-        source_keys.put(identity, key, KEY_SIZE)
+        source_keys.put(identity, key, 0)
 
 
 def _identities(session: "Session", items: Sequence[Item]) -> list[SourceIdentity]:

@@ -18,7 +18,7 @@ NOT_ASKED: Mapping[str, Any] = {"asked_at": None, "expires_at": None, "decision"
 class ToolCallQuerySet(models.QuerySet["ToolCall"]):
     @transaction.atomic
     def begin(self, run_pk: int, turn_pk: int, index: int) -> None:
-        """Must be committed before the tool runs. Raises RunEnded."""
+        """Stores that a call begins, to be committed before the tool runs. Raises RunEnded."""
         Run.objects.hold(run_pk)
         self.bulk_create(
             [ToolCall(run_id=run_pk, turn_id=turn_pk, index=index, began_at=timezone.now())],
@@ -28,7 +28,7 @@ class ToolCallQuerySet(models.QuerySet["ToolCall"]):
         )
 
     def finish(self, turn_pk: int, index: int, response: Mapping[str, Any]) -> None:
-        """Belongs into the transaction of the call's effects."""
+        """Stores the response and the end of a call, in the transaction of its effects."""
         rows = self.filter(turn_id=turn_pk, index=index)
         rows.update(response=dumps(dict(response)), ended_at=timezone.now())
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connections, models
 
+from sessions_app.models.blob import Blob
 from sessions_app.models.columns import storable
 from sessions_app.models.instances import new
 from sessions_app.models.prepared import insert
 from sessions_app.models.related import attach
-from sessions_app.models.source import Blob
 from sessions_app.models.turn_statements import ANY_CHUNK, BRANCH, BUFFERED, EXCHANGE, MESSAGE, MESSAGES
 from sessions_app.models.turn_values import content_cache, language_of, values_of
 from sessions_app.prompt import turns as prompt_turns
@@ -125,6 +125,10 @@ def searched_text(wire_bytes: bytes) -> str:
 
 
 class Turn(models.Model):
+    """`content` is the turn as requests have it, one content of Gemini's. It never changes: whoever edits a
+    history makes other turns (`branches`).
+    """
+
     Kind = prompt_turns.TurnKind
 
     public = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

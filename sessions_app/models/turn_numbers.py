@@ -1,11 +1,11 @@
 """The number of a turn: its place on its branch, from 1 on. The chat and every page name a turn by it."""
 
-import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sessions_app.models.run import Run
 from sessions_app.models.turn import BATCH, Turn
+from sessions_app.values import uuid_or_none
 
 FIGURES = ("turn", "following")
 """Figures of errors that name turns."""
@@ -17,7 +17,7 @@ SOURCE = "turn:"
 def key_of(source: str) -> str:
     """The public id of the turn that a source is; empty for another source, and for one without a row."""
     key = source.removeprefix(SOURCE) if source.startswith(SOURCE) else ""
-    return key if _is_uuid(key) else ""
+    return key if uuid_or_none(key) else ""
 
 
 def turn_numbers(session_pk: int, sources: Iterable[str]) -> dict[str, int]:
@@ -31,7 +31,7 @@ def turn_numbers(session_pk: int, sources: Iterable[str]) -> dict[str, int]:
 
 def numbers_of_keys(session_pk: int, keys: Iterable[str]) -> dict[str, int]:
     """Public id → number."""
-    wanted = [key for key in dict.fromkeys(keys) if _is_uuid(key)]
+    wanted = [key for key in dict.fromkeys(keys) if uuid_or_none(key)]
     found: dict[str, int] = {}
     for start in range(0, len(wanted), BATCH):
         rows = Turn.objects.filter(session=session_pk, public__in=wanted[start : start + BATCH])
@@ -41,7 +41,7 @@ def numbers_of_keys(session_pk: int, keys: Iterable[str]) -> dict[str, int]:
 
 def numbered_figures(session_pk: int, figures: Mapping[str, Any]) -> dict[str, Any]:
     """Figures of an error that an earlier version stored with keys of turns, and with parts from 0."""
-    keys = {name: key for name in FIGURES if isinstance(key := figures.get(name), str) and _is_uuid(key)}
+    keys = {name: key for name in FIGURES if isinstance(key := figures.get(name), str) and uuid_or_none(key)}
     if not keys:
         return dict(figures)
     numbers = numbers_of_keys(session_pk, keys.values())
@@ -56,11 +56,3 @@ def numbered_error(run: Run) -> dict[str, Any]:
     return (
         error | {"figures": numbered_figures(run.session_id, figures)} if isinstance(figures, dict) else error
     )
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        uuid.UUID(text)
-    except ValueError:
-        return False
-    return True

@@ -6,14 +6,14 @@ from typing import Any
 
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import HistoryGone
+from sessions_app.models.blob import Blob
 from sessions_app.models.byte_cache import ByteCache
-from sessions_app.models.source import Blob
 from sessions_app.prompt import turns as prompt_turns
 
-content_cache: ByteCache[str, bytes] = ByteCache()
+content_cache: ByteCache[str, bytes] = ByteCache("contents")
 """Contents of turns by sha256: those of a conversation travel with each of its requests."""
 
-value_cache: ByteCache[tuple[Any, ...], prompt_turns.Turn] = ByteCache()
+value_cache: ByteCache[tuple[Any, ...], prompt_turns.Turn] = ByteCache("turns")
 """Turns by the columns that they are made of, the first of `BUFFERED`; the last one names the content."""
 
 

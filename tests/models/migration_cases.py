@@ -44,23 +44,26 @@ from sessions_app.models import (
     RetentionRules,
     Run,
     RunLog,
-    SearchPrice,
     SeededLifecycle,
     Session,
     SharedLink,
-    Spending,
     ToolCall,
     Turn,
 )
 from sessions_app.models.audit_entry import record
+from sessions_app.models.blob import digest
 from sessions_app.models.price import SeededPrice
-from sessions_app.models.source import digest
 from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.citations import may_cite
 from tests.models.money import (
     answers_without_their_end_are_bounds_in_every_sum,
+    bookings_know_their_answers,
+    every_amount_is_a_booking_whose_source_is_unknown,
+    no_old_booking_has_tokens_of_tools,
+    searches_have_prices_and_no_old_exchange_was_counted,
     sums_of_sessions_and_days_are_those_of_their_bookings,
+    what_is_an_estimate_is_known_where_there_is_evidence,
 )
 
 
@@ -173,12 +176,6 @@ def losses_follow_from_the_counts() -> None:
 def neither_attempts_nor_times_are_made_up_for_old_exchanges() -> None:
     assert Exchange.objects.exists() and not ExchangeAttempt.objects.exists()
     assert not Exchange.objects.filter(total_ms=0).exists()
-
-
-def every_amount_is_a_booking_whose_source_is_unknown() -> None:
-    assert Booking.objects.exists() and not Booking.objects.exclude(source="unknown").exists()
-    assert not Spending.objects.exclude(source="unknown").exists()
-    assert not Allowance.objects.filter(counts_emulator=True).exists()
 
 
 def no_old_call_is_of_unknown_outcome() -> None:
@@ -308,13 +305,6 @@ def no_assistant_brings_examples() -> None:
     assert not Assistant.objects.exclude(examples=[], variables=[]).exists()
 
 
-def searches_have_prices_and_no_old_exchange_was_counted() -> None:
-    priced = set(SearchPrice.objects.values_list("model", "per"))
-    assert ("gemini-3.8-flash", "query") in priced and ("gemini-2.5-flash", "prompt") in priced
-    assert Exchange.objects.exists() and not Exchange.objects.exclude(searches=None).exists()
-    assert not Booking.objects.exclude(searches=0, search_price=None).exists()
-
-
 def no_fact_says_what_tools_a_model_takes() -> None:
     assert not ModelFacts.objects.exclude(own_tools=None, mixes_tools=None).exists()
 
@@ -375,6 +365,9 @@ CASES: dict[str, Callable[[], None]] = {
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
+    "0118_answer_keys": bookings_know_their_answers,
+    "0117_estimates": what_is_an_estimate_is_known_where_there_is_evidence,
+    "0116_tool_use_tokens": no_old_booking_has_tokens_of_tools,
     "0115_bounds_and_labels": no_stored_rule_or_price_is_outside_its_bounds,
     "0114_cut_off_bookings": answers_without_their_end_are_bounds_in_every_sum,
     "0113_redundant_indexes": each_session_of_an_exchange_is_in_one_index,

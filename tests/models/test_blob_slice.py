@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sessions_app.models import Attachment, Blob, BlobSlice, Session, blob_slice
-from sessions_app.models.source import digest
+from sessions_app.models.blob import digest
 from tests.factories import make_session
 
 LARGE = bytes(range(256)) * 5

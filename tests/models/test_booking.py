@@ -4,10 +4,12 @@ import random
 from collections.abc import Callable
 from datetime import date, timedelta
 from decimal import Decimal
+from importlib import import_module
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 
 from sessions_app.hosts import GOOGLE
@@ -20,7 +22,7 @@ from sessions_app.runs.accounting import account_for
 from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_early_end, book_extension
 from sessions_app.runs.money_source import EMULATOR_ENDPOINT
 from sessions_app.runs.person_erasure import erase_person
-from tests.factories import MODEL, USAGE, finish, make_exchange, make_run, make_session, text_chunk
+from tests.factories import MODEL, USAGE, answered, finish, make_exchange, make_run, make_session, text_chunk
 from tests.models.money import NOTHING, assert_sums_agree
 from tests.prices import make_price
 
@@ -49,6 +51,22 @@ def test_bookings_of_a_day_add_up_in_one_row(alice: User) -> None:
     assert (row.caches, row.total) == (1, Decimal("0.875"))
     session.refresh_from_db()
     assert (session.spent_usd, session.unpriced) == (Decimal("0.875"), 1)
+
+
+def test_the_past_is_filled_with_the_tokens_of_the_providers_tools(alice: User) -> None:
+    """As counted; of an answer that broke off, as it was charged."""
+    session = make_session(alice)
+    counted, broken, plain = (answered(session, "What?", "That.") for _ in range(3))
+    Exchange.objects.filter(pk=counted.pk).update(usage=USAGE | {"toolUsePromptTokenCount": 20_567})
+    charged = {"estimated": True, "terms": [{"name": "tool use", "tokens": 300}]}
+    Exchange.objects.filter(pk=broken.pk).update(usage={"toolUsePromptTokenCount": 299}, money=charged)
+    Booking.objects.all().delete()
+    Spending.objects.all().delete()
+    Booking.objects.book(*(booking(session, exchange=one) for one in (counted, broken, plain)))
+    fill = import_module("sessions_app.migrations.0116_tool_use_tokens").fill
+    fill(apps, Mock(connection=Mock(alias="default")))
+    assert list(Booking.objects.values_list("tool_use_tokens", flat=True)) == [20_567, 300, 0]
+    assert Spending.objects.get().tool_use_tokens == 20_867
 
 
 def test_a_day_that_another_process_has_begun_is_added_to(
@@ -158,7 +176,7 @@ class Play:
     def side_request(self) -> None:
         cause = self.chance.choice([SpendingCause.TITLE, SpendingCause.SUMMARY])
         gateway = Mock(route="route-a", base_url=GOOGLE)
-        side_requests.Paying(self.session(), cause, gateway, None).book(reply())
+        side_requests.Paying(self.session(), cause, gateway, None).book(reply(), b"{}")
 
     def make_cache(self) -> None:
         name = f"cachedContents/{len(self.caches)}"

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from sessions_app.models import CacheEntry, CacheRefusal, Session
@@ -180,6 +181,37 @@ def test_forgetting_an_endpoint_marks_its_caches_as_gone() -> None:
     keep()
     CacheEntry.objects.forget(ENDPOINT, EntryReason.EMULATOR_RESTARTED)
     assert CacheEntry.objects.get().state == State.GONE
+
+
+@pytest.mark.usefixtures("db")
+def test_what_an_admin_deletes_is_named_no_more_and_what_we_let_go_of_is() -> None:
+    entry = keep()
+
+    def found(*held: str) -> CacheFacts:
+        return CacheEntry.facts(PRINT, route=ROUTE, model=MODEL, minimum=1_024, held=held)
+
+    CacheEntry.objects.mark_for_deletion(EntryReason.REPLACED)
+    assert (found(entry.name).name, found(entry.name).is_dropped) == (entry.name, False)
+    assert (found().name, found().is_dropped) == (entry.name, True)
+    CacheEntry.objects.update(reason=EntryReason.ADMIN)
+    assert found(entry.name).name == found().name == ""
+    assert found(entry.name).is_deleting and not found(entry.name).pending
+
+
+@pytest.mark.usefixtures("db")
+def test_the_janitor_is_given_our_caches_of_its_endpoint_and_no_programs() -> None:
+    for letter in "abcdef":
+        keep(letter * 64)
+
+    def entries(letters: str) -> "QuerySet[CacheEntry]":
+        return CacheEntry.objects.filter(fingerprint__in=[letter * 64 for letter in letters])
+
+    entries("ab").update(state=State.TO_DELETE)
+    entries("cde").update(wanted_until=timezone.now())
+    entries("bd").update(is_programs=True)
+    entries("e").update(route=f"fedcba9876543210/{MODEL}")
+    found = CacheEntry.objects.pending_actions(ENDPOINT)
+    assert {entry.fingerprint[0] for entry in found} == {"a", "c"}
 
 
 def test_the_deployment_mark_depends_on_the_secret_key(settings: object) -> None:

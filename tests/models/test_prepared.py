@@ -13,6 +13,7 @@ from django.db.models.signals import post_save, pre_save
 from django.db.models.sql.compiler import SQLCompiler, SQLInsertCompiler, SQLUpdateCompiler
 
 from sessions_app.models import Blob, Exchange, Run, Session, Turn
+from sessions_app.models.blob import PackedBlob
 from sessions_app.models.prepared import (
     Change,
     Parameter,
@@ -23,7 +24,6 @@ from sessions_app.models.prepared import (
     parameter,
     update,
 )
-from sessions_app.models.source import PackedBlob
 from sessions_app.prompt.turns import user_task
 from tests.factories import make_session
 

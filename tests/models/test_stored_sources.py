@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from sessions_app.models import Exchange, Session, Source
+from sessions_app.models.blob import digest
 from sessions_app.models.origin import Origin
 from sessions_app.models.payload_purge import purge_payloads
-from sessions_app.models.source import digest
 from sessions_app.models.stored_sources import FEW, source_keys, store_sources
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item

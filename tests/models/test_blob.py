@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from sessions_app.models import Blob
-from sessions_app.models.source import digest
+from sessions_app.models.blob import digest
 
 pytestmark = pytest.mark.django_db
 
