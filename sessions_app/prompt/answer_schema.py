@@ -5,7 +5,7 @@ rest of JSON Schema is refused here with its place, since the provider ignores i
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -94,34 +94,47 @@ def parsed(text: str) -> dict[str, Any] | None:
 
 def fit_of(text: str, schema: Mapping[str, Any]) -> Fit:
     """Whether the text of an answer is JSON that fits."""
-    from jsonschema import Draft202012Validator
     from referencing.exceptions import Unresolvable
+
+    from sessions_app.prompt.schema_checks import TooManyChecks, errors_within_bound
 
     try:
         value = wire.loads(text)
     except ValueError:
         return Fit(case="no_json")
     try:
-        errors = Draft202012Validator(_as_checked(schema)).iter_errors(value)
+        errors = errors_within_bound(_as_checked(schema), value)
         found = sorted(
             (error for error, _ in zip(errors, range(MOST_PLACES), strict=False)),
-            key=lambda error: list(map(str, error.absolute_path)),
+            key=lambda error: _order_of(error.absolute_path),
         )
-    except (RecursionError, Unresolvable):
+    except (RecursionError, TooManyChecks, Unresolvable):
         return Fit(case="unchecked")
     if not found:
         return Fit(case="fits")
     first = found[0]
-    return Fit(case="misfit", path=first.json_path, rule=str(first.validator), places=len(found))
+    path = wire.well_formed(first.json_path.replace("\0", ""))  # Its names are the answer's.
+    return Fit(case="misfit", path=path, rule=str(first.validator), places=len(found))
 
 
-def _as_checked(schema: Any) -> Any:
+def _order_of(path: Iterable[str | int]) -> list[tuple[bool, int, str]]:
+    return [(True, step, "") if isinstance(step, int) else (False, 0, step) for step in path]
+
+
+def _as_checked(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The provider reads `oneOf` as `anyOf`."""
-    if isinstance(schema, list):
-        return [_as_checked(one) for one in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    return {"anyOf" if key == "oneOf" else key: _as_checked(value) for key, value in schema.items()}
+    checked: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in ("properties", "$defs"):
+            checked[keyword] = {name: _as_checked(one) for name, one in value.items()}
+        elif keyword == "oneOf":
+            # A schema may have an `anyOf` of its own, which holds as well.
+            checked["allOf"] = [{"anyOf": [_as_checked(one) for one in value]}]
+        elif keyword in ("prefixItems", "anyOf"):
+            checked[keyword] = [_as_checked(one) for one in value]
+        else:
+            checked[keyword] = _as_checked(value) if isinstance(value, Mapping) else value
+    return checked
 
 
 _Check = Callable[[Any], bool]
@@ -136,7 +149,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1e308 <= value <= 1e308
 
 
 def _are_names(value: Any) -> bool:

@@ -1,7 +1,6 @@
 """Maps of prompt arguments: merged, with dotted keys expanded, of limited depth."""
 
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 
 MAX_DEPTH = 20
@@ -77,11 +76,31 @@ def _place_value(values: dict[str, Any], segments: list[str], value: Any) -> Non
 
 
 def dropped_paths(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Each path whose value `expand_dotted` drops, with the path in its place: one below it, or the same."""
-    # A path stands directly before those below it.
-    for path, after in pairwise(sorted(path for path, _ in leaves_of(values))):
-        if after[: len(path)] == path:
-            yield ".".join(path), ".".join(after)
+    """Each path whose value `expand_dotted` drops, with one that stands in its place: above, below or beside
+    it, or the same.
+    """
+    marked = _marked(values)
+    expanded = expand_dotted(marked)
+    kept = {id(mark) for _, mark in leaves_of(expanded)}
+    for path, mark in sorted(leaves_of(marked), key=lambda leaf: leaf[0]):
+        if id(mark) not in kept:
+            yield ".".join(path), ".".join(_in_place_of(expanded, path))
+
+
+def _marked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same maps, with an object of its own for each value."""
+    return {key: _marked(value) if isinstance(value, Mapping) else object() for key, value in values.items()}
+
+
+def _in_place_of(values: Mapping[str, Any], path: Path) -> Path:
+    below: Any = values
+    for at, segment in enumerate(path):
+        if not isinstance(below, Mapping) or segment not in below:
+            path = path[:at]
+            break
+        below = below[segment]
+    first = next(leaves_of(below), None) if isinstance(below, Mapping) else None
+    return path + first[0] if first else path
 
 
 def leaves_of(values: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, Any]]:

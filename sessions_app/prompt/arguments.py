@@ -5,7 +5,6 @@ while the language is unknown.
 """
 
 import copy
-import keyword
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -19,7 +18,10 @@ from sessions_app.prompt.remarks import Remark, RemarkCode
 RESERVED = ("system", "assistant", "conversation", "session", "message", "args")
 _OVERRIDABLE = ("system", "assistant")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_RESERVED_WORDS = {"true", "false", "none", "self", "loop", "on", "off"}
+_RESERVED_WORDS = frozenset(
+    ["true", "false", "none", "True", "False", "None", "not", "self", "loop", "on", "off"]
+)
+"""Words of the template language; in it `class`, `from` and the like are names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ def parse_json_texts(args: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_name(key: str) -> bool:
     """Whether a template can use the key as a name."""
-    return bool(_NAME.fullmatch(key)) and key not in _RESERVED_WORDS and not keyword.iskeyword(key)
+    return bool(_NAME.fullmatch(key)) and key not in _RESERVED_WORDS
 
 
 def _parse_json_text(text: str) -> Any:

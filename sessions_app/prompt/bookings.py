@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
+from hashlib import sha256
 from typing import Self
 
-from sessions_app.prompt.pricing import SMALLEST
+from sessions_app.prompt.pricing import SMALLEST, MoneySource
 from sessions_app.prompt.stored import Code
 
 
@@ -26,10 +28,22 @@ OF_CACHES = frozenset({SpendingCause.CACHE_MADE, SpendingCause.CACHE_KEPT})
 """The causes that are no request to the model."""
 
 
+def answer_key(source: MoneySource, response_id: str, request: str, began: datetime) -> str:
+    """By which an answer is known again where its request stands in two imported files.
+
+    A provider gives an id once. The emulator gives those of one start again in the next, and some answers
+    have none: these are known by the sha256 of their request and its beginning.
+    """
+    has_id = response_id and source is not MoneySource.EMULATOR
+    known = f"id {response_id}" if has_id else f"request {request} {began.astimezone(UTC).isoformat()}"
+    return sha256(known.encode()).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class CauseSum:
     """What was booked for one cause. `unpriced` bookings are not in `usd`; those of answers that were
-    `cut_off` are in it with what was counted by then.
+    `cut_off` are in it with what was counted by then. `estimates` are in it as well; of `unjudged` ones
+    an earlier version did not keep whether they are estimates.
     """
 
     cause: SpendingCause
@@ -37,6 +51,8 @@ class CauseSum:
     bookings: int
     unpriced: int = 0
     cut_off: int = 0
+    estimates: int = 0
+    unjudged: int = 0
 
     def plus(self, other: Self) -> Self:
         return replace(
@@ -45,6 +61,8 @@ class CauseSum:
             bookings=self.bookings + other.bookings,
             unpriced=self.unpriced + other.unpriced,
             cut_off=self.cut_off + other.cut_off,
+            estimates=self.estimates + other.estimates,
+            unjudged=self.unjudged + other.unjudged,
         )
 
 

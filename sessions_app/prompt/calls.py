@@ -80,11 +80,10 @@ def _opens(raw: Mapping[str, Any] | None) -> bool:
 
 
 def _move_siblings(parts: list[RawPart], opening: int, piece: RawPart) -> list[RawPart]:
-    """Move the other keys of a piece to the opening part; returns those that it has already, as a part."""
+    """Move the other keys of a piece to the opening part; returns those that differ there, as a part."""
     beside = without_call(piece)
-    taken = parts[opening].keys()
     parts[opening] = beside | parts[opening]
-    rest = {key: value for key, value in beside.items() if key in taken and value != parts[opening][key]}
+    rest = {key: value for key, value in beside.items() if value != parts[opening][key]}
     return [rest] if rest else []
 
 

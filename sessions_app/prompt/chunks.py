@@ -8,6 +8,7 @@ from sessions_app.prompt import wire
 from sessions_app.prompt.dialects import chunk_translator
 from sessions_app.prompt.outcomes import BLOCK_NAMES, FINISH_NAMES, name_of
 from sessions_app.prompt.parts import RawPart, parts_in
+from sessions_app.prompt.wire import as_dict, as_list
 
 _LARGEST_COUNT = 2**31 - 1
 """What the columns of an exchange can hold."""
@@ -54,7 +55,7 @@ class Usage:
         """The counts of a `usageMetadata`; missing or invalid ones are 0."""
 
         def count(name: str) -> int:
-            return _count(raw.get(name)) or 0
+            return as_count(raw.get(name)) or 0
 
         return cls(
             prompt=count("promptTokenCount"),
@@ -71,7 +72,7 @@ class Usage:
         """Whether the provider counted what it read. A `usageMetadata` may hold no number for it: of another
         type, or nothing but a traffic type.
         """
-        return _count(self.raw.get("promptTokenCount")) is not None
+        return as_count(self.raw.get("promptTokenCount")) is not None
 
 
 def has_counts(usage: dict[str, Any]) -> bool:
@@ -117,7 +118,7 @@ class TokenCount:
 def token_counts(raw: dict[str, Any]) -> tuple[TokenCount, ...]:
     """The counts that a `usageMetadata` has, also of modalities alone."""
     found = (
-        TokenCount(kind, _count(raw.get(name)), _modalities(raw.get(details)))
+        TokenCount(kind, as_count(raw.get(name)), _modalities(raw.get(details)))
         for kind, (name, details) in _COUNTS.items()
     )
     return tuple(one for one in found if one.count is not None or one.modalities)
@@ -141,7 +142,8 @@ def is_standard_text(raw: dict[str, Any]) -> bool:
     return all(name.lower() in _TEXT for each in named for name, count in each.items() if count)
 
 
-def _count(value: Any) -> int | None:
+def as_count(value: Any) -> int | None:
+    """A count of tokens as a provider gives it; None for what is none, or larger than any can be."""
     is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
     return value if is_count else None
 
@@ -150,7 +152,7 @@ def _modalities(details: Any) -> dict[str, int]:
     """Modality → tokens; entries of another shape are left out."""
     found: dict[str, int] = {}
     for one in details if isinstance(details, list) else ():
-        count = _count(_as_dict(one).get("tokenCount"))
+        count = as_count(as_dict(one).get("tokenCount"))
         if count is not None:
             name = wire.well_formed(str(one.get("modality") or ""))
             found[name] = found.get(name, 0) + count
@@ -169,13 +171,13 @@ class StreamedChunk:
     def __init__(self, raw: dict[str, Any]) -> None:
         self.raw = raw
         self.candidate = _first_candidate(raw)
-        self.content = _as_dict(self.candidate.get("content"))
+        self.content = as_dict(self.candidate.get("content"))
 
     @property
     def error(self) -> dict[str, Any] | None:
         """The provider's error object, if the event is one."""
         error = self.raw.get("error")
-        return (_as_dict(error) or {"message": str(error)}) if error else None
+        return (as_dict(error) or {"message": str(error)}) if error else None
 
     @property
     def parts(self) -> list[RawPart]:
@@ -185,7 +187,7 @@ class StreamedChunk:
     @property
     def usage(self) -> dict[str, Any]:
         """`usageMetadata` as received; empty when the event has none."""
-        return _as_dict(self.raw.get("usageMetadata"))
+        return as_dict(self.raw.get("usageMetadata"))
 
     @property
     def names(self) -> dict[str, str]:
@@ -215,16 +217,16 @@ class StreamedChunk:
     def finishes(self) -> dict[int, str]:
         """The finish reason of each candidate in the event by its index; empty where it has none yet."""
         found: dict[int, str] = {}
-        for one in _as_list(self.raw.get("candidates")):
-            index = _count(_as_dict(one).get("index")) or 0
-            found[index] = finish_reason_of(_as_dict(one)) or found.get(index, "")
+        for one in as_list(self.raw.get("candidates")):
+            index = as_count(as_dict(one).get("index")) or 0
+            found[index] = finish_reason_of(as_dict(one)) or found.get(index, "")
         return found
 
     @property
     def unknown(self) -> dict[str, Any]:
         """The values of the keys beside the parts that this version does not know, by their place."""
         raw, objects = self.raw, {"": self.raw, "candidates[]": self.candidate, "content": self.content}
-        objects |= {name: _as_dict(raw.get(name)) for name in ("promptFeedback", "usageMetadata")}
+        objects |= {name: as_dict(raw.get(name)) for name in ("promptFeedback", "usageMetadata")}
         return {
             f"{place}.{key}".removeprefix("."): value
             for place, known in _KNOWN_KEYS.items()
@@ -272,8 +274,8 @@ def finish_reason_of(candidate: dict[str, Any]) -> str:
 
 def candidates_asked_for(settings: Any) -> int:
     """How many answers a generation configuration asks for."""
-    told = _as_dict(settings)
-    return _count(told.get("candidateCount", told.get("candidate_count"))) or 1
+    told = as_dict(settings)
+    return as_count(told.get("candidateCount", told.get("candidate_count"))) or 1
 
 
 def is_failure(event: Any) -> bool:
@@ -282,15 +284,7 @@ def is_failure(event: Any) -> bool:
 
 
 def _first_candidate(raw: dict[str, Any]) -> dict[str, Any]:
-    for item in _as_list(raw.get("candidates")):
+    for item in as_list(raw.get("candidates")):
         if isinstance(item, dict) and not item.get("index"):
             return item
     return {}
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _as_dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

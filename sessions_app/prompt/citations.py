@@ -153,7 +153,7 @@ class _Found:
             named = [one for one in indices if _is_place(one, sources)] if isinstance(indices, list) else []
             self._mark(self._end(segment), (sources[one] for one in named))
         for query in _queries(grounding):
-            self._queries[wire.well_formed(query)[:WORDS]] = None
+            self._queries[wire.well_formed(query).replace("\0", "")[:WORDS]] = None
         entry = _text(_object(grounding, "searchEntryPoint"), "renderedContent", SUGGESTIONS + 1)
         # Cut HTML would not be what the provider wants shown.
         self._suggestions = entry if entry and len(entry) <= SUGGESTIONS else self._suggestions
@@ -197,7 +197,7 @@ def _queries(grounding: Mapping[str, Any]) -> Iterator[str]:
 
 
 def may_cite(body: bytes) -> bool:
-    """False for the JSON of a chunk that names no source; does not parse it."""
+    """False for the JSON of a chunk that names no source; does not parse it. For migration 0048."""
     return any(b'"%b"' % key.encode() in body for key in _KEYS)
 
 

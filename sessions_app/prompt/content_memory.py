@@ -15,8 +15,11 @@ Value = TypeVar("Value")
 LARGEST = 200_000
 """Bytes of a content that is remembered: a larger one is mostly media."""
 
-LIMIT = 32_000_000
+LIMIT = 16_000_000
 """Bytes of all contents that one function remembers; beyond, it begins anew."""
+
+ENTRY = 150
+"""Bytes that a content counts besides its own, for its value and its place."""
 
 _UNKNOWN: Any = object()
 
@@ -54,10 +57,10 @@ class Remembered(Generic[Given, Value]):
         value = self._measure(content)
         if (size := self._size_of(content)) <= LARGEST:
             # Threads may count one content twice; then it begins anew a little earlier.
-            self._size += size
+            self._size += size + ENTRY
             if self._size > LIMIT:
                 self.forget()
-                self._size = size
+                self._size = size + ENTRY
             self._known[content] = value
         return value
 

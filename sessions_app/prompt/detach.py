@@ -11,7 +11,7 @@ from typing import Any
 from sessions_app.prompt import wire
 from sessions_app.prompt.calls import calls_of
 from sessions_app.prompt.content_memory import remembered
-from sessions_app.prompt.parts import RawPart, code_in, file_of, is_thought, raw_parts, response_of
+from sessions_app.prompt.parts import RawPart, code_in, file_of, is_thought, parts_in, raw_parts, response_of
 from sessions_app.prompt.tokens import estimate
 from sessions_app.prompt.turns import Turn, TurnKind
 
@@ -116,10 +116,11 @@ def _part_text(part: RawPart) -> str:
 
 
 def _result_text(response: dict[str, Any]) -> str:
-    """A result as text: its only value if that is a string and no error, else JSON."""
+    """A result as text: its only value if that is a string and no error, else JSON; of files the types."""
+    files = "".join(f"\n{_part_text(part).rstrip()}" for part in parts_in(response))
     given = response.get("response")
     if isinstance(given, dict) and len(given) == 1:
         (only,) = given.values()
         if isinstance(only, str) and "error" not in given:
-            return only
-    return wire.dumps(given).decode()
+            return only + files
+    return wire.dumps(given).decode() + files

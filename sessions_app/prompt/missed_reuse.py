@@ -24,14 +24,18 @@ ASKED_OTHERWISE = {BreakKind.REPLACED, BreakKind.SHORTENED, BreakKind.UNKNOWN}
 """… unless somebody asked otherwise or went back: what follows is something else then."""
 
 
-def missed_reuse(verdict: Verdict | None, cause: SavingCause, lost: int, rates: Rates | None) -> CacheLoss:
+def missed_reuse(
+    verdict: Verdict | None, cause: SavingCause, lost: int, rates: Rates | None, *, was_named: bool = False
+) -> CacheLoss:
     """Beyond the `lost` tokens; an upper bound, since a provider need not keep what it was sent.
 
-    0 tokens where the request before was too short or too long ago, or its counts are not known.
+    0 tokens where the request before was too short or too long ago, or its counts are not known; also where
+    that one named an explicit cache (`was_named`): what was sent beside a name is new input in every request
+    (gemini-wire §4), so all that could be reused is in the loss.
     """
     seen = verdict.seen if verdict is not None else None
     kind = seen.broken.kind if seen is not None and seen.broken is not None else BreakKind.UNKNOWN
-    if verdict is None or seen is None or cause not in REPEATED or kind in ASKED_OTHERWISE:
+    if verdict is None or seen is None or was_named or cause not in REPEATED or kind in ASKED_OTHERWISE:
         return CacheLoss(0)
     was, prompt = seen.was_prompt or 0, verdict.prompt or 0
     is_kept = 0 < verdict.minimum <= was and seen.idle_seconds <= IMPLICIT_LIFE.total_seconds()

@@ -108,22 +108,24 @@ def full_content(value: Any, body: bytes = b"") -> PanelContent:
 
 
 def page_count(tokens: int) -> int:
-    """Pages of a text of that many estimated tokens; an empty text has one."""
+    """Pages of a text of that many estimated tokens, at most; an empty text has one."""
     return max(1, -(-tokens // PAGE_TOKENS))
 
 
 def page_of(text: str, number: int) -> Page:
     """The page with this number, or the nearest one. The pages together are the text.
 
-    Both ends move to after the next newline. A line longer than a page is cut.
+    Both ends move to after the next newline, and what has nothing left by that is no page. A line longer than
+    a page is cut.
     """
-    count = page_count(estimate(text))
-    if count == 1:
+    most = page_count(estimate(text))
+    if most == 1:
         return Page(text, 1, 1)
     data = text.encode(errors="replace")
-    number = min(max(1, number), count)
-    start, end = _cut(data, number - 1), _cut(data, number) if number < count else len(data)
-    return Page(data[start:end].decode(), number, count)
+    starts = sorted({_cut(data, pages) for pages in range(most)} - {len(data)})
+    number = min(max(1, number), len(starts))
+    start, end = (*starts, len(data))[number - 1 : number + 1]
+    return Page(data[start:end].decode(), number, len(starts))
 
 
 def _lines(value: Any, body: bytes) -> str:

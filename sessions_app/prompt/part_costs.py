@@ -4,7 +4,7 @@ As on the bill of one request (`billing`) the shares are estimates; their sum is
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sessions_app.prompt.billing import PromptCount, share_out
@@ -25,6 +25,22 @@ class CountedRequest:
 
 
 @dataclass(slots=True)
+class PartSum:
+    """A sum of shares: `cut_off` and `estimates` of them are of money that is so (`Money`). What searches
+    cost is in no share, nor is what is not known of it.
+    """
+
+    usd: Decimal = Decimal(0)
+    cut_off: int = 0
+    estimates: int = 0
+
+    def add(self, usd: Decimal, money: Money) -> None:
+        self.usd += usd
+        self.cut_off += money.is_cut_off
+        self.estimates += money.is_estimate
+
+
+@dataclass(slots=True)
 class PartCost:
     """Sums of one part: `requests` that had it, its tokens, what was paid for it and what the emulator's
     answers would have cost. `unpriced` are requests of unknown price.
@@ -35,8 +51,8 @@ class PartCost:
     requests: int = 0
     cached: int = 0
     new: int = 0
-    paid: Decimal = Decimal(0)
-    emulated: Decimal = Decimal(0)
+    paid: PartSum = field(default_factory=PartSum)
+    emulated: PartSum = field(default_factory=PartSum)
     unpriced: int = 0
 
     def add(self, cached: int, new: int, money: Money | None) -> None:
@@ -50,10 +66,8 @@ class PartCost:
         rates = {term.name: term.rate for term in money.terms}
         zero = Decimal(0)
         usd = (cached * rates.get(TermKind.CACHED, zero) + new * rates.get(TermKind.NEW, zero)) / MILLION
-        if money.source is MoneySource.EMULATOR:
-            self.emulated += usd
-        else:
-            self.paid += usd
+        own = self.emulated if money.source is MoneySource.EMULATOR else self.paid
+        own.add(usd, money)
 
 
 def part_costs(requests: Iterable[CountedRequest]) -> list[PartCost]:
@@ -62,7 +76,7 @@ def part_costs(requests: Iterable[CountedRequest]) -> list[PartCost]:
     for request in requests:
         for key, (cached, new) in _shares(request).items():
             parts.setdefault(key, PartCost(*key)).add(cached, new, request.money)
-    return sorted(parts.values(), key=lambda part: -(part.paid + part.emulated))
+    return sorted(parts.values(), key=lambda part: -(part.paid.usd + part.emulated.usd))
 
 
 def _shares(request: CountedRequest) -> dict[tuple[str, str], tuple[int, int]]:

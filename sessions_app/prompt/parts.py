@@ -127,9 +127,9 @@ def raw_parts(wire_bytes: bytes) -> list[RawPart]:
 
 
 def parts_in(content: Any) -> list[RawPart]:
-    """The same for a parsed content; empty for anything else."""
+    """The same for a parsed content; empty for anything else. One part may stand for a list of one."""
     parts = content.get("parts") if isinstance(content, dict) else None
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return [part for part in (parts if isinstance(parts, list) else [parts]) if isinstance(part, dict)]
 
 
 def parts_value(content: Mapping[str, Any]) -> Any:

@@ -186,7 +186,7 @@ class _Body:
             self.items.append(Item(Layer.STATIC, *fields, digest, tokens, start, end))
 
     def add_text(self, layer: Layer, segments: Iterable[Segment]) -> None:
-        lead = self._text_lead(layer)
+        lead = self._text_lead()
         place = (self._content, self._part) if self._sends(layer) else (None, None)
         for segment in segments:
             sent, start, end = self._write(layer, lead, segment.wire)
@@ -203,10 +203,10 @@ class _Body:
             fields = (f"turn:{turn.key}", turn.kind.role, str(turn.kind), turn.wire, lead)
             self.items.append(Item(layer, *fields, digest, tokens, start, end, self._content))
 
-    def _text_lead(self, layer: Layer) -> bytes:
+    def _text_lead(self) -> bytes:
         if self._part:
             return _NEXT_TEXT
-        return (b"," if self._at and self._sends(layer) else b"{") + _OPEN
+        return (b"," if self._at else b"{") + _OPEN
 
     def _sends(self, layer: Layer) -> bool:
         return not (self._is_hit and layer == Layer.STATIC)

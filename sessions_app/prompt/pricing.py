@@ -83,8 +83,9 @@ class Money:
     """What one exchange cost, as the sum of its terms.
 
     `at_least`: the answer was not received to its end, so the provider may have counted more.
-    `estimated`: the provider reported nothing and the tokens are ours. `unpriced_searches` are in no term, as
-    their price is unknown.
+    `estimated`: the provider reported nothing and the tokens are ours. `other_price`: another service tier
+    than the standard one served it, or tokens are no text; it is charged as standard text, whose prices alone
+    are known (gemini-wire §8). `unpriced_searches` are in no term, as their price is unknown.
     """
 
     terms: tuple[PriceTerm, ...]
@@ -92,11 +93,22 @@ class Money:
     estimated: bool = False
     source: MoneySource = MoneySource.UNKNOWN
     unpriced_searches: int = 0
+    other_price: bool = False
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether perhaps less was spent, or more."""
+        return self.estimated or self.other_price
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether what came of an answer without its end is a bound: our estimate is none."""
+        return self.at_least and not self.is_estimate
 
     @property
     def is_bound(self) -> bool:
-        """Whether no less was spent, and perhaps more: our estimate is no bound."""
-        return (self.at_least and not self.estimated) or self.unpriced_searches > 0
+        """Whether no less was spent, and perhaps more."""
+        return self.is_cut_off or self.unpriced_searches > 0
 
     @property
     def total(self) -> Decimal:
@@ -104,8 +116,8 @@ class Money:
 
     def stored(self) -> dict[str, Any]:
         """As JSON, with decimals as strings."""
-        unpriced = {"unpriced_searches": self.unpriced_searches} if self.unpriced_searches else {}
-        return unpriced | {
+        rare: dict[str, Any] = {"unpriced_searches": self.unpriced_searches, "other_price": self.other_price}
+        return {name: value for name, value in rare.items() if value} | {
             "terms": [
                 {"name": term.name, "tokens": term.tokens, "rate": str(term.rate)} for term in self.terms
             ],
@@ -130,6 +142,7 @@ class Money:
             bool(stored.get("estimated")),
             source,
             stored.get("unpriced_searches", 0),
+            bool(stored.get("other_price")),
         )
 
 
@@ -149,7 +162,7 @@ class Budget:
     """One limit in US dollars. `renewed_on` is the day on which it is reset, None for never.
 
     `held` is what requests under way have reserved of it: the most that they may cost. `at_least`: something
-    that it counts cost more than is known.
+    that it counts cost more than is known; `estimated`: less, or more.
     """
 
     scope: BudgetScope
@@ -159,6 +172,7 @@ class Budget:
     renewed_on: date | None = None
     held: Decimal = Decimal(0)
     at_least: bool = False
+    estimated: bool = False
 
     @property
     def is_shared(self) -> bool:

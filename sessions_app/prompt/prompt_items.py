@@ -4,7 +4,7 @@ Items are compared by what they say (decoded text, canonical JSON); whether a bo
 of bytes, which is asked elsewhere.
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -99,20 +99,22 @@ def pieces_of(item: PromptItem, *, continues: bool = False) -> list[TextPiece]:
             text: str = wire.loads(b'"' + body + b'"')
         except ValueError:
             return [_opaque(item)]
-        return [TextPiece(label, text, text.encode(), None, 0, len(body), estimate(text))]
+        return [TextPiece(label, text, _coded(text), None, 0, len(body), estimate(text))]
     whole = Member("", 0, len(body))
     try:
-        parts = _parts_at(body) if item.kind != DECLARATIONS_KIND else None
-        found = enumerate(members(body, parts) if parts is not None else (), start=1)
+        found = enumerate(_parts_in(body) if item.kind != DECLARATIONS_KIND else (), start=1)
         pieces = [piece for number, part in found for piece in _of_part(item.role, body, part, number)]
         return pieces or [_whole(item, whole)]
     except ValueError:
         return [_opaque(item)]
 
 
-def _parts_at(body: bytes) -> int | None:
-    """Where the parts of a content begin; None for other JSON."""
-    return next((member.start for member in members(body) if member.name == PARTS_KEY), None)
+def _parts_in(body: bytes) -> Iterable[Member]:
+    """Where the parts of a content stand, also one without a list; nothing for other JSON."""
+    found = next((member for member in members(body) if member.name == PARTS_KEY), None)
+    if found is None:
+        return ()
+    return (found,) if body[found.start : found.start + 1] == b"{" else members(body, found.start)
 
 
 def _of_part(role: str, body: bytes, part: Member, number: int) -> Iterator[TextPiece]:

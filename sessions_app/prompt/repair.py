@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions_app.prompt import wire
+from sessions_app.prompt.call_pairing import paired
 from sessions_app.prompt.calls import CallResponse, FunctionCall, calls_of
 from sessions_app.prompt.history import id_of, is_misplaced, violations
 from sessions_app.prompt.parts import raw_parts, response_of, with_parts
@@ -85,26 +86,33 @@ class _Repairer:
     def _answered(self, turn: Turn, parts: list[_Part]) -> list[_Part]:
         """One result for each call, in call order, then the other parts."""
         given = _results(parts)
-        paired = self._paired(turn, given)
-        if paired == given:
+        answered = self._paired(turn, given)
+        if answered == given:
             return parts
-        if sorted(map(wire.dumps, paired)) == sorted(map(wire.dumps, given)):
+        if sorted(map(wire.dumps, answered)) == sorted(map(wire.dumps, given)):
             self._remark(turn, RemarkCode.RESULTS_REORDERED)
-        return [*paired, *(part for part in parts if response_of(part) is None)]
+        return [*answered, *(part for part in parts if response_of(part) is None)]
 
     def _paired(self, turn: Turn, given: Sequence[_Part]) -> list[_Part]:
-        left = list(given)
-        paired: list[_Part] = []
-        for call in self._open:
-            place = next((at for at, part in enumerate(left) if _answers(part, call)), None)
-            if place is None:
-                self._remark(turn, RemarkCode.CALL_UNANSWERED, names=[call.name])
-                paired += raw_parts(tool_response("", [CallResponse(call, NO_RESULT)]).wire)
+        places = self._places(given)
+        answered: list[_Part] = []
+        for index, call in enumerate(self._open):
+            if index in places:
+                answered.append(given[places[index]])
             else:
-                paired.append(left.pop(place))
-        for part in left:
-            self._remark(turn, RemarkCode.RESULT_UNASKED, name=_name(part))
-        return paired
+                self._remark(turn, RemarkCode.CALL_UNANSWERED, names=[call.name])
+                answered += raw_parts(tool_response("", [CallResponse(call, NO_RESULT)]).wire)
+        for at, part in enumerate(given):
+            if at not in places.values():
+                self._remark(turn, RemarkCode.RESULT_UNASKED, name=_name(part))
+        return answered
+
+    def _places(self, given: Sequence[_Part]) -> dict[int, int]:
+        """Index of a call → index of its result, which has its name: Gemini compares names."""
+        calls = [(call.id.strip(), call.name) for call in self._open]
+        results = [(id_of(response_of(part) or {}), _name(part)) for part in given]
+        pairs = paired(calls, results).items()
+        return {call: result for call, result in pairs if calls[call][1] == results[result][1]}
 
     def _without_results(self, turn: Turn, parts: list[_Part]) -> list[_Part]:
         kept = [part for part in parts if response_of(part) is None]
@@ -133,13 +141,6 @@ class _Repairer:
 
 def _results(parts: Sequence[_Part]) -> list[_Part]:
     return [part for part in parts if response_of(part) is not None]
-
-
-def _answers(part: _Part, call: FunctionCall) -> bool:
-    """Matches by name, and by id if both have one: Gemini's calls often have none."""
-    response = response_of(part) or {}
-    theirs, ours = id_of(response), call.id.strip()
-    return response.get("name") == call.name and (theirs == ours or not theirs or not ours)
 
 
 def _name(part: _Part) -> str:

@@ -206,7 +206,7 @@ def pace_of(seen: Sequence[PastExchange], count: int, longest: float) -> Pace:
 def hit_share(seen: Sequence[PastExchange], route: str) -> float | None:
     """The mean share of the previous prompt that the provider's implicit cache gave.
 
-    None with fewer than ENOUGH pairs on this route.
+    None with fewer than MIN_PAIRS pairs on this route.
     """
     shares = [
         min(after.cached / before.prompt, 1.0)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions_app.prompt import wire
+from sessions_app.prompt.cache_life import CacheFate, FateKind
 from sessions_app.prompt.dialects.messages import declarations_of
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import TOOLS_SOURCE
@@ -75,6 +76,13 @@ _BY_STATIC = {
     StaticChange.OTHER_HISTORY: SavingCause.HISTORY,
 }
 
+_BY_FATE = {
+    FateKind.EXPIRED: SavingCause.EXPLICIT_LIFE,
+    FateKind.DROPPED: SavingCause.LET_GO,
+    FateKind.UNUSED: SavingCause.LET_GO,
+}
+"""What became of the explicit cache in whose place the provider reused less on its own."""
+
 _FROM_BREAK = {VerdictReason.LAYER_CHANGED, VerdictReason.HISTORY_REWRITTEN}
 _PARTLY_SERVED = {
     VerdictReason.PART_OF_PREFIX,
@@ -94,19 +102,23 @@ def cause_of(verdict: Verdict | None, *, is_signature: bool = False) -> SavingCa
         is_other = verdict.seen is not None and not verdict.seen.same_model
         return SavingCause.OTHER_MODEL if is_other else SavingCause.NEVER_CACHES
     if verdict.reason in _PARTLY_SERVED:
-        return _partly_served(verdict.seen, is_signature=is_signature)
+        return _partly_served(verdict.seen, verdict.fate, is_signature=is_signature)
     if verdict.reason in _FROM_BREAK:
         return _changed(verdict.seen, is_signature=is_signature)
     return _BY_REASON.get(verdict.reason, SavingCause.UNKNOWN)
 
 
-def _partly_served(seen: Comparison | None, *, is_signature: bool) -> SavingCause:
-    """Why less was reused than before: another model, what changed in the prompt, else the provider."""
+def _partly_served(seen: Comparison | None, fate: CacheFate | None, *, is_signature: bool) -> SavingCause:
+    """Why less was reused than before: another model, what changed in the prompt, the end of an explicit
+    cache, else the provider.
+    """
     if seen is None:
         return SavingCause.PROVIDER
     if not seen.same_model or not seen.same_served:
         return SavingCause.OTHER_MODEL
-    return _changed(seen, is_signature=is_signature) if seen.broken else SavingCause.PROVIDER
+    if seen.broken:
+        return _changed(seen, is_signature=is_signature)
+    return _BY_FATE.get(fate.kind, SavingCause.PROVIDER) if fate else SavingCause.PROVIDER
 
 
 def _changed(seen: Comparison | None, *, is_signature: bool) -> SavingCause:

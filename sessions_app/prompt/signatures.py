@@ -16,7 +16,6 @@ from sessions_app.prompt import wire
 from sessions_app.prompt.content_memory import Remembered, remembered
 from sessions_app.prompt.parts import (
     PARTS_KEY,
-    TEXT_KEY,
     RawPart,
     call_of,
     is_thought,
@@ -53,7 +52,7 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class SignatureLoss:
     """Why signatures are not sent: the remarks on one that is removed, on a part that goes with it, and on a
     call that gets the dummy."""
 
@@ -63,9 +62,15 @@ class Loss:
     figures: Mapping[str, int] = field(default_factory=dict)
 
 
-_FOREIGN = Loss(RemarkCode.SIGNATURE_REMOVED, RemarkCode.SIGNATURE_PART_DROPPED, RemarkCode.SIGNATURE_FOREIGN)
-_REFUSED = Loss(RemarkCode.SIGNATURE_REFUSED, RemarkCode.REFUSED_PART_DROPPED, RemarkCode.REFUSED_CALL)
-_IMPORTED = Loss(RemarkCode.IMPORTED_SIGNATURE, RemarkCode.IMPORTED_PART_DROPPED, RemarkCode.IMPORTED_CALL)
+_FOREIGN = SignatureLoss(
+    RemarkCode.SIGNATURE_REMOVED, RemarkCode.SIGNATURE_PART_DROPPED, RemarkCode.SIGNATURE_FOREIGN
+)
+_REFUSED = SignatureLoss(
+    RemarkCode.SIGNATURE_REFUSED, RemarkCode.REFUSED_PART_DROPPED, RemarkCode.REFUSED_CALL
+)
+_IMPORTED = SignatureLoss(
+    RemarkCode.IMPORTED_SIGNATURE, RemarkCode.IMPORTED_PART_DROPPED, RemarkCode.IMPORTED_CALL
+)
 _UNSIGNED = replace(_IMPORTED, replaced=RemarkCode.IMPORTED_UNSIGNED)
 
 
@@ -89,7 +94,7 @@ def unsigned(content: bytes) -> bytes | None:
     if not isinstance(value, dict) or PARTS_KEY not in value:
         return None
     bare = (without_signature(part) for part in parts_in(value))
-    kept = [part for part in bare if part not in ({}, {TEXT_KEY: ""})]
+    kept = [part for part in bare if _says_something(part)]
     return wire.canonical(value | {PARTS_KEY: kept})
 
 
@@ -176,7 +181,7 @@ def check_signatures(turns: Sequence[Turn], *, required: bool) -> tuple[Remark, 
     return tuple(findings)
 
 
-def _loss_of(turn: Turn, route: str) -> Loss | None:
+def _loss_of(turn: Turn, route: str) -> SignatureLoss | None:
     """Why the turn's signatures cannot be sent to this route; None when they can."""
     if turn.route != route:
         return _IMPORTED if turn.route == IMPORTED else _FOREIGN
@@ -213,7 +218,7 @@ def _rejoined(content: bytes, parts: Sequence[RawPart | None]) -> bytes:
     return with_parts(content, kept) if kept else FILLER
 
 
-def _loss_of_call(loss: Loss | None, *, is_signed: bool) -> Loss | None:
+def _loss_of_call(loss: SignatureLoss | None, *, is_signed: bool) -> SignatureLoss | None:
     """Why a call has no signature of its own; `is_signed`: whether the turn had any that were removed."""
     if loss is _IMPORTED and not is_signed:
         return _UNSIGNED
@@ -232,20 +237,25 @@ def _strip_signatures(parts: list[RawPart | None]) -> list[tuple[int, bool]]:
         if bare is None or bare == part:
             continue
         # The provider refuses the empty part that a part with nothing but a signature would become.
-        is_kept = any(value for key, value in bare.items() if key != "thought")
+        is_kept = _says_something(bare)
         parts[index] = bare if is_kept else None
         removed.append((index, is_kept))
     return removed
 
 
-def _removals(turn: str, removed: Iterable[tuple[int, bool]], loss: Loss) -> list[Remark]:
+def _says_something(bare: RawPart) -> bool:
+    """Whether a part without a signature holds anything beside being a thought."""
+    return any(value for key, value in bare.items() if key != "thought")
+
+
+def _removals(turn: str, removed: Iterable[tuple[int, bool]], loss: SignatureLoss) -> list[Remark]:
     return [
         Remark(code=loss.removed if is_kept else loss.dropped, turn=turn, part=index, **loss.figures)
         for index, is_kept in removed
     ]
 
 
-def _with_dummy(turn: str, parts: list[RawPart | None], loss: Loss | None) -> list[Remark]:
+def _with_dummy(turn: str, parts: list[RawPart | None], loss: SignatureLoss | None) -> list[Remark]:
     for index, part in enumerate(parts):
         if part is None or call_of(part) is None:
             continue

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 _BEHIND_UNDERSCORE = re.compile("_([a-z])")
-_OWN_NAMES = frozenset({"properties", "defs"})
+_OWN_NAMES = frozenset({"properties", "defs", "labels"})
 """Members whose own members are named by a person."""
 
 _OWN_VALUES = frozenset({"parametersJsonSchema", "responseJsonSchema", "default", "example", "enum"})
@@ -20,7 +20,7 @@ def in_camel_case(name: str) -> str:
 
 
 def spelled_alike(value: Any) -> Any:
-    """The declarations of tools in camelCase, but for objects that have a name in both spellings."""
+    """Declarations of tools, or settings, in camelCase, but for objects with a name in both spellings."""
     if isinstance(value, list):
         return [spelled_alike(one) for one in value]
     if not isinstance(value, dict):

@@ -13,7 +13,7 @@ from jinja2.exceptions import SecurityError
 from sessions_app.prompt.argument_maps import expand_dotted, over_defaults
 from sessions_app.prompt.metering import MAX_LENGTH, METER, Meter
 from sessions_app.prompt.sandbox import environment
-from sessions_app.prompt.syntax import Use, parse_template
+from sessions_app.prompt.syntax import MAX_CHARACTERS, Use, parse_template
 
 __all__ = ["RenderFailure", "Rendered", "Unrendered", "Use", "is_template", "render", "uses_of"]
 
@@ -21,7 +21,8 @@ CACHE_SIZE = 128
 """Compiled templates."""
 
 _OPENERS = ("{{", "{%", "{#")
-_END_OF_RAW = re.compile(r"{%[-+]?\s*endraw")
+_UNFIT_FOR_RAW = re.compile(r"\r|{%[-+]?\s*endraw")
+"""What Jinja would write as a line feed, and what would end the block."""
 
 
 class RenderFailure(StrEnum):
@@ -83,10 +84,14 @@ def is_template(text: str) -> bool:
 
 
 def verbatim(text: str) -> str:
-    """A template that renders to this text; one that cannot be written so is returned as it is."""
-    if not is_template(text) or _END_OF_RAW.search(text):
+    """A template that renders to this text; one that is too long for a template is returned as it is."""
+    if not is_template(text):
         return text
-    return f"{{% raw %}}{text}{{% endraw %}}"
+    written = f"{{% raw %}}{text}{{% endraw %}}"
+    if _UNFIT_FOR_RAW.search(text):
+        quoted = text.replace("\\", r"\\").replace('"', r"\"").replace("\r", r"\r")
+        written = f'{{{{ "{quoted}" }}}}'
+    return written if len(written) <= MAX_CHARACTERS else text
 
 
 def render(text: str, values: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Rendered:

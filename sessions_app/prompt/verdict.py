@@ -132,9 +132,9 @@ MEANINGS = {
 class Comparison:
     """This request beside the one before it on its branch, which has `number`. Tokens are estimates,
     `was_prompt` is the provider's count for the earlier one; `idle_seconds` is the time between the
-    earlier answer and this request. `same_model`: we asked for the same model; `same_served`: as far as the
-    answers say, one model served both. `static` is what happened to the static layer and the tools, `rolled`
-    what moved into it.
+    earlier answer and this request. `same_model`: we asked the same model at the same endpoint;
+    `same_endpoint`: at one address with one key; `same_served`: as far as the answers say, one model served
+    both. `static` is what happened to the static layer and the tools, `rolled` what moved into it.
     """
 
     number: int
@@ -148,6 +148,7 @@ class Comparison:
     broken: BreakLine | None = None
     static: StaticChange = StaticChange.SAME
     rolled: RolledHistory | None = None
+    same_endpoint: bool = True
 
     def scaled(self, prompt: int) -> int:
         """The unchanged prefix in the provider's tokens, assuming equal shares."""

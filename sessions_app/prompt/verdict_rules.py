@@ -169,7 +169,7 @@ def _surely_unchanged(seen: Comparison, usage: Usage) -> float:
 
 def _perhaps_unchanged(seen: Comparison, usage: Usage) -> float:
     """Tokens of the unchanged prefix, with what the provider may count otherwise."""
-    return usage.prompt if _is_whole(seen) else seen.scaled(usage.prompt) / WHOLE_SHARE
+    return seen.scaled(usage.prompt) / WHOLE_SHARE
 
 
 def _is_whole(seen: Comparison) -> bool:

@@ -73,11 +73,11 @@ def loads(body: bytes | str) -> Any:
 def dumps(value: Any) -> bytes:
     """Compact JSON, key order kept, non-ASCII raw. Raises TypeError for what JSON cannot hold."""
     try:
-        return orjson.dumps(value)
+        return _fitted(orjson.dumps(value))
     except TypeError:
         pass
     try:
-        return orjson.dumps(_scrubbed(value), option=orjson.OPT_NON_STR_KEYS)
+        return _fitted(orjson.dumps(_scrubbed(value), option=orjson.OPT_NON_STR_KEYS))
     except RecursionError:
         raise TypeError("nested too deeply") from None
 
@@ -85,9 +85,10 @@ def dumps(value: Any) -> bytes:
 def canonical(value: Any) -> bytes:
     """JSON with sorted keys: equal for two values that say the same, however they were written."""
     try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        return _fitted(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
     except TypeError:
-        return orjson.dumps(_scrubbed(value), option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
+        option = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
+        return _fitted(orjson.dumps(_scrubbed(value), option=option))
 
 
 def readable(value: Any, *, indent: bool = True) -> str:
@@ -103,12 +104,29 @@ def readable(value: Any, *, indent: bool = True) -> str:
         return TOO_DEEP
 
 
+def as_list(value: Any) -> list[Any]:
+    """The value, where it is a list."""
+    return value if isinstance(value, list) else []
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """The value, where it is an object."""
+    return value if isinstance(value, dict) else {}
+
+
 def escaped(text: str) -> bytes:
     """The text as it stands inside a JSON string, without the quotes.
 
     Escaping works character by character, so escaped pieces can be joined.
     """
     return dumps(text)[1:-1]
+
+
+def _fitted(body: bytes) -> bytes:
+    """A copy that takes the memory of its length: orjson's result keeps the buffer that it was written into,
+    which is up to thirty times as large.
+    """
+    return bytes(memoryview(body))
 
 
 def _scrubbed(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """Schemas that the provider takes, and answers held against them."""
 
+from time import process_time
 from typing import Any
 
 import orjson
@@ -61,6 +62,8 @@ def nested(levels: int) -> dict[str, Any]:
         (of({"anyOf": [{}, {"type": 3}]}), SchemaProblem.WRONG_VALUE, "$.anyOf[1]", {"keyword": "type"}),
         (of({"enum": [True]}), SchemaProblem.WRONG_VALUE, "$", {"keyword": "enum"}),
         (of({"minItems": -1}), SchemaProblem.WRONG_VALUE, "$", {"keyword": "minItems"}),
+        ('{"maximum": 1e400}', SchemaProblem.WRONG_VALUE, "$", {"keyword": "maximum"}),
+        ('{"enum": [NaN]}', SchemaProblem.WRONG_VALUE, "$", {"keyword": "enum"}),
         (of({"type": "text"}), SchemaProblem.UNKNOWN_TYPE, "$", {"name": "text"}),
         (of({"properties": {}, "required": ["a"]}), SchemaProblem.NOT_DESCRIBED, "$", {"name": "a"}),
         (of({"$ref": "#/$defs/b"}), SchemaProblem.NO_TARGET, "$", {"name": "#/$defs/b"}),
@@ -109,6 +112,35 @@ def test_one_of_is_read_as_any_of_as_the_provider_does() -> None:
     assert fit_of("1", both).case == "fits"
 
 
+@pytest.mark.parametrize(("answer", "case"), [("5", "fits"), ('"x"', "misfit"), ("5.5", "misfit")])
+def test_one_of_and_any_of_hold_both(answer: str, case: str) -> None:
+    one, either = [{"type": "integer"}], [{"type": "string"}, {"type": "number"}]
+    assert fit_of(answer, {"oneOf": one, "anyOf": either}).case == case
+    assert fit_of(answer, {"anyOf": either, "oneOf": one}).case == case
+
+
+@pytest.mark.parametrize("place", ["properties", "$defs"])
+def test_a_name_that_is_a_keyword_elsewhere_is_a_name(place: str) -> None:
+    named: dict[str, Any] = {"oneOf": {"oneOf": [{"type": "string"}, {"type": "null"}]}}
+    below: dict[str, Any] = {"$defs": named, "properties": {"oneOf": {"$ref": "#/$defs/oneOf"}}}
+    schema = below if place == "$defs" else {"properties": named}
+    whole: dict[str, Any] = {"type": "object", "required": ["oneOf"], "additionalProperties": False} | schema
+    assert fault_of(of(whole)) is None
+    assert fit_of('{"oneOf": "x"}', whole).case == fit_of('{"oneOf": null}', whole).case == "fits"
+    assert fit_of('{"oneOf": 1}', whole).path == "$.oneOf"
+
+
+def test_a_place_is_told_without_what_no_database_takes() -> None:
+    found = fit_of(r'{"a\u0000b\ud83d": "x"}', {"additionalProperties": {"type": "integer"}})
+    assert found.case == "misfit" and "ab\ufffd" in found.path
+
+
+def test_the_first_place_is_that_of_the_lowest_number() -> None:
+    answer = orjson.dumps([0, 0, "x", *[0] * 7, "y"]).decode()
+    schema = {"type": "array", "items": {"type": "integer"}}
+    assert fit_of(answer, schema) == Fit(case="misfit", path="$[2]", rule="type", places=2)
+
+
 def test_places_are_counted_to_a_limit() -> None:
     answer = orjson.dumps(["x"] * (MOST_PLACES + 5)).decode()
     assert fit_of(answer, {"items": {"type": "integer"}}).places == MOST_PLACES
@@ -117,6 +149,38 @@ def test_places_are_counted_to_a_limit() -> None:
 def test_a_schema_without_end_is_not_checked() -> None:
     endless = {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}
     assert fit_of("1", endless).case == "unchecked"
+
+
+def multiplying() -> dict[str, Any]:
+    """Nine definitions, each of which names the next one ten times: a thousand million checks."""
+    choices = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 10} for n in range(9)}
+    return {"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {**choices, "d9": {"type": "integer"}}}
+
+
+MANY: dict[str, Any] = {"items": {"enum": [*range(1, 1_000)]}}
+WIDE: dict[str, Any] = {"anyOf": [{"type": "integer"}] * 500}
+
+
+@pytest.mark.parametrize(
+    ("answer", "schema"),
+    [
+        ({"a": "x"}, multiplying()),
+        ([999] * 100_000, MANY),
+        (["x" * 1_000_000], WIDE),
+        (["x"] * 300_000, WIDE),
+    ],
+)
+def test_what_takes_too_long_is_not_checked(answer: Any, schema: dict[str, Any]) -> None:
+    """Such a schema is one that the provider takes, so a person may set it."""
+    assert fault_of(of(schema)) is None
+    began = process_time()
+    assert fit_of(orjson.dumps(answer).decode(), schema).case == "unchecked"
+    assert process_time() - began < 30
+
+
+def test_a_long_usual_answer_is_checked() -> None:
+    answer = orjson.dumps([{"city": "Lisbon", "people": 1, "kinds": ["port"]}] * 4_000).decode()
+    assert fit_of(answer, {"items": CITY | {"properties": {}, "additionalProperties": True}}).case == "fits"
 
 
 def test_what_is_stored_in_another_shape_is_nothing() -> None:

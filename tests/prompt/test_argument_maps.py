@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sessions_app.prompt.argument_maps import (
@@ -51,6 +51,9 @@ EXPANSIONS = [
     ({".a": 1}, {}),
     ({"a. ": 1}, {"a": {}}),
     ({"a.b": {"c": 1}, "a.b.d": 2}, {"a": {"b": {"c": 1, "d": 2}}}),
+    ({"a.b.c": 2, "a.b": {"c": 1, "d": 3}}, {"a": {"b": {"c": 1, "d": 3}}}),
+    ({"a.b": {"c.d": 1}}, {"a": {"b": {"c": {"d": 1}}}}),
+    ({"a. .b": 1}, {"a": {}}),
 ]
 
 
@@ -133,24 +136,65 @@ def test_the_order_of_the_keys_does_not_matter(values: dict[str, Any]) -> None:
         ({"a": {"b": 1}, "a.b.c": 2}, [("a.b", "a.b.c")]),
         ({"a": {"b": 1}, "a.b": 2}, [("a.b", "a.b")]),
         ({"a": {"b": 1}, "a.c": 2, "ab": 3, "a..b": 4}, []),
+        # A value that stands already is kept, whatever stands below the other.
+        ({"a": {"b": 5}, "a.b": {"c": 1}}, [("a.b.c", "a.b")]),
+        ({"a": {"b": {"d": 1}}, "a.b": {"c": 2}}, [("a.b.c", "a.b.d")]),
+        ({"a": {"b": {}}, "a.b": 1}, [("a.b", "a.b")]),
+        ({"a": 1, "a.b": {}}, [("a", "a")]),
+        ({"a": {}, "a.b": 1}, []),
     ],
 )
 def test_a_value_that_is_dropped_is_named(values: dict[str, Any], pairs: list[tuple[str, str]]) -> None:
     assert list(dropped_paths(values)) == pairs
 
 
-@given(dotted)
-def test_what_is_not_named_is_kept(values: dict[str, Any]) -> None:
-    given_paths, kept = len(list(leaves_of(values))), len(list(leaves_of(expand_dotted(values))))
-    assert given_paths - kept == len(list(dropped_paths(values)))
+@given(st.dictionaries(st.lists(names, min_size=1, max_size=3).map(".".join), st.none() | trees, max_size=6))
+def test_exactly_what_is_not_named_is_kept(values: dict[str, Any]) -> None:
+    numbered, paths = count(values, {})
+    expanded = expand_dotted(numbered)
+    dropped = list(dropped_paths(numbered))
+    lost = set(paths) - set(numbers_in(expanded))
+    assert sorted(name for name, _ in dropped) == sorted(paths[number] for number in lost)
+    for _, other in dropped:
+        below: Any = expanded
+        for name in other.split("."):
+            below = below[name]
+
+
+def count(
+    values: dict[str, Any], paths: dict[int, str], above: str = ""
+) -> tuple[dict[str, Any], dict[int, str]]:
+    """The maps with a number for each value, and the dotted path of each number."""
+    numbered: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            numbered[key], _ = count(value, paths, f"{above}{key}.")
+        else:
+            numbered[key] = len(paths)
+            paths[len(paths)] = above + key
+    return numbered, paths
+
+
+def numbers_in(values: dict[str, Any]) -> list[int]:
+    inside = [numbers_in(one) if isinstance(one, dict) else [one] for one in values.values()]
+    return [number for each in inside for number in each]
 
 
 @given(trees, trees)
-def test_a_default_is_used_where_no_value_stands(values: dict[str, Any], defaults: dict[str, Any]) -> None:
-    merged = dict(leaves_of(over_defaults(values, defaults)))
-    for path, default in leaves_of(defaults):
-        if is_default_used(values, path):
-            assert merged[path] == default
+@example({"a": ""}, {"a": {"b": 1}})
+@example({"a": 0}, {"a": {"b": 1}})
+def test_a_default_is_used_exactly_where_no_value_stands(
+    values: dict[str, Any], defaults: dict[str, Any]
+) -> None:
+    marks = marked(defaults)
+    merged = dict(leaves_of(over_defaults(values, marks)))
+    for path, mark in leaves_of(marks):
+        assert is_default_used(values, path) is (merged.get(path) is mark)
+
+
+def marked(values: dict[str, Any]) -> dict[str, Any]:
+    """The same maps with an object of its own for each value."""
+    return {key: marked(value) if isinstance(value, dict) else object() for key, value in values.items()}
 
 
 def keys_of(value: Any) -> list[str]:
@@ -173,6 +217,12 @@ def test_a_map_within_a_size_is_within_any_larger_one(tree: dict[str, Any]) -> N
     size = next(size for size in range(10_000) if is_within(tree, size, 20))
     assert size >= 16 and is_within(tree, size + 1, 20) and not is_within(tree, size - 1, 20)
     assert not is_within([tree], size, 20) and is_within([tree], size + 16, 21)
+
+
+def test_keys_and_values_count_with_sixteen_each_and_are_a_level() -> None:
+    tree = {"key": ["value", 1]}
+    size = 5 * 16 + len("key") + len("value")
+    assert is_within(tree, size, 3) and not is_within(tree, size - 1, 3) and not is_within(tree, size, 2)
 
 
 def test_a_map_that_is_too_deep_or_too_large_is_not_walked_to_its_end() -> None:

@@ -1,5 +1,6 @@
 """The map of prompt arguments: the original's keys, formats and precedence (reference A2, A3)."""
 
+import keyword
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -151,10 +152,19 @@ def test_collisions_are_reported_with_who_wins() -> None:
 
 
 def test_an_odd_key_is_reported_and_stays_within_reach() -> None:
-    found = built({"customer-name": "Jo", "class": 1, "ok": 2})
-    assert [one.figures["name"] for one in found.remarks] == ["customer-name", "class"]
+    found = built({"customer-name": "Jo", "not": 1, "ok": 2})
+    assert [one.figures["name"] for one in found.remarks] == ["customer-name", "not"]
     assert "customer-name" not in found.values and found.values["ok"] == 2
     assert render('{{ args["customer-name"] }}', found.values).text == "Jo"
+
+
+@pytest.mark.parametrize("key", [*keyword.kwlist, "true", "none", "self", "match", "name", "_"])
+def test_a_key_stands_at_the_root_where_a_template_can_name_it(key: str) -> None:
+    taken = {"not", "True", "False", "None", "true", "none", "self"}
+    found = built({key: "V"})
+    assert (key in found.values) is (key not in taken)
+    text = render(f"{{{{ ok or {key} or ok }}}}", {key: "V", "ok": ""}).text
+    assert (text == "V") is (key not in taken)
 
 
 @pytest.mark.parametrize("args", [None, [], "text", 7])

@@ -63,6 +63,40 @@ def test_beside_a_named_cache_only_its_items_are_cached(
         assert not any(cached for entry, (cached, _) in zip(own, shares, strict=True) if not entry.is_named)
 
 
+@pytest.mark.parametrize(
+    ("named", "count", "shares"),
+    [
+        ([0], PromptCount(300, 120), [(120, 0), (0, 90), (0, 90)]),
+        ([2], PromptCount(300, 120), [(0, 120), (0, 60), (120, 0)]),
+        ([0], PromptCount(300, 0), [(0, 150), (0, 75), (0, 75)]),
+        ([0, 1, 2], PromptCount(300, 120), [(60, 90), (30, 45), (30, 45)]),
+        ([], PromptCount(300, 500), [(150, 0), (75, 0), (75, 0)]),
+    ],
+)
+def test_the_items_of_a_cache_that_was_used_are_its_tokens_and_all_others_are_new(
+    named: list[int], count: PromptCount, shares: list[tuple[int, int]]
+) -> None:
+    """A provider that counts more as cached than it read at all has cached all of it."""
+    assert share_out(items(100, 50, 50, named=named), count) == shares
+
+
+@pytest.mark.parametrize(
+    ("weights", "total", "parts"),
+    [([3, 1, 1], 4, [2, 1, 1]), ([1, 1], 3, [2, 1]), ([0, 0], 5, [0, 5]), ([], 5, [])],
+)
+def test_what_is_left_goes_to_the_largest_remainders_the_first_of_equal_ones(
+    weights: list[int], total: int, parts: list[int]
+) -> None:
+    assert apportion(weights, total) == parts
+
+
+def test_an_item_without_a_token_was_billed_as_nothing() -> None:
+    count = PromptCount(50, 0)
+    bill = bill_of(items(0, 50), changes_of(None, range(2)), count, money_of(count))
+    assert [one.billed for one in bill.items] == [BilledAs.NOTHING, BilledAs.NEW]
+    assert [one.usd for one in bill.items] == [0, Decimal("0.00000375")]
+
+
 def test_cached_tokens_are_the_first_of_the_request() -> None:
     assert share_out(items(100, 100, 100), PromptCount(600, 300)) == [(200, 0), (100, 100), (0, 200)]
 
@@ -83,6 +117,8 @@ def test_nothing_was_reused_though_every_item_is_unchanged() -> None:
 def test_without_a_count_it_is_unknown_how_items_were_billed() -> None:
     bill = bill_of(items(50, 50), changes_of(None, range(2)), None, None)
     assert {one.billed for one in bill.items} == {BilledAs.UNKNOWN} and bill.total is None
+    assert [one.entry for one in bill.items] == items(50, 50)
+    assert {one.change for one in bill.items} == {ItemChange.NEW}
 
 
 def test_without_a_price_the_tokens_are_known_and_the_money_is_not() -> None:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.bookings import StorageBooking, refunds
+from sessions_app.prompt.bookings import CauseSum, SpendingCause, StorageBooking, refunds
 
 FIRST = StorageBooking(1, 3_600.0, Decimal("0.00360000"))
 SECOND = StorageBooking(2, 1_800.0, Decimal("0.00000001"))
@@ -28,18 +28,30 @@ def test_an_unknown_price_gives_back_an_unknown_sum() -> None:
     assert [(one.seconds, one.usd) for one in found] == [(-30.0, None)]
 
 
+def test_a_part_of_a_second_is_given_back_too() -> None:
+    found, unbooked = refunds([StorageBooking(1, 0.5, Decimal("0.00000004"))], 0.75)
+    assert found == [StorageBooking(1, -0.5, -Decimal("0.00000004"))] and unbooked == 0.25
+
+
+def test_sums_of_one_cause_add_up_figure_by_figure() -> None:
+    one = CauseSum(SpendingCause.ANSWER, Decimal(1), 5, 1, 2)
+    other = CauseSum(SpendingCause.ANSWER, Decimal("0.5"), 9, 3, 4)
+    assert one.plus(other) == CauseSum(SpendingCause.ANSWER, Decimal("1.5"), 14, 4, 6)
+
+
 prices = st.decimals(min_value=0, max_value=100, places=8)
-booked = st.lists(st.tuples(st.integers(1, 9_000), prices), min_size=1, max_size=6)
-cuts = st.lists(st.integers(1, 9_000), max_size=6)
+times = st.integers(1, 36_000).map(lambda quarters: quarters / 4)
+booked = st.lists(st.tuples(times, prices), min_size=1, max_size=6)
+cuts = st.lists(times, max_size=6)
 
 
 @given(booked, cuts)
 def test_all_cuts_together_give_back_what_was_paid_and_no_more(
-    paid: list[tuple[int, Decimal]], ends: list[int]
+    paid: list[tuple[float, Decimal]], ends: list[float]
 ) -> None:
-    rows = [StorageBooking(at, float(seconds), usd) for at, (seconds, usd) in enumerate(paid)]
+    rows = [StorageBooking(at, seconds, usd) for at, (seconds, usd) in enumerate(paid)]
     for seconds in ends:
-        rows += refunds(rows, float(seconds))[0]
+        rows += refunds(rows, seconds)[0]
         assert sum(one.usd or 0 for one in rows) >= 0
     rows += refunds(rows, 1e9)[0]
     assert sum(one.usd or 0 for one in rows) == 0 and sum(one.seconds for one in rows) == 0

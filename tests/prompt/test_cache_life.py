@@ -4,8 +4,15 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from sessions_app.prompt.cache_life import CacheEventKind, CacheMoment, FateKind, fate_between
-from sessions_app.prompt.caching import EXPIRY_MARGIN, EntryReason
+from sessions_app.prompt.cache_life import (
+    CacheEventKind,
+    CacheFate,
+    CacheMoment,
+    FateKind,
+    fate_between,
+    unused,
+)
+from sessions_app.prompt.caching import EXPIRY_MARGIN, EntryReason, PlanReason
 from tests.prompt.examples import NOW
 
 Kind = CacheEventKind
@@ -37,6 +44,11 @@ MADE = moment(Kind.MADE, 1, until=20)
         ([moment(Kind.GONE, 25)], FateKind.EXPIRED, 10),
         ([moment(Kind.EXTENDED, 5, until=40), moment(Kind.DROPPED, 31)], FateKind.LIVES, 0),
         ([moment(Kind.DROPPED, 10), moment(Kind.MADE, 15, name="c/2", until=60)], FateKind.LIVES, 0),
+        ([moment(Kind.EXTENDED, 5, until=40), moment(Kind.DROPPED, 30)], FateKind.DROPPED, 0),
+        ([moment(Kind.DROPPED, 10), moment(Kind.KEPT, 11, until=40)], FateKind.LIVES, 0),
+        ([moment(Kind.DROPPED, 10), moment(Kind.KEPT, 11, until=20)], FateKind.EXPIRED, 10),
+        ([moment(Kind.EXPIRED, 10), moment(Kind.NAMED, 12)], FateKind.LIVES, 0),
+        ([moment(Kind.NAMED, 5, name="c/2")], FateKind.LIVES, 0),
         ([moment(Kind.LEFT, 10), moment(Kind.ROLLED_OVER, 11)], FateKind.EXPIRED, 10),
     ],
 )
@@ -60,6 +72,11 @@ def test_a_cache_that_runs_out_within_the_margin_counts_as_expired() -> None:
     expires = at(30) + EXPIRY_MARGIN
     fate = fate_between([CacheMoment(Kind.MADE, at(1), "c/1", expires)], at(0), at(30))
     assert fate is not None and fate.kind is FateKind.EXPIRED and fate.seconds < 0
+
+
+def test_a_cache_that_lived_beside_another_plan_keeps_its_name_and_the_reason_of_that() -> None:
+    lives = CacheFate(FateKind.LIVES, "c/1")
+    assert unused(lives, PlanReason.WAIVED) == CacheFate(FateKind.UNUSED, "c/1", plan=PlanReason.WAIVED)
 
 
 def test_whoever_named_a_cache_proves_that_it_lived() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.prompt.calls import FunctionCall, calls_of, with_assembled_calls
+from sessions_app.prompt.calls import CallAssembler, FunctionCall, calls_of, with_assembled_calls
 from tests.prompt.examples import SIGNATURE, call, text
 
 
@@ -50,6 +50,36 @@ def test_nested_paths_build_objects_and_lists() -> None:
         partial("$.recipe['a.b']", boolValue=True),
     )
     assert args_of(*pieces) == {"recipe": {"steps": [{"name": "boil"}, {"minutes": 5}], "a.b": True}}
+
+
+def test_pieces_come_back_to_an_item_of_a_list() -> None:
+    pieces = (
+        partial("$.rows[0].name", stringValue="a"),
+        partial("$.rows[0].count", numberValue=1),
+        partial("$.words[1]", stringValue="New ", more=True),
+        partial("$.words[1]", stringValue="York"),
+    )
+    assert args_of(*pieces) == {"rows": [{"name": "a", "count": 1}], "words": [None, "New York"]}
+
+
+def test_a_piece_without_a_value_changes_nothing() -> None:
+    assert args_of(partial("$.x", stringValue="a", more=True), partial("$.x"), partial("$.y")) == {"x": "a"}
+
+
+def test_arguments_of_the_opening_part_stand_beside_those_of_the_pieces() -> None:
+    begun = {"functionCall": {"name": "cook", "args": {"cups": 2}, "willContinue": True}}
+    pieces = [begun, partial("$.dish", stringValue="soup"), CLOSING]
+    assert with_assembled_calls(pieces) == [call("cook", cups=2, dish="soup")]
+
+
+@pytest.mark.parametrize(
+    ("between", "is_over"),
+    [(text(""), False), (text("So:"), True), (text("", thoughtSignature="AAEC"), True)],
+)
+def test_what_says_something_ends_the_call_before_it(between: dict[str, Any], is_over: bool) -> None:
+    assembler = CallAssembler()
+    assert assembler.add(opening()) == [] and assembler.is_open
+    assert bool(assembler.add(between)) is is_over and assembler.is_open is not is_over
 
 
 def test_a_null_is_a_null() -> None:
@@ -102,6 +132,13 @@ def test_a_signature_on_a_later_piece_goes_to_the_call() -> None:
 def test_a_second_signature_of_one_call_stays_a_part_of_its_own() -> None:
     pieces = [opening() | {"thoughtSignature": SIGNATURE}, CLOSING | {"thoughtSignature": "AAEC"}]
     assert with_assembled_calls(pieces) == [call("cook", SIGNATURE), {"thoughtSignature": "AAEC"}]
+
+
+def test_a_signature_that_each_piece_repeats_is_one() -> None:
+    pieces = [
+        one | {"thoughtSignature": SIGNATURE} for one in (opening(), partial("$.n", numberValue=1), CLOSING)
+    ]
+    assert with_assembled_calls(pieces) == [call("cook", SIGNATURE, n=1)]
 
 
 @given(

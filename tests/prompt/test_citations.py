@@ -48,6 +48,10 @@ def test_bytes_of_a_text_become_its_characters() -> None:
     assert [source.uri for source in found.sources] == ["https://a.example/x", "https://b.example"]
 
 
+def test_what_was_searched_is_kept_without_what_no_database_takes() -> None:
+    assert citations_of(grounded(webSearchQueries=["\0half \ud83d"])).queries == ("half \ufffd",)
+
+
 def test_a_start_of_zero_is_left_out_and_words_may_be() -> None:
     short = {"segment": {"endIndex": len("Zürich".encode())}, "groundingChunkIndices": [0]}
     assert ends(citations_of(grounded(short))) == ["Zürich"]

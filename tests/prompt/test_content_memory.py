@@ -1,5 +1,7 @@
 """What was computed of a content is computed once, and of a bounded number of bytes."""
 
+import tracemalloc
+
 import pytest
 
 from sessions_app.prompt import content_memory
@@ -36,6 +38,7 @@ def test_an_error_is_raised_each_time(counted: list[bytes]) -> None:
 
 def test_beyond_the_limit_it_begins_anew(counted: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(content_memory, "LIMIT", 8)
+    monkeypatch.setattr(content_memory, "ENTRY", 0)
     monkeypatch.setattr(content_memory, "LARGEST", 4)
 
     @remembered
@@ -46,6 +49,19 @@ def test_beyond_the_limit_it_begins_anew(counted: list[bytes], monkeypatch: pyte
     for content in (b"aaaa", b"bbbb", b"aaaa", b"cccc", b"aaaa", b"large", b"large"):
         size(content)
     assert counted == [b"aaaa", b"bbbb", b"cccc", b"aaaa", b"large", b"large"]
+
+
+def test_many_short_contents_take_no_more_memory_than_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content_memory, "LIMIT", 1_000_000)
+    size, most = remembered(len), 0
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            size(b"%032d" % number)
+            most = max(most, tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert 500_000 < most < 1_100_000
 
 
 def test_of_many_contents_only_those_are_measured_that_are_new(counted: list[bytes]) -> None:

@@ -1,6 +1,9 @@
 """Detaching by the rules of Context Pilot: boundary, thresholds, loop, text (reference B1, B2, B9)."""
 
+import json
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -44,6 +47,26 @@ def test_nothing_leaves_below_fifty_turns() -> None:
 
 def test_nothing_leaves_below_twelve_thousand_five_hundred_tokens() -> None:
     assert cuts(talk(100, 124), SEED) == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "rest", "ends"),
+    [
+        ([661] * 25, [991] * 25, (25,)),  # 661 bytes are 201 tokens, 990 are 300.
+        ([660] * 25, [990] * 25, (25,)),
+        ([660] * 24 + [656], [990] * 25, ()),
+        ([660] * 25, [990] * 24 + [986], ()),
+        ([660] * 25, [990] * 24, ()),
+    ],
+)
+def test_all_four_minima_are_met_exactly(first: list[int], rest: list[int], ends: tuple[int, ...]) -> None:
+    """25 turns of 5,000 tokens leave where 25 of 7,500 stay; a token is 3.3 bytes."""
+    sizes = [*first, *rest]
+    turns = [
+        user_task(str(at), "x" * size) if at % 2 else answer(str(at), "x" * size)
+        for at, size in enumerate(sizes)
+    ]
+    assert cuts(turns, SEED) == ends
 
 
 def test_a_chunk_is_the_smallest_that_ends_before_a_user_text() -> None:
@@ -96,9 +119,10 @@ def test_a_chunk_tells_calls_and_their_results() -> None:
     assert told == '[assistant]: Let me see.\ntool_call read_file({"path":"a.txt"})\na b\n'
 
 
-def test_a_result_that_is_no_text_is_told_as_json() -> None:
-    turn = tool_response("1", [CallResponse(FunctionCall(0, "", "f", {}), {"error": "no", "hint": "yes"})])
-    assert chunk_text((turn,)) == '{"error":"no","hint":"yes"}\n'
+@pytest.mark.parametrize("result", [{"error": "no", "hint": "yes"}, {"count": 3}, {"rows": ["a"]}, {}])
+def test_a_result_that_is_no_text_is_told_as_json(result: dict[str, Any]) -> None:
+    turn = tool_response("1", [CallResponse(FunctionCall(0, "", "f", {}), result)])
+    assert chunk_text((turn,)) == json.dumps(result, separators=(",", ":")) + "\n"
 
 
 def test_an_error_is_told_as_one() -> None:
@@ -106,6 +130,11 @@ def test_an_error_is_told_as_one() -> None:
         chunk_text((tool_response("1", [CallResponse(FunctionCall(0, "", "f", {}), {"error": "no"})]),))
         == '{"error":"no"}\n'
     )
+
+
+def test_a_result_of_elsewhere_that_says_nothing_is_told_as_none() -> None:
+    turn = Turn("1", RESULT.kind, content("user", {"functionResponse": {"name": "f"}}))
+    assert chunk_text((turn,)) == "null\n"
 
 
 def test_thoughts_and_signatures_stay_behind() -> None:
@@ -117,6 +146,23 @@ def test_of_media_only_the_kind_is_told() -> None:
     picture = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
     turn = Turn("1", U.kind, content("user", picture, text("What is it?")))
     assert chunk_text((turn,)) == "[user]: (image/png, not repeated)\nWhat is it?\n"
+
+
+def test_of_files_beside_a_result_the_kinds_are_told() -> None:
+    pictures = [{"inlineData": {"mimeType": mime, "data": "AAAA"}} for mime in ("image/png", "")]
+    result = {"name": "f", "response": {"output": "Two."}, "parts": pictures}
+    turn = Turn("1", RESULT.kind, content("user", {"functionResponse": result}))
+    assert chunk_text((turn,)) == "Two.\n(image/png, not repeated)\n(a file, not repeated)\n"
+
+
+def test_code_is_told_with_its_output() -> None:
+    code = {"executableCode": {"code": "1+1"}}, {"codeExecutionResult": {"output": "2"}}
+    told = [
+        '{"executableCode":{"code":"1+1"}}',
+        '{"codeExecutionResult":{"output":"2"}}',
+        "It is two.",
+    ]
+    assert chunk_text((calling("1", *code, text("It is two.")),)) == "[assistant]: " + "\n".join(told) + "\n"
 
 
 def test_tokens_count_text_name_arguments_and_result() -> None:
@@ -146,6 +192,31 @@ def test_every_cut_keeps_all_four_thresholds(turns: tuple[Turn, ...], limit: Thr
         assert len(turns) - end >= limit.keep_messages
         assert sum(map(turn_tokens, turns[end:])) >= limit.keep_tokens
         assert turns[end].kind is U.kind
+
+
+def smallest_chunk(turns: Sequence[Turn], limit: Thresholds) -> int:
+    """The first end at which both thresholds of a chunk are met; 0 if what stays is too little then."""
+    tokens = [turn_tokens(turn) for turn in turns]
+    if (
+        len(turns) < limit.chunk_messages + limit.keep_messages
+        or sum(tokens) < limit.chunk_tokens + limit.keep_tokens
+    ):
+        return 0
+    ends = [end for end in range(1, len(turns) + 1) if is_boundary(turns, end - 1)]
+    enough = [end for end in ends if end >= limit.chunk_messages and sum(tokens[:end]) >= limit.chunk_tokens]
+    end = enough[0] if enough else 0
+    stays = len(turns) - end >= limit.keep_messages and sum(tokens[end:]) >= limit.keep_tokens
+    return end if stays and any(turn.kind is U.kind for turn in turns[end:]) else 0
+
+
+@given(histories, limits)
+def test_each_cut_is_made_as_soon_as_the_thresholds_let_it(
+    turns: tuple[Turn, ...], limit: Thresholds
+) -> None:
+    found, at = list[int](), 0
+    while end := smallest_chunk(turns[at:], limit):
+        found.append(at := at + end)
+    assert cuts(turns, limit) == tuple(found)
 
 
 @given(histories, limits)

@@ -1,10 +1,13 @@
 """The four rules of seed 3 with every oracle sequence (reference A5), and Gemini's rules of structure."""
 
+from typing import Any
+
 import pytest
 
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import PromptError
 from sessions_app.prompt.history import HistoryMessage, HistoryRule, validate, verify_structure, violations
+from sessions_app.prompt.remarks import RemarkCode
 from sessions_app.prompt.turns import Turn, TurnKind, user_task
 from tests.prompt.examples import SIGNATURE, TOOL_LOOP, answer, answers, call, calling, content, text
 
@@ -44,6 +47,7 @@ BROKEN = {
     "A[tc1] T[tc1] T[tc1]": ((asks("tc1"), tells("tc1"), tells("tc1")), 1, HistoryRule.SEQUENCE),
     "A[a,b] T[a]": ((asks("a", "b"), tells("a")), 0, HistoryRule.IDS),
     "A[a] T[a,b]": ((asks("a"), tells("a", "b")), 0, HistoryRule.IDS),
+    "T[a] U A[a]": ((tells("a"), U, asks("a")), 0, HistoryRule.ORPHAN),
     "T[] then U": ((tells(), U), 0, HistoryRule.ORPHAN),
     "A[t1] then follow-up": ((U, asks("t1")), 1, HistoryRule.UNANSWERED),
 }
@@ -107,6 +111,78 @@ def test_a_tool_loop_is_valid_without_any_ids() -> None:
     assert violations(TOOL_LOOP) == ()
 
 
+def named(name: str, call_id: str = "") -> dict[str, Any]:
+    return {"functionCall": {"name": name, "args": {}} | ({"id": call_id} if call_id else {})}
+
+
+def results(*given: tuple[str, str]) -> Turn:
+    told = ({"name": name, "response": {}} | ({"id": one} if one else {}) for name, one in given)
+    return Turn("9", TurnKind.TOOL_RESPONSE, content("user", *({"functionResponse": one} for one in told)))
+
+
+EVERY: dict[str, tuple[tuple[Turn, ...], list[tuple[int, HistoryRule]]]] = {
+    "no results": ((HI, ASKS), [(1, HistoryRule.UNANSWERED)]),
+    "no calls": (
+        (
+            HI,
+            results(("f", "")),
+        ),
+        [(1, HistoryRule.ORPHAN)],
+    ),
+    "one of two": (
+        (HI, calling("2", named("f"), named("f")), results(("f", ""))),
+        [(1, HistoryRule.IDS), (2, HistoryRule.COUNT)],
+    ),
+    "ids that were left out": (
+        (HI, calling("2", named("f", "a"), named("g", "b")), results(("f", ""), ("g", ""))),
+        [],
+    ),
+    "ids of the program's": ((HI, calling("2", named("f"), named("g")), results(("f", "a"), ("g", "b"))), []),
+    "one id of two": ((HI, calling("2", named("f", "a"), named("f")), results(("f", "a"), ("f", "b"))), []),
+    "one result with its id": (
+        (HI, calling("2", named("f", "a"), named("f", "b")), results(("f", "a"), ("f", ""))),
+        [],
+    ),
+    "an empty turn before": (
+        (Turn("0", TurnKind.USER_TASK, content("user")), ASKS),
+        [(0, HistoryRule.EMPTY), (1, HistoryRule.UNANSWERED)],
+    ),
+    "ids with blanks": ((HI, calling("2", named("f", " a ")), results(("f", "a"))), []),
+    "two answers in a row": ((HI, answer("2"), answer("3"), HI), []),
+    "an empty part among others": (
+        (HI, answer("2"), Turn("3", TurnKind.USER_TASK, content("user", text("x"), {}))),
+        [(2, HistoryRule.EMPTY)],
+    ),
+    "nothing but calls": ((ASKS,), [(0, HistoryRule.UNANSWERED)]),
+    "a message in place of results": ((HI, ASKS, HI), [(1, HistoryRule.UNANSWERED)]),
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_each_breach_is_told_once_and_nothing_else_is(name: str) -> None:
+    turns, expected = EVERY[name]
+    assert [(one.index, one.rule) for one in violations(turns)] == expected
+
+
+def test_the_figures_name_a_missing_result_by_its_number() -> None:
+    asked = calling("2", named("f"), named("f"), named("g"))
+    figures = violations((HI, asked, results(("f", ""), ("g", ""))))[0].figures
+    assert figures == {"what": "call", "named": "“f”, “f”, “g”", "missing": "f (2)"}
+    (orphan,) = violations((HI, answer("2"), results(("f", ""))))
+    assert orphan.figures == {"what": "results", "named": "“f”"}
+
+
+@pytest.mark.parametrize(("length", "is_cut"), [(60, False), (61, True)])
+def test_a_quotation_says_where_it_is_cut(length: int, is_cut: bool) -> None:
+    broken = (
+        HI,
+        ASKS,
+        answers("3", "f"),
+        Turn("4", TurnKind.USER_TASK, content("user", text(""), text("x" * length))),
+    )
+    assert violations(broken)[0].figures["named"] == f"“{'x' * 60}{'…' if is_cut else ''}”"
+
+
 def test_the_figures_quote_what_a_person_can_find() -> None:
     broken = (HI, ASKS, answers("3", "f"), user_task("4", "And   tomorrow? " + "x" * 80))
     figures = violations(broken)[0].figures
@@ -127,7 +203,7 @@ REFUSED_TURNS = {
     RefusalCode.EMPTY_TURN: (
         (GREETING, Turn("2", TurnKind.MODEL_RESPONSE, content("model"), "r"), GREETING),
     ),
-    RefusalCode.EMPTY_PART: ((Turn("1", TurnKind.USER_TASK, content("user", {})),),),
+    RefusalCode.EMPTY_PART: ((Turn("1", TurnKind.USER_TASK, content("user", text("x"), {})),),),
     RefusalCode.ENDS_WITH_MODEL: ((GREETING, answer("2")),),
     RefusalCode.UNANSWERED_CALLS: ((GREETING, ONE_CALL, user_task("3", "x")),),
     RefusalCode.BEGINS_WITH_RESULTS: ((answers("1", "f"), GREETING),),
@@ -153,11 +229,26 @@ REFUSED_TURNS = {
 }
 
 
+FIGURES: dict[RefusalCode, dict[str, Any]] = {
+    RefusalCode.EMPTY_TURN: {"turn": "2"},
+    RefusalCode.EMPTY_PART: {"turn": "1"},
+    RefusalCode.UNANSWERED_CALLS: {"turn": "2"},
+    RefusalCode.UNASKED_RESULTS: {"turn": "2"},
+    RefusalCode.UNEQUAL_RESULTS: {"turn": "2", "following": "3", "calls": 2, "results": 1},
+    RefusalCode.UNORDERED_RESULTS: {"turn": "3"},
+    RefusalCode.CALLS_AFTER_MODEL: {"turn": "3"},
+    RefusalCode.RESULTS_OF_MODEL: {"turn": "3"},
+    RefusalCode.UNSIGNED_FIRST_CALL: {"turn": "2", "part": 0},
+}
+"""By the keys of the turns above: which turn a person has to look at."""
+
+
 @pytest.mark.parametrize("reason", REFUSED_TURNS)
 def test_what_the_provider_would_refuse_is_refused_with_its_reason(reason: RefusalCode) -> None:
     with pytest.raises(PromptError) as refused:
         verify_structure(REFUSED_TURNS[reason][0], required=True)
     assert refused.value.reason is reason
+    assert refused.value.figures == FIGURES.get(reason, {})
 
 
 def test_interleaved_parallel_answers_are_refused() -> None:
@@ -178,6 +269,14 @@ def test_interleaved_parallel_answers_are_refused() -> None:
 
 def test_a_tool_loop_passes() -> None:
     assert verify_structure(TOOL_LOOP, required=True) == ()
+
+
+def test_an_unsigned_answer_is_told_and_sent() -> None:
+    unsigned = Turn(
+        "2", TurnKind.MODEL_RESPONSE, content("model", text("Hm.", thought=True), text("Hello.")), "r"
+    )
+    (told,) = verify_structure((GREETING, unsigned, user_task("3", "More")), required=True)
+    assert (told.code, told.turn) == (RemarkCode.UNSIGNED_ANSWER, "2")
 
 
 def test_calls_of_past_turns_need_no_signature() -> None:

@@ -48,6 +48,16 @@ def test_hops_fold_as_one_stream(parts: list[dict[str, Any]], data: st.DataObjec
     )
 
 
+def test_the_token_that_was_sent_leads_no_further() -> None:
+    """Else a provider that repeats it is asked for ever."""
+    folder, outcomes = Folder(), list[Outcome]()
+    for token in ("one", "two", "two"):
+        folder.add(chunk(text("a"), finishReason="CONTINUATION", continuationToken=token))
+        outcomes.append(folder.reply().outcome)
+        folder.begin_hop()
+    assert outcomes == [Outcome.CONTINUES, Outcome.CONTINUES, Outcome.UNFINISHED]
+
+
 def ascii_chunk(part: dict[str, Any]) -> bytes:
     """With half emojis as escapes, which orjson does not write."""
     return json.dumps({"candidates": [{"content": {"role": "model", "parts": [part]}}]}).encode()

@@ -20,6 +20,7 @@ from sessions_app.prompt.layers import (
     render_static,
 )
 from sessions_app.prompt.panels import Panel
+from sessions_app.prompt.provider_tools import CONSENT
 from sessions_app.prompt.turns import Turn, TurnKind, user_task
 from sessions_app.prompt.wire import well_formed
 from tests.prompt.examples import HOSTILE, NOW, TOOL_LOOP, answer, answers, content, layers, text, texts
@@ -168,6 +169,16 @@ def test_tool_responses_are_the_trigger_and_nothing_follows() -> None:
     built = layers(*TOOL_LOOP)
     assert built.turns == TOOL_LOOP
     assert built.trigger.kind == TurnKind.TOOL_RESPONSE
+
+
+def test_functions_beside_the_providers_tools_come_with_what_has_to_be_said_of_them() -> None:
+    functions, turns = ({"name": "f"},), (user_task("1", "Hi"),)
+    built = build_layers(StaticSources(), (), NOW, turns, functions, own_tools=("google_search",))
+    assert orjson.loads(built.declarations) == [
+        {"functionDeclarations": [{"name": "f"}]},
+        {"googleSearch": {}},
+    ]
+    assert built.tool_config == CONSENT and not layers(*turns, declarations=functions).tool_config
 
 
 def test_a_turn_without_parts_is_never_sent() -> None:

@@ -165,3 +165,22 @@ def test_bytes_that_are_no_content_are_compared_as_they_are(body: bytes) -> None
     items = [content_item("turn:a", body)]
     assert shared_prefix(items, [content_item("turn:b", body)]).parting is None
     assert part(items, [content_item("turn:a", body + b" 1")]).place.item == 0
+
+
+@pytest.mark.parametrize("kind", ["text", "user_task"])
+def test_half_an_emoji_is_a_character(kind: str) -> None:
+    """A client that cuts a text by its UTF-16 units writes the half as an escape."""
+
+    def item(end: str) -> PromptItem:
+        said = rf"\ud83d {end}"
+        body = (said if kind == "text" else f'{{"parts":[{{"text":"{said}"}}]}}').encode()
+        return PromptItem("static", "a", "user", kind, body, 9, len(body), lambda: body, 0)
+
+    parting = part([item("one")], [item("two")])
+    assert (parting.place.chars, parting.lead, parting.now_text) == (2, "\ud83d ", "two")
+    assert item("one").says_the_same_as(item("one")) and not item("one").says_the_same_as(item("two"))
+
+
+def test_equal_bytes_in_another_role_say_something_else() -> None:
+    body = content("user", text("Yes."))
+    assert not content_item("turn:a", body).says_the_same_as(content_item("turn:a", body, "model"))

@@ -32,6 +32,19 @@ def test_a_shorter_request_has_no_more_than_its_own() -> None:
     assert missed_reuse(replace(CLOCK, prompt=4_800), TEXT, 0, None) == CacheLoss(4_800)
 
 
+def test_what_stood_beside_a_named_cache_is_new_in_every_request() -> None:
+    assert missed_reuse(CLOCK, TEXT, 0, RATES, was_named=True).tokens == 0
+
+
+def test_a_provider_keeps_a_prompt_of_its_minimum_for_the_whole_time() -> None:
+    last = replace(CLOCK, seen=replace(SEEN, idle_seconds=IMPLICIT_LIFE.total_seconds()), minimum=5_000)
+    assert missed_reuse(last, TEXT, 0, RATES).tokens == 5_000
+
+
+def test_what_was_reused_as_a_whole_leaves_nothing() -> None:
+    assert missed_reuse(replace(CLOCK, cached=5_200), TEXT, 0, RATES) == CacheLoss(0, Decimal(0))
+
+
 @pytest.mark.parametrize(
     "verdict",
     [

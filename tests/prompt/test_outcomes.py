@@ -21,6 +21,7 @@ NO_CONTENT = b'{"candidates":[{"finishReason":"%s"}]}'
         ([b"{}"], Outcome.EMPTY),
         ([BLOCKED], Outcome.BLOCKED),
         ([b'{"promptFeedback":{"blockReason":1}}'], Outcome.BLOCKED),
+        ([BLOCKED, chunk(text("Hi"), finishReason="STOP")], Outcome.COMPLETE),
         ([chunk(text("x"), finishReason="STOP")], Outcome.COMPLETE),
         ([chunk(text("x"), finishReason=1)], Outcome.COMPLETE),
         ([chunk({"inlineData": {"data": ""}}, finishReason="STOP")], Outcome.COMPLETE),

@@ -139,6 +139,19 @@ def test_one_line_of_megabytes_is_many_pages() -> None:
     assert max(len(page.text.encode()) for page in pages) <= PAGE_BYTES + 4
 
 
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("x" * 80_000 + "\n" + "y" * 9_000 + "\n", [89_002]),
+        ("x" * 82_499 + "\n" + "y" * 90_000 + "\n", [82_500, 90_001]),
+        ("x" * 164_999 + "\n" + "y" * 90_000, [165_000, 82_500, 7_500]),
+    ],
+    ids=["the last line is over the end", "a line to the end", "a line to the end of two"],
+)
+def test_no_page_is_empty(text: str, sizes: list[int]) -> None:
+    assert [len(page.text) for page in pages_of(text)] == sizes
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from(["x", "é\n", "\n", "語", "a\r\n"]), st.integers(1, 40_000)), max_size=8

@@ -1,12 +1,13 @@
 """What each part of the prompts has cost."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.prompt.billing import PromptCount
-from sessions_app.prompt.part_costs import CountedRequest, PartCost, part_costs
+from sessions_app.prompt.part_costs import CountedRequest, PartCost, PartSum, part_costs
 from sessions_app.prompt.prefix_diff import LedgerItem
 from sessions_app.prompt.pricing import MILLION, Money, MoneySource, PriceTerm, TermKind
 
@@ -41,8 +42,9 @@ def test_the_parts_sum_up_to_what_was_counted_and_paid_for_prompts(
     assert sum(part.cached for part in parts) == sum(one.cached for one in counts)
     assert sum(part.new for part in parts) == sum(one.prompt - one.cached for one in counts)
     expected = sum((one.prompt - one.cached) * NEW + one.cached * CACHED for one in counts) / MILLION
-    assert sum((part.paid for part in parts), Decimal(0)) == expected
-    assert [part.paid for part in parts] == sorted((part.paid for part in parts), reverse=True)
+    assert sum((part.paid.usd for part in parts), Decimal(0)) == expected
+    paid_for = [part.paid.usd for part in parts]
+    assert paid_for == sorted(paid_for, reverse=True)
 
 
 def test_turns_are_one_part_and_so_are_chunks_but_each_panel_is_its_own() -> None:
@@ -57,5 +59,19 @@ def test_money_of_the_emulator_and_what_has_no_price_stand_apart() -> None:
     todos = {"panel:todos": 10}
     emulated = request(todos, 100, 0, paid(100, 0, MoneySource.EMULATOR))
     (part,) = part_costs([request(todos, 100, 0, paid(100, 0)), emulated, request(todos, 100, 0, None)])
-    usd = 100 * NEW / MILLION
-    assert part == PartCost("any", "panel:todos", 3, 0, 300, paid=usd, emulated=usd, unpriced=1)
+    own = PartSum(100 * NEW / MILLION)
+    assert part == PartCost("any", "panel:todos", 3, 0, 300, paid=own, emulated=own, unpriced=1)
+
+
+def test_shares_of_estimates_and_of_cut_off_answers_are_counted() -> None:
+    exact = paid(100, 0)
+    each = [exact, replace(exact, at_least=True), replace(exact, at_least=True, other_price=True)]
+    each += [replace(exact, estimated=True), replace(exact, unpriced_searches=2)]
+    (part,) = part_costs(request({"panel:todos": 10}, 100, 0, money) for money in each)
+    assert (part.paid.cut_off, part.paid.estimates) == (1, 2)
+
+
+def test_what_the_emulator_counted_weighs_as_much_as_what_was_paid() -> None:
+    dear = request({"panel:files": 10}, 300, 0, paid(300, 0, MoneySource.EMULATOR))
+    cheap = request({"panel:todos": 10}, 100, 0, paid(100, 0))
+    assert [part.source for part in part_costs([cheap, dear])] == ["panel:files", "panel:todos"]

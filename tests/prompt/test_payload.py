@@ -10,6 +10,7 @@ from sessions_app.errors import PromptError
 from sessions_app.prompt.layers import FrozenHistory, Layer, Layers, Segment, StaticSources
 from sessions_app.prompt.panels import Panel
 from sessions_app.prompt.payload import GenerationConfig, Payload, assemble, cacheable, static_tokens
+from sessions_app.prompt.provider_tools import CONSENT
 from sessions_app.prompt.turns import Turn, restore, user_task
 from tests.prompt.examples import NOW, TOOL_LOOP, answer, layers, texts
 
@@ -156,6 +157,16 @@ def test_the_cache_holds_what_a_miss_sends_inline() -> None:
     assert held["tools"] == inline["tools"]
 
 
+def test_what_is_cached_and_what_is_sent_beside_it_are_the_whole_request() -> None:
+    built, config = replace(full(), tool_config=CONSENT), GenerationConfig(temperature=1)
+    inline, held = body(sent(built, config=config)), orjson.loads(cacheable(built))
+    beside = body(sent(built, NAME, config))
+    assert beside.pop("cachedContent") == NAME and beside.keys() & held.keys() == {"contents"}
+    first = {"role": "user", "parts": held["contents"][0]["parts"] + beside["contents"][0]["parts"]}
+    assert inline == held | beside | {"contents": [first, *beside["contents"][1:]]}
+    assert inline["toolConfig"] == orjson.loads(CONSENT)
+
+
 def test_tokens_are_counted_per_layer() -> None:
     payload = sent(full())
     assert payload.tokens() == sum(payload.tokens(layer) for layer in Layer)
@@ -172,6 +183,10 @@ def test_the_hash_is_that_of_the_body() -> None:
         (GenerationConfig(include_thoughts=False), None),
         (GenerationConfig(), {"thinkingConfig": {"includeThoughts": True}}),
         (GenerationConfig(temperature=0, include_thoughts=False), {"temperature": 0}),
+        (
+            GenerationConfig(answer_schema={"type": "object"}, include_thoughts=False),
+            {"responseMimeType": "application/json", "responseJsonSchema": {"type": "object"}},
+        ),
         (GenerationConfig(top_p=0.9, include_thoughts=False), {"topP": 0.9}),
         (
             GenerationConfig(max_output_tokens=9, thinking_level="low"),

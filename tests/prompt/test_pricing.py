@@ -136,6 +136,16 @@ def test_a_rate_keeps_its_cents() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "money",
+    [Money((), at_least=True, estimated=True), Money((), at_least=True, other_price=True)],
+)
+def test_an_estimate_is_no_bound_and_says_why(money: Money) -> None:
+    assert money.is_estimate and not money.is_bound
+    assert not Money((), at_least=True).is_estimate
+    assert Money.restored(orjson.loads(orjson.dumps(money.stored()))) == money
+
+
 def test_searches_are_a_term_of_their_own() -> None:
     rates = Rates(Decimal(1), Decimal("0.1"), Decimal(2))
     money = cost(Usage(prompt=1_000_000), rates, Searches(3, Decimal(14)))

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from sessions_app.prompt.history import verify_structure, violations
 from sessions_app.prompt.parts import raw_parts, text_of
-from sessions_app.prompt.repair import repair
-from sessions_app.prompt.signatures import signatures_of
+from sessions_app.prompt.remarks import RemarkCode
+from sessions_app.prompt.repair import CONTINUE_TEXT, repair
+from sessions_app.prompt.signatures import current_turn_start, signatures_of
 from sessions_app.prompt.turns import FILLER, Turn, TurnKind, user_task
 from tests.prompt.examples import SIGNATURE, TOOL_LOOP, answer, answers, call, calling, content, text
 
@@ -73,6 +74,66 @@ def test_a_broken_history_is_mended(name: str) -> None:
     assert told(repaired) == mended and repairs
 
 
+REMARKS: dict[str, list[tuple[str, RemarkCode]]] = {
+    "unanswered, then a text": [("2", RemarkCode.CALL_UNANSWERED), ("3", RemarkCode.ANSWER_INSERTED)],
+    "unanswered, last": [("2", RemarkCode.CALL_UNANSWERED)],
+    "a stray and a gap": [
+        ("2", RemarkCode.CALL_UNANSWERED),
+        ("2", RemarkCode.RESULT_UNASKED),
+        ("4", RemarkCode.RESULT_UNASKED),
+    ],
+    "orphans are dropped": [("2", RemarkCode.TURN_ORPHANED)],
+    "a ghost is dropped, the text kept": [("2", RemarkCode.RESULTS_ORPHANED)],
+    "a message after results": [("4", RemarkCode.ANSWER_INSERTED)],
+    "one of two": [("2", RemarkCode.CALL_UNANSWERED)],
+    "out of order": [("2", RemarkCode.RESULTS_REORDERED)],
+    "a call after an answer": [("2", RemarkCode.MESSAGE_INSERTED)],
+    "an empty turn": [("2", RemarkCode.TURN_EMPTY)],
+    "a call in a message": [("1", RemarkCode.PARTS_REMOVED)],
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_repair_says_what_it_did_and_to_which_turn(name: str) -> None:
+    _, repairs = repair(CASES[name][0])
+    assert [(one.turn, one.code) for one in repairs] == REMARKS[name]
+
+
+def test_the_message_between_an_answer_and_a_call_asks_to_go_on() -> None:
+    repaired, _ = repair((answer("1"), calling("2", call("f")), answers("3", "f")))
+    assert repaired[1].kind is TurnKind.USER_TASK and text_of(repaired[1].wire) == CONTINUE_TEXT
+
+
+def test_a_text_whose_results_nobody_asked_for_is_a_message() -> None:
+    """Signatures are checked after the newest message, so that its kind matters."""
+    steps = (HI, calling("2", call("f")), answers("3", "f"), answer("4"))
+    repaired, _ = repair((*steps, tells("5", result("g"), text("And now?"))))
+    assert repaired[-1].kind is TurnKind.USER_TASK and current_turn_start(repaired) == len(repaired)
+
+
+def test_results_that_are_put_right_stand_before_the_other_parts() -> None:
+    repaired, _ = repair((calling("1", call("f")), tells("2", text("So:"), result("g"), result("f"))))
+    assert raw_parts(repaired[1].wire) == [result("f"), text("So:")]
+
+
+def test_a_repair_names_the_tools() -> None:
+    _, repairs = repair((calling("1", call("f"), call("g")), answers("2", "x"), calling("3", call("h"))))
+    assert [one.figures.get("names") or one.figures.get("name") for one in repairs] == [
+        *(["f"], ["g"]),
+        "x",
+        ["h"],
+    ]
+
+
+def test_what_is_valid_beside_a_breach_keeps_its_bytes() -> None:
+    """A text before its results, a space in an id and two answers in a row."""
+    asks = calling("2", {"functionCall": {"id": " a ", "name": "f"}})
+    valid = (HI, asks, tells("3", text("So:"), result("f", "a")), answer("4"), answer("5"), HI)
+    repaired, repairs = repair((*valid, calling("7", call("g"))))
+    assert repaired[:-2] == valid and told(repaired[-2:]) == "A[g] T[!g]"
+    assert [one.turn for one in repairs] == ["7"]
+
+
 def test_a_stand_in_has_the_same_key_and_bytes_each_time() -> None:
     turns = (calling("2", call("f")), user_task("3", "x"))
     assert repair(turns) == repair(turns)
@@ -92,6 +153,21 @@ def test_results_with_ids_are_matched_by_id() -> None:
         ("b", False),
         ("c", True),
     ]
+
+
+def test_a_result_with_an_id_is_not_given_to_a_call_without_one() -> None:
+    """The model gave an id to one of two calls of one function."""
+    asks = calling("1", call("f"), {"functionCall": {"id": "a", "name": "f"}}, call("g"))
+    repaired, repairs = repair((asks, tells("2", result("f", "a"), result("f"))))
+    responses = [part["functionResponse"] for part in raw_parts(repaired[1].wire)]
+    assert [one.get("id", "") for one in responses] == ["", "a", ""]
+    assert [(one.code, one.figures["names"]) for one in repairs] == [("call_unanswered", ["g"])]
+
+
+def test_a_result_with_the_id_of_a_call_and_another_name_is_none_of_it() -> None:
+    asks = calling("1", {"functionCall": {"id": "a", "name": "f"}})
+    repaired, _ = repair((asks, tells("2", result("g", "a"))))
+    assert told(repaired) == "A[f] T[!f]" and not violations(repaired)
 
 
 names = st.sampled_from("fg")

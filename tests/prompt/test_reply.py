@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import orjson
@@ -84,6 +85,15 @@ def test_an_emoji_cut_between_chunks_is_healed() -> None:
     shown = [delta for body in (first, second) for delta in folder.add(body).deltas]
     assert shown == [("text", "a"), ("text", "😀b")]
     assert folder.reply().text == "a😀b"
+
+
+@pytest.mark.parametrize("letter", ["\U00010000", "\U0010ffff"])
+def test_the_first_and_the_last_letter_of_two_halves_are_healed_too(letter: str) -> None:
+    written = json.dumps({"candidates": [{"content": {"parts": [{"text": letter}]}}]})
+    high, low = (rf"\u{json.dumps(letter)[at : at + 4]}" for at in (3, 9))
+    bodies = (written.replace(high + low, half) for half in (high, low))
+    folder = Folder()
+    assert [delta for body in bodies for delta in folder.add(body.encode()).deltas] == [("text", letter)]
 
 
 def test_a_nul_and_a_huge_signature_survive() -> None:

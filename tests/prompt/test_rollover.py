@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from math import exp, inf, sqrt
@@ -115,6 +116,40 @@ def test_a_panel_that_rarely_changes_rolls_history_only_in_a_long_conversation()
     assert implicit_tail(Pace(472, 0.0125, 3_000, churn=0.05, ahead=100)) < 20_000
 
 
+@given(st.floats(100, 5_000), st.floats(5_000, 200_000), st.floats(0.1, 1))
+def test_no_other_tail_costs_less_behind_panels_that_change(
+    growth: float, dynamic: float, churn: float
+) -> None:
+    """CACHING.md, “Implicit history rolls before the request”: what is paid again, for each request."""
+    best = implicit_tail(Pace(growth, MINUTE, dynamic, churn, ahead=1e9))
+
+    def paid(tail: float) -> float:
+        rollover = dynamic + (1 - churn) * tail
+        return churn * tail / 2 + growth / tail * rollover
+
+    others = (best * factor for factor in (0.5, 0.9, 1.1, 2))
+    assert all(paid(best) <= paid(max(other, 1_024)) * (1 + 1e-9) for other in others)
+
+
+@pytest.mark.parametrize(("churn", "ahead"), [(0.25, 4), (0.2, 8), (0.5, 4)])
+def test_a_rollover_has_to_be_repaid_by_the_requests_that_are_expected(churn: float, ahead: float) -> None:
+    """None at all unless v · ahead > 1 − v + D / k."""
+    dynamic = 30_000
+    tail = implicit_tail(Pace(1, MINUTE, dynamic, churn, ahead))
+    assert churn * ahead == pytest.approx(1 - churn + dynamic / tail)
+    assert implicit_tail(Pace(1, MINUTE, dynamic, 0.2, 4)) == inf
+
+
+def test_a_request_with_a_cache_costs_what_is_held_the_tail_and_a_share_of_the_next_making() -> None:
+    """CACHING.md, “Mode”: C · (p_cached + p_storage · τ) + p_in · (D + k*/2 + C · g / k*)."""
+    tail = explicit_tail(FLASH, LONG, 80_000)
+    held = 80_000 * (0.03 + 1.00 * LONG.hours)
+    assert explicit_cost(FLASH, LONG, 80_000) == pytest.approx(
+        held + 0.30 * (LONG.dynamic + tail / 2 + 80_000 * LONG.growth / tail)
+    )
+    assert explicit_cost(FLASH, replace(LONG, hours=1), 80_000) == inf
+
+
 def test_what_rolls_leaves_the_turns_it_must() -> None:
     assert thresholds_for(inf, 1) is NEVER
     assert (thresholds_for(4_900.4, 3).chunk_tokens, thresholds_for(4_900.4, 3).keep_messages) == (4_900, 3)
@@ -156,6 +191,12 @@ def test_a_night_counts_as_the_longest_life_of_a_cache() -> None:
     assert pace_of([seen(0, 1_000), seen(600, 1_400)], 2, longest=0.3).hours == pytest.approx(0.3)
 
 
+def test_the_panels_are_those_of_the_newest_request_and_no_history() -> None:
+    pace = pace_of([seen(0, 1_000, dynamic=900), seen(1, 1_400, dynamic=300)], 2, 1)
+    assert (pace.dynamic, pace.growth) == (300, 400)
+    assert pace_of([], 0, 1) == Pace(growth=400, hours=1 / 60, dynamic=0, churn=1, ahead=4)
+
+
 def test_as_much_is_expected_as_there_was() -> None:
     assert [pace_of([], count, 1).ahead for count in (0, 3, 80)] == [MIN_AHEAD, MIN_AHEAD, 80]
 
@@ -172,6 +213,12 @@ def test_as_much_is_expected_as_there_was() -> None:
 )
 def test_a_change_before_the_buffer_is_seen(later: PastExchange, churn: float) -> None:
     assert pace_of([seen(0, 1_300), later], 2, 1).churn == churn
+
+
+@pytest.mark.parametrize("names", [("a", ""), ("", "a"), ("a", "a")])
+def test_what_the_provider_counted_beside_a_named_cache_tells_no_change(names: tuple[str, str]) -> None:
+    before, after = (seen(at, 1_300, cached=900, name=name) for at, name in enumerate(names))
+    assert pace_of([before, after], 2, 1).churn == 0
 
 
 def test_a_roll_over_is_no_change_of_the_panels() -> None:
@@ -192,3 +239,10 @@ def test_requests_that_named_a_cache_or_went_elsewhere_say_nothing_about_the_pro
     named = [seen(minute, 900, cached=800, name="cachedContents/a") for minute in range(6)]
     elsewhere = [seen(minute, 900, cached=800, route="route-b") for minute in range(6)]
     assert hit_share(named, ROUTE) is hit_share(elsewhere, ROUTE) is None
+    assert hit_share(elsewhere, "route-b") == pytest.approx(800 / 1_000)
+    turns = [seen(minute, 900, cached=800, name="a" if minute % 2 else "") for minute in range(8)]
+    assert hit_share(turns, ROUTE) is None
+
+
+def test_more_than_the_previous_prompt_is_no_more_than_all_of_it() -> None:
+    assert hit_share([seen(minute, 900, cached=4_000) for minute in range(4)], ROUTE) == 1

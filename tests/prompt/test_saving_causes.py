@@ -5,6 +5,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
+from sessions_app.prompt.cache_life import CacheFate, FateKind
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
 from sessions_app.prompt.saving_causes import (
@@ -65,8 +66,42 @@ def test_every_verdict_that_a_loss_is_known_of_has_a_cause() -> None:
 def test_a_part_that_was_served_less_without_a_break_is_the_providers() -> None:
     assert cause_of(Verdict(VerdictReason.WHOLE_PREFIX, SEEN)) is C.PROVIDER
     assert cause_of(Verdict(VerdictReason.PART_OF_PREFIX, replace(SEEN, same_model=False))) is C.OTHER_MODEL
+    served = replace(SEEN, same_served=False, broken=BROKEN[0][0].broken)
+    assert cause_of(Verdict(VerdictReason.PART_OF_PREFIX, served)) is C.OTHER_MODEL
     never = Verdict(VerdictReason.NEVER_CACHES, replace(SEEN, same_model=False))
     assert (cause_of(never), cause_of(replace(never, seen=SEEN))) == (C.OTHER_MODEL, C.NEVER_CACHES)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cause"),
+    [
+        (FateKind.EXPIRED, C.EXPLICIT_LIFE),
+        (FateKind.DROPPED, C.LET_GO),
+        (FateKind.UNUSED, C.LET_GO),
+        (FateKind.GONE, C.PROVIDER),
+        (FateKind.UNKNOWN, C.PROVIDER),
+    ],
+)
+def test_less_than_an_explicit_cache_held_is_caused_by_its_end(kind: FateKind, cause: SavingCause) -> None:
+    verdict = Verdict(VerdictReason.PART_OF_PREFIX, SEEN, fate=CacheFate(kind))
+    assert cause_of(verdict) is cause
+    changed = replace(verdict, seen=BROKEN[3][0])
+    assert cause_of(changed) is C.CONTEXT_FIRST
+
+
+@pytest.mark.parametrize(
+    ("verdict", "cause"),
+    [
+        (Verdict(VerdictReason.PART_OF_PREFIX), C.PROVIDER),
+        (Verdict(VerdictReason.LAYER_CHANGED), C.UNKNOWN),
+        (Verdict(VerdictReason.LAYER_CHANGED, SEEN), C.UNKNOWN),
+        (Verdict(VerdictReason.NEVER_CACHES), C.NEVER_CACHES),
+        (Verdict(VerdictReason.NOT_RECORDED, SEEN), C.UNKNOWN),
+    ],
+)
+def test_nothing_more_is_said_than_was_compared(verdict: Verdict, cause: SavingCause) -> None:
+    assert cause_of(verdict) is cause
+    assert not may_be_signature(verdict) and not may_be_signature(None)
 
 
 def test_signatures_are_asked_of_a_turn_that_was_there_before() -> None:

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,12 +12,13 @@ from sessions_app.prompt.savings import CacheUse, ExchangeLoss, savings_of
 
 CENT = Decimal("0.01")
 
-amounts = st.decimals(0, 1, places=8)
+amounts = st.decimals(0, Decimal("0.05"), places=2)
+"""Few, as the causes are, so that several losses share a cause, and some of them a sum."""
 losses = st.lists(
     st.builds(
         ExchangeLoss,
         number=st.integers(1, 10_000),
-        cause=st.sampled_from([one for one in SavingCause if one is not SavingCause.HARDLY_USED]),
+        cause=st.sampled_from([SavingCause.HISTORY, SavingCause.TOOLS, SavingCause.PROVIDER]),
         tokens=st.integers(1, 100_000),
         usd=st.none() | amounts,
         source=st.sampled_from(["", "panel:a", "panel:b"]),
@@ -71,7 +73,59 @@ def test_the_source_that_cost_most_is_named_with_the_number_of_others() -> None:
         ExchangeLoss(4, SavingCause.HISTORY, 50, 2 * CENT),
     ]
     (found,) = savings_of(lost, answered=9).causes
+    assert savings_of(lost[::-1], answered=9).causes == (found,)
     assert (found.source, found.source_number, found.other_sources, found.largest) == ("turn:b", 4, 1, 4)
+
+
+def test_the_source_is_chosen_by_what_it_cost_and_not_by_its_name() -> None:
+    lost = [
+        ExchangeLoss(1, SavingCause.CONTEXT_FIRST, 9, CENT, "panel:z"),
+        ExchangeLoss(2, SavingCause.CONTEXT_FIRST, 5, 3 * CENT, "panel:a"),
+        ExchangeLoss(3, SavingCause.CONTEXT_FIRST, 5, CENT, "panel:b"),
+    ]
+    (found,) = savings_of(lost, answered=9).causes
+    assert (found.source, found.other_sources, found.largest) == ("panel:a", 2, 2)
+
+
+def test_the_earlier_of_equal_losses_is_named() -> None:
+    lost = [ExchangeLoss(number, SavingCause.HISTORY, 5, CENT) for number in (7, 4, 9)]
+    assert savings_of(lost, answered=9).causes[0].largest == 4
+
+
+def test_of_sources_that_cost_alike_the_first_to_do_so_is_named() -> None:
+    lost = [ExchangeLoss(number, SavingCause.HISTORY, 5, CENT, f"turn:{number}") for number in (4, 7, 9)]
+    assert savings_of(lost, answered=9).causes[0].source == "turn:4"
+
+
+def test_a_cause_tells_its_longest_pause_and_its_largest_minimum() -> None:
+    lost = [
+        ExchangeLoss(1, SavingCause.BELOW_MINIMUM, 5, CENT, idle_seconds=9, minimum=2_048),
+        ExchangeLoss(2, SavingCause.BELOW_MINIMUM, 5, CENT, idle_seconds=600, minimum=4_096),
+        ExchangeLoss(3, SavingCause.BELOW_MINIMUM, 5, CENT, idle_seconds=60, minimum=2_048),
+    ]
+    (found,) = savings_of(lost, answered=9).causes
+    assert (found.idle_seconds, found.minimum) == (600, 4_096)
+
+
+def test_a_cache_that_paid_is_no_cause() -> None:
+    uses = [CacheUse(CENT, 2 * CENT, 9, 1), CacheUse(CENT, CENT, 9, 2)]
+    assert savings_of((), uses, answered=9).causes == ()
+    wasted = [CacheUse(2 * CENT, CENT, 1, 7), CacheUse(4 * CENT, CENT, 2, 8), CacheUse(CENT, 0 * CENT, 0, 9)]
+    (found,) = savings_of((), [*uses, *wasted], answered=9).causes
+    assert (found.caches, found.requests, found.largest) == (3, 3, 8)
+    assert (found.paid, found.saved, found.usd) == (7 * CENT, 2 * CENT, 5 * CENT)
+
+
+@pytest.mark.parametrize("usd", [CENT, None])
+def test_sums_are_lower_bounds_where_some_loss_has_no_price(usd: Decimal | None) -> None:
+    lost = [ExchangeLoss(1, SavingCause.HISTORY, 5, CENT), ExchangeLoss(2, SavingCause.TOOLS, 5, usd)]
+    assert savings_of(lost, answered=9).is_whole == (usd is not None)
+
+
+@pytest.mark.parametrize("unknown", [0, 1])
+def test_sums_are_lower_bounds_where_nobody_knows_what_an_exchange_lost(unknown: int) -> None:
+    lost = [ExchangeLoss(1, SavingCause.HISTORY, 5, CENT)]
+    assert savings_of(lost, answered=9, unknown=unknown).is_whole == (not unknown)
 
 
 def test_an_unknown_cache_is_counted_and_not_added() -> None:

@@ -9,16 +9,18 @@ from hypothesis import strategies as st
 from sessions_app.prompt.history import verify_structure
 from sessions_app.prompt.parts import raw_parts
 from sessions_app.prompt.signatures import (
+    DUMMIES,
     DUMMY,
     check_signatures,
     current_turn_start,
+    normalised,
     prepare_signatures,
     signatures_of,
     signed_turns,
     unsigned,
     unsigned_steps,
 )
-from sessions_app.prompt.turns import Turn, TurnKind, user_task
+from sessions_app.prompt.turns import IMPORTED, Turn, TurnKind, closing_turn, user_task
 from tests.prompt.examples import ROUTE, SIGNATURE, TOOL_LOOP, answer, answers, call, calling, content, text
 
 HI = user_task("1", "Hi")
@@ -59,6 +61,23 @@ def test_a_foreign_signature_of_the_current_turn_becomes_the_dummy() -> None:
     turns, notes = prepare_signatures(TOOL_LOOP, route="other", required=True)
     assert raw_parts(turns[1].wire)[0]["thoughtSignature"] == DUMMY
     assert [note.code for note in notes] == ["signature_removed", "signature_foreign"]
+
+
+def test_a_change_of_signatures_names_the_part_that_it_was_made_in() -> None:
+    step = calling("2", text("So:"), call("f", SIGNATURE), call("g"), text("", thoughtSignature=SIGNATURE))
+    _, notes = prepare_signatures((HI, step, answers("3", "f", "g")), route="other", required=True)
+    assert [(note.part, note.code) for note in notes] == [
+        (1, "signature_removed"),
+        (3, "signature_part_dropped"),
+        (1, "signature_foreign"),
+    ]
+
+
+def test_a_call_of_another_route_that_never_was_signed_did_not_lose_its_signature() -> None:
+    _, notes = prepare_signatures(
+        (HI, calling("2", call("f"), route="other"), answers("3", "f")), route=ROUTE, required=True
+    )
+    assert [note.code for note in notes] == ["signature_foreign"]
 
 
 def test_past_turns_of_another_route_go_unsigned() -> None:
@@ -112,6 +131,17 @@ def test_a_refused_call_of_the_current_turn_gets_the_dummy_whatever_the_model_re
         turns, notes = prepare_signatures(refused(*TOOL_LOOP), route=ROUTE, required=required)
         assert raw_parts(turns[1].wire)[0]["thoughtSignature"] == DUMMY
         assert [note.code for note in notes] == ["signature_refused", "refused_call"]
+
+
+def test_a_signature_of_an_imported_history_is_of_no_route() -> None:
+    current = (HI, calling("2", call("f", SIGNATURE), route=IMPORTED), answers("3", "f"))
+    bare = (HI, calling("2", call("f"), route=IMPORTED), answers("3", "f"))
+    past = (HI, answer("2", route=IMPORTED), user_task("3", "More"))
+    codes = [
+        [note.code for note in prepare_signatures(turns, route=ROUTE, required=True)[1]]
+        for turns in (current, bare, past)
+    ]
+    assert codes == [["imported_signature", "imported_call"], ["imported_unsigned"], ["imported_signature"]]
 
 
 def test_a_refused_call_without_a_signature_is_one_that_lost_it() -> None:
@@ -169,6 +199,20 @@ def test_thoughts_without_a_signature_in_the_newest_model_turn_are_found() -> No
     assert check_signatures((HI, answer("2"), user_task("3", "x")), required=True) == ()
 
 
+def test_only_the_newest_turn_of_a_model_is_looked_at() -> None:
+    thought, said = text("Hm", thought=True), text("Hi", thoughtSignature=SIGNATURE)
+    whole, bare = (
+        Turn(key, answer("2").kind, content("model", thought, one), ROUTE)
+        for key, one in (("w", said), ("b", text("Hi")))
+    )
+    for turns, missing in (
+        ((bare, HI, whole), []),
+        ((whole, HI, bare), ["b"]),
+        ((bare, HI, closing_turn("c")), ["b"]),
+    ):
+        assert [one.turn for one in check_signatures((*turns, user_task("3", "x")), required=True)] == missing
+
+
 def test_an_answer_without_thoughts_needs_no_signature() -> None:
     """As recorded of Gemini 3: every unsigned answer had no thoughts, so there is nothing to take up."""
     bare = Turn("2", answer("2").kind, content("model", text("Hi")), ROUTE)
@@ -185,6 +229,11 @@ def test_a_dummy_that_is_sent_is_found() -> None:
     assert [(found.turn, found.part, found.code) for found in check_signatures(turns, required=True)] == [
         ("2", 0, "dummy")
     ]
+
+
+def test_a_models_own_signature_beside_the_dummys_name_is_none() -> None:
+    told = answer("2", "Send skip_thought_signature_validator in its place.")
+    assert check_signatures((HI, told, user_task("3", "Why?")), required=True) == ()
 
 
 steps = st.lists(
@@ -231,6 +280,25 @@ def test_the_rest_of_a_dressed_content_is_untouched() -> None:
     assert turns[1].wire == odd.replace(f',"thoughtSignature":"{SIGNATURE}"'.encode(), b"")
 
 
+@pytest.mark.parametrize(
+    ("spelled", "standard"),
+    [
+        ("+/8=", "+/8="),
+        ("-_8", "+/8="),
+        ("-_8=", "+/8="),
+        ("AAAA", "AAAA"),
+        *((dummy.decode(), dummy.decode()) for dummy in DUMMIES),
+        ("", None),
+        ("<Signature A>", None),
+        ("AAAAA", None),
+        ("AB=C", None),
+        ("\ud83d", None),
+    ],
+)
+def test_a_signature_is_told_in_standard_base64(spelled: str, standard: str | None) -> None:
+    assert normalised(spelled) == standard
+
+
 def said(*parts: dict[str, object]) -> bytes:
     return orjson.dumps({"role": "model", "parts": parts})
 
@@ -241,6 +309,7 @@ def test_a_content_without_its_signatures() -> None:
         said({"text": "Yes.", "thought_signature": "BB=="}),
         said({"text": "Yes."}),
         said({"text": "Yes."}, {"thoughtSignature": "AA=="}),
+        said({"thought": True, "thoughtSignature": "AA=="}, {"text": "Yes."}),
     )
     assert {unsigned(one) for one in (signed, *others)} == {unsigned(signed)}
     assert unsigned(said({"text": "No."})) != unsigned(signed)

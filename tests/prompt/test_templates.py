@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sessions_app.prompt.argument_maps import expand_dotted
 from sessions_app.prompt.metering import MAX_LENGTH
 from sessions_app.prompt.syntax import Use
-from sessions_app.prompt.templates import cache_breakers, render, uses_of
+from sessions_app.prompt.templates import cache_breakers, render, uses_of, verbatim
 
 PEOPLE = [{"role": "user", "content": "Hi"}, {"role": "model", "content": "Hello"}]
 
@@ -241,3 +241,17 @@ def test_the_day_changes_more_rarely_than_the_time() -> None:
         one.rate for one in cache_breakers(uses_of("{{ system.current_date }}{{ system.current_time }}"))
     ]
     assert often == ["daily", "always"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["{%", "%}", "{{", "}}", "{#", "-", "+", " ", "\r", "\n", "raw", "endraw", "x", "\\", '"']
+        )
+    ).map("".join)
+)
+@example("Be {{ brief }}.\r\nEnd {%- endraw %} here.\r")
+@example("{{ long }}" * 20_001)
+@example('Say "{{ é \U0001f600 }}" \\n\\\r\n' * 2_000)
+def test_a_text_that_is_meant_as_it_is_written_stays_so(text: str) -> None:
+    assert render(verbatim(text), {"x": "a value"}).text == text

@@ -1,4 +1,6 @@
 import json
+import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -33,6 +35,18 @@ def test_it_writes_non_ascii_raw_and_control_characters_escaped() -> None:
 
 def test_it_writes_numbers_of_more_than_64_bits() -> None:
     assert json.loads(wire.dumps([10**30])) == [1e30]
+
+
+@pytest.mark.parametrize("written", [wire.dumps, wire.canonical])
+def test_what_is_kept_of_it_takes_the_memory_of_its_length(written: Callable[[Any], bytes]) -> None:
+    values = ({"text": "wört" * length} for length in (10, 1_000, 20_000))
+    tracemalloc.start()
+    try:
+        kept = [written(value) for value in values]
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken < 1.1 * sum(map(len, kept))
 
 
 @given(

@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from sessions_app.prompt import wire
+from sessions_app.prompt.call_pairing import paired
 from sessions_app.prompt.calls import FunctionCall, calls_of
 from sessions_app.prompt.parts import (
     RawPart,
@@ -32,6 +33,9 @@ LONGEST_ID = 40
 """Characters of the id of a call that OpenAI takes."""
 
 _DIGEST = 8
+
+_BY_NAME, _VALUES = ("properties", "defs"), ("default", "example", "enum")
+"""Members of a schema that hold schemas by a person's names, and those that hold no schemas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +137,13 @@ def valid_id(wanted: str) -> str:
     return f"{fit[: LONGEST_ID - _DIGEST - 1]}-{digest}"
 
 
+FUNCTIONS = ("functionDeclarations", "function_declarations")
+"""The member of a tool that declares functions, in both spellings."""
+
+
 def declarations_of(tools: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Every function declaration of `tools`, in order."""
-    spellings = ("functionDeclarations", "function_declarations")
-    return [one for tool in tools for key in spellings for one in tool.get(key, ())]
+    return [one for tool in tools for key in FUNCTIONS for one in tool.get(key, ())]
 
 
 def schema_of(declaration: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,8 +164,8 @@ class _MessageReader:
         parts = parts_in(content)
         calls = calls_of(parts)
         called = [CallBlock(self._fresh(position, call), call.name, call.args) for call in calls]
-        opened = iter(called)
-        read = (self._block(f"{position}-{at}", part, opened) for at, part in enumerate(parts))
+        opened, asked = iter(called), self._asked_for(parts)
+        read = (self._block(part, opened, asked.get(at), f"{position}-{at}") for at, part in enumerate(parts))
         blocks = tuple(block for block in read if block)
         if called:
             self._waiting = [(call.id, block) for call, block in zip(calls, called, strict=True)]
@@ -171,7 +178,9 @@ class _MessageReader:
         self._used.add(fresh)
         return fresh
 
-    def _block(self, place: str, part: RawPart, opened: Iterator[CallBlock]) -> Block | None:
+    def _block(
+        self, part: RawPart, opened: Iterator[CallBlock], asked: CallBlock | None, place: str
+    ) -> Block | None:
         if is_thought(part):
             return None
         if isinstance(part.get("text"), str):
@@ -181,29 +190,29 @@ class _MessageReader:
             call = next(opened, None) if raw.get("name") else None
             return replace(call, signature=signature_of(part) or "") if call else None
         if answer := response_of(part):
-            return self._answer(place, answer)
+            return self._answer(answer, asked.id if asked else f"unasked-{place}")
         return _media(part) or self._text_for(part)
 
     def _text_for(self, part: RawPart) -> TextBlock | None:
         text = self._part_text(part) if self._part_text else ""
         return TextBlock(text, is_apart=True) if text else None
 
-    def _answer(self, place: str, raw: Wire) -> ResultBlock:
+    def _answer(self, raw: Wire, key: str) -> ResultBlock:
         response, name = raw.get("response"), str(raw.get("name") or "")
-        call = self._take(str(raw.get("id") or ""), name)
-        found = call.id if call else f"unasked-{place}"
         failed = isinstance(response, dict) and "error" in response
         beside = [self._part_text(part) for part in parts_in(raw)] if self._part_text else []
         content = "\n".join((wire.dumps(response).decode(), *beside))
-        return ResultBlock(found, name, content, failed)
+        return ResultBlock(key, name, content, failed)
 
-    def _take(self, key: str, name: str) -> CallBlock | None:
-        """The call of a result: by its id, or else the first open one of that name."""
-        for index, (id_, call) in enumerate(self._waiting):
-            if id_ == key if key else call.name == name:
-                del self._waiting[index]
-                return call
-        return None
+    def _asked_for(self, parts: Sequence[RawPart]) -> dict[int, CallBlock]:
+        """Index of a part with a result → its call, which waits no longer."""
+        found = {at: answer for at, part in enumerate(parts) if (answer := response_of(part))}
+        results = [(str(one.get("id") or ""), str(one.get("name") or "")) for one in found.values()]
+        pairs = paired([(id_, call.name) for id_, call in self._waiting], results)
+        places = [*found]
+        asked = {places[result]: self._waiting[call][1] for call, result in pairs.items()}
+        self._waiting = [one for at, one in enumerate(self._waiting) if at not in pairs]
+        return asked
 
 
 def _text(part: RawPart) -> TextBlock | None:
@@ -226,8 +235,8 @@ def _lower_types(schema: Any) -> Any:
 
 
 def _inner(key: str, value: Any) -> Any:
-    if key == "properties" and isinstance(value, dict):
+    if key in _VALUES:
+        return value
+    if key in _BY_NAME and isinstance(value, dict):
         return {name: _lower_types(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_lower_types(inner) for inner in value]
-    return _lower_types(value) if key == "items" else value
+    return [_lower_types(inner) for inner in value] if isinstance(value, list) else _lower_types(value)

@@ -34,6 +34,8 @@ _OPTIONS = {
 TOLD_OPTIONS = frozenset({*_OPTIONS, "thinkingConfig"})
 """Members of a `generationConfig` that a chat completion says."""
 
+TELLS_SIGNATURES = True
+
 _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3"}
 _HUMP = re.compile(r"(?=[A-Z])")
 
@@ -69,7 +71,9 @@ def _tool(declaration: Wire) -> Wire:
 
 
 def _google_options(config: Wire, cached_content: str) -> Wire:
-    thinking = {_HUMP.sub("_", key).lower(): value for key, value in config.get("thinkingConfig", {}).items()}
+    asked = config.get("thinkingConfig")
+    members = asked.items() if isinstance(asked, dict) else ()
+    thinking = {_HUMP.sub("_", key).lower(): value for key, value in members}
     if isinstance(thinking.get("thinking_level"), str):
         thinking["thinking_level"] = thinking["thinking_level"].lower()
     cached = {"cached_content": cached_content} if cached_content else {}

@@ -17,6 +17,7 @@ from typing import Any
 from sessions_app.prompt import wire
 from sessions_app.prompt.outcomes import is_unknown
 from sessions_app.prompt.parts import call_part, content, with_signature
+from sessions_app.prompt.wire import as_dict
 
 Wire = dict[str, Any]
 
@@ -68,13 +69,13 @@ def _news(place: str, value: Wire) -> Wire:
 
 def _choice_news(choice: Wire) -> Wire:
     """All but that of the delta and its calls, which is in the parts."""
-    extra = _as_dict(_as_dict(choice.get("delta")).get("extra_content"))
-    google = _news("delta.extra_content.google", _as_dict(extra.get("google")))
+    extra = as_dict(as_dict(choice.get("delta")).get("extra_content"))
+    google = _news("delta.extra_content.google", as_dict(extra.get("google")))
     return _news("choices[]", choice) | _news("delta.extra_content", extra) | google
 
 
 def _candidate(choice: Wire) -> Wire:
-    parts = _delta_parts(_as_dict(choice.get("delta")))
+    parts = _delta_parts(as_dict(choice.get("delta")))
     result: Wire = {"content": content("model", parts)} if parts else {}
     if reason := choice.get("finish_reason"):
         result["finishReason"] = _finish_reason(str(reason))
@@ -123,7 +124,7 @@ def _sign(parts: list[Wire], signature: Any) -> list[Wire]:
 
 def _call_part(tool_call: Wire) -> Wire:
     """A tool call that names no function is a part of an unknown kind."""
-    function = _as_dict(tool_call.get("function"))
+    function = as_dict(tool_call.get("function"))
     if not function.get("name"):
         return {"delta.tool_calls[]": tool_call}
     args = _arguments(function.get("arguments"))
@@ -136,7 +137,7 @@ def _call_part(tool_call: Wire) -> Wire:
 def _arguments(text: Any) -> Wire:
     """An empty object for anything but a JSON object (reference B4)."""
     try:
-        return _as_dict(wire.loads(text)) if isinstance(text, str) else {}
+        return as_dict(wire.loads(text)) if isinstance(text, str) else {}
     except ValueError:
         return {}
 
@@ -148,15 +149,11 @@ def _usage(usage: Mapping[str, Any]) -> Wire:
 
     prompt, output, total = (count(usage, f"{name}_tokens") for name in ("prompt", "completion", "total"))
     result = {"promptTokenCount": prompt, "candidatesTokenCount": output, "totalTokenCount": total}
-    if cached := count(_as_dict(usage.get("prompt_tokens_details")), "cached_tokens"):
+    if cached := count(as_dict(usage.get("prompt_tokens_details")), "cached_tokens"):
         result["cachedContentTokenCount"] = cached
     thoughts = total - prompt - output
     return result | ({"thoughtsTokenCount": thoughts} if thoughts > 0 else {})
 
 
 def _google(value: Wire) -> Wire:
-    return _as_dict(_as_dict(value.get("extra_content")).get("google"))
-
-
-def _as_dict(value: Any) -> Wire:
-    return value if isinstance(value, dict) else {}
+    return as_dict(as_dict(value.get("extra_content")).get("google"))

@@ -29,6 +29,8 @@ MAX_TOKENS = 128_000
 TOLD_OPTIONS = frozenset({"maxOutputTokens"})
 """Members of a `generationConfig` that the rendition says."""
 
+TELLS_SIGNATURES = False
+
 Wire = dict[str, Any]
 
 _KINDS = {

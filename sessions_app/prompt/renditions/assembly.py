@@ -104,7 +104,7 @@ def alternate(messages: Sequence[Message]) -> list[Message]:
         if last is None:
             built += [text_message("user", FILLER_TEXT)] if message.role == "assistant" else []
         elif last.role == message.role:
-            if not last.answers or message.answers:
+            if not last.answers:
                 built[-1] = replace(last, blocks=last.blocks + message.blocks)
                 continue
             built.append(text_message("assistant", FILLER_TEXT))

@@ -1,14 +1,15 @@
 """The input of a rendition: the manifest of one request, read back into its four layers."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
 from sessions_app.prompt import wire
-from sessions_app.prompt.dialects.messages import declarations_of
+from sessions_app.prompt.dialects.messages import FUNCTIONS, declarations_of
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.panels import CLOCK_KEY
+from sessions_app.prompt.parts import PartView, parts_of
 from sessions_app.prompt.payload import TOOLS_SOURCE, Payload
 from sessions_app.prompt.provider_tools import SCHEMA_KEYS, Wish, has_answer_schema, own_tools, tool_config
 
@@ -76,8 +77,12 @@ class Original:
 
     @cached_property
     def tools(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = wire.loads(self.tools_wire) if self.tools_wire else []
-        return found
+        """What a program sent in another shape than Gemini takes is none."""
+        tools = _objects(wire.loads(self.tools_wire)) if self.tools_wire else []
+        return [
+            {key: _objects(value) if key in FUNCTIONS else value for key, value in tool.items()}
+            for tool in tools
+        ]
 
     @cached_property
     def end(self) -> dict[str, Any]:
@@ -91,8 +96,8 @@ class Original:
 
     @property
     def config(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.end.get("generationConfig", {})
-        return found
+        found = self.end.get("generationConfig")
+        return found if isinstance(found, dict) else {}
 
     @cached_property
     def _dynamic(self) -> dict[str, Any]:
@@ -104,6 +109,10 @@ class Original:
 
     def _of(self, *layers: Layer) -> Iterable[OriginalEntry]:
         return (entry for entry in self.entries if entry.layer in layers)
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _unescaped(piece: bytes) -> str:
@@ -131,17 +140,35 @@ def _uncached_tail(original: Original) -> bytes:
 _IN_EVERY_RENDITION = {"contents", "generationConfig", "model", "cachedContent", "continuationToken"}
 """Members beside the prompt that are told, that name it, or that say where it goes on."""
 
-_FUNCTIONS = ("functionDeclarations", "function_declarations")
+THOUGHTS, SIGNATURES = "thoughts", "signatures"
 
 
-def left_out(original: Original, told: Collection[str]) -> tuple[str, ...]:
+def left_out(original: Original, told: Collection[str], *, tells_signatures: bool) -> tuple[str, ...]:
     """What of the request a rendition does not say that tells these members of the generation configuration:
-    names of ProviderTool, a Wish, and members of the body as they are spelled.
+    names of ProviderTool, a Wish, THOUGHTS, SIGNATURES, and members of the body as they are spelled.
+
+    `tells_signatures`: of calls, and the last of the texts of a content.
     """
     own = own_tools(original.tools)
-    declared = (key for tool in original.tools for key in tool if key not in _FUNCTIONS)
+    declared = (key for tool in original.tools for key in tool if key not in FUNCTIONS)
     tools = (key for key in declared if not own_tools([{key: {}}]))
     schema = (Wish.SCHEMA.value,) if has_answer_schema(original.config) else ()
     config = original.config.keys() - told - (SCHEMA_KEYS if schema else set())
     beside = original.end.keys() - _IN_EVERY_RENDITION
-    return (*own, *dict.fromkeys(tools), *schema, *sorted(config), *sorted(beside))
+    turns = _left_out_of_turns(original.turns, tells_signatures=tells_signatures)
+    return (*own, *dict.fromkeys(tools), *schema, *turns, *sorted(config), *sorted(beside))
+
+
+def _left_out_of_turns(turns: Iterable[bytes], *, tells_signatures: bool) -> Iterator[str]:
+    contents = [parts_of(turn) for turn in turns]
+    if any(view.kind == "thought" and view.text for views in contents for view in views):
+        yield THOUGHTS
+    if any(_loses_signatures(views, tells_signatures=tells_signatures) for views in contents):
+        yield SIGNATURES
+
+
+def _loses_signatures(views: Iterable[PartView], *, tells_signatures: bool) -> bool:
+    kinds = [view.kind for view in views if view.signature is not None]
+    if not tells_signatures:
+        return bool(kinds)
+    return kinds.count("text") > 1 or not {"text", "function_call"}.issuperset(kinds)

@@ -10,6 +10,7 @@ from sessions_app.prompt.dialects.messages import (
     ResultBlock,
     TextBlock,
     declarations_of,
+    joined,
     messages_of,
     schema_of,
 )
@@ -70,14 +71,31 @@ def test_an_id_has_only_characters_that_every_provider_takes() -> None:
         for one in ("a.b/ç", "c" * 41)
     )
     assert ids(messages_of([odd, long])) == ["a-b---7df56368", f"{'c' * 31}-2d55900a"]
+    longest = content("model", {"functionCall": {"id": "c" * 40, "name": "f", "args": {}}})
+    assert ids(messages_of([longest])) == ["c" * 40]
 
 
 def test_answers_find_their_calls_by_id_in_any_order() -> None:
     parts: list[dict[str, Any]] = [
-        {"functionCall": {"id": key, "name": "f", "args": {}}} for key in ("x", "y")
+        {"functionCall": {"id": key, "name": "f", "args": {}}} for key in ("x", "y", "z")
     ]
-    told = messages_of([content("model", *parts), content("user", answer("f", "y"), answer("f", "x"))])
-    assert ids(told)[2:] == ["y", "x"]
+    given = (answer("f", key) for key in ("z", "x", "y"))
+    told = messages_of([content("model", *parts), content("user", *given)])
+    assert ids(told)[3:] == ["z", "x", "y"]
+
+
+@pytest.mark.parametrize("key", ["", "x"])
+def test_an_answer_finds_its_call_where_one_of_the_two_has_no_id(key: str) -> None:
+    calls = content("model", {"functionCall": {"name": "f", "args": {}} | ({"id": key} if key else {})})
+    told = messages_of([calls, content("user", answer("f", "" if key else "own"))])
+    assert ids(told) == [key or "call-0-0"] * 2
+
+
+def test_an_answer_in_a_content_of_its_own_finds_a_call_that_still_waits() -> None:
+    told = messages_of(
+        [content("model", call("a"), call("a")), *(content("user", answer("a")) for _ in range(3))]
+    )
+    assert ids(told)[2:] == ["call-0-0", "call-0-1", "unasked-3-0"]
 
 
 def test_an_answer_that_nobody_asked_for_says_so() -> None:
@@ -87,14 +105,29 @@ def test_an_answer_that_nobody_asked_for_says_so() -> None:
 @pytest.mark.parametrize(("response", "failed"), [({"error": "no"}, True), ({"result": 1}, False)])
 def test_a_failed_tool_is_known_by_its_error(response: dict[str, object], failed: bool) -> None:
     block = messages_of([content("user", answer("f", response=response))])[0].blocks[0]
-    assert isinstance(block, ResultBlock) and block.failed is failed
+    assert isinstance(block, ResultBlock) and (block.name, block.failed) == ("f", failed)
+
+
+def test_a_result_of_elsewhere_without_a_response_or_with_files_is_told() -> None:
+    picture = {"inlineData": {"mimeType": "image/png", "data": "QQ=="}}
+    found = {"name": "f"}, {"name": "f", "response": {"output": "Here."}, "parts": [picture]}
+    told = messages_of([content("user", {"functionResponse": one}) for one in found])
+    assert [one.answers[0].content for one in told] == ["null", '{"output":"Here."}']
+
+
+def test_what_stands_in_place_of_a_part_is_a_paragraph() -> None:
+    code = TextBlock("```1```", is_apart=True)
+    told = [code, TextBlock("One"), TextBlock(" and"), code, TextBlock(""), code]
+    assert joined(told) == "```1```\n\nOne and\n\n```1```\n\n```1```"
+    assert joined([TextBlock(""), code]) == "```1```"
 
 
 def test_arguments_that_came_in_pieces_are_put_together() -> None:
     opening = {"functionCall": {"name": "f", "willContinue": True}}
     piece = {"functionCall": {"partialArgs": [{"jsonPath": "$.a", "stringValue": "1"}], "willContinue": True}}
-    told = messages_of([content("model", opening, piece, {"functionCall": {}})])
-    assert told[0].blocks == (CallBlock("call-0-0", "f", {"a": "1"}),)
+    told = messages_of([content("model", opening, piece, {"functionCall": {}}, text("And"), call("g"))])
+    called = CallBlock("call-0-0", "f", {"a": "1"}), CallBlock("call-0-1", "g", {})
+    assert told[0].blocks == (called[0], TextBlock("And"), called[1])
 
 
 def test_files_are_kept_inline_or_by_address() -> None:
@@ -129,6 +162,14 @@ def test_nested_types_become_lower_case_and_values_do_not() -> None:
         "items": {"type": "string", "enum": ["A"]},
         "anyOf": [{"type": "null"}],
     }
+
+
+def test_types_become_lower_case_wherever_a_schema_stands_and_nowhere_else() -> None:
+    prices = {"type": "OBJECT", "additionalProperties": {"type": "NUMBER"}, "properties": None}
+    kept = {"default": {"type": "ROUND"}, "example": [{"type": "FLAT"}], "enum": ["STRING"]}
+    told = schema_of({"parameters": {**prices, **kept, "defs": {"Price": prices}}})
+    lower = {"type": "object", "additionalProperties": {"type": "number"}, "properties": None}
+    assert told == {**lower, **kept, "defs": {"Price": lower}}
 
 
 def test_a_function_without_parameters_has_an_empty_object() -> None:

@@ -103,6 +103,15 @@ def test_files_take_the_form_of_their_kind(mime: str, part: Wire) -> None:
     assert found["content"] == [part]
 
 
+@pytest.mark.parametrize(
+    ("mime", "kind", "key"), [("image/png", "image_url", "url"), ("audio/mpeg", "file", "file_data")]
+)
+def test_a_file_of_the_provider_is_named_by_its_address(mime: str, kind: str, key: str) -> None:
+    stored = {"mimeType": mime, "fileUri": "https://files.example/1"}
+    (found,) = messages(content("user", {"fileData": stored}))
+    assert found["content"] == [{"type": kind, kind: {key: "https://files.example/1"}}]
+
+
 def test_it_asks_for_a_stream_with_usage_from_the_bare_model() -> None:
     request = told(user_task("1", "Hi"))
     assert (request["model"], request["stream"]) == ("m", True)
@@ -124,6 +133,12 @@ def test_tools_and_configuration_are_told_in_its_words() -> None:
     assert (request["top_p"], request["stop"]) == (0.5, ["x"])
     google = request["extra_body"]["google"]
     assert google == {"thinking_config": {"include_thoughts": True, "thinking_budget": 100}}
+
+
+def test_without_thinking_and_cache_there_is_nothing_of_googles() -> None:
+    assert told(content("user", text("Hi")), generationConfig={"temperature": 0.5}).keys() == {
+        *("model", "messages", "temperature", "stream", "stream_options")
+    }
 
 
 def test_a_system_instruction_is_the_first_message() -> None:

@@ -13,7 +13,7 @@ from sessions_app.prompt.dialects.messages import (
     TextBlock,
     text_message,
 )
-from sessions_app.prompt.layers import StaticSources
+from sessions_app.prompt.layers import Layer, StaticSources
 from sessions_app.prompt.renditions import assembly
 from sessions_app.prompt.renditions.assembly import (
     ACKNOWLEDGED,
@@ -27,10 +27,11 @@ from sessions_app.prompt.renditions.assembly import (
     has_user_text,
     without_orphans,
 )
+from sessions_app.prompt.renditions.original import Original, OriginalEntry
 from sessions_app.prompt.renditions.times import KnownTimes
 from sessions_app.prompt.signatures import DUMMY
 from sessions_app.prompt.turns import user_task
-from tests.prompt.examples import answers, call, calling, layers
+from tests.prompt.examples import answers, call, calling, layers, text
 from tests.prompt.renditions.examples import CONVERSATION, EMPTY, FILES, STATIC, TODOS, original
 
 HELLO = user_task("1", "Hello")
@@ -66,6 +67,11 @@ def test_panels_carry_the_stand_in_where_no_text_of_the_user_follows() -> None:
     assert {call.signature for one in told for call in one.calls} == {DUMMY, "QUJD"}
 
 
+def test_a_text_of_the_model_is_none_of_the_user() -> None:
+    told = assemble_messages(original(calling("1", text("So:"), call("f", "QUJD")), answers("2", "f")))
+    assert all(call.signature for one in told for call in one.calls)
+
+
 def test_a_summarised_turn_is_told_as_its_summary() -> None:
     told = assemble_messages(original(*CONVERSATION), panels_as_calls=False)
     summary = told[0].blocks[-1]
@@ -75,6 +81,18 @@ def test_a_summarised_turn_is_told_as_its_summary() -> None:
 def test_the_dynamic_layer_can_be_one_message_of_the_user() -> None:
     (message,) = assemble_messages(original(HELLO), panels_as_calls=False)
     assert message.blocks == (TextBlock(original().dynamic_text), TextBlock("Hello"))
+
+
+def test_a_request_without_a_dynamic_layer_has_no_message_for_it() -> None:
+    entry = OriginalEntry(Layer.TRIGGER, "turn:1", HELLO.wire)
+    told = assemble_messages(Original("gemini-3-flash-preview", (entry,), b"]}"), panels_as_calls=False)
+    assert told == [text_message("user", "Hello")]
+
+
+@pytest.mark.parametrize("value", ['""', "null", "{}"])
+def test_a_panel_that_holds_nothing_is_no_call(value: str) -> None:
+    told = assemble_messages(original(HELLO, panels=(f'\n"notes": {value},',)))
+    assert told == [text_message("user", "Hello")]
 
 
 def calls(*ids: str) -> Message:
@@ -127,6 +145,11 @@ def test_a_missing_answer_is_put_before_the_text() -> None:
 def test_each_call_is_answered_by_its_own_message_and_strays_are_dropped() -> None:
     told = complete_results([calls("f1"), results("x"), calls("f2"), results("f1", "f2")])
     assert told == [calls("f1"), Message("user", missing("f1")), calls("f2"), results("f2")]
+
+
+def test_a_call_that_an_answer_follows_gets_its_result_before_it() -> None:
+    told = complete_results([calls("a"), model("Done.")])
+    assert told == [calls("a"), Message("user", missing("a")), model("Done.")]
 
 
 def test_a_call_at_the_end_gets_an_answer() -> None:

@@ -5,13 +5,14 @@ import pytest
 from sessions_app.prompt import provider_tools
 from sessions_app.prompt.clock import clock_text
 from sessions_app.prompt.dialects import openai
+from sessions_app.prompt.dialects.messages import messages_of
 from sessions_app.prompt.layers import Layer, StaticSources
 from sessions_app.prompt.panels import Panel
 from sessions_app.prompt.payload import GenerationConfig, assemble
 from sessions_app.prompt.renditions import anthropic
 from sessions_app.prompt.renditions.original import Original, OriginalEntry, inline_body, left_out
 from sessions_app.prompt.wire import dumps, escaped
-from tests.prompt.examples import HOSTILE, NOW, TOOL_LOOP, layers
+from tests.prompt.examples import HOSTILE, NOW, SIGNATURE, TOOL_LOOP, call, content, layers, text
 from tests.prompt.renditions.examples import FLIGHT, original
 
 
@@ -76,7 +77,8 @@ def test_a_request_with_tools_of_the_provider_is_the_same_without_its_cache() ->
     config = GenerationConfig(answer_schema={"type": "object"})
     named = Original.of(assemble(built, config, model="m", cached_content="cachedContents/a"))
     assert inline_body(named) == assemble(built, config, model="m").body
-    assert left_out(named, ["thinkingConfig"]) == ("google_search", "schema")
+    found = left_out(named, ["thinkingConfig"], tells_signatures=True)
+    assert found == ("google_search", "schema")
 
 
 @pytest.mark.parametrize(
@@ -100,5 +102,33 @@ def test_all_that_a_rendition_does_not_say_is_named(told: frozenset[str], names:
     declared = dumps([{"functionDeclarations": [FLIGHT]}, {"googleMaps": {}}])
     tools = OriginalEntry(Layer.STATIC, "tools", declared)
     tail = b"]," + dumps(beside)[1:]
-    found = left_out(Original("m", (tools,), tail), told)
+    found = left_out(Original("m", (tools,), tail), told, tells_signatures=False)
     assert found == ("googleMaps", "schema", *names, "safetySettings", "toolConfig")
+
+
+def test_a_type_of_answers_without_a_schema_is_named_as_it_is() -> None:
+    plain = Original("m", (), b'],"generationConfig":{"responseMimeType":"application/json"}}')
+    assert left_out(plain, (), tells_signatures=False) == ("responseMimeType",)
+
+
+SIGNED, HMM = {"thoughtSignature": SIGNATURE}, text("Hm", thought=True)
+TURNS: dict[str, tuple[list[dict[str, object]], tuple[str, ...], tuple[str, ...]]] = {
+    "nothing signed": ([text("Hi"), call("f")], (), ()),
+    "an empty thought": ([text("", thought=True), text("Hi")], (), ()),
+    "a thought": ([HMM, text("Hi")], ("thoughts",), ("thoughts",)),
+    "a text and a call": ([text("Hi", **SIGNED), call("f", SIGNATURE)], ("signatures",), ()),
+    "two texts": ([text("Hi", **SIGNED), text("", **SIGNED)], ("signatures",), ("signatures",)),
+    "code": ([{"executableCode": {}, **SIGNED}], ("signatures",), ("signatures",)),
+    "a signed thought": ([HMM | SIGNED], ("thoughts", "signatures"), ("thoughts", "signatures")),
+}
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_thoughts_and_signatures_that_are_not_told_are_named(name: str) -> None:
+    parts, without, chat = TURNS[name]
+    entry = OriginalEntry(Layer.BUFFERED, "turn:1", content("model", *parts))
+    found = [left_out(Original("m", (entry,), b"]}"), (), tells_signatures=one) for one in (False, True)]
+    assert found == [without, chat]
+    messages = openai.chat_messages(messages_of([entry.wire]))
+    sent = dumps(messages).count(SIGNATURE.encode())
+    assert ("signatures" in chat) is (sent < dumps(parts).count(SIGNATURE.encode()))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sessions_app.prompt.dialects.messages import MediaBlock, Message, TextBlock, messages_of
-from sessions_app.prompt.renditions.stand_ins import files_as_text, part_text, tools_for
+from sessions_app.prompt.renditions.stand_ins import files_as_text, media_text, part_text, tools_for
 from tests.prompt.examples import call, content, text
 from tests.prompt.renditions.examples import FLIGHT
 
@@ -45,6 +45,14 @@ def test_files_beside_a_tool_response_are_named_in_its_result() -> None:
 def test_a_file_that_the_model_made_is_named_in_a_text() -> None:
     told = files_as_text(messages_of([content("model", PICTURE), content("user", PICTURE)]))
     assert [type(block) for one in told for block in one.blocks] == [TextBlock, MediaBlock]
+
+
+@pytest.mark.parametrize(
+    ("data", "size"), [("QQ==", ", 1 bytes"), ("QUI", ", 2 bytes"), ("A" * 8000, ", 6,000 bytes"), ("", "")]
+)
+def test_a_file_is_named_with_its_size_where_it_is_there(data: str, size: str) -> None:
+    assert media_text(MediaBlock("audio/wav", data)).endswith(f": audio/wav{size}]")
+    assert media_text(MediaBlock("", data)).endswith(f": of unknown type{size}]")
 
 
 def test_declared_tools_stay_as_they_are() -> None:
