@@ -43,7 +43,10 @@ CERTAIN_SECRET = 20
 MESSAGE_LIMIT = 2_000
 """Characters of a provider's message that are kept; an HTML error page can be longer than an answer."""
 
-KEY_HINT = "Check GEMINI_API_KEY: get a key at https://aistudio.google.com/apikey."
+KEY_HINT = (
+    "Check the API key: GEMINI_API_KEY, or the one that was entered on the page /key. "
+    "Keys are made at https://aistudio.google.com/apikey."
+)
 MODEL_HINT = "Choose another model in the session's settings."
 CACHE_HINT = "The text is sent again without the cache."
 SIGNATURE_HINT = (

@@ -2,7 +2,8 @@
 
 The framing is what recordings show (recorded-traffic "Streams", gemini-wire §3): `data: {json}` and a
 blank line; one JSON array when `alt=sse` is missing; a bare multi-line JSON object where an error
-interrupts the stream. Comments and other fields of server-sent events are tolerated.
+interrupts the stream. Comments and other fields of server-sent events are tolerated, and so are a byte
+order mark and lines that end with CR alone.
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -17,18 +18,21 @@ import httpx2
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import AnswerRefused, BrokenStream, GatewayError
 from sessions_app.gemini.bounds import EVENT_LIMIT, Keep, check_nesting, forget
-from sessions_app.gemini.error_mapping import BROKEN_HINT, error_of_answer
+from sessions_app.gemini.error_mapping import BROKEN_HINT, error_of_answer, translated
 from sessions_app.gemini.json_splitter import OPENERS, JsonSplitter
+from sessions_app.gemini.line_buffer import LineBuffer
 from sessions_app.prompt import wire
 from sessions_app.prompt.chunks import is_failure
 
-_IGNORED_FIELDS = (b":", b"event:", b"id:", b"retry:")
+_IGNORED_FIELDS = (b"", b"event", b"id", b"retry")
+"""A comment is a field without a name."""
 _BLANK_LINES = (b"\n", b"\r\n")
 _DONE = b"[DONE]"
 """The end marker of an OpenAI-compatible stream; it is not an event."""
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: one is made for every chunk, at a quarter of the cost.
+@dataclass(slots=True)
 class StreamChunk:
     """One event of a stream.
 
@@ -53,8 +57,7 @@ class EventSplitter:
     """
 
     def __init__(self) -> None:
-        self._pending = bytearray()
-        self._searched = 0
+        self._lines = LineBuffer()
         self._data: list[bytes] = []
         self._size = 0
         self._splitter: JsonSplitter | None = None
@@ -63,13 +66,13 @@ class EventSplitter:
     @property
     def unread(self) -> bytes:
         """What arrived and is no event, from its beginning."""
-        return self._splitter.unfinished if self._splitter else bytes(self._pending)
+        return self._splitter.unfinished if self._splitter else self._lines.rest
 
     def feed(self, packet: bytes) -> list[bytes]:
         """Complete events. Counts the bytes since the last one, before they are joined."""
         self.check()
-        is_within = self._size or self._pending or self._data or self._splitter
-        if not is_within and (event := _only_event(packet)) is not None:
+        is_within = self._size or self._data or self._splitter
+        if self._lines.is_between_lines and not is_within and (event := _only_event(packet)) is not None:
             return [event]
         events: list[bytes] = []
         try:
@@ -91,7 +94,7 @@ class EventSplitter:
             piece, packet = packet[:room], packet[room:]
             if not self._split(piece, events):
                 # At once, not when the traceback that refers to it is collected.
-                self._pending.clear()
+                self._lines.clear()
                 self._splitter = None
                 raise AnswerRefused(RefusalCode.EVENT_TOO_LARGE, limit=EVENT_LIMIT)
         self._split(packet, events)
@@ -99,9 +102,9 @@ class EventSplitter:
     def _split(self, piece: bytes, events: list[bytes]) -> bool:
         """Adds the events of a piece; returns whether there are any."""
         self._size += len(piece)
-        self._pending += piece
+        self._lines.add(piece)
         known = len(events)
-        while self._pending and self._step(events):
+        while self._step(events):
             pass
         if len(events) == known:
             return False
@@ -114,45 +117,43 @@ class EventSplitter:
         if self._splitter is not None:
             raise BrokenStream("The answer ended in the middle of a JSON value.", hint=BROKEN_HINT)
         events: list[bytes] = []
-        self._read_line(bytes(self._pending), events)
+        self._read_line(self._lines.rest, events)
         self._read_line(b"", events)
         return events
 
     def _step(self, events: list[bytes]) -> bool:
-        if self._splitter is None and not self._data and self._pending[0] in OPENERS:
-            self._splitter = JsonSplitter(is_array=self._pending[:1] == b"[")
+        """Reads one line, or what there is of a value without framing; returns whether more may follow."""
+        first = self._lines.first()
+        if first is None:
+            return False
+        if self._splitter is None and not self._data and first in OPENERS:
+            self._splitter = JsonSplitter(is_array=first == OPENERS[1])
         if self._splitter is not None:
             return self._cut(self._splitter, events)
-        end = self._pending.find(b"\n", self._searched)
-        if end < 0:
-            self._searched = len(self._pending)
+        line = self._lines.line()
+        if line is None:
             return False
-        # Not `bytes(self._pending[:end])`: that copies the line twice.
-        with memoryview(self._pending) as pending:
-            line = bytes(pending[:end])
         self._read_line(line, events)
-        del self._pending[: end + 1]
-        self._searched = 0
+        self._lines.drop_line()
         return True
 
     def _cut(self, splitter: JsonSplitter, events: list[bytes]) -> bool:
-        events += splitter.feed(bytes(self._pending))
-        self._pending.clear()
+        events += splitter.feed(self._lines.rest)
+        self._lines.clear()
         if splitter.is_open:
             return False
-        self._pending += splitter.rest
+        self._lines.add(splitter.rest)
         self._splitter = None
         return True
 
     def _read_line(self, line: bytes, events: list[bytes]) -> None:
-        line = line.removesuffix(b"\r")
-        if line.startswith(b"data:"):
+        if line.startswith(b"data:") or line == b"data":
             self._data.append(line[6:] if line[5:6] == b" " else line[5:])
         elif not line:
             if self._data and self._data != [_DONE]:
                 events.append(b"\n".join(self._data))
             self._data.clear()
-        elif not line.startswith(_IGNORED_FIELDS):
+        elif line.partition(b":")[0] not in _IGNORED_FIELDS:
             raise BrokenStream(f"The answer is not an event stream: {_excerpt(line)}", hint=BROKEN_HINT)
 
 
@@ -162,7 +163,8 @@ def _only_event(packet: bytes) -> bytes | None:
     is_one = (
         packet[end + 1 :] in _BLANK_LINES and packet.startswith(b"data: {") and len(packet) <= EVENT_LIMIT
     )
-    return packet[6:end].removesuffix(b"\r") if is_one else None
+    event = packet[6:end].removesuffix(b"\r") if is_one else b"\r"
+    return None if b"\r" in event else event
 
 
 async def read_chunks(
@@ -171,8 +173,8 @@ async def read_chunks(
     """The chunks of an open response; `started` is perf_counter() when the request left.
 
     `keep` gets the bytes that end the stream with an error. Raises GatewayError where an event is an error,
-    AnswerRefused beyond our bounds, BrokenStream where it is not a JSON object, and whatever the transport
-    raises.
+    AnswerRefused beyond our bounds, BrokenStream where it is not a JSON object, and for an error of the
+    transport what `translated` makes of it.
     """
     splitter = EventSplitter()
     seq = 0
@@ -180,12 +182,13 @@ async def read_chunks(
     assert isinstance(response.stream, httpx2.AsyncByteStream)
     packets = aiter(response.stream)
     assert isinstance(packets, AsyncGenerator)
-    async with aclosing(packets):
-        async for packet in packets:
-            ms = (perf_counter() - started) * 1000
-            for body in _events(splitter, partial(splitter.feed, packet), keep):
-                yield StreamChunk(seq, ms, body, _read(body, secret, keep))
-                seq += 1
+    with translated(secret):
+        async with aclosing(packets):
+            async for packet in packets:
+                ms = (perf_counter() - started) * 1000
+                for body in _events(splitter, partial(splitter.feed, packet), keep):
+                    yield StreamChunk(seq, ms, body, _read(body, secret, keep))
+                    seq += 1
     for body in _events(splitter, splitter.close, keep):
         event = _read(body, secret, keep)
         yield StreamChunk(seq, (perf_counter() - started) * 1000, body, event)

@@ -7,9 +7,9 @@ a GatewayError (`error_mapping`), without the API key.
 import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from time import perf_counter
-from typing import Literal
+from typing import Literal, Self
 
 import httpx2
 import orjson
@@ -82,7 +82,7 @@ class Gateway:
         self._sender = sender_for(self._client)
 
     @classmethod
-    def to_emulator(cls, transport: httpx2.AsyncBaseTransport) -> "Gateway":
+    def to_emulator(cls, transport: httpx2.AsyncBaseTransport) -> Self:
         """The emulator in this process; its route is the same after every restart."""
         return cls(api_key="emulator", base_url=EMULATOR, is_emulator=True, transport=transport)
 
@@ -93,23 +93,23 @@ class Gateway:
     async def stream(
         self, model: str, body: bytes, evidence: HttpEvidence | None = None
     ) -> AsyncIterator[AsyncIterator[StreamChunk]]:
-        """Send `body` as it is and read the answer chunk by chunk. `evidence` is told of each attempt.
+        """Sends `body` as it is and reads the answer chunk by chunk. `evidence` is told of each attempt.
 
         An error status raises on entry, an error inside the stream at its chunk. Leaving closes the
         connection to the provider at once, whatever the caller was waiting for. A stream that ends
         without finishReason ends here quietly: folding the chunks decides what that means.
         """
         name = full_name(model)
-        told = evidence or HttpEvidence()
-        told.secret = self._secret
+        evidence = evidence or HttpEvidence()
+        evidence.secret = self._secret
         started = perf_counter()
-        with translated(self._secret), told.recording():
+        with translated(self._secret), evidence.recording():
             response = await self._sender.post(name, STREAM, body)
-        chunks = self._chunks(response, started, told)
+        chunks = read_chunks(response, started, self._secret, evidence.keep)
         try:
             yield chunks
         finally:
-            told.end()
+            evidence.end()
             await _close(response, chunks)
 
     def wire_body(self, model: str, body: bytes) -> bytes:
@@ -149,7 +149,7 @@ class Gateway:
             return tuple([cache_listed(cache) async for cache in caches])
 
     async def extend_cache(self, name: str, ttl_seconds: int) -> CacheCreated:
-        """Move the expiry to `ttl_seconds` from now. Raises CacheGone when it has expired already."""
+        """Moves the expiry to `ttl_seconds` from now. Raises CacheGone when it has expired already."""
         config = types.UpdateCachedContentConfig(ttl=f"{ttl_seconds}s")
         with translated(self._secret):
             return cache_created(await self._client.aio.caches.update(name=name, config=config))
@@ -175,18 +175,10 @@ class Gateway:
             return tuple([model_listed(model) async for model in models])
 
     async def aclose(self) -> None:
-        """Close every connection, open streams included."""
+        """Closes every connection, open streams included."""
         await self._client.aio.aclose()
         self._client.close()
         await self._plain_client.aclose()
-
-    async def _chunks(
-        self, response: httpx2.Response, started: float, told: HttpEvidence
-    ) -> AsyncGenerator[StreamChunk, None]:
-        with translated(self._secret):
-            async with aclosing(read_chunks(response, started, self._secret, told.keep)) as chunks:
-                async for chunk in chunks:
-                    yield chunk
 
 
 def full_name(model: str) -> str:

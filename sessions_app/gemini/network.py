@@ -95,13 +95,16 @@ class PacketStream(httpx2.AsyncByteStream):
             self._connection.protocol.read_timeout = None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        read = self._response.content.readany
+        content = self._response.content
+        read = content.readany
         try:
             with as_httpx2():
                 while packet := await read():
                     self._heard = self._loop.time()
                     yield packet
         except httpx2.TransportError as error:
+            if packet := unread(content):
+                yield packet
             if self._is_silent:
                 raise httpx2.ReadTimeout("Nothing came for too long.") from error
             raise
@@ -119,6 +122,11 @@ class PacketStream(httpx2.AsyncByteStream):
         elif self._connection is not None and self._connection.transport is not None:
             self._is_silent = True
             self._connection.transport.abort()
+
+
+def unread(content: "aiohttp.StreamReader") -> bytes:
+    """What came before the connection broke and was not read then, which aiohttp's own reading leaves out."""
+    return content._read_nowait(-1)
 
 
 def open_session(tls: ssl.SSLContext | None) -> "aiohttp.ClientSession":

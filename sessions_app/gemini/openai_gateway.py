@@ -14,7 +14,7 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.provider_resources import CacheCreated, CacheListed, ProviderFile
 from sessions_app.gemini.routes import route_of
 from sessions_app.gemini.sdk import STREAM, GatewayTransport, RequestSender
-from sessions_app.hosts import EMULATOR, GOOGLE
+from sessions_app.hosts import GOOGLE
 from sessions_app.prompt.dialects.openai import openai_request
 
 LABEL_SUFFIX = "(OpenAI-compatible)"
@@ -82,10 +82,6 @@ class OpenAIGateway(Gateway):
             follow_redirects=False,
         )
         self._sender = OpenAISender(self._http, url, self._sender, self._secret)
-
-    @classmethod
-    def to_emulator(cls, transport: httpx2.AsyncBaseTransport) -> "OpenAIGateway":
-        return cls(api_key="emulator", base_url=EMULATOR, is_emulator=True, transport=transport)
 
     def wire_body(self, model: str, body: bytes) -> bytes:
         return openai_request(model, body)

@@ -12,6 +12,7 @@ from google.genai import types
 from google.genai.client import AsyncClient
 
 from sessions_app.errors import BadRequest, BrokenStream, ProviderDown
+from sessions_app.prompt.chunks import as_count
 
 LONGEST_WAIT = 300.0
 """Seconds that the provider may take to read a file; an hour of video takes about a minute."""
@@ -89,8 +90,9 @@ def _checked_name(name: str | None, longest: int) -> str:
 
 
 def _tokens(cache: types.CachedContent) -> int:
+    """What is no count says nothing, as where there is none."""
     usage = cache.usage_metadata
-    return (usage.total_token_count if usage else 0) or 0
+    return as_count(usage.total_token_count if usage else None) or 0
 
 
 @dataclass(frozen=True, slots=True)

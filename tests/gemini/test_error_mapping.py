@@ -75,6 +75,12 @@ def test_known_answers(code: int, message: str, expected: type[GatewayError]) ->
     assert error.hint
 
 
+@pytest.mark.parametrize("code", [401, 403])
+def test_a_refused_key_is_looked_for_in_both_places(code: int) -> None:
+    hint = error_of_answer(code, answer(code, "No.")).hint
+    assert "GEMINI_API_KEY" in hint and "/key" in hint
+
+
 def subclasses(root: type[GatewayError]) -> set[type[GatewayError]]:
     return {root}.union(*map(subclasses, root.__subclasses__()))
 

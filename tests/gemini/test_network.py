@@ -89,3 +89,28 @@ async def test_an_answer_that_is_not_http_is_a_broken_one() -> None:
     async with await asyncio.start_server(nonsense, "127.0.0.1", 0) as server:
         with pytest.raises(httpx2.TransportError):
             await asked(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
+
+
+async def test_what_came_before_a_break_is_read_however_late() -> None:
+    async def breaking(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+        await asyncio.sleep(0.05)
+        writer.write(b"1\r\nb\r\n1\r\nc\r\n")
+        writer.close()
+
+    packets: list[bytes] = []
+    transport = NetworkTransport()
+
+    async def read_slowly(response: httpx2.Response) -> None:
+        async for packet in response.aiter_raw():
+            packets.append(packet)
+            await asyncio.sleep(0.2)
+
+    async with await asyncio.start_server(breaking, "127.0.0.1", 0) as server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        response = await transport.handle_async_request(httpx2.Request("GET", url))
+        with pytest.raises(httpx2.TransportError):
+            await read_slowly(response)
+    await transport.aclose()
+    assert b"".join(packets) == b"abc"
