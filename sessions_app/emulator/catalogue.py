@@ -59,6 +59,11 @@ class Model:
         return "-pro" in self.version or self.generation >= 4
 
     @property
+    def thinks_unasked(self) -> bool:
+        """2.5 Flash-Lite thinks within a budget that is given, and else not at all."""
+        return self.generation >= 3 or "flash-lite" not in self.version
+
+    @property
     def levels(self) -> frozenset[str]:
         """Thinking levels it takes; none before Gemini 3."""
         return frozenset(self.entry.traits.levels)

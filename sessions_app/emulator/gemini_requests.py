@@ -126,9 +126,10 @@ class ThinkingConfig(WireModel):
     thinking_level: ThinkingLevel = ""
     thinking_budget: Int32 | None = None
 
-    @property
-    def is_on(self) -> bool:
-        return self.thinking_budget != 0 and self.thinking_level != "MINIMAL"
+    def is_on(self, *, unasked: bool) -> bool:
+        """Whether a model thinks that does so `unasked`, or only within a budget."""
+        is_asked = unasked or self.thinking_budget is not None
+        return is_asked and self.thinking_budget != 0 and self.thinking_level != "MINIMAL"
 
 
 class GenerationOptions(WireModel):

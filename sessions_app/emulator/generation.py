@@ -181,7 +181,7 @@ class Generator:
         script = apply_response_format(apply_calling_mode(context, self._play(context)), config)
         script = apply_stop_sequences(script, config)
         script = faults.apply(context, script)
-        if not config.thinking_config.is_on:
+        if not config.thinking_config.is_on(unasked=context.model.thinks_unasked):
             script = replace(script, thoughts=(), unseen_thoughts=0)
         script = apply_token_limit(script, config.max_output_tokens)
         streams_arguments = body.tool_config is not None and body.tool_config.streams_arguments

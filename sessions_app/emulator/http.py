@@ -146,7 +146,7 @@ class Body:
         return self
 
     def compress(self) -> None:
-        """Send the rest with gzip. Each piece leaves whole, so that an event does not wait for the next;
+        """Sends the rest with gzip. Each piece leaves whole, so that an event does not wait for the next;
         the journal keeps what was compressed."""
         self._compressor = zlib.compressobj(wbits=_GZIP)
 

@@ -53,7 +53,7 @@ def get_model(route: RouteMatch) -> ApiResponse:
 
 
 def create_embeddings(route: RouteMatch) -> ApiResponse:
-    """Raises ApiError in Gemini's words: the door is one more way to a batch."""
+    """Raises ApiError in Gemini's words: the endpoint is one more way to a batch."""
     body = parse(EmbeddingsRequest, route.request.body)
     name = body.model.removeprefix("google/").removeprefix("models/")
     model = embedding_model(name, OPENAI_VERSION, "batchEmbedContents")

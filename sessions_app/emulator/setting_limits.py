@@ -62,7 +62,10 @@ def _check_level(level: str, model: Model) -> None:
     if level and not model.levels:
         raise _no_thinking("Thinking level is not supported for this model.")
     if level and level != "THINKING_LEVEL_UNSPECIFIED" and level not in model.levels:
-        raise _no_thinking(f"Thinking level {level} is not supported for this model.")
+        # Recorded of 3.7 Flash in September 2026; an issue quotes it without the second sentence.
+        raise _no_thinking(
+            f"Thinking level {level} is not supported for this model. Please retry with other thinking level."
+        )
 
 
 def _no_thinking(message: str) -> ApiError:

@@ -6,6 +6,7 @@ import orjson
 import pytest
 
 from sessions_app.emulator import Emulator
+from tests.emulator.clock import Clock
 from tests.emulator.helpers import FLASH, Wire, declare, generate, parts, refusal, send, user
 
 TEXT = "word " * 1_000
@@ -13,17 +14,9 @@ BODY: Wire = {"model": f"models/{FLASH}", "contents": [user(TEXT)]}
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(NOW)
 
 
 @pytest.fixture

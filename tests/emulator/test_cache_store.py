@@ -1,5 +1,3 @@
-from datetime import UTC, datetime, timedelta
-
 import orjson
 import pytest
 from google.genai import errors, types
@@ -7,24 +5,12 @@ from google.genai.client import AsyncClient
 
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.usage import estimate_tokens
+from tests.emulator.clock import Clock
 from tests.emulator.helpers import FLASH, declare, generate, refusal, send, stream, text_of, user
 
 STATIC = "Everything that hardly ever changes. " * 100
 BIG = {"model": f"models/{FLASH}", "contents": [user(STATIC)], "ttl": "600s"}
 GONE = "CachedContent not found (or permission denied)"
-
-
-class Clock:
-    """A clock that the test moves."""
-
-    def __init__(self) -> None:
-        self.now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def pass_seconds(self, seconds: float) -> None:
-        self.now += timedelta(seconds=seconds)
 
 
 @pytest.fixture

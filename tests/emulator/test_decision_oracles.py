@@ -7,8 +7,8 @@ import pytest
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.decisions import CacheState, Rule
 from tests.emulator.asking import OTHER, ask, create, saying
+from tests.emulator.clock import Clock
 from tests.emulator.helpers import FLASH, send, user
-from tests.emulator.test_cache_store import Clock
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from sessions_app.emulator.decisions import CacheState, Decision, Rule
 from sessions_app.emulator.http import ApiRequest
 from sessions_app.emulator.slash_commands import parse_faults
 from tests.emulator.asking import LONG, OTHER, STATIC, ask, create, post, saying
+from tests.emulator.clock import Clock
 from tests.emulator.helpers import FLASH, Wire, answers, call, model, send, user
-from tests.emulator.test_cache_store import Clock
 from tests.emulator.test_journal import look
 
 

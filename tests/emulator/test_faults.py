@@ -13,8 +13,8 @@ from sessions_app.emulator.faults import UNKIND, unkind
 from sessions_app.emulator.http import ApiRequest
 from sessions_app.emulator.slash_commands import CommandUse, find_commands, parse_faults
 from tests.emulator.asking import LONG, STATIC, ask, create, saying
+from tests.emulator.clock import Clock
 from tests.emulator.helpers import FLASH, Wire, generate, parts, send, stream, user
-from tests.emulator.test_cache_store import Clock
 
 CACHE = {"model": f"models/{FLASH}", "contents": [user(STATIC)]}
 

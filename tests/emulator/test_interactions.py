@@ -7,6 +7,7 @@ import pytest
 
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.http import ApiRequest
+from tests.emulator.clock import Clock
 from tests.emulator.helpers import FLASH, OPENING, Wire, declare, generate, send, user
 from tests.emulator.interaction_helpers import (
     FLIGHT,
@@ -30,17 +31,9 @@ NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 FLASH_25 = "gemini-2.5-flash"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(NOON)
 
 
 @pytest.fixture

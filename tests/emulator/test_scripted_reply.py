@@ -147,3 +147,22 @@ def test_2_5_signs_the_first_text_chunk_when_it_could_have_called(emulator: Emul
     assert signed(chunks[0])
     assert [signed(chunk) for chunk in long] == [True] + [False] * (len(long) - 1)
     assert not any(map(signed, stream(emulator, ask("/long"), OLD)))
+
+
+@pytest.mark.parametrize(
+    ("name", "thinking", "thinks"),
+    [
+        (OLD, {}, True),
+        (OLD, {"thinkingBudget": 0}, False),
+        ("gemini-2.5-flash-lite", {}, False),
+        ("gemini-2.5-flash-lite", {"includeThoughts": True}, False),
+        ("gemini-2.5-flash-lite", {"thinkingBudget": -1}, True),
+        ("gemini-2.5-flash-lite", {"thinkingBudget": 512}, True),
+        (LITE, {}, True),
+    ],
+)
+def test_the_lite_model_of_2_5_thinks_within_a_budget_only(
+    emulator: Emulator, name: str, thinking: Wire, thinks: bool
+) -> None:
+    usage = generate(emulator, ask(thinkingConfig=thinking), name)["usageMetadata"]
+    assert ("thoughtsTokenCount" in usage) is thinks

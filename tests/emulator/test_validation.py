@@ -100,12 +100,19 @@ def ask(**config: Any) -> dict[str, Any]:
     return {"contents": [user("hello")], "generationConfig": config}
 
 
+RETRY = "Please retry with other thinking level."
+
+
 @pytest.mark.parametrize(
     ("model", "thinking", "message"),
     [
         (OLD, {"thinkingLevel": "low"}, "Thinking level is not supported for this model."),
-        (PRO, {"thinkingLevel": "minimal"}, "Thinking level MINIMAL is not supported for this model."),
-        (FLASH, {"thinkingLevel": "XHIGH"}, "Thinking level XHIGH is not supported for this model."),
+        (
+            PRO,
+            {"thinkingLevel": "minimal"},
+            f"Thinking level MINIMAL is not supported for this model. {RETRY}",
+        ),
+        (FLASH, {"thinkingLevel": "XHIGH"}, f"Thinking level XHIGH is not supported for this model. {RETRY}"),
         (OLD_PRO, {"thinkingBudget": 0}, "Budget 0 is invalid. This model only works in thinking mode."),
         (
             ARGON,

@@ -13,6 +13,7 @@ from sessions_app.conform.recordings.rate_tables import (
 )
 from sessions_app.conform.recordings.recorded import read_folder
 from sessions_app.conform.recordings.rule_verdicts import compare_all
+from sessions_app.errors import PipewebError
 
 AT_LEAST = 95.0
 """Per cent of the judged exchanges that must be equal in form."""
@@ -22,8 +23,10 @@ def judge_folder(
     folder: Path, write: Callable[[str], object], *, rules: bool = False, each_source: bool = False
 ) -> float:
     """Writes what was found and returns the rate in per cent: of all recordings under the emulator's table
-    or, with `each_source`, of each source under the table of the others."""
+    or, with `each_source`, of each source under the table of the others. Raises PipewebError without any."""
     recordings = read_folder(folder)
+    if not recordings:
+        raise PipewebError(f"{folder} holds no recordings.", hint="They are files that end with .json.")
     if rules:
         write(render_forms(observe(recordings)))
         write("")
