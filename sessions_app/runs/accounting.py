@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 from sessions_app.gemini.model_capabilities import Capabilities
 from sessions_app.models import Booking, Exchange, Price, Run, SearchPrice, Turn
 from sessions_app.prompt import pricing
-from sessions_app.prompt.bookings import SpendingCause
+from sessions_app.prompt.bookings import SpendingCause, answer_key
 from sessions_app.prompt.caching import VerdictCode
+from sessions_app.prompt.chunks import is_standard_text
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.prefix_diff import CacheLoss, cache_loss
-from sessions_app.prompt.pricing import NO_SEARCHES, Money, Searches
+from sessions_app.prompt.pricing import NO_SEARCHES, Money, Rates, Searches
 from sessions_app.prompt.reply import Reply, Usage
 from sessions_app.prompt.stage_records import (
     AccountFigures,
@@ -35,28 +36,39 @@ def account_for(
     *,
     items: Sequence[Item] | None = None,
     is_cut: bool = False,
+    is_imported: bool = False,
     head: Turn | None = None,
 ) -> Comparison | None:
     """Sets ledger, break line and cost; returns the comparison with the previous exchange.
 
     `is_cut`: the reply is incomplete, so the cost is a lower bound: what the provider had counted by then.
-    Tokens are estimated when it counted nothing. Nothing is booked when no reply arrived. `head` becomes that
-    of the session.
+    Tokens are estimated when it counted nothing. Nothing is booked when no reply arrived, and nothing again
+    of an `is_imported` one that stands in another file as well. `head` becomes that of the session.
     """
     price = price_of(exchange)
     has_reply = reply.usage.is_counted or reply.wire is not None
-    is_estimated = not reply.usage.is_counted
-    usage = _estimated_usage(exchange, reply) if is_estimated else reply.usage
+    usage = reply.usage if reply.usage.is_counted else _estimated_usage(exchange, reply)
     rates = price.rates(usage.prompt) if price else None
     comparison = compare_with_previous(exchange, items)
     if has_reply:
         searched = _searches_of(exchange, reply)
-        money = pricing.cost(usage, rates, searched.charged) if rates else None
-        bound = replace(money, at_least=is_cut, estimated=is_estimated) if money else None
-        book_cost(exchange, price, usage, bound, head, searched=searched, is_cut=is_cut)
+        money = money_for(usage, rates, searched.charged, is_cut=is_cut) if rates else None
+        book_cost(
+            exchange, price, usage, money, head, searched=searched, is_cut=is_cut, is_imported=is_imported
+        )
     elif head is not None:
         exchange.run.session.advance(head)
     return comparison
+
+
+def money_for(usage: Usage, rates: Rates, searches: Searches = NO_SEARCHES, *, is_cut: bool = False) -> Money:
+    """What these tokens cost, and how sure that is; `is_cut` as in `account_for`."""
+    return replace(
+        pricing.cost(usage, rates, searches),
+        at_least=is_cut,
+        estimated=not usage.is_counted,
+        other_price=not is_standard_text(usage.raw),
+    )
 
 
 def price_of(exchange: Exchange) -> Price | None:
@@ -93,6 +105,7 @@ def book_cost(
     *,
     searched: Searched = NOT_SEARCHED,
     is_cut: bool = False,
+    is_imported: bool = False,
 ) -> None:
     """Sets the cost and books it: three statements, five for the first of a day, one more in a retry.
 
@@ -112,15 +125,26 @@ def book_cost(
         exchange=exchange,
         day=day,
         usd=exchange.usd,
-        cut_off=is_cut,
+        **bounds_of(money, is_cut=is_cut),
         prompt_tokens=usage.prompt,
         cached_tokens=min(usage.cached, usage.prompt),
         output_tokens=usage.output,
         thought_tokens=usage.thoughts,
+        tool_use_tokens=usage.tool_use,
         searches=searched.charged.count,
         search_price=searched.price,
+        answer_key=answer_key(source, exchange.response_id, exchange.request_sha256, exchange.started_at),
     )
-    Booking.objects.book(booking, head=head)
+    if not (is_imported and Booking.objects.take_known(booking)):
+        Booking.objects.book(booking, head=head)
+
+
+def bounds_of(money: Money | None, *, is_cut: bool) -> dict[str, bool]:
+    """How exact the sum of a booking is, by its columns: what came of an answer without its end is no bound
+    where it is estimated. Without a price nothing of it is in a sum.
+    """
+    is_estimate = money is not None and money.is_estimate
+    return {"cut_off": is_cut and not is_estimate, "estimated": is_estimate}
 
 
 def cause_of(exchange: Exchange) -> SpendingCause:

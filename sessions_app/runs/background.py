@@ -6,8 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial, wraps
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import structlog
 from django.db.models import Model, QuerySet
@@ -23,6 +24,8 @@ REPEATS_KEPT = 1_000
 
 log = structlog.get_logger("pipeweb.runs")
 Row = TypeVar("Row", bound=Model)
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 def detached(work: Coroutine[Any, Any, Any], **logged: str) -> "asyncio.Task[Any]":
@@ -35,25 +38,64 @@ def detached(work: Coroutine[Any, Any, Any], **logged: str) -> "asyncio.Task[Any
     return asyncio.get_running_loop().create_task(work, context=context)
 
 
-def supervised(event: str, work: Callable[[], Coroutine[Any, Any, None]]) -> "asyncio.Task[Any]":
-    """A detached task that starts `work` again, and logs `event`, when it was ended by an error."""
-    return detached(_supervise(event, work))
+def unbroken(
+    work: Callable[Given, Coroutine[Any, Any, Result]],
+) -> Callable[Given, Coroutine[Any, Any, Result]]:
+    """Work that goes on to its end when the task that waits for it is cancelled; its error is logged then."""
 
-
-async def _supervise(event: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    while True:
+    @wraps(work)
+    async def waited(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        task = asyncio.ensure_future(work(*args, **kwargs))
         try:
-            await asyncio.create_task(work())
+            return await asyncio.shield(task)
         except asyncio.CancelledError:
-            # Raised by the work itself, or by whoever cancels this task.
-            if (current := asyncio.current_task()) is None or current.cancelling():
-                raise
-            log.warning(event, kind="CancelledError")
-        except Exception as error:  # noqa: BLE001 (reported)
-            report(event, error)
-            await asyncio.sleep(RESTART_SECONDS)
-        else:
-            return
+            task.add_done_callback(partial(_report_end, work.__qualname__))
+            raise
+
+    return waited
+
+
+def _report_end(work: str, task: "asyncio.Task[Any]") -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        report("unattended_work_failed", error, work=work)
+
+
+class BackgroundTask:
+    """A detached task of a process: `work` from `start` to `stop`.
+
+    Work that an error ended begins again; `event` names that error in the log.
+    """
+
+    def __init__(self, event: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._event = event
+        self._work = work
+        self._task: asyncio.Task[Any] | None = None
+
+    def start(self) -> None:
+        """Begins when a loop is running; calling it again does nothing."""
+        if self._task is None:
+            self._task = detached(self._supervise())
+
+    async def stop(self) -> None:
+        """Cancels the work and waits for its end. Idempotent, and does nothing before `start`."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _supervise(self) -> None:
+        while True:
+            try:
+                await asyncio.create_task(self._work())
+            except asyncio.CancelledError:
+                # Raised by the work itself, or by whoever cancels this task.
+                if (current := asyncio.current_task()) is None or current.cancelling():
+                    raise
+                log.warning(self._event, kind="CancelledError")
+            except Exception as error:  # noqa: BLE001 (reported)
+                report(self._event, error)
+                await asyncio.sleep(RESTART_SECONDS)
+            else:
+                return
 
 
 async def is_set_within(event: asyncio.Event, seconds: float) -> bool:

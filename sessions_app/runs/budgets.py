@@ -6,7 +6,7 @@ run side by side. What is reserved holds until the exchange ends, with its booki
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -30,7 +30,7 @@ from sessions_app.prompt.payload import Payload
 from sessions_app.prompt.pricing import Budget, BudgetScope, MoneySource
 from sessions_app.runs.money_source import source_of_route
 from sessions_app.runs.serving import search_price_of_served, serving_model
-from sessions_app.wording import costs
+from sessions_app.wording import budgets
 
 HELD_SECONDS = 1.0
 """After which a request that waits for the end of others looks again."""
@@ -39,8 +39,8 @@ Prepared = TypeVar("Prepared")
 
 BOOKED = F("usd") + F("cache_usd") + F("storage_usd")
 
-MISSING = F("unpriced") + F("cut_off")
-"""Of what cost more than is known, in the rows of days and of sessions."""
+INEXACT = {"missing": F("unpriced") + F("cut_off"), "estimates": F("estimates")}
+"""Of what cost more than is known, and of what cost less or more, in the rows of days and of sessions."""
 
 AMOUNT_FIELD: "DecimalField[Decimal, Decimal]" = DecimalField(max_digits=16, decimal_places=8)
 
@@ -87,9 +87,11 @@ class Spender:
         renewed = today + timedelta(days=1), (today.replace(day=1) + timedelta(days=32)).replace(day=1)
         found = []
         if self.session_usd is not None:
-            spent, held, missing = sums["session"], sums["session_held"], sums["session_missing"]
+            held, doubts = sums["session_held"], _doubts(sums, "session")
             found.append(
-                Budget(BudgetScope.SESSION, self.session_usd, spent, WARN_PERCENT, None, held, missing > 0)
+                Budget(
+                    BudgetScope.SESSION, self.session_usd, sums["session"], WARN_PERCENT, None, held, *doubts
+                )
             )
         for amounts, name, scopes in (
             (self.rules.own, "own", (BudgetScope.TODAY, BudgetScope.THIS_MONTH)),
@@ -100,8 +102,8 @@ class Spender:
             ):
                 if limit is not None:
                     spent, held = sums[f"{name}_{period}"], sums[f"{name}_held"]
-                    missing = sums[f"{name}_{period}_missing"]
-                    found.append(Budget(scope, limit, spent, amounts.warn_percent, anew, held, missing > 0))
+                    doubts = _doubts(sums, f"{name}_{period}")
+                    found.append(Budget(scope, limit, spent, amounts.warn_percent, anew, held, *doubts))
         return found
 
     def check(self, route: str) -> list[Budget]:
@@ -153,7 +155,7 @@ async def until_free(
             async with place:
                 return await prepare()
         except BudgetHeld as held:
-            say(costs.waits(Budget.restored(held.figures)))
+            say(budgets.waits(Budget.restored(held.figures)))
         await asyncio.sleep(HELD_SECONDS)
 
 
@@ -208,7 +210,7 @@ def _sums_of(spender: Spender) -> dict[str, Decimal]:
             for period, since in (("day", today), ("month", today.replace(day=1))):
                 of_period = booked.order_by().filter(day__gte=since)
                 wanted[f"{name}_{period}"] = Total(of_period.values(amount=BOOKED))
-                wanted[f"{name}_{period}_missing"] = Total(of_period.values(amount=MISSING))
+                wanted |= _inexact(f"{name}_{period}", of_period)
             open_ones = exchanges.filter(**{f"session__{key}": value for key, value in of_owner.items()})
             wanted[f"{name}_held"] = _held(open_ones, reservations.filter(**of_owner))
     if spender.session_usd is not None:
@@ -216,10 +218,19 @@ def _sums_of(spender: Spender) -> dict[str, Decimal]:
         rows = Session.objects.filter(pk=spender.session_id or 0)
         amount = F("spent_usd") if spender.rules.own.counts_emulator else F("spent_usd") - F("emulated_usd")
         wanted["session"] = Total(rows.values(amount=amount))
-        wanted["session_missing"] = Total(rows.values(amount=MISSING))
+        wanted |= _inexact("session", rows)
         wanted["session_held"] = _held(exchanges.filter(**of_session), reservations.filter(**of_session))
     found = User.objects.filter(pk=spender.owner_id).values_list(*wanted.values())[0]
     return dict(zip(wanted, found, strict=True))
+
+
+def _inexact(name: str, rows: QuerySet[Any]) -> dict[str, "Total"]:
+    return {f"{name}_{kind}": Total(rows.values(amount=count)) for kind, count in INEXACT.items()}
+
+
+def _doubts(sums: Mapping[str, Decimal], name: str) -> list[bool]:
+    """`Budget.at_least` and `Budget.estimated`."""
+    return [sums[f"{name}_{kind}"] > 0 for kind in INEXACT]
 
 
 class Total(Subquery):

@@ -139,6 +139,7 @@ def _booking(
         usd=usd,
         cache_name=cache.name,
         owner_id=payer.owner_id,
+        estimated=False,
     )
 
 
@@ -153,6 +154,7 @@ def _refund(paid: Booking, given: StorageBooking, at: datetime) -> Booking:
         cause=SpendingCause.CACHE_KEPT.value,
         source=paid.source,
         usd=given.usd,
+        estimated=paid.estimated,
         cache_name=paid.cache_name,
         stored_seconds=given.seconds,
     )

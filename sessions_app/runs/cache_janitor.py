@@ -20,7 +20,7 @@ from sessions_app.models import CacheEntry
 from sessions_app.models.cache import deployment
 from sessions_app.prompt.caching import EntryReason, display_name
 from sessions_app.prompt.pricing import MoneySource
-from sessions_app.runs.background import isolated, readable, supervised
+from sessions_app.runs.background import BackgroundTask, isolated, readable
 from sessions_app.runs.cache_bookings import KeptCache, book_creation, record_end, session_that_made
 from sessions_app.runs.cache_lifecycle import delete_cache, extend_cache
 from sessions_app.runs.file_removal import remove_files
@@ -54,17 +54,13 @@ class CacheJanitor:
     def __init__(self, gateway: Callable[[], Gateway]) -> None:
         """`gateway` is asked in each round, since the API key may have changed."""
         self._gateway = gateway
-        self._task: asyncio.Task[None] | None = None
+        self._rounds = BackgroundTask("janitor_ended", self._run_rounds)
+        self.stop = self._rounds.stop
 
     def start(self) -> None:
-        """Begins when a loop is running; calling it again does nothing."""
-        if self._task is None and self._gateway().has_explicit_caches:
-            self._task = supervised("janitor_ended", self._run_rounds)
-
-    async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        """Begins where the gateway has explicit caches; calling it again does nothing."""
+        if self._gateway().has_explicit_caches:
+            self._rounds.start()
 
     async def _run_rounds(self) -> None:
         rounds = 0

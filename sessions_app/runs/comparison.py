@@ -6,6 +6,7 @@ from functools import partial
 
 from sessions_app.gemini.model_capabilities import base_of
 from sessions_app.models import Exchange, Source
+from sessions_app.models.columns import storable_json
 from sessions_app.models.source import ManifestEntry, body_starts
 from sessions_app.models.turn_numbers import turn_numbers
 from sessions_app.prompt import prefix_diff
@@ -53,7 +54,7 @@ def compare_with_previous(exchange: Exchange, items: Sequence[Item] | None = Non
     totals = prefix_diff.ledger_of(same if same_model else [], now)
     exchange.ledger = totals.stored()
     broken = found.broken if found else None
-    exchange.break_line = broken.stored() if broken else {}
+    exchange.break_line = storable_json(broken.stored()) if broken else {}
     idle = exchange.started_at - (before.ended_at or before.started_at)
     return Comparison(
         number=before.number,
@@ -62,6 +63,7 @@ def compare_with_previous(exchange: Exchange, items: Sequence[Item] | None = Non
         was_prompt=before.prompt_tokens,
         idle_seconds=max(0.0, idle.total_seconds()),
         same_model=same_model,
+        same_endpoint=endpoint_of(before.route) == endpoint_of(exchange.route),
         same_served=served_by_one(before, exchange),
         same_config=have_same_settings(before, exchange),
         broken=broken,

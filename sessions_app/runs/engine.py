@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import structlog
 
@@ -39,14 +38,13 @@ from sessions_app.runs.run_streams import LiveRun, RenderFiles
 from sessions_app.runs.tool_rounds import run_calls
 from sessions_app.runs.writer import Writer
 from sessions_app.tools import Toolbox
-from sessions_app.wording import costs, outcomes, resends
+from sessions_app.wording import budgets, outcomes, resends
 
 CHUNK_BURST, CHUNKS_PER_SECOND = 1_000, 1_000.0
 """What is taken of one stream, whatever the provider sends; models write some ten chunks a second."""
 
 ROUND_BURST, ROUNDS_PER_SECOND = 3, 2.0
 """Rounds of tools in one answer; a model takes longer for each than this pace does."""
-
 
 log = structlog.get_logger("pipeweb.runs")
 
@@ -227,7 +225,7 @@ class Engine:
     ) -> Hop:
         began = perf_counter()
         if prepared.near_budgets:
-            live.emit(Status, text=costs.budget_states(prepared.near_budgets))
+            live.emit(Status, text=budgets.states(prepared.near_budgets))
         evidence = HttpEvidence(waited_ms)
         try:
             await self._show_stream(live, step, prepared, progress, evidence)
@@ -277,7 +275,7 @@ class Engine:
     def _place(self, live: LiveRun) -> asyncio.Lock:
         return self._places.of(live.run.session.owner_id)
 
-    def _start_background(self, work: Any) -> "asyncio.Task[None]":
+    def _start_background(self, work: Awaitable[None]) -> "asyncio.Task[None]":
         task = asyncio.get_running_loop().create_task(_isolated(work))
         self._background.add(task)
         task.add_done_callback(self._background.discard)

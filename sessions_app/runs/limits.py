@@ -1,18 +1,17 @@
 """The limits of a run.
 
 Usage counts from the person's last message: an automatic run shares the limits of the run it continues. The
-time for which a run waits for a person (`parking`) does not count.
+time for which a run waits for a person (`parking`) does not count, nor what the system's clock is set by.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
+from time import monotonic
 
-from django.db.models import Min, Sum
-from django.utils import timezone
+from django.db.models import Sum
 
 from sessions_app.database import database_sync_to_async
 from sessions_app.error_codes import RefusalCode
@@ -85,14 +84,11 @@ def _seconds_left(run: Run) -> float | None:
     limit = run.session.options.max_seconds
     if limit is None:
         return None
-    spent = (
-        usage_of(run).seconds if run.continuations else _seconds_since(run.started_at) - run.waited_seconds
-    )
-    return max(0.0, limit - spent)
+    return max(0.0, limit - _seconds_of(run))
 
 
-def _seconds_since(moment: datetime) -> float:
-    return (timezone.now() - moment).total_seconds()
+def _seconds_of(run: Run) -> float:
+    return max(0.0, monotonic() - run.began)
 
 
 def _notified(run: Run, limit: LimitReached) -> LimitReached:
@@ -104,21 +100,17 @@ def usage_of(run: Run, *, rounds: int = 0) -> RunUsage:
     """Usage of the run and of the runs that it continues."""
     earlier = Run.objects.filter(session_id=run.session_id, pk__lte=run.pk).order_by("-pk")
     chain = earlier.values("pk")[: run.continuations + 1]
-    waited = run.waited_seconds
-    if run.continuations:
-        waited = Run.objects.filter(pk__in=chain).aggregate(sum=Sum("waited_seconds"))["sum"] or 0
     sums = Exchange.objects.filter(run__in=chain).aggregate(
         prompt=Sum("prompt_tokens"),
         output=Sum("output_tokens"),
         thoughts=Sum("thought_tokens"),
         paid=Sum("usd"),
-        began=Min("run__started_at"),
     )
     return RunUsage(
         rounds=rounds,
         tokens=sum(sums[name] or 0 for name in ("prompt", "output", "thoughts")),
         usd=sums["paid"] or Decimal(0),
-        seconds=max(0.0, _seconds_since(sums["began"] or run.started_at) - waited),
+        seconds=_seconds_of(run),
     )
 
 

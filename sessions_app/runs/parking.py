@@ -8,6 +8,7 @@ stands still. What a run keeps from its first request (strategy, caches, tools) 
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Any
 
 from django.conf import settings
@@ -48,15 +49,18 @@ def ask_deadline() -> datetime:
 
 
 @transaction.atomic
-def park(run_pk: int, parked: Parked, turn_pk: int, indices: Collection[int], expires_at: datetime) -> None:
+def park(run: Run, parked: Parked, turn_pk: int, indices: Collection[int], expires_at: datetime) -> None:
     """Stores the asks, and that the run waits for them. Raises RunEnded."""
-    Run.objects.hold(run_pk)
-    ToolCall.objects.ask(run_pk, turn_pk, indices, expires_at)
-    Run.objects.filter(pk=run_pk).update(
+    Run.objects.hold(run.pk)
+    ToolCall.objects.ask(run.pk, turn_pk, indices, expires_at)
+    # Whoever takes it knows its time from rows alone.
+    clock_was_set_by = run.seconds_in_rows() - (monotonic() - run.began)
+    Run.objects.filter(pk=run.pk).update(
         status=Run.Status.WAITING,
         process="",
         parked=parked.model_dump(mode="json"),
         waiting_since=timezone.now(),
+        waited_seconds=run.waited_seconds + clock_was_set_by,
     )
 
 

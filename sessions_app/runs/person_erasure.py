@@ -13,7 +13,7 @@ from sessions_app.accounts.team_rows import delete_team_rows
 from sessions_app.context.mcp_logs import delete_logs_of_person
 from sessions_app.fulltext import forget_deleted
 from sessions_app.log_codes import LoggedAction
-from sessions_app.models import AuditEntry, Blob, CacheEntry, CapturedRequest, Session
+from sessions_app.models import AuditEntry, Blob, Booking, CacheEntry, CapturedRequest, Session
 from sessions_app.models.audit_entry import record
 from sessions_app.prompt.caching import EntryReason
 
@@ -36,6 +36,7 @@ def erase_person(person: User, *, by: int | None) -> None:
     CapturedRequest.objects.of(person).erase()
     with transaction.atomic():
         _forget_caches(pk)
+        _forget_answers(pk)
         _forget_name(name)
         record(LoggedAction.ERASED, on=person)
         delete_team_rows(connection, pk)
@@ -52,6 +53,11 @@ def _forget_caches(pk: int) -> None:
     """Their caches are deleted at the provider; the rows stay, since bookings are about them."""
     CacheEntry.objects.filter(owner=pk).mark_for_deletion(EntryReason.SESSION_ERASED)
     CacheEntry.objects.filter(owner=pk).update(said="")
+
+
+def _forget_answers(pk: int) -> None:
+    """Bookings stay, but nothing by which one is known to have paid for a certain answer."""
+    Booking.objects.filter(owner=pk).update(answer_key="")
 
 
 def _forget_name(name: str) -> None:

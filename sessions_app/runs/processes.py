@@ -4,8 +4,9 @@ import asyncio
 import fcntl
 import os
 import uuid
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Collection, Iterable
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
@@ -128,6 +129,10 @@ class ProcessLock:
 
     def release(self) -> None:
         self.remove(self.key)
+        self.unlock()
+
+    def unlock(self) -> None:
+        """Leaves the file, which tells the next process that this one is dead."""
         os.close(self._file)
 
     def _is_free(self, key: str) -> bool:
@@ -147,10 +152,38 @@ class ProcessLock:
         return self._folder / f"{key}.lock"
 
 
+def leave(process_lock: ProcessLock) -> None:
+    """At the end of a process: the runs that it could not end are known by its file to be abandoned."""
+    has_runs = True
+    with isolated("runs_not_read"):
+        has_runs = Run.objects.active().filter(process=process_lock.key).exists()
+    if has_runs:
+        process_lock.unlock()
+    else:
+        process_lock.release()
+
+
 PROCESS_DIED = RunError("The server stopped while it was answering.", hint="What had arrived is kept.")
 
 
-def abandoned_runs(process_lock: ProcessLock) -> list[int]:
+SURE_SECONDS = LEASE.total_seconds()
+"""For which a lease has to look expired: where a clock was set, all of them do until they are renewed."""
+
+
+class LeaseWatch:
+    """Which leases have expired, by what one process has seen and its own clock."""
+
+    def __init__(self) -> None:
+        self._silent_since: dict[int, float] = {}
+
+    def expired(self, silent: Collection[int]) -> set[int]:
+        """Those of the runs, whose leases look expired now, that have looked so for SURE_SECONDS."""
+        now, before = monotonic(), self._silent_since
+        self._silent_since = {pk: before.get(pk, now) for pk in silent}
+        return {pk for pk, since in self._silent_since.items() if now - since >= SURE_SECONDS}
+
+
+def abandoned_runs(process_lock: ProcessLock, leases: LeaseWatch) -> list[int]:
     """Keys of the active runs of dead processes; forgets dead processes that have none.
 
     A process is dead when its lock on this machine is free or the lease of its runs has expired.
@@ -161,7 +194,7 @@ def abandoned_runs(process_lock: ProcessLock) -> list[int]:
         process_lock.remove(key)
     now = timezone.now()
     silent = {pk for (pk,) in _silent.all(since=now - LEASE, until=now + LARGEST_SKEW)}
-    return sorted(silent.union(left))
+    return sorted(leases.expired(silent).union(left))
 
 
 def _of_silent() -> "QuerySet[Run, Any]":

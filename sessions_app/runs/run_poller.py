@@ -13,9 +13,14 @@ from sessions_app.context.storage import count_stored, old_counts
 from sessions_app.database import database_sync_to_async
 from sessions_app.errors import RunError
 from sessions_app.models import CapturedRequest, QueuedMessage, Reservation, Run, RunLog, Session, SharedLink
-from sessions_app.runs.background import detached, is_set_within, isolated, readable, supervised
+from sessions_app.runs.background import BackgroundTask, detached, is_set_within, isolated, readable
 from sessions_app.runs.parking import Waiting, read_waiting
-from sessions_app.runs.processes import abandoned_runs, end_abandoned_run, sessions_left_waiting
+from sessions_app.runs.processes import (
+    LeaseWatch,
+    abandoned_runs,
+    end_abandoned_run,
+    sessions_left_waiting,
+)
 from sessions_app.runs.retention import carry_out, due_now, report
 from sessions_app.runs.run_streams import RemoteRun
 from sessions_app.runs.runner import Runner
@@ -37,11 +42,11 @@ ERASE_POLLS = 900
 RETENTION_POLLS = 3_600
 """Polls between two rounds of the rules of retention."""
 
-log = structlog.get_logger("pipeweb.watch")
+log = structlog.get_logger("pipeweb.runs")
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshot:
+class LocalState:
     """The streams and runs of this process when the poll began."""
 
     streams: dict[int, SessionStream]
@@ -70,17 +75,16 @@ class RunPoller:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._wake = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
+        self._polls = BackgroundTask("poller_ended", self._poll_forever)
+        self._notifications = BackgroundTask("listener_ended", self._listen)
         self._reaper: asyncio.Task[None] | None = None
+        self._leases = LeaseWatch()
         self._polled_at = self._beat_at = monotonic()
 
     def start(self) -> None:
         """Begins when a loop is running; calling it again does nothing."""
-        if not self._tasks:
-            self._tasks = [
-                supervised("poller_ended", self._poll_forever),
-                supervised("listener_ended", self._listen),
-            ]
+        self._polls.start()
+        self._notifications.start()
 
     @property
     def poll_age(self) -> float:
@@ -93,30 +97,31 @@ class RunPoller:
         return monotonic() - self._beat_at
 
     async def stop(self) -> None:
-        tasks = [*self._tasks, self._reaper] if self._reaper is not None else self._tasks
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._polls.stop()
+        await self._notifications.stop()
+        if self._reaper is not None:
+            self._reaper.cancel()
+            await asyncio.gather(self._reaper, return_exceptions=True)
 
     async def poll(self, *, is_heartbeat: bool = False) -> None:
         """Applies what other processes wrote: stop requests, runs, queues, the branch in view."""
-        snapshot = Snapshot(dict(self._runner.streams), self._remotes(), list(self._runner.live_runs))
-        changes = await database_sync_to_async(self._read)(snapshot, is_heartbeat)
+        state = LocalState(dict(self._runner.streams), self._remotes(), list(self._runner.live_runs))
+        changes = await database_sync_to_async(self._read)(state, is_heartbeat)
         for pk in changes.to_stop:
             if (live := self._runner.live_runs.get(pk)) is not None:
                 self._runner.cancel(live)
-        self._show(snapshot, changes)
+        self._show(state, changes)
         if changes.abandoned_runs and (self._reaper is None or self._reaper.done()):
             self._reaper = detached(self._end_abandoned(changes.abandoned_runs))
         for session_pk in changes.to_continue:
             await self._continue(session_pk)
         await self._runner.waiting.settle(changes.waiting)
 
-    def _show(self, snapshot: Snapshot, changes: Changes) -> None:
+    def _show(self, state: LocalState, changes: Changes) -> None:
         """Passes on to the streams of this process what others wrote."""
         # Before new runs are added: a replaced remote run gets no more events, not even its end.
-        for remote in (*snapshot.remotes, *changes.new_runs):
-            with isolated("mirror_failed", run=str(remote.public)):
+        for remote in (*state.remotes, *changes.new_runs):
+            with isolated("remote_run_failed", run=str(remote.public)):
                 rows = changes.logs.get(remote.run.pk, [])
                 remote.take(rows, is_over=remote.run.pk in changes.ended_runs)
         for remote in changes.new_runs:
@@ -127,12 +132,10 @@ class RunPoller:
             stream.set_head_version(changes.head_version.get(session_pk, 0))
 
     async def _end_abandoned(self, runs: Sequence[int]) -> None:
-        """One by one, beside the polls."""
+        """One by one, beside the polls. What waits in their queues waits for the person, as after a stop."""
         for pk in runs:
             with isolated("reap_failed", run=pk):
-                session_pk = await database_sync_to_async(end_abandoned_run)(pk)
-                if session_pk is not None:
-                    await self._continue(session_pk)
+                await database_sync_to_async(end_abandoned_run)(pk)
             await asyncio.sleep(REAP_PAUSE)
 
     async def _continue(self, session_pk: int) -> None:
@@ -145,7 +148,7 @@ class RunPoller:
     async def _poll_forever(self) -> None:
         polls = 0
         while True:
-            with isolated("look_failed"):
+            with isolated("poll_failed"):
                 await self.poll(is_heartbeat=polls % HEARTBEAT_POLLS == 0)
             if polls % ERASE_POLLS == 0:
                 with isolated("erase_failed"):
@@ -173,32 +176,34 @@ class RunPoller:
         feeds = (stream.feed for stream in self._runner.streams.values())
         return [feed for feed in feeds if isinstance(feed, RemoteRun) and not feed.is_over]
 
-    def _read(self, snapshot: Snapshot, is_heartbeat: bool) -> Changes:
+    def _read(self, state: LocalState, is_heartbeat: bool) -> Changes:
         """All queries of one poll; their number does not depend on the number of sessions.
 
         What fails is left as it was, and keeps nothing else from being read.
         """
         changes = Changes()
         if is_heartbeat:
-            self._beat(snapshot, changes)
-        if snapshot.live_runs:
+            self._beat(state, changes)
+        if state.live_runs:
             with isolated("stops_not_read"):
-                changes.to_stop = runs_to_stop(snapshot.live_runs)
-        if snapshot.streams:
+                changes.to_stop = runs_to_stop(state.live_runs)
+        if state.streams:
             with isolated("runs_not_read"):
-                _read_runs(snapshot, changes, self._runner.process_lock.key)
+                _read_runs(state, changes, self._runner.process_lock.key)
             with isolated("queues_not_read"):
-                changes.queues = queues_of(snapshot.streams)
+                changes.queues = queues_of(state.streams)
             with isolated("heads_not_read"):
-                changes.head_version = head_versions(snapshot.streams)
+                changes.head_version = head_versions(state.streams)
         return changes
 
-    def _beat(self, snapshot: Snapshot, changes: Changes) -> None:
+    def _beat(self, state: LocalState, changes: Changes) -> None:
         with isolated("leases_not_renewed"):
-            Run.objects.filter(pk__in=snapshot.live_runs).update(heartbeat_at=timezone.now())
+            Run.objects.filter(pk__in=state.live_runs).update(heartbeat_at=timezone.now())
             self._beat_at = monotonic()
         with isolated("reap_failed"):
-            changes.abandoned_runs = abandoned_runs(self._runner.process_lock)
+            # Its own may look so where it could not renew them: the database takes no writes, but is read.
+            abandoned = abandoned_runs(self._runner.process_lock, self._leases)
+            changes.abandoned_runs = sorted({*abandoned} - {*state.live_runs})
         with isolated("asks_not_read"):
             changes.waiting = read_waiting()
         with isolated("waiting_not_read"):
@@ -236,17 +241,17 @@ async def apply_retention() -> None:
     await database_sync_to_async(report)(found)
 
 
-def _read_runs(snapshot: Snapshot, changes: Changes, process: str) -> None:
-    floor = min(stream.newest_run for stream in snapshot.streams.values())
-    for run in newer_runs(snapshot.streams, floor, process):
-        stream = snapshot.streams[run.session_id]
+def _read_runs(state: LocalState, changes: Changes, process: str) -> None:
+    floor = min(stream.newest_run for stream in state.streams.values())
+    for run in newer_runs(state.streams, floor, process):
+        stream = state.streams[run.session_id]
         if run.pk > stream.newest_run:
             changes.new_runs.append(RemoteRun(run, stream.broadcast))
-    remotes = (*snapshot.remotes, *changes.new_runs)
+    remotes = (*state.remotes, *changes.new_runs)
     mirrored = [remote.run.pk for remote in remotes]
     # The status is read before the log; the other order could miss the last events.
     ended_runs = Run.objects.filter(pk__in=mirrored).exclude(status__in=Run.ACTIVE)
     changes.ended_runs = set(ended_runs.values_list("pk", flat=True)) if mirrored else set()
     for remote in remotes:
-        with isolated("mirror_failed", run=str(remote.public)):
+        with isolated("remote_run_failed", run=str(remote.public)):
             changes.logs[remote.run.pk] = remote.read()

@@ -12,7 +12,7 @@ from sessions_app.models import Run, RunLog, Session, Turn
 from sessions_app.panels import brief_of, tool_title
 from sessions_app.prompt.calls import FunctionCall
 from sessions_app.prompt.reply import ChunkView
-from sessions_app.prompt.wire import dumps, readable, well_formed
+from sessions_app.prompt.wire import readable, well_formed
 from sessions_app.runs.first_request import Created
 from sessions_app.runs.parking import Parked
 from sessions_app.runs.reply_progress import thinking_words
@@ -91,6 +91,8 @@ class LiveRun(RunStream):
     """The run as it was stored, with its session and first request, until the engine takes them."""
 
     first: FirstRequest | None = None
+    """What its further requests keep of its first one."""
+
     holding: "asyncio.Task[None] | None" = None
     """Extends the cache that the requests of the run name, until the run is over."""
 
@@ -129,7 +131,7 @@ class LiveRun(RunStream):
         return len("".join(next(iter(reversed(self._texts.values())), [])).split())
 
     def emit(self, event: type[RunEvent], /, **fields: Any) -> None:
-        """A lone surrogate in a provider's text has no form in an event."""
+        """Adds an event and wakes the viewers. Lone surrogates of a text become U+FFFD."""
         self._add(event, **fields)
         self._broadcast.wake_all()
 
@@ -264,4 +266,4 @@ class RemoteRun(RunStream):
 
 def _quoted(text: str) -> str:
     """As JSON, which is always well-formed."""
-    return dumps(text).decode()
+    return readable(text, indent=False)

@@ -20,8 +20,10 @@ from sessions_app.runs import processes
 from sessions_app.runs.background import detached, isolated
 from sessions_app.runs.continuation import Following, continue_session, start_following
 from sessions_app.runs.engine import Engine
+from sessions_app.runs.engines import Engines
 from sessions_app.runs.first_request import Created, create_run
 from sessions_app.runs.hop import Hop
+from sessions_app.runs.launches import Launches
 from sessions_app.runs.parking import Parked
 from sessions_app.runs.processes import Notifier, ProcessLock
 from sessions_app.runs.run_end import End, end_run, failure_of, store_end
@@ -43,34 +45,26 @@ class Runner:
     """One per process, used from its event loop only."""
 
     def __init__(
-        self,
-        engine: Engine,
-        writer: Writer,
-        notifier: Notifier,
-        process_lock: ProcessLock,
-        renew_engine: Callable[[], Engine | None] = lambda: None,
+        self, engines: Engines, writer: Writer, notifier: Notifier, process_lock: ProcessLock
     ) -> None:
-        """`renew_engine` is asked before each run; runs that have begun keep their engine."""
         self.streams = SessionStreams(process_lock.key)
         self.follow = self.streams.follow
         self.live_runs: dict[int, LiveRun] = {}
         self.notifier = notifier
         self.process_lock = process_lock
-        self._engine = engine
-        self._renew_engine = renew_engine
-        self._earlier_engines: list[Engine] = []
+        self._engines = engines
         self._writer = writer
         # The loop holds only weak references to tasks.
         self._supervisors: dict[int, asyncio.Task[None]] = {}
         self._engine_runs: dict[int, asyncio.Task[Hop]] = {}
         self._titles = Titles(self.streams.get)
         self.waiting = WaitingRuns(self)
-        self._is_shut_down = False
+        self.launches = Launches()
 
     @property
     def gateway(self) -> Gateway:
         """For side requests; that of the next run."""
-        return self._current_engine().gateway
+        return self._engines.current().gateway
 
     @property
     def lag(self) -> float:
@@ -140,42 +134,42 @@ class Runner:
         """Waits until all runs and their continuations have ended."""
         while tasks := [*self._supervisors.values(), *self._titles.tasks]:
             await asyncio.gather(*tasks, return_exceptions=True)
-        await self._drain_engines()
+        await self._engines.drain()
 
     async def shutdown(self) -> None:
         """Interrupts all runs and stores what arrived. Idempotent."""
-        if self._is_shut_down:
+        if self.launches.are_closed:
             return
-        self._is_shut_down = True
+        await self.launches.close()
         for engine_run in self._engine_runs.values():
             engine_run.cancel()
         await asyncio.gather(*self._supervisors.values(), return_exceptions=True)
         await self._titles.cancel()
         with suppress(TimeoutError):
             async with asyncio.timeout(BACKGROUND_SECONDS):
-                await self._drain_engines()
+                await self._engines.drain()
         await close_connections()
         await self._writer.close()
-        self.process_lock.release()
+        await database_sync_to_async(processes.leave)(self.process_lock)
 
     async def close_gateways(self) -> None:
         """After `shutdown`: the connections to the provider, of earlier keys too."""
-        for engine in (*self._earlier_engines, self._engine):
-            await engine.gateway.aclose()
+        await self._engines.close()
 
     async def continue_with(self, session_pk: int) -> None:
         """Starts a run for the next queued message, if any."""
-        if self._is_shut_down:
+        if self.launches.are_closed:
             return
         await self._launch(partial(start_next, session_pk, self.process_lock.key))
         await self._publish_queue(session_pk)
 
     async def _launch(self, start: Callable[[], Run | None], **position: UUID) -> bool:
         """Begins the run that `start` stores, if any; `position` is a field of `events.Started`."""
-        engine = self._current_engine()
-        created = await database_sync_to_async(create_run)(start, engine.render_files, engine.prepare_first)
-        if created is not None:
-            self._begin(engine, created, position)
+        engine, create = self._engines.current(), database_sync_to_async(create_run)
+        with self.launches.one():
+            created = await create(start, engine.render_files, engine.prepare_first)
+            if created is not None:
+                self._begin(engine, created, position)
         return created is not None
 
     def _begin(self, engine: Engine, created: Created, position: dict[str, UUID]) -> None:
@@ -204,22 +198,13 @@ class Runner:
         live.first = live.parked.first_request
         stream.continue_run(live)
         live.show_status("Going on…")
-        self._run(live, self._current_engine())
+        self._run(live, self._engines.current())
 
     def _run(self, live: LiveRun, engine: Engine) -> None:
         key, names = live.run.pk, {"run": str(live.public), "session": str(live.run.session)}
         self.live_runs[key] = live
         engine_run = self._engine_runs[key] = detached(engine.run_to_end(live), **names)
         self._supervisors[key] = detached(self._supervise(live, engine_run, engine), **names)
-
-    def _current_engine(self) -> Engine:
-        if (renewed := self._renew_engine()) is not None:
-            self._earlier_engines.append(self._engine)
-            self._engine = renewed
-        return self._engine
-
-    async def _drain_engines(self) -> None:
-        await asyncio.gather(*(engine.drain() for engine in (*self._earlier_engines, self._engine)))
 
     async def _supervise(self, live: LiveRun, engine_run: "asyncio.Task[Hop]", engine: Engine) -> None:
         """Waits for the engine and stores the end of the run; this task is never cancelled."""
@@ -254,7 +239,7 @@ class Runner:
         finished, following = await self.store_end(live, partial(engine.complete, live, last))
         self.publish_end(live, finished)
         self._engine_runs.pop(run.pk, None)
-        if self._is_shut_down:
+        if self.launches.are_closed:
             return
         await self._continue(run, following)
         self._titles.improve(run, engine.gateway)
@@ -265,10 +250,8 @@ class Runner:
         finished: Finished | None = Finished(run=live.public, seq=live.last + 1, status=status.value)
         # Where even this fails the run's lease expires, and the heartbeat of a process ends it.
         with isolated("end_failed", run=str(live.public)):
-            end = database_sync_to_async(end_run)
-            finished = await self.store_end(
-                live, partial(end, live.run.pk, status, error=error, outcome=outcome)
-            )
+            end = partial(database_sync_to_async(end_run), live.run.pk, status, error=error, outcome=outcome)
+            finished = await self.store_end(live, end)
         self.publish_end(live, finished)
         if finished is not None:
             with isolated("continue_failed", run=str(live.public)):
@@ -276,7 +259,7 @@ class Runner:
                 await go_on(live.run, status, outcome, self.process_lock.key)
 
     async def store_end(self, live: LiveRun, end: Callable[[], Awaitable[End]]) -> End:
-        return await store_end(live, self._writer, end, gives_up=lambda: self._is_shut_down)
+        return await store_end(live, self._writer, end, gives_up=lambda: self.launches.are_closed)
 
     async def _continue(self, ended: Run, following: Following | None) -> None:
         """Starts the run that follows an answer, if any."""

@@ -6,35 +6,34 @@ They are no exchanges and not part of the history; their cost is booked like any
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-import structlog
 from django.db import transaction
 from django.utils import timezone
 
 from sessions_app.context.personal_limits import check_draft
 from sessions_app.database import database_sync_to_async
-from sessions_app.errors import PipewebError, RunError
+from sessions_app.errors import RunError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.http_evidence import HttpEvidence
-from sessions_app.markup import plain
-from sessions_app.models import Booking, Reservation, Run, Session, Turn
+from sessions_app.models import Booking, Reservation, Session
 from sessions_app.models.columns import storable
-from sessions_app.models.titles import TITLE_LENGTH
 from sessions_app.prompt import pricing, wire
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.detach import chunk_text
 from sessions_app.prompt.parts import content, text_part
 from sessions_app.prompt.payload import with_token
+from sessions_app.prompt.pricing import Money
 from sessions_app.prompt.reply import Outcome, Reply, Usage
+from sessions_app.prompt.tokens import estimate
 from sessions_app.prompt.turns import Turn as TurnValue
-from sessions_app.prompt.turns import TurnKind, model_text, user_task
 from sessions_app.runs import budgets, limits
+from sessions_app.runs.accounting import bounds_of, money_for
 from sessions_app.runs.money_source import source_of_answer
 from sessions_app.runs.reply_progress import ReplyProgress
 from sessions_app.runs.serving import price_of_served, serving_model
-from sessions_app.wording import outcomes
+from sessions_app.wording import costs, outcomes
 
 TRY_AGAIN = "Try again, or write it yourself."
 
@@ -60,16 +59,24 @@ _drafts: Counter[int] = Counter()
 
 @dataclass(frozen=True, slots=True)
 class SummaryDraft:
-    """`usd` is None when the price is unknown."""
+    """`usd` is None when the price is unknown. `is_estimated`: the provider did not count some request;
+    `other_price`: as `Money` has it, of some request.
+    """
 
     text: str
     usage: Usage
     usd: Decimal | None
+    is_estimated: bool = False
+    other_price: bool = False
 
     @property
     def cost(self) -> str:
         tokens = f"{self.usage.prompt:,} prompt and {self.usage.output + self.usage.thoughts:,} output tokens"
-        return f"{tokens}, {pricing.dollars(self.usd)}" if self.usd is not None else tokens
+        told = costs.mark(missing=0, estimates=self.is_estimated) + tokens
+        if self.usd is None:
+            return told
+        mark = costs.mark(missing=0, estimates=self.is_estimated or self.other_price)
+        return f"{told}, {mark}{pricing.dollars(self.usd)}"
 
 
 async def draft_summary(
@@ -80,14 +87,15 @@ async def draft_summary(
     _drafts[session.owner_id] += 1
     try:
         await database_sync_to_async(check_draft)(session.owner_id, others)
-        return await _ask_in_time(gateway, session, SpendingCause.SUMMARY, material, instruction)
+        return await ask_in_time(gateway, session, SpendingCause.SUMMARY, material, instruction)
     finally:
         _drafts[session.owner_id] -= 1
 
 
-async def _ask_in_time(
+async def ask_in_time(
     gateway: Gateway, session: Session, cause: SpendingCause, material: Sequence[TurnValue], instruction: str
 ) -> SummaryDraft:
+    """The answer to the instruction within LONGEST_SECONDS. Raises GatewayError, BudgetSpent, RunError."""
     try:
         async with asyncio.timeout(LONGEST_SECONDS):
             return await _ask(gateway, session, cause, material, instruction)
@@ -101,7 +109,7 @@ async def _ask(
     """Asks the session's model, in as many requests as it takes for one answer."""
     body = asked = request_body(material, instruction)
     progress: ReplyProgress | None = None
-    booked = list[tuple[Usage, Decimal | None]]()
+    booked = list[tuple[Usage, Money | None]]()
     while True:
         reserved = await database_sync_to_async(_reserve)(session, gateway.route, body)
         progress = ReplyProgress(gateway.dialect, progress)
@@ -109,11 +117,10 @@ async def _ask(
         try:
             reply = await _answer(gateway, session.model, body, progress, paying.evidence)
         except BaseException:
-            await database_sync_to_async(paying.book_broken)(progress)
+            await database_sync_to_async(paying.book_broken)(progress, body)
             raise
         response = progress.response(reply)
-        usd = await database_sync_to_async(paying.book)(response)
-        booked.append((response.usage, usd))
+        booked.append(await database_sync_to_async(paying.book)(response, body))
         if reply.outcome is not Outcome.CONTINUES or len(booked) >= limits.HOP_LIMIT:
             break
         body = with_token(asked, reply.continuation_token)
@@ -135,15 +142,29 @@ async def _answer(
     return progress.answer.reply()
 
 
-def _drafted(text: str, booked: Sequence[tuple[Usage, Decimal | None]]) -> SummaryDraft:
+def _drafted(text: str, booked: Sequence[tuple[Usage, Money | None]]) -> SummaryDraft:
     """The draft with the sum of what its requests cost."""
     usage = Usage(
         prompt=sum(used.prompt for used, _ in booked),
         output=sum(used.output for used, _ in booked),
         thoughts=sum(used.thoughts for used, _ in booked),
     )
-    known = [usd for _, usd in booked if usd is not None]
-    return SummaryDraft(text, usage, sum(known, Decimal(0)) if len(known) == len(booked) else None)
+    known = [money for _, money in booked if money is not None]
+    return SummaryDraft(
+        text,
+        usage,
+        sum((money.total for money in known), Decimal(0)) if len(known) == len(booked) else None,
+        is_estimated=not all(used.is_counted for used, _ in booked),
+        other_price=any(money.other_price for money in known),
+    )
+
+
+def _used_by(reply: Reply, body: bytes) -> Usage:
+    """As the provider counted; our estimate where it counted nothing, as for the requests of a run."""
+    if reply.usage.is_counted:
+        return reply.usage
+    output, thoughts = estimate(reply.text), estimate(reply.thoughts)
+    return replace(reply.usage, prompt=estimate(body), output=output, thoughts=thoughts)
 
 
 def request_body(material: Sequence[TurnValue], instruction: str) -> bytes:
@@ -169,12 +190,18 @@ class Paying:
     evidence: HttpEvidence = field(default_factory=HttpEvidence)
 
     @transaction.atomic
-    def book(self, reply: Reply, *, is_cut: bool = False) -> Decimal | None:
-        """Books tokens and cost, also of a failed draft; returns the cost. `is_cut`: as in `account_for`."""
-        session, usage = self.session, reply.usage
+    def book(self, reply: Reply, body: bytes, *, is_cut: bool = False) -> tuple[Usage, Money | None]:
+        """Books tokens and cost, also of a failed draft; returns both.
+
+        Nothing is booked when no reply arrived. `is_cut`: as in `account_for`.
+        """
+        if not reply.usage.is_counted and reply.wire is None:
+            self._release()
+            return reply.usage, None
+        session, usage = self.session, _used_by(reply, body)
         today, reported = timezone.now().date(), storable(reply.model_version, 80)
         price = price_of_served(session.model, reported, today)
-        usd = pricing.cost(usage, price.rates(usage.prompt)).total if price else None
+        money = money_for(usage, price.rates(usage.prompt), is_cut=is_cut) if price else None
         booking = Booking.of(
             session,
             self.cause,
@@ -182,80 +209,22 @@ class Paying:
             price,
             model=serving_model(session.model, reported, today),
             day=today,
-            usd=usd,
-            cut_off=is_cut,
+            usd=money.total if money else None,
+            **bounds_of(money, is_cut=is_cut),
             prompt_tokens=usage.prompt,
             cached_tokens=min(usage.cached, usage.prompt),
             output_tokens=usage.output,
             thought_tokens=usage.thoughts,
+            tool_use_tokens=usage.tool_use,
         )
         Booking.objects.book(booking)
         self._release()
-        return usd
+        return usage, money
 
-    def book_broken(self, progress: ReplyProgress) -> None:
-        """Books what the provider had counted when an answer broke off or took too long."""
-        heard = progress.folder.reply()
-        if heard.usage.is_counted:
-            self.book(heard, is_cut=True)
-        else:
-            self._release()
+    def book_broken(self, progress: ReplyProgress, body: bytes) -> None:
+        """Books what had come when an answer broke off or took too long."""
+        self.book(progress.folder.reply(), body, is_cut=True)
 
     def _release(self) -> None:
         if self.reserved is not None:
             Reservation.objects.filter(pk=self.reserved.pk).delete()
-
-
-TITLE_INSTRUCTION = (
-    "Write a summary of the conversation above as its title: at most six words, in the language of the "
-    "conversation, no quotation marks, no full stop. Give only the title."
-)
-TITLE_SOURCE_LIMIT = 2_000
-"""Characters that are sent of the question and of the answer."""
-
-TITLE_WORDS = 10
-
-log = structlog.get_logger("pipeweb.runs")
-
-
-def wants_title(run: Run) -> bool:
-    """Whether the model may have to be asked for a title after this run. No query."""
-    session = run.session
-    wants = session.options.auto_title == "model" and not session.temporary
-    return wants and run.trigger is not None and (run.is_resumed or not run.trigger.depth)
-
-
-async def improve_title(gateway: Gateway, run: Run) -> str:
-    """The session's new title; empty when it keeps its title."""
-    session, material = await database_sync_to_async(_title_material)(run)
-    if not material:
-        return ""
-    try:
-        draft = await _ask_in_time(gateway, session, SpendingCause.TITLE, material, TITLE_INSTRUCTION)
-    except PipewebError as error:
-        # The title from the first message stays.
-        log.info("title_not_made", kind=type(error).__name__)
-        return ""
-    return await database_sync_to_async(_save_title)(session, draft.text)
-
-
-def _title_material(run: Run) -> tuple[Session, list[TurnValue]]:
-    """The first message and its answer; empty when no title is to be made."""
-    session = run.session
-    if not wants_title(run) or run.task is None or run.task.depth:
-        return session, []
-    answers = Turn.objects.filter(run=run, kind=TurnKind.MODEL_RESPONSE).order_by("-depth")
-    answer = answers.values_list("text", flat=True).first()
-    if not answer or Session.objects.filter(pk=session.pk, titled_by_hand=True).exists():
-        return session, []
-    return session, [
-        user_task("title", run.task.text[:TITLE_SOURCE_LIMIT]),
-        model_text("title", answer[:TITLE_SOURCE_LIMIT]),
-    ]
-
-
-def _save_title(session: Session, text: str) -> str:
-    words = plain(text.strip().partition("\n")[0]).split()[:TITLE_WORDS]
-    title = storable(" ".join(words), TITLE_LENGTH).rstrip(".")
-    untouched = Session.objects.filter(pk=session.pk, titled_by_hand=False)
-    return title if title and untouched.update(title=title) else ""

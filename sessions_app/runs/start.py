@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import BigIntegerField, OuterRef, Subquery
 from django.utils import timezone
 
@@ -177,7 +177,7 @@ def start_continuation(earlier: Run, text: str, process: str) -> Run | None:
             model=earlier.model,
             is_automatic=True,
         ) as (run, _):
-            run.continuations = earlier.continuations + 1
+            run.continuations, run.began = earlier.continuations + 1, earlier.began
             run.trigger = task_of_continuation(run, earlier, text)
     except OverLimit as error:
         notify_limit(earlier, error)
@@ -239,21 +239,32 @@ def _lock_session(session_pk: int) -> Any:
     The lock on the owner makes the runs of one person begin one after another (`personal_limits`). Raises
     RunError for a deleted session.
     """
-    session = _locked.first(session=session_pk)
+    # What a statement joins to a row that it had to wait for is as it was before: the head too.
+    if connection.features.has_select_for_update:
+        _locked.first(session=session_pk)
+    session = _read.first(session=session_pk)
     if session is None:
         raise RunError("This chat has been deleted.", hint="Start a new one.")
     return session
 
 
+_SESSION = Parameter("session", BigIntegerField())
+
+
 def _locking() -> Any:
+    rows: Any = Session.objects.select_for_update(no_key=True)
+    return rows.filter(pk=_SESSION, owner__is_active=True).values_list("pk")
+
+
+def _reading() -> Any:
     spoken = Run.objects.filter(session=OuterRef("pk")).order_by("-pk").values("client_language")[:1]
-    rows: Any = with_request_facts(Session.objects.select_for_update(of=("self", "owner"), no_key=True))
-    related = rows.select_related("head", "owner", "assistant").annotate(last_language=Subquery(spoken))
-    key = Parameter("session", BigIntegerField())
-    return related.filter(pk=key, deleted_at=None, owner__is_active=True)
+    rows: Any = with_request_facts(Session.objects.select_related("head", "owner", "assistant"))
+    found = rows.filter(pk=_SESSION, deleted_at=None, owner__is_active=True)
+    return found.annotate(last_language=Subquery(spoken))
 
 
 _locked: Reading[Any] = Reading(_locking)
+_read: Reading[Any] = Reading(_reading)
 
 
 def _check_limits(session: Session, client_id: UUID, now: datetime, *, is_send: bool) -> bool:

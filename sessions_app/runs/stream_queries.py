@@ -5,7 +5,7 @@ these are.
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from django.db.models import BigIntegerField, CharField, Q, QuerySet
+from django.db.models import BigIntegerField, CharField, QuerySet
 
 from sessions_app.models import QueuedMessage, Run, Session
 from sessions_app.models.prepared import Parameter, Reading
@@ -29,8 +29,10 @@ def queue_of(session_pk: int) -> list[QueuedMessage]:
 
 
 def runs_to_stop(runs: Collection[int]) -> set[int]:
-    """Those of the runs that somebody else stopped or ended, or whose person may no longer use the system."""
-    return {pk for (pk,) in _to_stop.all(runs)}
+    """Those of the runs that somebody else stopped, ended or erased, or whose person may no longer use the
+    system.
+    """
+    return {*runs} - {pk for (pk,) in _to_go_on.all(runs)}
 
 
 def newer_runs(sessions: Collection[int], floor: int, process: str) -> list[Run]:
@@ -59,10 +61,9 @@ def _of_newest_over() -> QuerySet[Run, Any]:
     return over.order_by("-pk").values_list("pk")[:1]
 
 
-def _stopped_of(runs: Iterable[Any]) -> QuerySet[Run, Any]:
-    over = ~Q(status__in=Run.ACTIVE)
-    stopped = Q(stop_requested=True) | Q(session__owner__is_active=False) | over
-    return Run.objects.filter(pk__in=runs).filter(stopped).values_list("pk")
+def _going_on_of(runs: Iterable[Any]) -> QuerySet[Run, Any]:
+    wanted = Run.objects.active().filter(stop_requested=False, session__owner__is_active=True)
+    return wanted.filter(pk__in=runs).values_list("pk")
 
 
 def _newer_of(sessions: Iterable[Any]) -> QuerySet[Run, Any]:
@@ -81,7 +82,7 @@ def _heads_of(sessions: Iterable[Any]) -> QuerySet[Session, Any]:
 
 _newest_over: Reading[tuple[int]] = Reading(_of_newest_over)
 _queue: Reading[QueuedMessage] = Reading(lambda: QueuedMessage.objects.filter(session=SESSION))
-_to_stop: ReadingOf[tuple[int]] = ReadingOf(_stopped_of)
+_to_go_on: ReadingOf[tuple[int]] = ReadingOf(_going_on_of)
 _newer: ReadingOf[tuple[int]] = ReadingOf(_newer_of)
 _queued: ReadingOf[tuple[int]] = ReadingOf(_queued_of)
 _heads: ReadingOf[tuple[int, int]] = ReadingOf(_heads_of)

@@ -1,5 +1,6 @@
 """The runs that wait for a person, as the runner of a process sees them."""
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -30,14 +31,23 @@ class WaitingRuns:
 
     def __init__(self, runner: "Runner") -> None:
         self._runner = runner
+        self._parking: dict[UUID, asyncio.Event] = {}
 
     async def park(self, live: LiveRun, waits: RunWaits) -> None:
         """Lets go of a run of this process that waits; viewers follow its log from now on.
 
         Where that cannot be stored its lease expires, and it is ended like one of a dead process.
         """
+        is_parked = self._parking[live.public] = asyncio.Event()
+        try:
+            await self._park(live, waits)
+        finally:
+            del self._parking[live.public]
+            is_parked.set()
+
+    async def _park(self, live: LiveRun, waits: RunWaits) -> None:
         parked = parked_at(waits.step, waits.tools, live.first)
-        store = partial(park, live.run.pk, parked, waits.turn, waits.indices, waits.expires_at)
+        store = partial(park, live.run, parked, waits.turn, waits.indices, waits.expires_at)
         try:
             await self._runner.store_end(live, database_sync_to_async(store))
         except RunEnded:
@@ -52,6 +62,9 @@ class WaitingRuns:
 
     async def decide(self, session_pk: int, public: UUID, index: int, choice: Choice) -> None:
         """No effect where the ask is over; the last answer lets the run go on, here."""
+        # Pages have an ask before its row, which waits while the database takes no writes.
+        if (is_parked := self._parking.get(public)) is not None:
+            await is_parked.wait()
         run_pk = await database_sync_to_async(decide)(session_pk, public, index, choice)
         if run_pk is not None:
             await self._show(session_pk, public)
@@ -70,10 +83,13 @@ class WaitingRuns:
 
     async def go_on(self, run_pk: int) -> None:
         """Takes the run where all is answered and there is a place for it."""
-        run = await database_sync_to_async(take)(run_pk, self._runner.process_lock.key)
-        if run is not None:
-            rows = await database_sync_to_async(list)(RunLog.objects.after(run.pk, -1))
-            self._runner.go_on(run, [wire for row in rows for wire in row.wires])
+        if self._runner.launches.are_closed:
+            return
+        with self._runner.launches.one():
+            run = await database_sync_to_async(take)(run_pk, self._runner.process_lock.key)
+            if run is not None:
+                rows = await database_sync_to_async(list)(RunLog.objects.after(run.pk, -1))
+                self._runner.go_on(run, [wire for row in rows for wire in row.wires])
 
     async def settle(self, found: Waiting) -> None:
         """What a poll has read."""

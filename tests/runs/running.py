@@ -5,6 +5,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
+from unittest import mock
 
 import httpx2
 import orjson
@@ -14,7 +15,7 @@ from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.emulator.faults import FAULT_HEADER
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Run, Session
-from sessions_app.runs.processes import ProcessLock, abandoned_runs, end_abandoned_run
+from sessions_app.runs.processes import LeaseWatch, ProcessLock, abandoned_runs, end_abandoned_run
 from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
 from tests.chat.sockets import sockets_of
@@ -137,5 +138,6 @@ class _Patient(httpx2.AsyncByteStream):
 
 def end_abandoned_runs(process_lock: ProcessLock) -> list[int]:
     """Ends the runs of dead processes, as a heartbeat does; returns the keys of their sessions."""
-    sessions = map(end_abandoned_run, abandoned_runs(process_lock))
+    with mock.patch("sessions_app.runs.processes.SURE_SECONDS", 0.0):
+        sessions = map(end_abandoned_run, abandoned_runs(process_lock, LeaseWatch()))
     return [session_pk for session_pk in sessions if session_pk is not None]

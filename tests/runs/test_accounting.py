@@ -1,13 +1,15 @@
 """What stands in the rows after an answer: verdict, loss, money, bookings."""
 
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import orjson
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
-from sessions_app.models import Booking, Exchange, Price, Run, Session, Spending
+from sessions_app.models import Booking, Exchange, Price, Run, SearchPrice, Session, Spending
 from sessions_app.prompt.pricing import Money
 from sessions_app.prompt.reply import Reply, fold
 from sessions_app.prompt.verdict import Verdict, VerdictReason
@@ -24,7 +26,7 @@ from tests.factories import (
     text_chunk,
 )
 from tests.models.money import assert_sums_agree
-from tests.prices import make_price
+from tests.prices import LONG_AGO, make_price
 from tests.runs.conftest import Ask
 
 
@@ -55,6 +57,24 @@ def test_the_sum_is_written_with_its_price_and_booked(alice: User, price: Price)
     booked, session = Spending.objects.get(), Session.objects.get()
     assert (booked.owner, booked.model, booked.usd) == (alice, MODEL, exchange.usd)
     assert session.spent_usd == exchange.usd
+
+
+@pytest.mark.parametrize(("cached", "booked_as"), [(1_024, 1_024), (1_300, 1_204)])
+def test_a_booking_has_the_counts_of_its_answer(
+    alice: User, price: Price, cached: int, booked_as: int
+) -> None:
+    """No more is booked as cached than was read."""
+    exchange = fresh(alice)
+    account_for(exchange, reply(usage=USAGE | {"cachedContentTokenCount": cached}), is_cut=True)
+    one = Booking.objects.get()
+    assert (one.prompt_tokens, one.cached_tokens, one.output_tokens, one.thought_tokens) == (
+        1_204,
+        booked_as,
+        96,
+        40,
+    )
+    assert (one.exchange, one.session, one.owner) == (exchange, exchange.run.session, alice)
+    assert (one.cut_off, one.cause, one.price, one.usd) == (True, "answer", price, exchange.usd)
 
 
 def test_an_unknown_price_is_unknown_and_counted_so(alice: User) -> None:
@@ -134,6 +154,100 @@ def test_a_reply_without_usage_is_estimated(alice: User, price: Price) -> None:
     account_for(exchange, reply(usage=None))
     money = Money.restored(exchange.money)
     assert money is not None and money.estimated and exchange.usd
+
+
+@pytest.mark.parametrize(
+    ("counts", "is_other"),
+    [
+        ({"serviceTier": "flex"}, True),
+        ({"promptTokensDetails": [{"modality": "AUDIO", "tokenCount": 90}]}, True),
+        ({"serviceTier": "standard", "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 90}]}, False),
+    ],
+)
+def test_what_may_have_another_price_is_charged_as_standard_text_and_says_so(
+    alice: User, price: Price, counts: dict[str, Any], is_other: bool
+) -> None:
+    exchange = fresh(alice)
+    account_for(exchange, reply(usage=USAGE | counts), is_cut=True)
+    money = Money.restored(exchange.money)
+    assert money and (money.other_price, money.is_bound) == (is_other, not is_other)
+
+
+@pytest.mark.parametrize(
+    ("usage", "is_cut", "booked"),
+    [
+        (USAGE, False, (False, False)),
+        (USAGE, True, (True, False)),
+        (None, False, (False, True)),
+        (None, True, (False, True)),
+        (USAGE | {"trafficType": "PROVISIONED_THROUGHPUT"}, True, (False, True)),
+    ],
+)
+def test_a_booking_is_a_bound_or_an_estimate_as_its_exchange(
+    alice: User, price: Price, usage: Any, is_cut: bool, booked: tuple[bool, bool]
+) -> None:
+    exchange = fresh(alice)
+    account_for(exchange, reply(usage=usage), is_cut=is_cut)
+    one, money = Booking.objects.get(), Money.restored(exchange.money)
+    assert money is not None and (money.is_bound, money.is_estimate) == booked
+    assert (one.cut_off, one.estimated) == booked
+    assert (one.session.cut_off, one.session.estimates) == booked if one.session else False
+    day = Spending.objects.get()
+    assert (day.cut_off, day.estimates) == booked
+
+
+def test_without_a_price_nothing_of_it_is_an_estimate(alice: User) -> None:
+    Price.objects.all().delete()
+    account_for(fresh(alice), reply(usage=None), is_cut=True)
+    one = Booking.objects.get()
+    assert (one.usd, one.cut_off, one.estimated) == (None, True, False)
+
+
+def test_a_prompt_that_was_counted_and_blocked_is_charged(alice: User, price: Price) -> None:
+    """200 with a block reason, its counts and no candidate (gemini-wire §4)."""
+    exchange = fresh(alice)
+    counts = {"promptTokenCount": 638, "totalTokenCount": 638}
+    blocked = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": counts}
+    account_for(exchange, fold([orjson.dumps(blocked)]))
+    assert exchange.usd == 638 * price.input / 1_000_000 and Booking.objects.get().prompt_tokens == 638
+
+
+@pytest.mark.parametrize(("above", "rate"), [(1_203, "4"), (1_204, "0.50")])
+def test_the_tier_is_that_of_the_whole_prompt(alice: User, above: int, rate: str) -> None:
+    """1,204 tokens, of which 1,024 were cached."""
+    make_price(MODEL, above=above, input_above="4")
+    exchange = fresh(alice)
+    account_for(exchange, reply())
+    assert [term["rate"] for term in exchange.money["terms"] if term["name"] == "new"] == [
+        str(Decimal(rate).quantize(Decimal("0.000001")))
+    ]
+
+
+def test_the_day_is_that_of_the_request_and_not_of_its_end(alice: User) -> None:
+    exchange = fresh(alice)
+    exchange.started_at = datetime(2026, 11, 20, 23, 59, 59, tzinfo=UTC)
+    exchange.ended_at = exchange.started_at + timedelta(seconds=9)
+    before = make_price(MODEL)
+    make_price(MODEL, date(2026, 11, 21), input="9")
+    account_for(exchange, reply())
+    assert (exchange.price, Booking.objects.get().day) == (before, date(2026, 11, 20))
+
+
+@pytest.mark.parametrize(("model", "is_priced"), [("gemini-9-other", True), (MODEL, False)])
+def test_searches_have_the_price_of_the_model_that_served(
+    alice: User, price: Price, model: str, is_priced: bool
+) -> None:
+    SearchPrice.objects.all().delete()
+    SearchPrice.objects.create(model=model, valid_from=LONG_AGO, usd=Decimal(14), per="query")
+    make_price("gemini-9-other")
+    exchange = fresh(alice)
+    exchange.served_model = "gemini-9-other"
+    queries = {"groundingMetadata": {"webSearchQueries": ["bees", "dances"]}}
+    account_for(exchange, fold([text_chunk("Bees dance.", usage=USAGE, beside=queries)]))
+    money, booked = Money.restored(exchange.money), Booking.objects.get()
+    assert money and money.unpriced_searches == (0 if is_priced else 2)
+    assert (booked.searches, booked.search_price is not None) == (2, is_priced)
+    assert Decimal("0.028") in [term.usd for term in money.terms] or not is_priced
 
 
 def test_a_missing_reply_is_not_charged(alice: User, price: Price) -> None:

@@ -6,7 +6,7 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.gemini import bounds
 from sessions_app.models import Session
 from tests.prompt.examples import text
-from tests.runs.test_hops import answer, done, paused, turns_of
+from tests.runs.hops import answer, done, paused, turns_of
 
 LIMIT = 20_000
 

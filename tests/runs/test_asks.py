@@ -10,7 +10,7 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 from pytest_django import Settings
 
-from sessions_app.mcp_codes import Choice, Decision
+from sessions_app.mcp_codes import Approval, Choice, Decision
 from sessions_app.models import McpServer, Run, RunLog, Session, ToolCall, ToolGrant, Turn
 from sessions_app.runs.parking import read_waiting
 from sessions_app.runs.run_poller import RunPoller
@@ -179,6 +179,39 @@ async def test_an_answer_whose_process_died_before_it_went_on_is_found_by_a_poll
     await runner.drain()
     await run.arefresh_from_db()
     assert run.status == Run.Status.COMPLETED
+
+
+async def test_an_answer_that_comes_before_the_ask_is_stored_counts(
+    runner: Runner, session: Session, server: McpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page has the ask, and the database takes no writes yet."""
+    may_store, is_shown, store_end = asyncio.Event(), asyncio.Event(), runner.store_end
+
+    async def late(*args: Any) -> Any:
+        is_shown.set()
+        await may_store.wait()
+        return await store_end(*args)
+
+    monkeypatch.setattr(runner, "store_end", late)
+    await runner.send(session.pk, uuid.uuid4(), ECHO)
+    await asyncio.wait_for(is_shown.wait(), 60)
+    run = await Run.objects.aget()
+    deciding = asyncio.create_task(runner.waiting.decide(session.pk, run.public, 0, Choice.ONCE))
+    await asyncio.sleep(0.1)
+    may_store.set()
+    await asyncio.wait_for(deciding, 60)
+    await runner.drain()
+    assert (await Run.objects.aget()).status == Run.Status.COMPLETED
+
+
+async def test_a_call_that_was_forbidden_since_the_ask_is_not_made(
+    runner: Runner, session: Session, server: McpServer
+) -> None:
+    run = await send(runner, session, COUNT)
+    await McpServer.objects.filter(pk=server.pk).aupdate(approval=Approval.NEVER.value)
+    run = await decide(runner, run, Choice.ONCE)
+    (response,) = await sync_to_async(responses)(run)
+    assert response["error"] == "This tool may no longer be used."
 
 
 async def test_a_poll_ends_no_run_that_waits(runner: Runner, session: Session, server: McpServer) -> None:

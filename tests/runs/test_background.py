@@ -9,7 +9,7 @@ from django.db import connection
 
 from sessions_app.models import Session
 from sessions_app.runs import background
-from sessions_app.runs.background import is_set_within, isolated, readable, supervised
+from sessions_app.runs.background import BackgroundTask, is_set_within, isolated, readable, unbroken
 from tests.factories import make_session
 
 
@@ -91,19 +91,49 @@ async def test_a_task_that_is_ended_by_an_error_begins_again(
         begun.set()
         await asyncio.sleep(60)
 
-    task = supervised("work_ended", work)
+    task = BackgroundTask("work_ended", work)
+    task.start()
     await asyncio.wait_for(begun.wait(), 60)
     assert lines(caplog)[0]["event"] == "work_ended"
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await task.stop()
+    assert starts == 3
 
 
 async def test_a_task_whose_work_is_done_is_not_begun_again() -> None:
-    async def work() -> None:
-        pass
+    before, done = asyncio.all_tasks(), asyncio.Event()
 
-    await asyncio.wait_for(supervised("work_ended", work), 60)
+    async def work() -> None:
+        assert not done.is_set()
+        done.set()
+
+    task = BackgroundTask("work_ended", work)
+    task.start()
+    (begun,) = asyncio.all_tasks() - before
+    await asyncio.wait_for(begun, 60)
+    assert done.is_set()
+    await task.stop()
+
+
+async def test_a_task_begins_once_and_leaves_nothing_when_it_is_stopped() -> None:
+    before, starts, ends = asyncio.all_tasks(), 0, 0
+
+    async def work() -> None:
+        nonlocal starts, ends
+        starts += 1
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0.01)
+            ends += 1
+
+    task = BackgroundTask("work_ended", work)
+    await task.stop()
+    for _ in range(2):
+        task.start()
+        await asyncio.sleep(0.01)
+    for _ in range(2):
+        await task.stop()
+        assert (starts, ends) == (1, 1) and asyncio.all_tasks() == before
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL keeps the types of its columns")
@@ -116,3 +146,33 @@ def test_a_row_that_cannot_be_read_keeps_no_other_from_it(
     found = readable(Session.objects.order_by("pk"), "not_read")
     assert found == [sessions[0], sessions[2]]
     assert [line.get("row") for line in lines(caplog)] == [None, sessions[1].pk]
+
+
+@pytest.mark.parametrize("is_waited_for", [True, False])
+def test_an_error_is_logged_when_nobody_waits_for_the_work_any_more(
+    clock: list[float], caplog: pytest.LogCaptureFixture, is_waited_for: bool
+) -> None:
+    async def check() -> None:
+        goes_on = asyncio.Event()
+
+        @unbroken
+        async def work() -> None:
+            await goes_on.wait()
+            raise TypeError
+
+        waiting = asyncio.ensure_future(work())
+        await asyncio.sleep(0)
+        if not is_waited_for:
+            waiting.cancel()
+            await asyncio.wait({waiting})
+        goes_on.set()
+        await asyncio.wait({waiting})
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        if is_waited_for:
+            assert isinstance(waiting.exception(), TypeError)
+
+    background.repeats.clear()
+    asyncio.run(check())
+    events = [line["event"] for line in lines(caplog)]
+    assert events == ([] if is_waited_for else ["unattended_work_failed"])

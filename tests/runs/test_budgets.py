@@ -27,6 +27,7 @@ from sessions_app.errors import BudgetHeld, BudgetSpent
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import Allowance, Booking, Exchange, Reservation, Run, Session
 from sessions_app.panels import TOOLBOX
+from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import BudgetScope, MoneySource
 from sessions_app.runs import budgets
 from sessions_app.runs.budgets import Spender, holding_money, most_of_request, reserve
@@ -84,6 +85,31 @@ def book(owner: User, usd: str) -> None:
     Booking.objects.book(
         Booking(owner=owner, day=day, model=MODEL, cause="answer", source=source, usd=Decimal(usd))
     )
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("inexact", "told"),
+    [
+        ({}, (False, False)),
+        ({"estimated": True}, (False, True)),
+        ({"cut_off": True, "estimated": False}, (True, False)),
+    ],
+)
+def test_a_budget_knows_whether_what_it_counts_is_exact(
+    alice: User, bob: User, inexact: dict[str, bool], told: tuple[bool, bool]
+) -> None:
+    Allowance.objects.create(owner=alice, usd_per_day=1, usd_per_month=2)
+    Allowance.objects.create(is_ceiling=True, usd_per_day=3)
+    session = make_session(alice, settings={"budget_usd": 5})
+    day, source = timezone.now().date(), MoneySource.PROVIDER
+    facts: dict[str, Any] = {"model": MODEL, "day": day, "usd": Decimal("0.5"), **inexact}
+    Booking.objects.book(Booking.of(session, SpendingCause.ANSWER, source, None, **facts))
+    session.refresh_from_db()
+    found = Spender.of(session, session.options).budgets()
+    assert len(found) == 4 and {(one.at_least, one.estimated) for one in found} == {told}
+    (of_all,) = Spender.person(bob.pk).budgets()
+    assert (of_all.at_least, of_all.estimated) == told
 
 
 @pytest.mark.django_db

@@ -1,5 +1,5 @@
 """Caching under a storm: whole runs before the emulator, with everything that a person, the provider and
-the caretaker may do between them. The law is read from what was stored, not from what a run remembers."""
+the janitor may do between them. The law is read from what was stored, not from what a run remembers."""
 
 import uuid
 from collections.abc import Awaitable, Callable

@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+import pytest
 from django.contrib.auth.models import User
 
 from sessions_app.models import Exchange, Session, Source, Turn
@@ -61,6 +62,18 @@ def test_another_model_reads_anew_though_the_bytes_are_the_same(alice: User) -> 
     sums = Ledger.restored(second.ledger)
     assert seen is not None and seen.prefix_tokens and not seen.same_model
     assert sums is not None and sums.hits == 0
+
+
+@pytest.mark.parametrize("model", ["gemini-3-flash-preview", "gemini-2.5-flash"])
+def test_another_key_is_told_from_another_model(alice: User, model: str) -> None:
+    first, second = make_history(make_session(alice), 2)
+    second.previous, second.model = first, model
+    second.route = f"{'0' * 16}/{model}"
+    seen = compare_with_previous(second)
+    assert seen is not None and (seen.same_model, seen.same_endpoint) == (False, False)
+    second.route = first.route
+    seen = compare_with_previous(second)
+    assert seen is not None and seen.same_endpoint
 
 
 def test_a_request_after_an_answer_of_another_model_still_asks_the_same(alice: User) -> None:

@@ -225,7 +225,7 @@ async def test_an_overload_is_retried_and_both_attempts_are_kept(runner: Runner,
 
 async def test_stop_ends_the_waiting(runner: Runner, session: Session) -> None:
     # The emulator's 429 asks for two seconds, more than this runner is willing to wait; 503 has no delay.
-    runner._engine._retry_policy = RetryPolicy(base=30)
+    runner._engines.current()._retry_policy = RetryPolicy(base=30)
     run = await send(runner, session, "/error 503")
     await watch(runner, session, run, until="status")
     async with asyncio.timeout(20):

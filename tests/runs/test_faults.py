@@ -6,18 +6,21 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 import httpx2
+import orjson
 import pytest
+from asgiref.sync import sync_to_async
 
 from sessions_app.chat.run_ending import Ending
 from sessions_app.exchange_sums import is_cut_off
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.models import Exchange, RawChunk, Run, Session, Turn
+from sessions_app.models import Booking, Exchange, RawChunk, Run, Session, Turn
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
 from sessions_app.wording import endings
+from tests.audit.money import audited
 from tests.runs.conftest import Ask
-from tests.runs.running import TroubledTransport, running
+from tests.runs.running import Provider, TroubledTransport, running, send
 
 SAID = "Hello there"
 TRIES = 2
@@ -136,6 +139,23 @@ async def test_what_an_answer_without_an_end_cost_is_a_lower_bound(
     chunks = [bytes(chunk.body) async for chunk in RawChunk.objects.filter(exchange=last)]
     has_end = any(b'"finishReason"' in chunk or b'"blockReason"' in chunk for chunk in chunks)
     assert is_cut_off(last) == bool(last.money.get("at_least")) == (bool(chunks) and not has_end)
+
+
+@pytest.mark.parametrize("finish", ["", "STOP"])
+async def test_an_answer_of_counts_alone_is_a_lower_bound_unless_it_has_an_end(
+    session: Session, finish: str
+) -> None:
+    provider = Provider()
+    counted = {"usageMetadata": {"promptTokenCount": 100, "totalTokenCount": 100}}
+    provider.last = orjson.dumps(counted | ({"candidates": [{"finishReason": finish}]} if finish else {}))
+    async with running(Gateway(api_key="test", transport=provider)) as runner:
+        await send(runner, session, SAID)
+        await runner.drain()
+    last = await Exchange.objects.aget(run__session=session)
+    booking = await Booking.objects.aget(exchange=last)
+    assert (last.outcome, last.prompt_tokens) == ("empty", 100)
+    assert is_cut_off(last) == booking.cut_off == (not finish)
+    assert not await sync_to_async(audited)(session)
 
 
 @each_failure

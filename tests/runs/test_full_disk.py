@@ -30,8 +30,8 @@ from sessions_app.workspace import Workspace
 from tests.chat.sockets import connected
 from tests.factories import make_exchange, make_run, make_session
 from tests.prompt.examples import call
+from tests.runs.hops import answer, done
 from tests.runs.running import send, until
-from tests.runs.test_hops import answer, done
 
 on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite's limit of pages")
 LONG = "word " * 19_000

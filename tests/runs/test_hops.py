@@ -1,11 +1,7 @@
 """Answers that take several requests: CONTINUATION with its token (gemini-wire, "Long decode")."""
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import httpx2
-import orjson
 import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
@@ -14,7 +10,7 @@ from google.genai import types
 
 from sessions_app.error_codes import RefusalCode
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.models import Exchange, Run, Session, Turn
+from sessions_app.models import Session, Turn
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.verdict import VerdictReason
@@ -22,80 +18,12 @@ from sessions_app.runs import limits
 from sessions_app.runs.runner import Runner
 from tests.prompt.examples import SIGNATURE, call, chunk, text
 from tests.runs.conftest import Ask
-from tests.runs.running import running, send, watch
-
-TOKEN = "YS9i+w=="
-USAGE = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
+from tests.runs.hops import Hops, answer, done, exchanges_of, paused, turns_of
+from tests.runs.running import running, send
 
 TABS = ("layers", "response", "cache", "pipeline", "wire", "stream", "diff", "signatures", "renditions")
 
 Hop = Sequence[bytes] | int
-
-
-def paused(*parts: dict[str, Any], token: str = TOKEN) -> bytes:
-    return chunk(*parts, finishReason="CONTINUATION", continuationToken=token)
-
-
-def done(*parts: dict[str, Any]) -> bytes:
-    return chunk(*parts, finishReason="STOP")
-
-
-class Hops(httpx2.AsyncBaseTransport):
-    """Answers each request with the next hop: its chunks, or an error status. Keeps the requests.
-
-    A hop that ends with None stays open after its chunks.
-    """
-
-    def __init__(self, *hops: Any) -> None:
-        self.hops = list(hops)
-        self.bodies: list[dict[str, Any]] = []
-        self.stalled = asyncio.Event()
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        if not request.url.path.endswith((":streamGenerateContent", "/chat/completions")):
-            return httpx2.Response(200, json={"totalTokens": 1})
-        self.bodies.append(orjson.loads(await request.aread()))
-        hop = self.hops.pop(0)
-        if isinstance(hop, int):
-            return httpx2.Response(
-                hop, json={"error": {"code": hop, "message": "No.", "status": "UNAVAILABLE"}}
-            )
-        return httpx2.Response(200, content=self._stream(hop))
-
-    async def _stream(self, hop: Sequence[bytes | None]) -> AsyncIterator[bytes]:
-        for body in hop:
-            if body is None:
-                self.stalled.set()
-                await asyncio.sleep(30)
-            else:
-                event = orjson.loads(body)
-                usage = {"usageMetadata": USAGE} if "object" not in event else {}
-                yield b"data: " + orjson.dumps(usage | event) + b"\n\n"
-
-
-async def answer(
-    session: Session, *hops: Any, message: str = "Go", gateway: type[Gateway] = Gateway, **settings: Any
-) -> tuple[Run, Hops, list[dict[str, Any]]]:
-    """A run before these hops: its row, the requests, and the events of a viewer."""
-    if settings:
-        await Session.objects.filter(pk=session.pk).aupdate(settings={**session.settings, **settings})
-    provider = Hops(*hops)
-    async with running(gateway(api_key="k3y-of-a-test", transport=provider)) as runner:
-        public = await send(runner, session, message)
-        events = await watch(runner, session, public)
-        await runner.drain()
-    return await Run.objects.aget(public=public), provider, events
-
-
-async def turns_of(session: Session) -> list[Turn]:
-    rows = Turn.objects.filter(session=session).select_related("content").order_by("depth")
-    return [turn async for turn in rows]
-
-
-async def exchanges_of(session: Session) -> list[Exchange]:
-    return [
-        one async for one in Exchange.objects.filter(session=session).select_related("continues", "session")
-    ]
 
 
 async def test_an_answer_goes_on_with_its_token_until_it_is_done(session: Session) -> None:

@@ -7,8 +7,8 @@ from asgiref.sync import sync_to_async
 from sessions_app.models import Session
 from sessions_app.prompt.outcomes import Outcome
 from tests.prompt.examples import SIGNATURE, call, chunk, text
+from tests.runs.hops import USAGE, answer, done, exchanges_of
 from tests.runs.refusing import DUMMY, signatures_of
-from tests.runs.test_hops import USAGE, answer, done, exchanges_of
 
 UNSIGNED = [done(call("current_time"))]
 MISSING = [chunk(finishReason="MISSING_THOUGHT_SIGNATURE")]

@@ -7,12 +7,14 @@ from typing import Any
 import httpx2
 import pytest
 from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
 from django.test import AsyncClient
 
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.models import CacheEntry, CacheRefusal, Exchange, Run, Session, ToolCall, Turn
 from sessions_app.models.columns import storable, storable_json
+from tests.factories import make_run, make_session
 from tests.prompt.examples import call, text
 from tests.runs.running import running, send, watch
 
@@ -159,8 +161,13 @@ async def test_an_odd_refusal_of_a_cache_is_remembered(session: Session, status:
 
 
 @pytest.mark.django_db
-def test_an_odd_failure_of_a_tool_is_a_response() -> None:
-    ToolCall.objects.finish(0, 0, {"error": ODD})
+def test_an_odd_failure_of_a_tool_is_a_response(alice: User) -> None:
+    run = make_run(make_session(alice))
+    assert run.trigger is not None
+    ToolCall.objects.begin(run.pk, run.trigger.pk, 0)
+    ToolCall.objects.finish(run.trigger.pk, 0, {"error": ODD})
+    stored = ToolCall.objects.get()
+    assert stored.has_ended and stored.value == {"error": "\0 \ufffd"}
 
 
 def test_what_is_stored_has_neither() -> None:

@@ -238,3 +238,15 @@ def test_what_a_start_costs(sessions: list[Session], django_assert_max_num_queri
     started(sessions[0])
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         started(sessions[1])
+
+
+def test_messages_of_a_time_when_the_clock_was_wrong_do_not_count(
+    sessions: list[Session], limits: PersonalLimits
+) -> None:
+    limits.sends_per_minute = 1
+    limits.save()
+    started(sessions[0])
+    Run.objects.update(sent_at=timezone.now() + timedelta(hours=1))
+    started(sessions[1])
+    with pytest.raises(OverLimit):
+        started(sessions[2])

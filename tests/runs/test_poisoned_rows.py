@@ -82,6 +82,7 @@ def alive(runner: Runner, session: Session, monkeypatch: pytest.MonkeyPatch) -> 
 async def watch(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[RunPoller]:
     monkeypatch.setattr("sessions_app.runs.run_poller.POLL_SECONDS", 0.02)
     monkeypatch.setattr("sessions_app.runs.run_poller.HEARTBEAT_POLLS", 1)
+    monkeypatch.setattr("sessions_app.runs.processes.SURE_SECONDS", 0.0)
     watch = RunPoller(runner)
     yield watch
     await watch.stop()
@@ -181,7 +182,7 @@ async def test_the_heartbeat_survives_whatever_a_look_raises(
     monkeypatch.setattr(watch, "poll", broken)
     watch.start()
     await until(lambda: is_over(innocent))
-    assert looks > 2 and len(logged(caplog, "look_failed")) == 1
+    assert looks > 2 and len(logged(caplog, "poll_failed")) == 1
 
 
 async def test_a_log_that_cannot_be_read_hides_no_other_page(
@@ -197,7 +198,7 @@ async def test_a_log_that_cannot_be_read_hides_no_other_page(
     await RunPoller(runner).poll()
     feed, _, _ = await asyncio.wait_for(waiting[1], 60)
     assert feed is not None and feed.public == runs[1].public
-    assert [line["run"] for line in logged(caplog, "mirror_failed")] == [str(runs[0].public)]
+    assert [line["run"] for line in logged(caplog, "remote_run_failed")] == [str(runs[0].public)]
     waiting[0].cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
     for page in pages:
@@ -257,15 +258,15 @@ async def test_an_expiry_is_recorded_by_a_round_though_the_provider_is_away(
 
     monkeypatch.setattr(cache_janitor, "apply_requested_changes", refused)
     gateway = Gateway(api_key="ours", transport=EmulatorTransport(Emulator(delay=0)))
-    caretaker = CacheJanitor(lambda: gateway)
-    caretaker.start()
+    janitor = CacheJanitor(lambda: gateway)
+    janitor.start()
     events = CacheEvent.objects.filter(entry=entry, kind=CacheEventKind.EXPIRED, at=ended)
     await until(events.aexists)
-    await caretaker.stop()
+    await janitor.stop()
     await gateway.aclose()
 
 
-async def test_the_caretaker_survives_whatever_a_round_raises(
+async def test_the_janitor_survives_whatever_a_round_raises(
     transactional_db: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     rounds = 0
@@ -281,9 +282,9 @@ async def test_the_caretaker_survives_whatever_a_round_raises(
     monkeypatch.setattr(cache_janitor, "apply_requested_changes", broken)
     monkeypatch.setattr(cache_janitor, "ROUND_SECONDS", 0.01)
     gateway = Gateway(api_key="ours", transport=EmulatorTransport(Emulator(delay=0)))
-    caretaker = CacheJanitor(lambda: gateway)
-    caretaker.start()
+    janitor = CacheJanitor(lambda: gateway)
+    janitor.start()
     await until(came_twice)
     assert len(logged(caplog, "round_failed")) == 1
-    await caretaker.stop()
+    await janitor.stop()
     await gateway.aclose()

@@ -9,6 +9,7 @@ from contextlib import aclosing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import orjson
 import pytest
@@ -16,9 +17,16 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from sessions_app.models import QueuedMessage, Run, RunLog, Session, Turn
+from sessions_app.models.run import LEASE
 from sessions_app.prompt.turns import Turn as TurnValue
 from sessions_app.prompt.turns import TurnKind, user_task
-from sessions_app.runs.processes import Notifier, ProcessLock, sessions_left_waiting
+from sessions_app.runs.processes import (
+    LeaseWatch,
+    Notifier,
+    ProcessLock,
+    abandoned_runs,
+    sessions_left_waiting,
+)
 from sessions_app.runs.run_poller import RunPoller
 from sessions_app.runs.runner import Runner
 from tests.runs.conftest import Ask
@@ -273,3 +281,45 @@ async def test_a_message_that_could_not_be_sent_keeps_none_from_it(
             await asyncio.sleep(0.01)
         here.notify([2])
         assert await first == {2}
+
+
+@pytest.fixture
+def elsewhere(left: Run) -> Run:
+    """A run of a living process on another machine, after the clock of this one was set an hour forward."""
+    Run.objects.update(process="elsewhere", heartbeat_at=timezone.now() - timedelta(hours=1))
+    return left
+
+
+def test_a_lease_that_looks_expired_is_watched_for_as_long_as_a_lease(
+    elsewhere: Run, process_lock: ProcessLock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases = LeaseWatch()
+    assert abandoned_runs(process_lock, leases) == []
+    monkeypatch.setattr("sessions_app.runs.processes.SURE_SECONDS", 0.0)
+    assert abandoned_runs(process_lock, leases) == [elsewhere.pk]
+
+
+def test_one_that_is_renewed_meanwhile_is_watched_anew(
+    elsewhere: Run, process_lock: ProcessLock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases, moments = LeaseWatch(), iter([0.0, 10.0, 20.0, 30.0])
+    monkeypatch.setattr("sessions_app.runs.processes.monotonic", lambda: next(moments))
+    assert abandoned_runs(process_lock, leases) == []
+    Run.objects.update(heartbeat_at=timezone.now())
+    assert abandoned_runs(process_lock, leases) == []
+    silence(elsewhere)
+    assert abandoned_runs(process_lock, leases) == []
+    assert abandoned_runs(process_lock, leases) == []
+
+
+async def test_a_process_does_not_end_its_own_runs_whose_leases_it_could_not_renew(
+    runner: Runner, left: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await sync_to_async(silence)(left)
+    monkeypatch.setattr(runner, "live_runs", {left.pk: None})
+    monkeypatch.setattr("sessions_app.runs.processes.SURE_SECONDS", 0.0)
+    with mock.patch("sessions_app.runs.run_poller.timezone", now=lambda: timezone.now() - 2 * LEASE):
+        await RunPoller(runner).poll(is_heartbeat=True)
+    await asyncio.sleep(0.2)
+    await left.arefresh_from_db()
+    assert left.status == Run.Status.RUNNING

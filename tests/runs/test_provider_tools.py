@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from sessions_app.audit.audit import audit_session
-from sessions_app.models import Booking, Exchange, SearchPrice, Session, Turn
+from sessions_app.models import Booking, Exchange, SearchPrice, Session, Spending, Turn
 from sessions_app.prompt.pricing import Money, TermKind
 from sessions_app.prompt.provider_tools import Obstacle, Wish
 from sessions_app.prompt.verdict import VerdictReason
@@ -101,6 +101,9 @@ async def test_an_older_model_charges_the_prompt_whatever_it_searched(ask: Ask, 
     exchange = await newest(session)
     assert exchange.usage["toolUsePromptTokenCount"] > 0
     assert TermKind.TOOL_USE in {term.name for term in money.terms}
+    assert booking.tool_use_tokens == exchange.usage["toolUsePromptTokenCount"]
+    day = await Spending.objects.aget(day=booking.day, model=booking.model)
+    assert day.tool_use_tokens >= booking.tool_use_tokens
     assert await sync_to_async(audited)(session) == []
 
 

@@ -107,7 +107,7 @@ class Page:
 
 
 class World:
-    """One run in one process, its log, and a mirror of it in another process."""
+    """One run in one process, its log, and a copy of it in another process."""
 
     def __init__(self) -> None:
         self.run = Run(pk=1, session_id=1, public=uuid.uuid4())

@@ -186,10 +186,10 @@ def test_a_dry_run_changes_nothing_and_says_what_would_go(alice: User) -> None:
     make_old(alice, days=11)
     said = StringIO()
     call_command("retention", "--dry-run", stdout=said)
-    assert "payloads, for their age: 1 sessions" in said.getvalue()
+    assert "payloads, for their age: 1 session, " in said.getvalue()
     assert RawChunk.objects.exists() and not RetentionReport.objects.exists()
     call_command("retention", stdout=said)
-    assert "purged 1 exchanges of 1 sessions" in said.getvalue()
+    assert "purged 1 exchange of 1 session, erased 0 sessions" in said.getvalue()
     assert not RawChunk.objects.exists() and RetentionReport.objects.get().bytes > 0
 
 
@@ -236,7 +236,7 @@ def test_the_admin_shows_what_the_rules_would_take(client: Client, alice: User) 
     place = reverse("admin:sessions_app_retentionrules_change", args=[rules.pk])
     assert "Nothing." in client.get(place).content.decode()
     make_old(alice, days=11)
-    assert "payloads, for their age: 1 sessions" in client.get(place).content.decode()
+    assert "payloads, for their age: 1 session, " in client.get(place).content.decode()
     assert RawChunk.objects.exists()
     client.post(reverse("admin:sessions_app_retentionrules_add"), {"trash_days": 1})
     assert RetentionRules.objects.get() == rules

@@ -1,4 +1,4 @@
-"""Two processes on one database: here two runners, each with a lock and a watch of its own."""
+"""Two processes on one database: here two runners, each with a lock and a poller of its own."""
 
 import asyncio
 import uuid
@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from sessions_app.events import Finished, Started
 from sessions_app.models import Run, RunLog, Session
-from sessions_app.runs.run_poller import RunPoller, Snapshot
+from sessions_app.runs.run_poller import LocalState, RunPoller
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.session_streams import SessionStream
 from tests.runs.running import Event, running, send, watch
@@ -103,9 +103,9 @@ async def test_a_dead_processs_run_ends_for_its_readers_elsewhere(
 
 async def test_the_number_of_queries_of_a_poll_is_constant(runner: Runner, session: Session) -> None:
     def count(streams: int) -> int:
-        snapshot = Snapshot({session.pk + number: SessionStream() for number in range(streams)}, [], [])
+        state = LocalState({session.pk + number: SessionStream() for number in range(streams)}, [], [])
         with CaptureQueriesContext(connections["default"]) as queries:
-            RunPoller(runner)._read(snapshot, is_heartbeat=False)
+            RunPoller(runner)._read(state, is_heartbeat=False)
         return len(queries)
 
     assert await sync_to_async(count)(1) == await sync_to_async(count)(200) <= 4

@@ -11,7 +11,7 @@ from sessions_app.prompt import wire
 from sessions_app.prompt.verdict import VerdictReason
 from sessions_app.runs.sent_settings import have_same_settings
 from tests.capture.conversations import body_of, model, user
-from tests.capture.test_recording import Program
+from tests.capture.program import Program
 from tests.factories import make_session, text_chunk
 
 pytestmark = pytest.mark.django_db

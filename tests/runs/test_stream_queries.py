@@ -35,16 +35,17 @@ def queue(session: Session, text: str) -> None:
     QueuedMessage.objects.create(session=session, client_id=uuid.uuid4(), text=text)
 
 
-def test_runs_are_stopped_that_somebody_stopped_or_ended_or_whose_person_is_gone(
+def test_runs_are_stopped_that_somebody_stopped_ended_or_erased_or_whose_person_is_gone(
     alice: User, bob: User
 ) -> None:
-    goes_on, stopped, ended = map(run_of, sessions_of(alice, 3))
+    goes_on, stopped, ended, erased = map(run_of, sessions_of(alice, 4))
     (gone,) = map(run_of, sessions_of(bob, 1))
     Run.objects.filter(pk=stopped.pk).update(stop_requested=True)
     ended.end(Run.Status.INTERRUPTED)
     User.objects.filter(pk=bob.pk).update(is_active=False)
-    mine = [goes_on.pk, stopped.pk, ended.pk, gone.pk]
-    assert runs_to_stop(mine) == {stopped.pk, ended.pk, gone.pk}
+    mine = {run.pk for run in (goes_on, stopped, ended, erased, gone)}
+    erased.session.erase()
+    assert runs_to_stop(mine) == mine - {goes_on.pk}
     assert runs_to_stop([goes_on.pk]) == set()
 
 
@@ -84,8 +85,9 @@ def test_a_poll_of_many_sessions_takes_as_many_queries_as_one_of_few(
     alice: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for count in (1, 20, 100):
-        keys = [session.pk for session in sessions_of(alice, count)]
+        sessions = sessions_of(alice, count)
+        keys, runs = [session.pk for session in sessions], [run_of(session).pk for session in sessions]
         with django_assert_num_queries(4):
             assert head_versions(keys) == dict(zip(keys, range(count), strict=True))
-            assert not newer_runs(keys, 0, HERE) and not any(queues_of(keys).values())
-            assert not runs_to_stop(keys)
+            assert not newer_runs(keys, runs[-1], HERE) and not any(queues_of(keys).values())
+            assert not runs_to_stop(runs)

@@ -15,8 +15,8 @@ from sessions_app.models import Notification, Run, Session, Turn
 from sessions_app.runs.limits import time_limit
 from sessions_app.runs.retry_policy import RetryPolicy
 from tests.prompt.examples import SIGNATURE, call, chunk, text
+from tests.runs.hops import Hops, done
 from tests.runs.running import running, send
-from tests.runs.test_hops import Hops, done
 
 
 async def limited(session: Session, *hops: Any, policy: RetryPolicy | None = None) -> tuple[Run, float]:

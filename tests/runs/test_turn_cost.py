@@ -12,11 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
+from sessions_app.database import THREADS
 from sessions_app.models import Session, execution, prepared
 from sessions_app.panels import rows
 from sessions_app.runs.writer import Writer
+from tests.conftest import ROOT
 from tests.runs.conftest import Ask
 
 START = """
@@ -37,8 +40,13 @@ UPDATE session, UPDATE spending, INSERT booking, INSERT runlog, UPDATE exchange
 """
 """The end of the run, the answer with what its rows refer to, and what it cost."""
 
+LOCKS = ["SELECT session"] if connection.features.has_select_for_update else []
+"""Before it is read, where a statement may have to wait for the row."""
+
 PIECES = [START, PREPARE, RECORD]
 """The first two are one piece of work. A further statement needs a reason, and a place here."""
+
+EXPECTED = ", ".join(piece.strip() for piece in PIECES).replace(",\n", ", ").split(", ")
 
 WRITTEN = {"INSERT rawchunk", "INSERT runlog", "INSERT exchangeattempt"}
 """By the writer, once for each flush of all runs."""
@@ -115,9 +123,13 @@ async def test_a_plain_turn_costs_these_statements_two_hops_and_one_flush(
     cost.flushes = 0
     await ask("Three")
     # The last ones are the test's own, which reads the run.
-    assert cost.statements[:-1] == ", ".join(piece.strip() for piece in PIECES).replace(",\n", ", ").split(
-        ", "
-    )
+    assert cost.statements[:-1] == LOCKS + EXPECTED
     assert cost.written == WRITTEN
     assert cost.hops["runs"] - 1 == 2
     assert cost.flushes == 1
+
+
+def test_the_architecture_tells_these_figures() -> None:
+    document = " ".join((ROOT / "sessions_app" / "README.md").read_text().split())
+    assert f"{len(EXPECTED)} statements a turn in two pieces" in document
+    assert f"PostgreSQL has {('no', 'one', 'two', 'three', 'four')[THREADS]} threads" in document

@@ -17,7 +17,7 @@ from sessions_app.prompt.chunks import Usage
 from sessions_app.prompt.reply import fold
 from tests.prompt.examples import SIGNATURE, call, text
 from tests.runs.dialects import DIALECTS, Dialect, in_both_dialects
-from tests.runs.test_hops import answer, done, turns_of
+from tests.runs.hops import answer, done, turns_of
 
 PATCH: dict[str, Any] = {"data": "AAA=", "deep": [{"a": 1}]}
 

@@ -50,7 +50,6 @@ REASONS = {
 }
 """What the provider may have decided where the product gives that reason. The others claim nothing."""
 
-NOT_JUDGED = {VerdictReason.NO_USAGE, VerdictReason.NOT_ANSWERED, VerdictReason.CUT_OFF}
 UNKNOWN = {VerdictReason.UNKNOWN, VerdictReason.NOT_RECORDED, VerdictReason.NEAR_MINIMUM}
 
 STATES = {

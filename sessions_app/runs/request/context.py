@@ -1,4 +1,4 @@
-"""The context, the stage log and the recent exchanges that the stages of a request share."""
+"""The context and the stage log that the stages of a request share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
