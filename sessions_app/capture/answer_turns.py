@@ -4,7 +4,7 @@ import uuid
 
 from sessions_app.gemini.routes import route_from
 from sessions_app.models import Blob, Exchange, Turn
-from sessions_app.models.source import digest
+from sessions_app.models.blob import digest
 from sessions_app.models.turn import searched_text
 from sessions_app.prompt import wire
 from sessions_app.prompt.outcomes import Outcome

@@ -23,9 +23,9 @@ from sessions_app.models import (
     RawChunk,
     Run,
 )
+from sessions_app.models.blob import digest
 from sessions_app.models.exchange_attempt import AttemptRow
 from sessions_app.models.run import describe
-from sessions_app.models.source import digest
 from sessions_app.prompt import wire
 from sessions_app.prompt.reply import Reply, Usage
 from sessions_app.prompt.routes import endpoint_of
@@ -175,7 +175,8 @@ def _unread_verdict(exchange: Exchange, captured: CapturedRequest) -> Verdict:
 
 def _set_account(exchange: Exchange, reply: Reply, captured: CapturedRequest) -> None:
     is_cut = bool(captured.fault) or captured.is_cut
-    comparison = account_for(exchange, reply, is_cut=is_cut or is_cut_off(exchange))
+    is_cut = is_cut or is_cut_off(exchange)
+    comparison = account_for(exchange, reply, is_cut=is_cut, is_imported=captured.address.is_of_file)
     entry = CacheEntry.objects.filter(fingerprint=exchange.fingerprint, name=exchange.cache_name).first()
     if exchange.cache_name and entry is not None and exchange.outcome:
         CacheEntry.objects.note_use(entry.pk, exchange)

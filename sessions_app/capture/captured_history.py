@@ -28,7 +28,8 @@ from sessions_app.models import (
     Session,
     Turn,
 )
-from sessions_app.models.source import digest
+from sessions_app.models.blob import digest
+from sessions_app.models.columns import storable
 from sessions_app.models.titles import TITLE_LENGTH, starting_words
 from sessions_app.models.turn import searched_text
 from sessions_app.models.turn_numbers import SOURCE
@@ -122,7 +123,7 @@ def session_of(captured: CapturedRequest, contents: Sequence[Content]) -> Sessio
     session = Session.objects.create(
         owner_id=captured.address.owner_id,
         origin=Origin.CAPTURED,
-        title=title[:TITLE_LENGTH],
+        title=storable(title, TITLE_LENGTH),
         model=captured.model,
         updated_at=captured.received_at,
     )

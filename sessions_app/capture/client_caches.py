@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
@@ -24,7 +25,10 @@ from sessions_app.runs.money_source import source_of_response
 CACHED_CONTENT = "cached_content"
 """Names of sources begin so that a program put into a cache; their number follows."""
 
-_CACHES = re.compile(r"/v1(?:alpha|beta\d?)?/(cachedContents(?:/[^/:?]+)?)(?:\?|$)")
+_CACHES = re.compile(
+    r"/v1(?:alpha|beta\d?)?/(?:projects/[^/]+/locations/[^/]+/)?(cachedContents(?:/[^/:?]+)?)(?:\?|$)"
+)
+"""Vertex AI has a project and a location before the caches, in paths and in names."""
 
 
 class _Usage(BaseModel):
@@ -38,7 +42,9 @@ class CacheAnswer(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
-    name: str = Field(pattern=r"^cachedContents/[^/]{1,100}$")
+    name: str = Field(
+        pattern=r"^(projects/[^/]+/locations/[^/]+/)?cachedContents/[^/]{1,100}$", max_length=120
+    )
     model: str = ""
     expire_time: AwareDatetime | None = None
     usage_metadata: _Usage = _Usage()
@@ -57,7 +63,7 @@ NO_CACHE = NamedCache()
 
 def named_cache(name: str, captured: CapturedRequest, route: str) -> NamedCache:
     """Empty for a cache that no captured program made: nothing is known of it."""
-    entry = _entries(captured, route).filter(name=_full(name)).order_by("-pk").first()
+    entry = _named(captured, route, name).order_by("-pk").first()
     if entry is None:
         return NO_CACHE
     made = entry.captured_request
@@ -72,7 +78,7 @@ def note_cache_request(captured: CapturedRequest, route: str, base_url: str, ans
     if found is None or captured.status != 200:
         return
     if captured.method == "DELETE":
-        for entry in _entries(captured, route).at_provider().filter(name=found[1]):
+        for entry in _named(captured, route, found[1]).at_provider():
             _delete(entry, _when(captured))
         return
     try:
@@ -86,8 +92,14 @@ def note_cache_request(captured: CapturedRequest, route: str, base_url: str, ans
 
 
 def _make(captured: CapturedRequest, route: str, said: CacheAnswer, payer: MoneySource) -> None:
+    """The provider gives a name once: the same making in another imported file is no other cache."""
+    known = _named(captured, route, said.name).order_by("-pk").first()
+    if known is not None:
+        if known.captured_request is None:
+            CacheEntry.objects.filter(pk=known.pk).update(captured_request=captured)
+        return
     fingerprint = sha256(f"{captured.address_id}\n{said.name}".encode()).hexdigest()
-    model = said.model.removeprefix("models/")[:80]
+    model = said.model.rpartition("/")[2][:80]
     owner_id = captured.address.owner_id
     if said.expire_time is None or not CacheEntry.objects.claim(
         fingerprint, model=model, route=route, owner_id=owner_id, by=_when(captured)
@@ -103,11 +115,14 @@ def _make(captured: CapturedRequest, route: str, said: CacheAnswer, payer: Money
 
 
 def _extend(captured: CapturedRequest, route: str, said: CacheAnswer) -> None:
-    entry = _entries(captured, route).at_provider().filter(name=said.name).first()
+    entry = _named(captured, route, said.name).at_provider().first()
     if entry is None or said.expire_time is None or entry.expires_at is None:
         return
-    gained = said.expire_time - entry.expires_at
     by = _when(captured)
+    if entry.events.filter(at=by.moment, expires=said.expire_time).exists():
+        # The same request, in another imported file.
+        return
+    gained = said.expire_time - entry.expires_at
     _entries(captured, route).set_expiry(said.name, said.expire_time, by=by)
     book_extension(KeptCache.of(entry, by.moment), None, entry.owner_id, gained)
 
@@ -129,6 +144,12 @@ def _entries(captured: CapturedRequest, route: str) -> Any:
     return made.on_endpoint(endpoint_of(route)).select_related("captured_request")
 
 
+def _named(captured: CapturedRequest, route: str, name: str) -> Any:
+    """Those of a name; a project stands in it by its id or by its number."""
+    name = f"cachedContents/{name.rpartition('/')[2]}"
+    return _entries(captured, route).filter(Q(name=name) | Q(name__endswith=f"/{name}"))
+
+
 def _payer(captured: CapturedRequest, route: str, base_url: str) -> MoneySource:
     source = source_of_response(route, base_url, captured.response_headers)
     is_clients = source is MoneySource.PROVIDER and not captured.uses_server_key
@@ -137,10 +158,6 @@ def _payer(captured: CapturedRequest, route: str, base_url: str) -> MoneySource:
 
 def _rest(expires: datetime, captured: CapturedRequest) -> timedelta:
     return max(expires - (captured.ended_at or captured.received_at), timedelta())
-
-
-def _full(name: str) -> str:
-    return name if name.startswith("cachedContents/") else f"cachedContents/{name}"
 
 
 def _held(body: bytes) -> list[Item]:

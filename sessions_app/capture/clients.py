@@ -43,7 +43,8 @@ CLIENTS = (
         "google-genai (Python)",
         "from google import genai\nfrom google.genai import types\n\n"
         "client = genai.Client(http_options=types.HttpOptions(base_url='{base}'))",
-        "Or, without a change of the program: GOOGLE_GEMINI_BASE_URL='{base}'.",
+        "Or, without a change of the program: GOOGLE_GEMINI_BASE_URL='{base}'. "
+        "Interactions are listed; they are not taken apart.",
     ),
     ClientLines(
         "javascript",
@@ -51,7 +52,7 @@ CLIENTS = (
         'import { GoogleGenAI } from "@google/genai";\n\n'
         "const ai = new GoogleGenAI({ apiKey: process.env.GEMINI_API_KEY, "
         "httpOptions: { baseUrl: '{base}' } });",
-        "Sessions of the Live API are not relayed.",
+        "Sessions of the Live API are not relayed. Interactions are listed; they are not taken apart.",
     ),
     ClientLines("adk", "ADK", "GOOGLE_GEMINI_BASE_URL='{base}' adk run my_agent"),
     ClientLines(

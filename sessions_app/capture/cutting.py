@@ -130,7 +130,7 @@ class _Cutter:
     @property
     def cached_content(self) -> str:
         name = self._values.get(_CACHE)
-        return name if isinstance(name, str) else ""
+        return _storable(name) if isinstance(name, str) else ""
 
     def prompt(self) -> list[_Span]:
         found = [*self._whole(_TOOLS), *self._whole(_SYSTEM)]
@@ -143,7 +143,7 @@ class _Cutter:
         beside = [name for name in self._members if name not in (_TOOLS, _SYSTEM, _CONTENTS)]
         places = ((name, self._members[name]) for name in beside)
         return [
-            _Span(Layer.STATIC, f"config:{name[:100]}", "", CONFIGURATION_KIND, place.start, place.end, 0)
+            _Span(Layer.STATIC, f"config:{_storable(name)[:100]}", "", CONFIGURATION_KIND, *place[1:], 0)
             for name, place in places
         ]
 
@@ -215,6 +215,11 @@ class _Cutter:
                 at = _blank(text, at + 1)
 
 
+def _storable(name: str) -> str:
+    """Without what no column takes: NUL, and half of a surrogate pair."""
+    return wire.well_formed(name.replace("\0", ""))
+
+
 def _blank(text: str, at: int) -> int:
     """The first place from there on that is no white space."""
     while text[at] in " \t\r\n":
@@ -230,9 +235,11 @@ def _is_plain(value: Any) -> bool:
         or value.get("role", "user") != "user"
     ):
         return False
-    parts = parts_in(value)
-    return len(parts) == len(value.get(PARTS_KEY) or ()) > 0 and all(
-        set(part) == {TEXT_KEY} and isinstance(part[TEXT_KEY], str) for part in parts
+    parts, listed = parts_in(value), value.get(PARTS_KEY)
+    return (
+        isinstance(listed, list)
+        and len(parts) == len(listed) > 0
+        and all(set(part) == {TEXT_KEY} and isinstance(part[TEXT_KEY], str) for part in parts)
     )
 
 

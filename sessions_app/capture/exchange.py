@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 from django.utils import timezone
 
@@ -15,14 +16,14 @@ from sessions_app.capture.upstreams import Answer, Asked, Upstream
 from sessions_app.error_codes import CaptureFault
 from sessions_app.errors import RelayRefused
 
-if TYPE_CHECKING:
-    from sessions_app.capture.relay import Send
-
 ANSWER_LIMIT = 64 * 1024 * 1024
-"""Bytes of an answer: under Daphne nothing tells how much of it the program has not taken yet."""
+"""Bytes of an answer: all of it is in memory until it is recorded."""
 
 PACKETS = 20_000
 """Of an answer whose times are recorded."""
+
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+"""Sends an ASGI message to the program."""
 
 
 @dataclass(slots=True)
@@ -61,14 +62,19 @@ class Call:
 
 
 class RelayedExchange:
-    """`run` relays it; `ended` tells afterwards what is to be recorded."""
+    """`run` relays it. `end` gives `record` what is to be recorded, once.
 
-    def __init__(self, call: Call, upstream: Upstream, send: "Send") -> None:
+    A whole answer is recorded before the program has the last of it: it may ask again at once, or leave.
+    """
+
+    def __init__(self, call: Call, upstream: Upstream, send: Send, record: Callable[[Ended], None]) -> None:
         self._call = call
         self._upstream = upstream
         self._send = send
+        self._record = record
         self._answer: list[bytes] = []
         self._has_answered = False
+        self._has_ended = False
         self._ended = call.ended(CaptureFault.STOPPED)
 
     async def run(self) -> None:
@@ -91,11 +97,19 @@ class RelayedExchange:
                 task.cancel()
             await asyncio.gather(work, leaving, return_exceptions=True)
 
-    def ended(self) -> Ended:
-        self._ended.body = b"".join(self._answer)
-        self._ended.request_size = self._call.incoming.size
-        self._ended.total_ms, self._ended.ended_at = self._call.ms(), timezone.now()
-        return self._ended
+    def end(self) -> None:
+        """Whatever happens after the first time changes nothing of what was recorded."""
+        if self._has_ended:
+            return
+        self._has_ended = True
+        ended = replace(
+            self._ended,
+            body=b"".join(self._answer),
+            request_size=self._call.incoming.size,
+            total_ms=self._call.ms(),
+            ended_at=timezone.now(),
+        )
+        self._record(ended)
 
     async def _relay(self) -> None:
         """Raises RelayRefused."""
@@ -122,11 +136,18 @@ class RelayedExchange:
         ended.headers = kept(answer.headers, of_answer=True)
         self._has_answered = True
         await send({"type": "http.response.start", "status": answer.status, "headers": self._given(answer)})
+        length = first(answer.headers, "content-length")
         async for piece in answer.pieces:
             self._note(piece)
+            if length == str(ended.size):
+                self._end_whole()
             await send({"type": "http.response.body", "body": piece, "more_body": True})
+        self._end_whole()
         await send({"type": "http.response.body", "body": b""})
-        ended.fault = ""
+
+    def _end_whole(self) -> None:
+        self._ended.fault = ""
+        self.end()
 
     def _given(self, answer: Answer) -> list[tuple[bytes, bytes]]:
         """The headers of the answer for the program."""

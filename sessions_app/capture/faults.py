@@ -18,6 +18,7 @@ _STATUSES: dict[CaptureFault, tuple[int, str]] = {
     CaptureFault.FROM_BROWSER: (403, "PERMISSION_DENIED"),
     CaptureFault.WRONG_HOST: (400, "INVALID_ARGUMENT"),
     CaptureFault.WRONG_PATH: (404, "NOT_FOUND"),
+    CaptureFault.WRONG_METHOD: (404, "NOT_FOUND"),
     CaptureFault.LIVE: (501, "UNIMPLEMENTED"),
     CaptureFault.UNCHECKED: (503, "UNAVAILABLE"),
     CaptureFault.TOO_MANY: (503, "UNAVAILABLE"),

@@ -1,9 +1,21 @@
 """What is read of an HTTP archive (HAR 1.2): the members that an import needs, and no others."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from sessions_app.values import YEARS
 
 
 def _known(value: Any) -> Any:
@@ -20,13 +32,31 @@ def _text(value: Any) -> Any:
     return value if isinstance(value, str) else ""
 
 
+def _in_range(value: datetime) -> datetime:
+    if value.year not in YEARS:
+        raise PydanticCustomError("moment", "Input should be a time between 1970 and 2200")
+    return value
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_range)]
 Milliseconds = Annotated[float | None, BeforeValidator(_known)]
 Size = Annotated[int, BeforeValidator(_size)]
 Text = Annotated[str, BeforeValidator(_text)]
 
 
 class HarObject(BaseModel):
-    model_config = ConfigDict(extra="ignore", alias_generator=to_camel, allow_inf_nan=False)
+    """A member that is null counts as absent."""
+
+    model_config = ConfigDict(
+        extra="ignore", alias_generator=to_camel, allow_inf_nan=False, coerce_numbers_to_str=True
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: member for name, member in value.items() if member is not None}
 
 
 class HarHeader(HarObject):
@@ -58,7 +88,7 @@ class HarResponse(HarObject):
     how it broke off. `packets` are pairs of milliseconds and bytes, our own member.
     """
 
-    status: int
+    status: Annotated[int, Field(le=999)] = 0
     headers: list[HarHeader] = []
     content: HarText = HarText()
     failure_text: Annotated[Text, Field(alias="_failureText")] = ""
@@ -73,15 +103,27 @@ class HarTimings(HarObject):
 
 
 class HarEntry(HarObject):
-    started_date_time: AwareDatetime
+    started_date_time: Moment
     time: Milliseconds = None
     request: HarRequest
-    response: HarResponse
+    response: HarResponse = HarResponse()
     timings: HarTimings = HarTimings()
 
 
+class HarAddress(HarObject):
+    url: str
+
+
+class HarAddressed(HarObject):
+    """What is read of every entry: most are not the API's, and need not be whole."""
+
+    request: HarAddress
+
+
 class HarLog(HarObject):
-    entries: list[HarEntry]
+    """Each of `entries` is a `HarAddressed`, the API's are `HarEntry`."""
+
+    entries: list[Any]
 
 
 class HarArchive(HarObject):

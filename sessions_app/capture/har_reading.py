@@ -7,22 +7,32 @@ out by the lists of the relay: headers by names, keys of the query, the token of
 import base64
 import binascii
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from sessions_app.capture.api_paths import api_path, base_url_of, names_model_method, path_of
-from sessions_app.capture.har_format import HarArchive, HarEntry, HarHeader, HarRequest, HarText
+from sessions_app.capture.api_paths import ApiRequest, api_request, base_shown_by
+from sessions_app.capture.har_format import (
+    HarAddressed,
+    HarArchive,
+    HarEntry,
+    HarHeader,
+    HarObject,
+    HarRequest,
+    HarText,
+)
 from sessions_app.capture.headers import SESSION_HEADER, Pair, first, kept, scope_of
-from sessions_app.capture.paths import RelayPath, without_secrets
+from sessions_app.capture.paths import without_secrets
 from sessions_app.capture.records import Begun, Ended, Record
 from sessions_app.error_codes import CaptureFault, HarProblem
 from sessions_app.errors import HarRefused
+
+T = TypeVar("T", bound=HarObject)
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
@@ -50,6 +60,9 @@ class ReadHar:
     ignored: Mapping[Ignored, int] = field(default_factory=dict)
 
 
+Found = tuple[Begun, Ended] | Ignored
+
+
 class Importer(NamedTuple):
     """Whose requests they become; `secret` is the key of the hash of installations."""
 
@@ -61,11 +74,15 @@ class Importer(NamedTuple):
 def read_har(body: bytes, importer: Importer) -> ReadHar:
     """Raises HarRefused with the place in the file."""
     entries = _entries(body)
-    hosts = {base_url_of(one.request.url) for one in entries if names_model_method(path_of(one.request.url))}
+    urls = [_read(HarAddressed, one, _place_of(number)).request.url for number, one in enumerate(entries)]
+    bases = {base_shown_by(url) for url in urls} - {""}
     ignored: Counter[Ignored] = Counter()
     records: list[tuple[float, int, Record]] = []
-    for number, entry in enumerate(entries):
-        found = _recorded(entry, f"log.entries[{number}]", importer, hosts)
+    for number, (entry, url) in enumerate(zip(entries, urls, strict=True)):
+        asked, where = api_request(url, bases), _place_of(number)
+        found: Found = Ignored.OTHER_ADDRESS
+        if asked is not None:
+            found = _recorded(_read(HarEntry, entry, where), where, importer, asked)
         if isinstance(found, Ignored):
             ignored[found] += 1
             continue
@@ -80,33 +97,41 @@ def read_har(body: bytes, importer: Importer) -> ReadHar:
     return ReadHar([record for *_, record in records], requests, ignored)
 
 
-def _entries(body: bytes) -> Sequence[HarEntry]:
+def _entries(body: bytes) -> Sequence[Any]:
+    """Raises HarRefused."""
     try:
         return HarArchive.model_validate_json(body.removeprefix(b"\xef\xbb\xbf")).log.entries
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)[0]
-        if found["type"] == "json_invalid":
-            raise HarRefused(HarProblem.NOT_JSON, problem=str(found["ctx"]["error"])) from error
-        raise HarRefused(HarProblem.WRONG, where=_place(found["loc"]), problem=found["msg"]) from error
+        raise _refused(error) from error
 
 
-def _place(steps: Sequence[int | str]) -> str:
-    """`log.entries[3].request.url`."""
-    written = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-    return "".join(written).removeprefix(".") or "log"
+def _read(kind: type[T], entry: Any, where: str) -> T:
+    """Raises HarRefused."""
+    try:
+        return kind.model_validate(entry)
+    except ValidationError as error:
+        raise _refused(error, where) from error
 
 
-def _recorded(
-    entry: HarEntry, where: str, importer: Importer, hosts: Collection[str]
-) -> tuple[Begun, Ended] | Ignored:
-    """`hosts` are those that other requests of the file show to have the API. Raises HarRefused."""
-    asked = _asked(entry.request.url, hosts)
-    if asked is None:
-        return Ignored.OTHER_ADDRESS
+def _refused(error: ValidationError, within: str = "") -> HarRefused:
+    found = error.errors(include_url=False, include_input=False)[0]
+    if found["type"] == "json_invalid":
+        return HarRefused(HarProblem.NOT_JSON, problem=str(found["ctx"]["error"]))
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in found["loc"])
+    where = f"{within}{''.join(steps)}".removeprefix(".") or "log"
+    return HarRefused(HarProblem.WRONG, where=where, problem=found["msg"])
+
+
+def _place_of(number: int) -> str:
+    return f"log.entries[{number}]"
+
+
+def _recorded(entry: HarEntry, where: str, importer: Importer, asked: ApiRequest) -> Found:
+    """Raises HarRefused."""
     method = entry.request.method.upper()
     if method not in METHODS:
         return Ignored.METHOD
-    path, query = asked
+    path, query = asked.path, urlsplit(entry.request.url).query
     body = _body_of(entry.request, f"{where}.request.postData")
     if body is None and path.asks_model:
         return Ignored.NO_BODY
@@ -126,16 +151,9 @@ def _recorded(
         # As the relay: an upload is counted and not kept.
         body=None if path.is_upload else (body or b""),
         size=0 if path.is_upload else len(body or b""),
-        base_url=base_url_of(entry.request.url),
+        base_url=asked.base_url,
     )
     return begun, _ended(entry, where, begun, len(body or b""))
-
-
-def _asked(url: str, hosts: Collection[str]) -> tuple[RelayPath, str] | None:
-    """The path of the API and the query; None for any other address."""
-    base_url = base_url_of(url)
-    path = api_path(path_of(url), base_url, hosts) if base_url else None
-    return None if path is None else (path, urlsplit(url).query)
 
 
 def _ended(entry: HarEntry, where: str, begun: Begun, request_size: int) -> Ended:
@@ -182,7 +200,8 @@ def _bytes_of(text: HarText, where: str) -> bytes | None:
     if text.encoding != "base64":
         return text.text.encode("utf-8", "surrogatepass")
     try:
-        return base64.b64decode(text.text, validate=True)
+        # Some programs write it in lines.
+        return base64.b64decode("".join(text.text.split()), validate=True)
     except (binascii.Error, ValueError) as error:
         raise HarRefused(HarProblem.BASE64, where=where) from error
 

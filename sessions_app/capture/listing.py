@@ -29,7 +29,7 @@ OF_ONE = 20
 LOST = timedelta(minutes=15)
 """After so long nobody will tell how a request ended."""
 
-LARGE_COLUMNS = ("manifest", "stages", "notes", "usage", "ledger", "plan_figures", "verdict_figures")
+LARGE_COLUMNS = ("manifest", "stages", "notes", "ledger", "plan_figures", "verdict_figures")
 """Columns of an exchange that the list does not show."""
 
 

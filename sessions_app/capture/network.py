@@ -13,6 +13,7 @@ from yarl import URL
 from sessions_app.capture.upstreams import Answer, Asked, TransportClient, UpstreamClient
 from sessions_app.error_codes import CaptureFault
 from sessions_app.errors import RelayRefused
+from sessions_app.gemini.network import unread
 from sessions_app.gemini.outbound import Outbound
 
 CONNECTING = 10.0
@@ -99,7 +100,7 @@ class _Pieces:
     """The pieces of an answer. One timer looks for silence; aiohttp would set a new one for each packet."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
-        self._read = response.content.readany
+        self._content = response.content
         self._loop = asyncio.get_running_loop()
         self._connection = response.connection
         self.is_silent = False
@@ -112,7 +113,13 @@ class _Pieces:
         return self
 
     async def __anext__(self) -> bytes:
-        piece = await self._read()
+        try:
+            piece = await self._content.readany()
+        except (aiohttp.ClientError, OSError):
+            # It raises again when all is read.
+            piece = unread(self._content)
+            if not piece:
+                raise
         if not piece:
             raise StopAsyncIteration
         self._heard = self._loop.time()

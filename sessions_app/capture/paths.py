@@ -24,8 +24,10 @@ _WITH_SERVER_KEY = re.compile(
     r"POST /v1\w*/models/[^/:]+:(generateContent|streamGenerateContent|countTokens)"
     r"|GET /v1\w*/models(/[^/]+)?|(POST|PUT) /upload/v1\w*/files|(GET|DELETE) /v1\w*/files/[^/:]+"
 )
-_MODEL = re.compile(r"/(?:models|tunedModels|dynamic)/([^/:?]+)")
+_MODEL = re.compile(r"/(?:models|tunedModels|dynamic|endpoints)/([^/:?]+?)(?:%3[Aa]|[/:?]|$)")
 _LIVE = "/ws/"
+_COMPLETIONS = re.compile(r"/v1(?:alpha|beta\d?)?/openai/chat/completions(?:\?|$)")
+_INTERACTIONS = re.compile(r"/v1(?:alpha|beta\d?)?/interactions(?:[/?]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,8 @@ class RelayPath:
 
     @property
     def asks_model(self) -> bool:
-        """Whether it asks for an answer, so that it belongs to a session."""
-        return self.rest.endswith((":generateContent", ":streamGenerateContent"))
+        """Whether it asks for an answer, so that it belongs to a session; the colon may be quoted."""
+        return unquote(self.rest).endswith((":generateContent", ":streamGenerateContent"))
 
     def may_use_server_key(self, method: str) -> bool:
         """Nothing whose money no budget counts, and nothing that lists what others made with the same key; a
@@ -66,6 +68,16 @@ class RelayPath:
     def model(self) -> str:
         found = _MODEL.search(self.rest)
         return unquote(found[1]) if found else ""
+
+
+def asks_for_completion(path: str) -> bool:
+    """Whether a stored path is that of chat completions, the form of OpenAI."""
+    return _COMPLETIONS.match(path) is not None
+
+
+def is_of_interaction(path: str) -> bool:
+    """Whether a stored path makes an interaction, or asks for one that the provider keeps."""
+    return _INTERACTIONS.match(path) is not None
 
 
 def is_relayed(raw_path: bytes) -> bool:

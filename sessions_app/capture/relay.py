@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from sessions_app.capture.addresses import AddressBook, KnownAddress
-from sessions_app.capture.exchange import Call, RelayedExchange
+from sessions_app.capture.exchange import Call, RelayedExchange, Send
 from sessions_app.capture.faults import own_answer
 from sessions_app.capture.guard import refusal
 from sessions_app.capture.headers import (
@@ -31,7 +31,7 @@ from sessions_app.capture.headers import (
 from sessions_app.capture.incoming import IncomingRequest
 from sessions_app.capture.paths import RelayPath, key_in, relay_path, without_secrets
 from sessions_app.capture.recorder import Recorder
-from sessions_app.capture.records import Begun
+from sessions_app.capture.records import Begun, Ended
 from sessions_app.capture.server_key import Grant, ServerKeys
 from sessions_app.capture.upstreams import Upstream
 from sessions_app.error_codes import CaptureFault
@@ -42,8 +42,6 @@ AT_ONCE, AT_ONCE_OF_ONE = 300, 100
 """Requests of a process, and of one address among them."""
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
-
-Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Relay:
@@ -103,13 +101,13 @@ class Relay:
         if call.reservation is not None and not is_recorded:
             await self._server_keys.release(call.reservation)
             raise RelayRefused(CaptureFault.NOT_BOOKED)
-        exchange = RelayedExchange(call, self._upstreams[address.upstream], send)
+        record = self._recorder.end if is_recorded else _leave_out
+        exchange = RelayedExchange(call, self._upstreams[address.upstream], send, record)
         try:
             with self._place_of(call):
                 await exchange.run()
         finally:
-            if is_recorded:
-                self._recorder.end(exchange.ended())
+            exchange.end()
 
     @contextmanager
     def _place_of(self, call: Call) -> Iterator[None]:
@@ -152,8 +150,10 @@ class Relay:
         fault = refusal(call.scope, call.headers, allowed=allowed, hosts=hosts) or address.fault
         if fault is None and (call.path.is_live or first(call.headers, "sec-websocket-key")):
             fault = CaptureFault.LIVE
-        if fault is None and not (call.path.is_known and call.scope["method"] in METHODS):
+        if fault is None and not call.path.is_known:
             fault = CaptureFault.WRONG_PATH
+        if fault is None and call.scope["method"] not in METHODS:
+            fault = CaptureFault.WRONG_METHOD
         if fault is None and self._is_full(address.pk):
             fault = CaptureFault.TOO_MANY
         if fault is not None:
@@ -185,6 +185,10 @@ def _begun(scope: Any, path: RelayPath, headers: list[Pair], address: KnownAddre
         asks_model=path.asks_model,
         key_hash=keyed_hash(key_of(headers) or key_in(given), settings.SECRET_KEY),
     )
+
+
+def _leave_out(ended: Ended) -> None:
+    """Of a request that is not recorded."""
 
 
 async def _refuse(send: Send, refused: RelayRefused) -> None:

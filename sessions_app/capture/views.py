@@ -3,19 +3,21 @@
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.capture.clients import lines_for
 from sessions_app.capture.forms import AddressForm, RegroupForm
+from sessions_app.capture.framing import chunks_of
 from sessions_app.capture.listing import ListedRequest, listed, state_of
-from sessions_app.capture.paths import MOUNT
+from sessions_app.capture.paths import MOUNT, asks_for_completion, is_of_interaction
 from sessions_app.capture.regrouping import MOST
 from sessions_app.errors import NotRegrouped
 from sessions_app.log_codes import LoggedAction
@@ -23,6 +25,9 @@ from sessions_app.models import CaptureAddress, CapturedRequest, Session
 from sessions_app.models.audit_entry import record
 from sessions_app.models.capture_address import LIVING
 from sessions_app.models.captured_request import RETENTION
+from sessions_app.prompt.dialects.conversation import Conversation
+from sessions_app.prompt.dialects.interactions_conversation import interaction_in
+from sessions_app.prompt.dialects.openai_conversation import conversation_in
 from sessions_app.wording import capture as wording
 
 NOT_KNOWN = "…"
@@ -85,12 +90,12 @@ def captured_request(request: AuthenticatedRequest, captured: UUID) -> HttpRespo
     row = _own(request, captured)
     if row.exchange is not None:
         return redirect(row.exchange)
-    context = {"captured": ListedRequest(row, 0, 0), "row": row, "has_answer": bool(row.response_body_id)}
+    context = {"captured": ListedRequest(row, 0, 0), "row": row, "said": _said_in(row)}
     return render(request, "capture/request.html", context)
 
 
 @login_required
-@require_GET
+@require_safe
 def captured_body(request: AuthenticatedRequest, captured: UUID, what: str) -> HttpResponse:
     """The bytes as they travelled."""
     row = _own(request, captured)
@@ -108,7 +113,8 @@ def captured_body(request: AuthenticatedRequest, captured: UUID, what: str) -> H
 @require_POST
 def erase_other(request: AuthenticatedRequest) -> HttpResponse:
     """All requests of the person that belong to no session."""
-    CapturedRequest.objects.of(request.user).filter(exchange=None).erase()
+    count = CapturedRequest.objects.of(request.user).filter(exchange=None).erase()
+    messages.success(request, wording.erased(count))
     return redirect("capture")
 
 
@@ -118,7 +124,7 @@ def erase_captured(request: AuthenticatedRequest, captured: UUID) -> HttpRespons
     """A request of no session, with its bodies; one of a session goes with that."""
     row = _own(request, captured)
     if row.exchange is None:
-        CapturedRequest.objects.filter(pk=row.pk).erase()
+        messages.success(request, wording.erased(CapturedRequest.objects.filter(pk=row.pk).erase()))
     return redirect("capture")
 
 
@@ -152,6 +158,15 @@ def _joinable(session: Session) -> QuerySet[Session]:
     addresses = CaptureAddress.objects.filter(sessions__session=session)
     found = Session.objects.filter(captured_keys__address__in=addresses, deleted_at=None)
     return found.exclude(pk=session.pk).distinct().order_by("-updated_at")
+
+
+def _said_in(row: CapturedRequest) -> Conversation | None:
+    """Of a request in another form than generateContent's; None for what is no conversation."""
+    if asks_for_completion(row.path):
+        return conversation_in(row.sent_body(), chunks_of(row.received_body()).chunks)
+    if is_of_interaction(row.path):
+        return interaction_in(row.sent_body(), chunks_of(row.received_body()).chunks)
+    return None
 
 
 def _own(request: AuthenticatedRequest, captured: UUID) -> CapturedRequest:

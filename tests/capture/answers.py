@@ -9,7 +9,7 @@ from sessions_app.audit.spending import audit_days
 from sessions_app.capture.records import Begun, Ended
 from sessions_app.management.shown_money import shown_session
 from sessions_app.models import CapturedRequest, Exchange, Session
-from tests.capture.test_recording import Program
+from tests.capture.program import Program
 from tests.factories import chunk, text_chunk
 
 MODEL = "gemini-3-flash-preview"

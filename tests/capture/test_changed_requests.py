@@ -10,7 +10,7 @@ from sessions_app.models import CaptureAddress
 from sessions_app.prompt.parts import content, without_signature
 from sessions_app.prompt.prefix_diff import BreakKind
 from tests.capture.conversations import TOOLS, asked, body_of, call, model, result, user
-from tests.capture.test_recording import Program
+from tests.capture.program import Program
 from tests.factories import text_chunk
 
 USAGE = {"promptTokenCount": 90, "candidatesTokenCount": 5, "totalTokenCount": 95}
@@ -33,6 +33,22 @@ def test_tools_in_another_spelling_are_no_change(alice: User) -> None:
     assert exchange is not None and exchange.number == 2 and exchange.found_break is None
     assert list(audit_session(exchange.session_id, "captured")) == []
     assert asked(*contents, tools=SNAKE).lane == asked(*contents).lane
+
+
+@pytest.mark.django_db
+def test_a_part_that_joins_the_last_content_is_no_change(alice: User) -> None:
+    """A client puts two answers in a row into one content; what came before it counts as before."""
+    program = Program(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    question = user("Which of the two loaves is done by now?")
+    signed = {"text": "The first of them, by its crust.", "thoughtSignature": "c2lnbmF0dXJl"}
+    program.ask(body_of([question]), ANSWER)
+    program.ask(body_of([question, content("model", [signed])]), ANSWER)
+    joined = content("model", [signed, {"text": "And another long answer. " * 9}])
+    exchange = program.ask(body_of([question, joined, user("Why?")]), ANSWER).exchange
+    assert exchange is not None and exchange.number == 3 and exchange.found_break is None
+    seen, ledger = exchange.verdict_figures["seen"], exchange.ledger_entries()
+    assert seen["prefix_tokens"] < sum(entry.tokens for entry in ledger[:4])
+    assert list(audit_session(exchange.session_id, "captured")) == []
 
 
 @pytest.mark.parametrize(

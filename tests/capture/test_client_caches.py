@@ -61,6 +61,13 @@ class CachingProgram(Asking):
         body = body.replace(b'"systemInstruction":{"role":"user","parts":[{"text":""}]},', b"")
         return self.exchange(body, says("Double it.", TOKENS + 20, cached))
 
+    def of_vertex(self, method: str, path: str, project: str = "1234") -> CapturedRequest:
+        """`project` is how the answer names it."""
+        said = self.said(f"projects/{project}/locations/europe-west4/cachedContents/77", 1)
+        said["model"] = f"projects/{project}/locations/europe-west4/publishers/google/models/{MODEL}"
+        held = {"model": said["model"], "contents": [BOOK], "tools": TOOLS}
+        return self.of_caches(method, f"/v1/projects/bread/locations/europe-west4/{path}", held, said)
+
     def of_caches(self, method: str, path: str, body: Any, said: Any) -> CapturedRequest:
         sent = b"" if body is None else orjson.dumps(body)
         facts: dict[str, Any] = {"method": method, "path": path, "model": "", "asks_model": False}
@@ -229,6 +236,45 @@ def test_the_same_record_again_books_nothing_twice(program: CachingProgram) -> N
     for _ in range(2):
         program.recording([begun, ended])
     assert len(booked()) == 2 and CacheEntry.objects.count() == 1
+
+
+def test_one_of_vertex_is_known_by_its_number_and_by_its_project(program: CachingProgram) -> None:
+    program.of_vertex("POST", "cachedContents")
+    entry = CacheEntry.objects.get()
+    assert (entry.model, entry.tokens) == (MODEL, TOKENS) and entry.name.startswith("projects/1234/")
+    exchange = program.ask_with(entry.name)
+    assert exchange.verdict == VerdictCode.HIT
+    assert [item.is_cached for item in exchange.sent_items()] == [True, True, False]
+    program.of_vertex("DELETE", "cachedContents/77")
+    assert kinds()[-1] == "deleted" and booked()[-1] == ("cache_kept", True) and not audited()
+
+
+def test_what_stands_in_two_imported_files_is_booked_once(program: CachingProgram, alice: User) -> None:
+    """A second file has the same requests of the same moments, and what came after them."""
+    other = CachingProgram(CaptureAddress.issue(alice.pk, "Again", upstream=program.address.upstream)[0])
+    began = timezone.now() - timedelta(minutes=30)
+    for one in (program, other):
+        one.now = began
+        one.make()
+        one.extend(2)
+        one.extend(3)
+    kept = [("cache_made", False), *[("cache_kept", False)] * 3]
+    assert booked() == kept and kinds() == ["planned", "made", "extended", "extended"]
+    exchange = other.ask_with()
+    assert [item.is_cached for item in exchange.sent_items()] == [True, True, False]
+    other.delete()
+    assert booked() == [*kept, *[("cache_kept", True)] * 3] and not audited()
+
+
+def test_of_a_file_that_was_deleted_the_next_one_tells_what_the_cache_held(
+    program: CachingProgram, alice: User
+) -> None:
+    program.make()
+    CapturedRequest.objects.all().erase()
+    other = CachingProgram(CaptureAddress.issue(alice.pk, "Again", upstream=program.address.upstream)[0])
+    row = other.make()
+    assert CacheEntry.objects.get().captured_request == row and len(booked()) == 2
+    assert [item.is_cached for item in other.ask_with().sent_items()] == [True, True, False]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -22,14 +24,24 @@ from sessions_app.capture.regrouping import split
 from sessions_app.chat.time_zone import COOKIE
 from sessions_app.error_codes import HarProblem
 from sessions_app.errors import HarRefused
+from sessions_app.inspector.code_samples import code_samples_of, key_header
 from sessions_app.inspector.har import har
-from sessions_app.models import Blob, Booking, CaptureAddress, CapturedRequest, Exchange, PersonalLimits
+from sessions_app.models import (
+    Blob,
+    Booking,
+    CaptureAddress,
+    CapturedRequest,
+    Exchange,
+    PersonalLimits,
+    Spending,
+)
 from sessions_app.models.captured_request import RETENTION
 from tests.capture.answers import MODEL, audited, counted
 from tests.capture.conversations import body_of, model
-from tests.capture.har_files import FIRST, SECOND, archive, devtools_entry, mitmproxy_entry
+from tests.capture.har_files import FIRST, GOOGLE, SECOND, archive, devtools_entry, mitmproxy_entry
 from tests.factories import answered, make_session, text_chunk
 from tests.inspector.evidence import add_attempt
+from tests.models.money import assert_sums_agree
 from tests.prices import make_price
 
 pytestmark = pytest.mark.django_db
@@ -138,6 +150,61 @@ def test_files_do_not_mix(alice: User) -> None:
     assert set(CapturedRequest.objects.values_list("relation", flat=True)) == {"opens"}
 
 
+def answer(response_id: str, at: float = 0, contents: Sequence[Any] = (FIRST,)) -> dict[str, Any]:
+    """An entry whose answer has an id of the provider; without one where it is empty."""
+    entry = mitmproxy_entry(body_of(list(contents)), at, url=f"{GOOGLE}{UNARY}")
+    said = json.loads(text_chunk("So.", finish="STOP", usage=counted(90)))
+    entry["response"]["content"]["text"] = json.dumps(said | {"responseId": response_id})
+    return entry
+
+
+def booked() -> list[tuple[int | None, Decimal | None]]:
+    return list(Booking.objects.order_by("pk").values_list("session", "usd"))
+
+
+@pytest.mark.parametrize(("response_id", "later"), [("AbC", 0), ("AbC", 0.25), ("", 0)])
+def test_an_answer_that_stands_in_two_files_is_booked_once(
+    client: Client, alice: User, response_id: str, later: float
+) -> None:
+    """Known by the provider's id, though another tool tells other times; without one by request and time."""
+    make_price(MODEL)
+    import_har(alice.pk, "a.har", archive(answer(response_id)))
+    import_har(alice.pk, "b.har", archive(answer(response_id, later), answer("other", 9, [SECOND])))
+    first, second, third = Exchange.objects.order_by("pk")
+    assert len(booked()) == 2 and first.usd == second.usd
+    assert {one.session_id for one in Booking.objects.all()} == {first.session_id, third.session_id}
+    assert first.usd and third.usd and Spending.objects.get().usd == first.usd + third.usd
+    assert not audited()
+    listed, other = (
+        client.get(reverse("exchanges", args=[one.session.public])).content.decode()
+        for one in (second, first)
+    )
+    assert "1 answer of these stands in another session as well" in listed
+    assert "in another session as well" not in other
+
+
+def test_other_answers_and_other_peoples_are_booked_each(alice: User, bob: User) -> None:
+    make_price(MODEL)
+    import_har(alice.pk, "a.har", archive(answer("AbC")))
+    import_har(alice.pk, "b.har", archive(answer("AbD")))
+    import_har(alice.pk, "c.har", archive(answer("", 7), answer("", 8)))
+    import_har(bob.pk, "a.har", archive(answer("AbC")))
+    assert len(booked()) == 5
+
+
+def test_what_a_deleted_import_had_booked_is_that_of_the_next(alice: User) -> None:
+    make_price(MODEL)
+    import_har(alice.pk, "a.har", archive(answer("AbC")))
+    ((_, usd),) = booked()
+    Exchange.objects.get().session.erase()
+    assert booked() == [(None, usd)]
+    import_har(alice.pk, "a.har", archive(answer("AbC")))
+    session = Exchange.objects.get().session
+    assert booked() == [(session.pk, usd)] and session.spent_usd == usd == Spending.objects.get().usd
+    assert Booking.objects.get().exchange == Exchange.objects.get() and not audited()
+    assert_sums_agree()
+
+
 def test_an_import_that_its_process_left_begins_again(alice: User) -> None:
     import_har(alice.pk, "talk.har", TALK)
     CaptureAddress.objects.update(expires_at=None)
@@ -212,3 +279,30 @@ def test_a_form_without_a_file_changes_nothing(client: Client) -> None:
     assert client.post(reverse("har"), follow=True).status_code == 200
     assert client.get(reverse("har")).status_code == 405
     assert not CaptureAddress.objects.exists()
+
+
+VERTEX = "https://europe-west4-aiplatform.googleapis.com/v1"
+
+
+@pytest.mark.parametrize(
+    ("base", "samples", "key"),
+    [
+        ("https://proxy.example/some/prefix/v1beta", 4, "x-goog-api-key"),
+        (f"{VERTEX}/projects/p/locations/europe-west4/publishers/google", 3, "Authorization"),
+        (f"{VERTEX}/publishers/google", 3, "x-goog-api-key"),
+    ],
+)
+def test_requests_behind_a_prefix_and_at_vertex_become_a_session(
+    alice: User, base: str, samples: int, key: str
+) -> None:
+    """A sample of code asks the same address with the credential that it takes."""
+    url = f"{base}/models/{MODEL}:generateContent"
+    sent = [body_of([FIRST]), body_of([FIRST, model("Double it."), SECOND])]
+    found = import_har(
+        alice.pk, "a.har", archive(*(mitmproxy_entry(one, at, url=url) for at, one in enumerate(sent)))
+    )
+    assert (found.requests, found.sessions, found.ignored) == (2, 1, {})
+    for row in CapturedRequest.objects.order_by("pk"):
+        assert row.exchange is not None and row.model == MODEL
+        assert f"{row.exchange.base_url}{row.path}" == url
+        assert len(code_samples_of(row.exchange)) == samples and key_header(row.exchange)[0] == key

@@ -211,11 +211,55 @@ WRONG: dict[str, tuple[bytes, str]] = {
         changed(lambda entry: entry["response"].update(status="OK")),
         "log.entries[0].response.status",
     ),
+    "a time that no database takes": (
+        changed(lambda entry: entry.update(startedDateTime="9999-12-31T23:59:59-14:00")),
+        "log.entries[0].startedDateTime",
+    ),
+    "a status that no answer has": (
+        changed(lambda entry: entry["response"].update(status=2**63)),
+        "log.entries[0].response.status",
+    ),
     "a body that is no text": (
         changed(lambda entry: entry["request"]["postData"].update(text=[1])),
         "log.entries[0].request.postData.text",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    "lacks",
+    [
+        *({name: None} for name in ("response", "time", "timings", "startedDateTime")),
+        {"response": {"status": None}},
+        {"response": {"status": "OK"}},
+        {"request": {"url": "wss://example.org/live", "method": "x" * 50, "headers": {}}},
+    ],
+)
+def test_what_goes_elsewhere_need_not_be_whole(lacks: dict[str, Any]) -> None:
+    found = read(mitmproxy_entry(b"", url="https://example.org/") | lacks, devtools_entry())
+    assert (found.requests, found.ignored) == (1, {Ignored.OTHER_ADDRESS: 1})
+
+
+@pytest.mark.parametrize("member", ["time", "timings", "response"])
+def test_a_member_that_is_null_counts_as_absent(member: str) -> None:
+    begun, ended = both(read(devtools_entry() | {member: None}))
+    assert begun.body == body_of([FIRST]) and ended.first_ms is None
+    assert (ended.fault, ended.status) == (("", 200) if member != "response" else ("not_in_file", None))
+
+
+def test_null_and_numbers_are_taken_for_texts_of_headers() -> None:
+    entry = devtools_entry()
+    entry["request"]["headers"] = [{"name": "user-agent", "value": 7}, {"name": "x", "value": None}]
+    entry["response"]["headers"] = None
+    begun, ended = both(read(entry))
+    assert begun.client == "7" and ended.headers == [] and ended.body == ANSWER
+
+
+def test_base64_may_stand_in_lines() -> None:
+    entry = devtools_entry()
+    text = entry["response"]["content"]["text"]
+    entry["response"]["content"]["text"] = f"{text[:76]}\r\n{text[76:]}\n"
+    assert both(read(entry))[1].body == ANSWER
 
 
 @pytest.mark.parametrize("name", WRONG)

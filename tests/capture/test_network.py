@@ -170,6 +170,23 @@ async def test_an_answer_that_ends_early_is_told(writes: list[bytes], fault: Cap
     assert refused.value.fault == fault
 
 
+async def test_what_came_before_a_break_is_given_however_late() -> None:
+    writes = [OK + b"Content-Length: 9\r\n\r\na", b"b", b"c"]
+    pieces: list[bytes] = []
+
+    async def read_slowly(client: NetworkClient, url: str) -> None:
+        async with client.ask(Asked("POST", url, [], b"")) as answer:
+            async for piece in answer.pieces:
+                pieces.append(piece)
+                await asyncio.sleep(0.2)
+
+    async with provider(answering(*writes, then_closed=True)) as (found, client):
+        with pytest.raises(RelayRefused) as refused:
+            await read_slowly(client, found.url + "/")
+    assert refused.value.fault == CaptureFault.BROKEN_OFF
+    assert b"".join(pieces) == b"abc"
+
+
 @pytest.mark.parametrize(
     "writes",
     [

@@ -1,5 +1,6 @@
 """Counts and reasons in forms that few answers have: what they do not tell is not claimed."""
 
+import json
 from typing import Any
 
 import orjson
@@ -13,7 +14,7 @@ from sessions_app.inspector.exchange_header import equation_of
 from sessions_app.inspector.formatting import share
 from sessions_app.models import Booking, CaptureAddress, CapturedRequest, Exchange
 from sessions_app.prompt.pricing import Money
-from tests.capture.answers import MODEL, Asking, audited, event
+from tests.capture.answers import MODEL, Asking, audited, counted, event
 from tests.capture.conversations import body_of, user
 from tests.factories import text_chunk
 from tests.prices import make_price
@@ -71,3 +72,28 @@ def test_an_answer_without_its_end_costs_at_least_what_was_counted(program: Aski
 def test_a_reason_may_be_a_number(program: Asking, number: int, name: str) -> None:
     exchange = answered(program, {"promptTokenCount": 9, "totalTokenCount": 9}, number)
     assert exchange.finish_reason == name and not audited()
+
+
+ODD_NAMES = [
+    "X" * 200,
+    " a ",
+    "a\0b",
+    "a\ud83d",
+    "\ud83d\0\ude00",
+    "\0",
+    " " * 100,
+    "é" * 79 + " b",
+    "A" * 80 + " ",
+]
+
+
+@pytest.mark.parametrize("name", [*ODD_NAMES, 1.5, ["STOP"], {}, 10**30])
+@pytest.mark.parametrize("key", ["finishReason", "modelVersion", "responseId"])
+def test_a_name_that_is_not_kept_as_it_came_is_what_the_audit_expects(
+    program: Asking, key: str, name: object
+) -> None:
+    said = orjson.loads(text_chunk("Double it, and bake it.", usage=counted(90), finish="STOP"))
+    (said["candidates"][0] if key == "finishReason" else said)[key] = name
+    said["usageMetadata"] |= {"a\0b": "c\ud83d"}
+    program.exchange(ASKED, event(json.dumps(said).encode()))
+    assert not audited()

@@ -1,5 +1,6 @@
 """The pages of capture: addresses, the list, and single requests."""
 
+import json
 import re
 from datetime import timedelta
 from typing import Any
@@ -16,7 +17,7 @@ from sessions_app.capture.listing import LOST, listed, state_of
 from sessions_app.models import CaptureAddress, CapturedRequest
 from sessions_app.models.capture_address import LIVING, capture_digest
 from tests.capture.conversations import body_of, model, user
-from tests.capture.test_recording import Program
+from tests.capture.program import Program
 
 pytestmark = pytest.mark.django_db
 
@@ -141,8 +142,37 @@ def test_a_request_of_a_session_is_shown_in_the_inspector(client: Client, progra
 
 
 def test_a_request_without_contents_has_a_page_too(client: Client, program: Program) -> None:
-    row = program.ask(b"", asks_model=False, path="/v1beta/models")
-    assert "/v1beta/models" in page(client, "captured-request", row.public)
+    row = program.ask(b"", b"{}", asks_model=False, path="/v1beta/models")
+    shown = page(client, "captured-request", row.public)
+    assert "/v1beta/models" in shown
+    links = [reverse("captured-body", args=[row.public, what]) in shown for what in ("request", "answer")]
+    assert links == [False, True]
+
+
+def test_a_chat_completion_tells_what_was_said(client: Client, program: Program) -> None:
+    asked = {"model": "gemini-x", "messages": [{"role": "user", "content": "Is <b>it</b> done?"}]}
+    choices = [{"index": 0, "message": {"role": "assistant", "content": "Half an hour."}}]
+    answer = {"object": "chat.completion", "choices": choices, "usage": {"prompt_tokens": 1_234}}
+    sent, said = (json.dumps(one).encode() for one in (asked, answer))
+    row = program.ask(sent, said, asks_model=False, path="/v1beta/openai/chat/completions", model="")
+    shown = page(client, "captured-request", row.public)
+    assert "Is &lt;b&gt;it&lt;/b&gt; done?" in shown and "Half an hour." in shown
+    assert "<h1>gemini-x</h1>" in shown and "1,234 sent" in shown
+
+
+def test_an_interaction_tells_what_was_said_and_what_was_before(client: Client, program: Program) -> None:
+    asked = {"model": "gemini-x", "input": "Is <b>it</b> done?", "previous_interaction_id": "v1_before"}
+    steps = [{"type": "model_output", "content": [{"type": "text", "text": "Half an hour."}]}]
+    usage = {"total_input_tokens": 1_234, "total_output_tokens": 5, "total_thought_tokens": 6}
+    answer = {"id": "v1_it", "object": "interaction", "status": "completed", "steps": steps, "usage": usage}
+    sent, said = (json.dumps(one).encode() for one in (asked, answer))
+    row = program.ask(sent, said, asks_model=False, path="/v1beta/interactions", model="")
+    shown = page(client, "captured-request", row.public)
+    assert "Is &lt;b&gt;it&lt;/b&gt; done?" in shown and "Half an hour." in shown
+    assert "<h1>gemini-x</h1>" in shown and "1,234 sent" in shown and "11 received" in shown
+    assert "<code>v1_it</code>, completed" in shown and "<code>v1_before</code>, whose messages" in shown
+    kept = program.ask(b"", said, asks_model=False, path="/v1/interactions/v1_it?stream=false", model="")
+    assert "Half an hour." in page(client, "captured-request", kept.public)
 
 
 def test_bodies_are_downloaded_as_they_travelled(client: Client, program: Program) -> None:

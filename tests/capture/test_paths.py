@@ -50,3 +50,11 @@ def test_what_is_no_path_of_the_api_is_known_as_such(path: str) -> None:
 def test_secrets_of_a_query_are_not_stored() -> None:
     query = "alt=sse&key=AIza&access_token=ya29&upload_id=x&monkey=1"
     assert without_secrets(query) == "alt=sse&key=…&access_token=…&upload_id=…&monkey=1"
+
+
+@pytest.mark.parametrize("colon", [":", "%3A", "%3a"])
+def test_a_quoted_colon_asks_the_same_model(colon: str) -> None:
+    """The provider and the server's key take it for a colon, so budgets have to."""
+    found = relay_path(f"/capture/{TOKEN}/v1beta/models/m{colon}generateContent".encode())
+    assert found is not None and found.asks_model and found.model == "m"
+    assert found.may_use_server_key("POST")

@@ -1,8 +1,5 @@
 """What was relayed becomes rows, with the session that it belongs to."""
 
-from datetime import timedelta
-from typing import Any
-
 import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError
@@ -10,13 +7,13 @@ from django.utils import timezone
 
 from sessions_app.capture import recording
 from sessions_app.capture.recording import Recording, count_missed
-from sessions_app.capture.records import Begun, Ended
 from sessions_app.models import Blob, CaptureAddress, CapturedRequest, PersonalLimits, Session
 from sessions_app.models.captured_request import RETENTION
-from sessions_app.models.session import CAPTURED_LIFETIME
+from sessions_app.models.session_queries import CAPTURED_LIFETIME
 from sessions_app.runs.person_erasure import erase_person
 from sessions_app.runs.run_poller import erase_left_behind
 from tests.capture.conversations import body_of, model, user
+from tests.capture.program import Program
 from tests.factories import call_chunk, text_chunk
 
 pytestmark = pytest.mark.django_db
@@ -27,39 +24,6 @@ FIRST, SECOND = user("How do I scale the loaf to two kilograms?"), user("And how
 @pytest.fixture
 def address(alice: User) -> CaptureAddress:
     return CaptureAddress.issue(alice.pk, "Laptop")[0]
-
-
-class Program:
-    """Asks one after another, each a second later."""
-
-    def __init__(self, address: CaptureAddress) -> None:
-        self.address = address
-        self.recording = Recording()
-        self.now = timezone.now()
-
-    def begun(self, body: bytes, **fields: Any) -> Begun:
-        self.now += timedelta(seconds=1)
-        facts: dict[str, Any] = {
-            "address": self.address.pk,
-            "owner": self.address.owner_id,
-            "received_at": self.now,
-            "method": "POST",
-            "path": "/v1beta/models/m:generateContent",
-            "asks_model": True,
-            "body": body,
-            "size": len(body),
-        }
-        return Begun(**(facts | fields))
-
-    def ended(self, begun: Begun, answer: bytes = b"", status: int | None = 200, **fields: Any) -> Ended:
-        facts: dict[str, Any] = {"status": status, "body": answer, "size": len(answer), "total_ms": 12.5}
-        return Ended(begun.key, begun.address, begun.owner, begun.asks_model, self.now, **(facts | fields))
-
-    def ask(self, body: bytes, answer: bytes = b"", status: int = 200, **fields: Any) -> CapturedRequest:
-        one = self.begun(body, **fields)
-        self.recording([one])
-        self.recording([self.ended(one, answer, status)])
-        return CapturedRequest.objects.get(public=one.key)
 
 
 @pytest.fixture

@@ -106,6 +106,27 @@ async def test_a_program_that_leaves_ends_the_request_to_the_provider() -> None:
     assert (ended.fault, ended.body) == ("client_left", b"data: 1")
 
 
+async def test_an_answer_of_known_length_is_recorded_before_the_last_of_it_leaves() -> None:
+    """A program that has all of it asks again at once, and that is recorded behind it."""
+    bench = Bench(answering(b"half", b"rest", content_length="8"))
+    seen: list[tuple[bytes, list[bytes]]] = []
+    await bench.ask(on_piece=lambda piece: seen.append((piece, [one.body for one in bench.recorded()[1]])))
+    assert seen == [(b"half", []), (b"rest", [b"halfrest"])]
+
+
+async def test_a_program_that_leaves_with_the_whole_answer_has_left_nothing() -> None:
+    leaves = asyncio.Event()
+    stream = Pieces([b"whole"], hold=asyncio.Event())
+
+    async def play(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, headers={"Content-Length": "5"}, stream=stream)
+
+    bench = Bench(play)
+    await asyncio.wait_for(bench.ask(leaves=leaves, on_piece=lambda _: leaves.set()), 10)
+    (ended,) = bench.recorded()[1]
+    assert stream.is_closed and (ended.fault, ended.body) == ("", b"whole")
+
+
 async def test_a_paused_address_relays_and_records_nothing() -> None:
     bench = Bench(answering(b"x"), replace(ADDRESS, is_paused=True))
     assert (await bench.ask()).body == b"x"
@@ -136,7 +157,8 @@ async def test_an_address_that_is_over_reaches_nobody(address: Any, fault: str) 
         ({"path": ""}, 404, "wrong_path"),
         ({"path": "/v1beta/../../x"}, 404, "wrong_path"),
         ({"path": "/v1beta/%2e%2e/x"}, 404, "wrong_path"),
-        ({"method": "CONNECT"}, 404, "wrong_path"),
+        ({"method": "CONNECT"}, 404, "wrong_method"),
+        ({"method": "HEAD"}, 404, "wrong_method"),
         ({"path": "/ws/google.ai"}, 501, "live"),
         ({"method": "GET", "headers": [("Sec-WebSocket-Key", "eA==")]}, 501, "live"),
         ({"headers": [("Origin", "http://127.0.0.1:8000")]}, 403, "from_browser"),

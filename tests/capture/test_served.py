@@ -2,6 +2,7 @@
 
 import html
 import json
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
-from http.client import HTTPConnection
+from http.client import HTTPConnection, IncompleteRead
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,7 +48,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, upstream: UpstreamServer) -
 @pytest.fixture(autouse=True)
 def fresh(upstream: UpstreamServer) -> None:
     upstream.requests.clear()
-    upstream.chunks, upstream.has_end = list(ANSWER), True
+    upstream.chunks, upstream.has_end, upstream.breaks = list(ANSWER), True, False
 
 
 def address(server: Server, *options: str) -> str:
@@ -135,6 +136,22 @@ def test_a_program_that_leaves_is_noticed_by_the_provider(
         assert connection.getresponse().read(6) == b"data: "
     assert upstream.is_left.wait(30)
     assert wait_for_end(server, f"{GENERATE}&left=1")["fault"] == "client_left"
+
+
+def test_a_program_that_reads_slowly_has_all_that_came_before_a_break(
+    base: str, upstream: UpstreamServer
+) -> None:
+    upstream.chunks, upstream.breaks = [b"data: " + b"x" * 60_000] * 20, True
+    place = urlsplit(base)
+    with closing(HTTPConnection(place.netloc, timeout=60)) as connection:
+        connection.connect()
+        connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.request("POST", f"{place.path}{GENERATE}", b"{}")
+        answer = connection.getresponse()
+        time.sleep(1)
+        with pytest.raises(IncompleteRead) as broken:
+            answer.read()
+    assert broken.value.partial == b"".join(upstream.chunks)
 
 
 LOCKING = """

@@ -9,12 +9,13 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding
 
 
 class UpstreamServer:
-    """`chunks` are sent one by one; without the last one (empty) the connection stays open."""
+    """`chunks` are sent one by one; without the last one (empty) the connection stays open, or `breaks`."""
 
     def __init__(self) -> None:
         self.requests: list[bytes] = []
         self.chunks: list[bytes] = []
         self.has_end = True
+        self.breaks = False
         self.head = HEAD
         self.is_left = threading.Event()
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -47,6 +48,8 @@ class UpstreamServer:
                 connection.sendall(self.head)
                 for chunk in self.chunks:
                     connection.sendall(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+                if self.breaks:
+                    return
                 if not self.has_end:
                     break
                 connection.sendall(b"0\r\n\r\n")
