@@ -16,11 +16,13 @@ from urllib.parse import quote
 from sessions_app.hosts import public_address
 from sessions_app.models import Exchange
 from sessions_app.models.answering import host
+from sessions_app.prompt.parts import PARTS_KEY
 
 MAX_ARGUMENT = 100_000
 """Bytes of a body passed to curl as an argument; Linux allows 128 KiB (MAX_ARG_STRLEN)."""
 
 _HIDDEN = re.compile(r"(?<=[?&])[a-z_]+=…&?")
+_OF_VERTEX = re.compile(r"/v1\w*/(?:(projects)|publishers)/")
 """Secrets of a query, as they are stored."""
 
 IN_URL = ":/?#[]@&()*+,;=%"
@@ -38,14 +40,17 @@ class CodeSample:
 
 
 def code_samples_of(exchange: Exchange) -> list[CodeSample]:
-    """All of them, but without the SDK for a chat completion, which google-genai cannot send."""
+    """All of them, but without the SDK where google-genai, used so, would send something else: a chat
+    completion, and a request to Vertex AI.
+    """
     known = [
         CodeSample("curl", "curl", "sh", curl),
         CodeSample("python", "Python", "py", python),
         CodeSample("sdk", "Python, google-genai", "sdk.py", sdk),
         CodeSample("javascript", "JavaScript", "mjs", javascript),
     ]
-    return [one for one in known if one.id != "sdk" or not exchange.is_translated]
+    is_other = exchange.is_translated or _OF_VERTEX.match(path_of(exchange)) is not None
+    return [one for one in known if one.id != "sdk" or not is_other]
 
 
 def path_of(exchange: Exchange) -> str:
@@ -64,8 +69,10 @@ def request_line(exchange: Exchange) -> str:
 
 
 def key_header(exchange: Exchange) -> tuple[str, str]:
-    """The header's name and the prefix of its value."""
-    return ("Authorization", "Bearer ") if exchange.is_translated else ("x-goog-api-key", "")
+    """The header's name and the prefix of its value; a project of Vertex AI takes an access token."""
+    found = _OF_VERTEX.match(path_of(exchange))
+    takes_token = exchange.is_translated or (found is not None and bool(found[1]))
+    return ("Authorization", "Bearer ") if takes_token else ("x-goog-api-key", "")
 
 
 def request_name(exchange: Exchange) -> str:
@@ -174,16 +181,39 @@ print()
 
 
 def sdk(exchange: Exchange, body: bytes) -> str:
-    """Contents and config as Python values; the SDK serialises them itself, so the bytes differ."""
+    """Contents and config as Python values; the SDK serialises them itself, so the bytes differ.
+
+    Its types take lists only where the API takes one value as well, and the model beside the config.
+    """
     request = json.loads(body)
-    contents = request.pop("contents", [])
-    config: dict[str, Any] = {**request.pop("generationConfig", {}), **request}
+    request.pop("model", None)
+    contents = [_with_list(content) for content in _listed(request.pop("contents", []))]
+    for key in ("systemInstruction", "system_instruction"):
+        if key in request:
+            request[key] = _with_list(request[key])
+    config: dict[str, Any] = {}
+    for key in ("generationConfig", "generation_config"):
+        # One of another shape stays where it is.
+        if isinstance(request.get(key), dict):
+            config |= request.pop(key)
+    config |= request
     return SDK.format(
         contents=pformat(contents, width=100, sort_dicts=False),
         config=pformat(config, width=100, sort_dicts=False),
         settings=_settings(exchange),
         model=exchange.model,
     )
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _with_list(content: Any) -> Any:
+    """A content whose parts are a list."""
+    if not isinstance(content, dict) or PARTS_KEY not in content:
+        return content
+    return content | {PARTS_KEY: _listed(content[PARTS_KEY])}
 
 
 JAVASCRIPT = """\

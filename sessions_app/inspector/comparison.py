@@ -19,7 +19,7 @@ LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RequestComparison:
     """`other` is None where there is nothing to compare with; `asked` is what a person wrote."""
 
     other: Exchange | None
@@ -27,34 +27,34 @@ class Comparison:
     asked: str = ""
 
 
-def comparison_of(exchange: Exchange, wanted: str, previous: int) -> Comparison:
+def comparison_of(exchange: Exchange, wanted: str, previous: int) -> RequestComparison:
     """With the exchange that is wanted, else with the previous one of its session; not with a purged one.
 
     Raises Http404 for the number of an exchange that its session does not have.
     """
     found = _named(exchange, wanted, previous)
     if found.other is not None and found.other.payload_purged_at is not None:
-        return Comparison(None, ComparisonProblem.PURGED, found.asked)
+        return RequestComparison(None, ComparisonProblem.PURGED, found.asked)
     return found
 
 
-def _named(exchange: Exchange, wanted: str, previous: int) -> Comparison:
+def _named(exchange: Exchange, wanted: str, previous: int) -> RequestComparison:
     wanted = wanted.strip()[:LONGEST]
     own = Exchange.objects.filter(session=exchange.session_id).select_related("session")
     if wanted.isdecimal() and len(wanted) < 10:
         other = own.filter(number=int(wanted)).first()
         if other is None:
             raise Http404
-        return Comparison(other)
+        return RequestComparison(other)
     if not wanted:
-        return Comparison(own.filter(number=previous).first())
+        return RequestComparison(own.filter(number=previous).first())
     address = _ADDRESS.search(wanted)
     if address is None:
-        return Comparison(own.filter(number=previous).first(), ComparisonProblem.NOT_READ, wanted)
+        return RequestComparison(own.filter(number=previous).first(), ComparisonProblem.NOT_READ, wanted)
     sessions = Session.objects.of(exchange.session.owner).filter(public=address["session"])
     if exchange.session.grant is not None:
         # A grant is for one session.
         sessions = sessions.filter(pk=exchange.session_id)
     found = Exchange.objects.filter(session__in=sessions, number=int(address["number"]))
     other = found.select_related("session").first()
-    return Comparison(other, None if other else ComparisonProblem.NOT_FOUND, wanted)
+    return RequestComparison(other, None if other else ComparisonProblem.NOT_FOUND, wanted)

@@ -12,7 +12,7 @@ from sessions_app.inspector import formatting
 from sessions_app.inspector.manifest_sources import manifest_sources
 from sessions_app.inspector.printed_names import PrintedName, as_hash, printed_names, signed_with
 from sessions_app.models import Exchange, Session, Source, Turn
-from sessions_app.models.source import unpacked
+from sessions_app.models.blob import unpacked
 from sessions_app.models.turn_numbers import turn_numbers
 from sessions_app.prompt import wire
 from sessions_app.wording.sources import source_title

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from sessions_app.exchange_sums import equation_of
 from sessions_app.inspector.attempts import attempts_of
@@ -109,7 +109,7 @@ def _items(exchange: Exchange) -> list[dict[str, Any]]:
 
 
 @login_required
-@require_GET
+@require_safe
 def request_body(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
     """The request body as it travelled, byte for byte."""
     exchange = kept_exchange_or_404(request, public, number)
@@ -117,7 +117,7 @@ def request_body(request: HttpRequest, public: UUID, number: int) -> HttpRespons
 
 
 @login_required
-@require_GET
+@require_safe
 def rendition(request: HttpRequest, public: UUID, number: int, index: int) -> HttpResponse:
     """One rendition of the request, indented; also what the page's copy button copies."""
     exchange = kept_exchange_or_404(request, public, number)
@@ -127,7 +127,7 @@ def rendition(request: HttpRequest, public: UUID, number: int, index: int) -> Ht
 
 
 @login_required
-@require_GET
+@require_safe
 def response_chunks(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
     """Every chunk exactly as received, each followed by one line feed."""
     exchange = kept_exchange_or_404(request, public, number)
@@ -138,7 +138,7 @@ def response_chunks(request: HttpRequest, public: UUID, number: int) -> HttpResp
 
 
 @login_required
-@require_GET
+@require_safe
 def program(request: HttpRequest, public: UUID, number: int, name: str) -> HttpResponse:
     """One code sample; also what the page's copy button copies.
 
@@ -155,13 +155,13 @@ def program(request: HttpRequest, public: UUID, number: int, name: str) -> HttpR
 
 
 @login_required
-@require_GET
+@require_safe
 def har_file(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
     return _json(har(kept_exchange_or_404(request, public, number)), f"exchange-{number}.har")
 
 
 @login_required
-@require_GET
+@require_safe
 def bundle_file(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
     return _json(bundle(kept_exchange_or_404(request, public, number)), f"exchange-{number}.json")
 

@@ -131,7 +131,7 @@ class Filters:
 
 
 _CONDITIONS: dict[str, Callable[[Any], Q]] = {
-    "model": lambda name: Q(model=name),
+    "model": lambda name: Q(model=name) | Q(served_model=name),
     "verdict": lambda code: Q(verdict=code),
     "end": lambda key: ENDS[key][1],
     "cached": lambda key: SHARES[key][1],

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sessions_app.exchange_sums import is_cut_off
+from sessions_app.exchange_sums import is_cut_off, money_of
 from sessions_app.inspector import formatting
 from sessions_app.inspector.formatting import thousands
 from sessions_app.inspector.list_state import exchange_state
@@ -10,8 +10,8 @@ from sessions_app.inspector.received import Received, received_so_far
 from sessions_app.inspector.stages import RemarkGroup, grouped, notes_of
 from sessions_app.models import Exchange
 from sessions_app.prompt.caching import VerdictCode
-from sessions_app.prompt.chunks import Usage, candidates_asked_for, is_standard_text
-from sessions_app.prompt.pricing import Money, dollars
+from sessions_app.prompt.chunks import Usage, candidates_asked_for
+from sessions_app.prompt.pricing import dollars
 from sessions_app.prompt.reply import Outcome
 from sessions_app.prompt.verdict import MEANINGS
 from sessions_app.ribbon import Ribbon, ribbon_of
@@ -45,8 +45,7 @@ def end_of(exchange: Exchange, received: Received) -> BadgeView:
         label = f"error {code}" if code else "error"
         return BadgeView(label, "bad", formatting.visible(stored_error_texts(exchange.error)[0]))
     if exchange.outcome:
-        # Several requests of a program are one run: its status is not that of each.
-        return outcome_of(exchange.outcome, "" if exchange.is_captured else exchange.run.status)
+        return outcome_of(exchange)
     if exchange.is_open and received.count:
         counted = f"{thousands(received.count)} chunk{'' if received.count == 1 else 's'}"
         return BadgeView("streaming", "accent", f"The answer is coming: {counted} so far.")
@@ -55,8 +54,8 @@ def end_of(exchange: Exchange, received: Received) -> BadgeView:
     return BadgeView("ended", "", "")
 
 
-def outcome_of(value: str, status: str) -> BadgeView:
-    """`status` is that of a run of ours."""
+def outcome_of(exchange: Exchange) -> BadgeView:
+    value = exchange.outcome
     label = value.replace("_", " ")
     try:
         outcome = Outcome(value)
@@ -64,7 +63,14 @@ def outcome_of(value: str, status: str) -> BadgeView:
         # Written by a version with other outcomes.
         return BadgeView(label, "warn", "")
     tone = "good" if outcome in (Outcome.COMPLETE, Outcome.CALLS, Outcome.CONTINUES) else "warn"
-    return BadgeView(label, tone, outcomes.sentence_in(status, outcome))
+    return BadgeView(label, tone, ending_of(exchange, outcome))
+
+
+def ending_of(exchange: Exchange, outcome: str) -> str:
+    """What happened to its answer, which ended so."""
+    # Several requests of a program are one run: its status is not that of each.
+    status = "" if exchange.is_captured else exchange.run.status
+    return outcomes.sentence_in(status, outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +149,10 @@ def price_of(exchange: Exchange) -> str:
         return "" if exchange.first_chunk_ms is None else "nothing was counted"
     if exchange.usd is None:
         return "price unknown"
-    money, price = Money.restored(exchange.money), dollars(exchange.usd)
+    money, price = money_of(exchange), dollars(exchange.usd)
     if money is None:
         return price
-    if not is_standard_text(exchange.usage):
+    if money.other_price:
         return costs.priced(price, is_standard_text=False)
     return f"at least {price}" if money.is_bound else f"about {price}" if money.estimated else price
 
@@ -159,10 +165,8 @@ def equation_of(exchange: Exchange) -> str:
         return "The provider reported no usage."
     prompt = usage.prompt(exchange.prompt_tokens, exchange.cached_tokens or 0)
     tools = Usage.of(exchange.usage).tool_use
-    output, thoughts = exchange.output_tokens or 0, exchange.thought_tokens or 0
-    answer = f"{thousands(output)} output + {thousands(thoughts)} thoughts"
-    tool_use = f" + {thousands(tools)} tool use" if tools else ""
+    answer = usage.answer(exchange.output_tokens or 0, exchange.thought_tokens or 0, tools)
     many = "" if exchange.searches == 1 else "es"
     searches = f" + {thousands(exchange.searches)} search{many}" if exchange.searches else ""
-    counted = f"{prompt}; {answer}{tool_use}{searches}"
+    counted = f"{prompt}; {answer}{searches}"
     return usage.as_counted(counted, is_cut_off=is_cut_off(exchange))

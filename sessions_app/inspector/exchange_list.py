@@ -19,6 +19,7 @@ from sessions_app.inspector.session_cost import session_totals
 from sessions_app.inspector.stages import refusals_of
 from sessions_app.inspector.still_lists import StillList
 from sessions_app.models import Exchange, Run, Session
+from sessions_app.models.answering import other_name
 
 PAGE_SIZE = 50
 
@@ -44,8 +45,7 @@ class ExchangeList:
 def list_exchanges(session: Session, params: Any) -> ExchangeList:
     """The page that the GET parameters ask for, in a fixed number of queries."""
     exchanges = Exchange.objects.filter(session=session)
-    models = list(exchanges.order_by("model").values_list("model", flat=True).distinct())
-    filters = Filters(params, models)
+    filters = Filters(params, models_in(exchanges))
     matches = search(session, filters.text) if filters.text else Matches()
     found = filters.apply(exchanges)
     if filters.text:
@@ -74,6 +74,12 @@ def list_exchanges(session: Session, params: Any) -> ExchangeList:
             is_empty=not lines,
         ),
     )
+
+
+def models_in(exchanges: QuerySet[Exchange]) -> list[str]:
+    """The models that were asked, and others that answered."""
+    named = exchanges.order_by().values_list("model", "served_model").distinct()
+    return sorted({name for asked, served in named for name in (asked, other_name(asked, served)) if name})
 
 
 def totals_of(exchanges: QuerySet[Exchange]) -> dict[str, Any]:

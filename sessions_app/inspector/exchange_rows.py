@@ -17,13 +17,14 @@ from sessions_app.inspector.lanes import RowLane, lanes_of
 from sessions_app.inspector.received import NOTHING_YET, Received, received_by
 from sessions_app.inspector.stages import MESSAGE_LENGTH
 from sessions_app.models import Exchange, Session
+from sessions_app.prompt.chunks import candidates_asked_for
 from sessions_app.ribbon import Ribbon, ribbon_of
-from sessions_app.wording import resends
+from sessions_app.wording import outcomes, resends
 
 LONG_PAUSE = timedelta(minutes=5)
 """Idle time after which a provider may have dropped an implicit cache."""
 
-LARGE_COLUMNS = ("manifest", "notes", "usage", "stages", "ledger")
+LARGE_COLUMNS = ("manifest", "notes", "stages", "ledger")
 """Deferred: they can be large and the list does not show them."""
 
 
@@ -41,10 +42,16 @@ class ExchangeRow:
     match: Match | None = None
     lane: RowLane | None = None
     """None in a chat."""
+    candidates: int = 1
+    """How many answers a program asked for."""
 
     @property
     def cost(self) -> ShownCost:
         return cost_of(self.exchange)
+
+    @property
+    def candidates_words(self) -> str:
+        return outcomes.candidates_asked(self.candidates)
 
     @property
     def pause_label(self) -> str:
@@ -67,12 +74,6 @@ class ExchangeRow:
         """The number of the exchange whose answer this one goes on with."""
         return getattr(self.exchange, "continued_number", None)
 
-    @property
-    def other_model(self) -> str:
-        """The model that answered, where it is not the one that was asked."""
-        served = self.exchange.served_model
-        return served if served and served != self.exchange.model else ""
-
 
 def with_messages(exchanges: QuerySet[Exchange]) -> QuerySet[Exchange]:
     """Without large columns; with the beginning of the trigger's text, and what a row says of others."""
@@ -91,8 +92,9 @@ def with_messages(exchanges: QuerySet[Exchange]) -> QuerySet[Exchange]:
 def rows_of(
     session: Session, exchanges: Sequence[Exchange], matches: Mapping[int, Match] | None = None
 ) -> list[ExchangeRow]:
-    """One more query for the pauses, and one where an answer is still being received."""
+    """One more query for the pauses, one for what a program asked, and one where an answer is coming."""
     pauses = pauses_before(session, exchanges)
+    candidates = candidates_of(exchanges) if session.is_captured else {}
     received = received_by(one.pk for one in exchanges if one.is_open)
     lanes = lanes_of(session, exchanges)
     return [
@@ -102,6 +104,7 @@ def rows_of(
             pause=pauses.get(one.number),
             match=(matches or {}).get(one.number),
             lane=lanes.get(one.number),
+            candidates=candidates.get(one.pk, 1),
         )
         for one in exchanges
     ]
@@ -111,6 +114,12 @@ def row_of(exchange: Exchange, received: Received, **rest: Any) -> ExchangeRow:
     message = formatting.visible(getattr(exchange, "message", "") or "")
     verdict, end = verdict_of(exchange), end_of(exchange, received)
     return ExchangeRow(exchange, message, ribbon_of(exchange), verdict, end, received, **rest)
+
+
+def candidates_of(exchanges: Iterable[Exchange]) -> dict[int, int]:
+    """By exchange how many answers it asked for: one query, which reads no whole manifest."""
+    rows = Exchange.objects.filter(pk__in=[one.pk for one in exchanges])
+    return {pk: candidates_asked_for(told) for pk, told in rows.values_list("pk", "manifest__settings")}
 
 
 def pauses_before(session: Session, exchanges: Iterable[Exchange]) -> dict[int, timedelta]:

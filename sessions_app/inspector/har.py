@@ -20,6 +20,7 @@ FRAME = b"data: %b\r\n\r\n"
 UNKNOWN = "unknown"
 
 NOT_STORED = "Headers and times are not stored: an earlier version sent it, or its process ended."
+NOT_TEXT = "The body is not UTF-8 throughout: U+FFFD stands for what is none."
 CUT = "The body is its beginning only, or was not read."
 
 
@@ -70,7 +71,7 @@ def _request(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, A
         "cookies": [],
         "headers": _headers(attempt.request_headers if attempt else [("content-type", MIME)]),
         "queryString": query,
-        "postData": {"mimeType": MIME, "text": body.decode("utf-8", "replace")},
+        "postData": {"mimeType": MIME, **_sent_text(body)},
         "headersSize": -1,
         "bodySize": len(body),
     }
@@ -132,6 +133,14 @@ def _content(exchange: Exchange, attempt: ExchangeAttempt | None) -> tuple[bytes
         body += attempt.body.bytes
     said = dict(attempt.response_headers).get("content-type", "") if attempt else SSE
     return body, said or UNKNOWN
+
+
+def _sent_text(body: bytes) -> dict[str, str]:
+    """The format has no other form than text for what was sent."""
+    try:
+        return {"text": body.decode()}
+    except UnicodeDecodeError:
+        return {"text": body.decode("utf-8", "replace"), "comment": NOT_TEXT}
 
 
 def _text(body: bytes) -> dict[str, str]:

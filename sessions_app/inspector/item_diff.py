@@ -143,7 +143,7 @@ class SegmentView:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemChange:
+class ItemDiff:
     """`is_hidden`: the readable text is equal, and only the bytes differ."""
 
     pieces: list[SegmentView]
@@ -163,14 +163,14 @@ class ItemBodies:
         rows = Source.objects.filter(pk__in=keys).select_related("blob") if keys else ()
         self._bodies = {row.pk: row.blob.bytes for row in rows}
 
-    def change(self, pair: ItemPair, *, whole: bool = False) -> ItemChange:
+    def change(self, pair: ItemPair, *, whole: bool = False) -> ItemDiff:
         """Compares the readable text, or the bytes where only they differ."""
         old, new = (self._readable(side) for side in (pair.old, pair.new))
         pieces = compare(old, new)
         is_hidden = pair.status == "changed" and all(piece.change == "same" for piece in pieces)
         if is_hidden:
             pieces = compare(self._decoded(pair.old), self._decoded(pair.new))
-        return ItemChange(shortened(pieces, None if whole else SHOWN), is_hidden)
+        return ItemDiff(shortened(pieces, None if whole else SHOWN), is_hidden)
 
     def _decoded(self, side: SentItemPart | None) -> str:
         return formatting.decoded(self._bodies[side.source]) if side else ""

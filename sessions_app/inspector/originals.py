@@ -11,12 +11,10 @@ from sessions_app.prompt.parts import PartView, parts_in
 from sessions_app.prompt.payload import SYSTEM_SOURCE, TOOLS_SOURCE
 from sessions_app.prompt.prompt_items import TEXT_KIND
 from sessions_app.prompt.renditions.original import Original, OriginalEntry, inline_body
+from sessions_app.prompt.spellings import in_camel_case, spelled_alike
 
 CONFIGURATION = "config:"
 """Names of sources begin so that stand beside the prompt in a captured body."""
-
-MEMBERS = {"generation_config": "generationConfig", "cached_content": "cachedContent"}
-"""Spellings of some programs, and those of Gemini."""
 
 
 def original_of(exchange: Exchange) -> Original:
@@ -31,7 +29,8 @@ def original_of(exchange: Exchange) -> Original:
 def end_of_body(exchange: Exchange) -> bytes:
     """What follows the contents, as our bodies have it.
 
-    A captured body has its members in any order: here all of them stand behind, in the names of Gemini.
+    A captured body has its members in any order and spelling: here all of them stand behind, as REST
+    spells them.
     """
     if not exchange.is_captured:
         return exchange.stored_manifest.tail.encode()
@@ -39,12 +38,14 @@ def end_of_body(exchange: Exchange) -> bytes:
     names = dict(Source.objects.filter(pk__in=keys).values_list("pk", "name")) if keys else {}
     members = zip(keys, exchange.beside_items(), strict=True)
     named = ((names[key].removeprefix(CONFIGURATION), body) for key, body in members)
-    written = (wire.dumps(MEMBERS.get(name, name)) + b":" + body for name, body in named)
+    written = (wire.dumps(in_camel_case(name)) + b":" + _spelled_alike(body) for name, body in named)
     return b",".join([b"]", *written]) + b"}"
 
 
 def _of_captured(items: Iterable[SentItem]) -> Iterator[OriginalEntry]:
-    """As our layers have it: texts of instructions without quotes, and whole contents."""
+    """As our layers have it: texts of instructions without quotes, tools as REST spells them, and whole
+    contents.
+    """
     for content, group in groupby(items, key=lambda item: item.content):
         listed = list(group)
         if content is None:
@@ -62,7 +63,7 @@ def _of_captured(items: Iterable[SentItem]) -> Iterator[OriginalEntry]:
 def _beside_contents(item: SentItem) -> Iterator[OriginalEntry]:
     """Tools, the system instruction, and contents that the named cache holds; nothing of an opaque body."""
     if item.source.name == TOOLS_SOURCE:
-        yield _entry(item)
+        yield OriginalEntry(item.layer, item.source.name, _spelled_alike(item.wire))
     elif item.source.name == SYSTEM_SOURCE:
         value = wire.loads(item.wire)
         said = (
@@ -71,6 +72,10 @@ def _beside_contents(item: SentItem) -> Iterator[OriginalEntry]:
         yield OriginalEntry(item.layer, item.source.name, wire.dumps(said)[1:-1])
     elif item.layer is Layer.STATIC and item.is_cached:
         yield OriginalEntry(Layer.BUFFERED, item.source.name, item.wire)
+
+
+def _spelled_alike(body: bytes) -> bytes:
+    return wire.dumps(spelled_alike(wire.loads(body)))
 
 
 def _entry(item: SentItem) -> OriginalEntry:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from sessions_app.inspector.answer_hops import answers_of, end_of
 from sessions_app.inspector.manifest_sources import ManifestSources
 from sessions_app.inspector.session_records import MODEL_KINDS, SessionRecords
 from sessions_app.inspector.signature_matching import MatchedSignatures, SentTo, is_in_place, matched
@@ -33,21 +34,31 @@ ELSEWHERE = 0
 class SignatureOrigin:
     """Where signatures come from: a reply, its route, and its turn before the copies on rewritten branches.
 
-    `number` is the exchange, or `ELSEWHERE` for a turn that was imported or copied from another session.
+    `number` is the exchange, or `ELSEWHERE` for a turn that was imported or copied from another session;
+    `ended_in` the one with which the answer ended, which has the turn. `answer` are the signatures of all its
+    hops.
     """
 
     number: int
+    ended_in: int
     route: str
     turns: tuple[Turn, ...]
-    signatures: tuple[ReceivedSignature, ...]
+    answer: tuple[ReceivedSignature, ...]
 
     @classmethod
     def of(cls, exchange: Exchange) -> "SignatureOrigin":
-        """Two queries."""
-        rows = exchange.turns.filter(kind__in=MODEL_KINDS).select_related("content")
+        """Two queries; one more for each hop after it, and one where there are hops before."""
+        end = end_of(exchange)
+        rows = end.turns.filter(kind__in=MODEL_KINDS).select_related("content")
         turns = tuple(rows.order_by("origin_id", "pk"))
-        received = received_signatures([exchange])[exchange.number]
-        return cls(exchange.number, exchange.route, turns, received_by(turns, received))
+        received = received_signatures(answers_of(exchange.session_id, [end])[end.number]).values()
+        answer = received_by(turns, (one for each in received for one in each))
+        return cls(exchange.number, end.number, exchange.route, turns, answer)
+
+    @property
+    def signatures(self) -> tuple[ReceivedSignature, ...]:
+        """Those that came with the exchange itself."""
+        return tuple(one for one in self.answer if one.location.exchange == self.number)
 
     @property
     def turn(self) -> Turn | None:
@@ -94,7 +105,7 @@ class ReceivedSignatureTracer:
         state, explanation = not_kept or worst_state(occurrences)
         if self._origin.number == ELSEWHERE and state is SignatureState.EQUAL:
             state = SignatureState.UNTRACED
-            explanation = f"No exchange of this session received it. {explanation}"
+            explanation = signature_traces.from_elsewhere(explanation)
         return SignatureTrace(
             signature.sha256,
             signature.size,
@@ -109,18 +120,12 @@ class ReceivedSignatureTracer:
         """Why no later request can carry it; None where one can."""
         turn = self._origin.turn
         if turn is None:
-            return (
-                SignatureState.WITHHELD,
-                "The reply was not kept as a turn, so there is nothing to send it back with.",
-            )
+            return SignatureState.WITHHELD, signature_traces.NOT_KEPT["no_turn"]
         if signature.sha256 in self._kept:
             return None
         if turn.cut:
-            return SignatureState.WITHHELD, "The answer was cut off; half a call is not kept."
-        return (
-            SignatureState.LOST,
-            "The stored turn does not carry it: it was lost when the reply was folded.",
-        )
+            return SignatureState.WITHHELD, signature_traces.CUT_OFF
+        return SignatureState.LOST, signature_traces.NOT_KEPT["folded"]
 
     def _occurrence(self, later: ManifestSources, signature: ReceivedSignature) -> Occurrence:
         number = later.number
@@ -144,7 +149,7 @@ class ReceivedSignatureTracer:
         """The same source goes with many requests."""
         if source not in self._matches:
             carried = self._records.signatures_of(source)
-            self._matches[source] = matched(self._origin.signatures, carried)
+            self._matches[source] = matched(self._origin.answer, carried)
         return self._matches[source]
 
     def _sent_to(self, later: ManifestSources, source: int) -> SentTo:
@@ -211,11 +216,11 @@ class ReceivedSignatureTracer:
         if self._origin.turn is None:
             return []
         below = self._records.below(self._origin.turns)
-        after = self._records.continued_from(self._origin.number)
+        after = self._records.continued_from(self._origin.ended_in)
         return [
             one
             for one, trigger in self._records.requests
-            if one.number > self._origin.number and (trigger in below or one.number in after)
+            if one.number > self._origin.ended_in and (trigger in below or one.number in after)
         ]
 
 

@@ -30,6 +30,7 @@ SHOWN = 3
 COLUMNS = (
     "number",
     "previous",
+    "previous__cache_name",
     "lost_tokens",
     "lost_usd",
     "verdict_figures",
@@ -121,7 +122,7 @@ def shown_savings(session: Session, now: datetime) -> ShownSavings:
 def _lossy(session: Session, counted: QuerySet[Exchange]) -> Iterator[_Lossy]:
     """In the order of the exchanges."""
     parted = Q(lost_tokens=0) & ~Q(break_line={})
-    found = counted.filter(Q(lost_tokens__gt=0) | parted).select_related("price").only(*COLUMNS)
+    found = counted.filter(Q(lost_tokens__gt=0) | parted).select_related("price", "previous").only(*COLUMNS)
     return _told_apart(session, list(found.order_by("number")))
 
 
@@ -140,7 +141,8 @@ def _told_apart(session: Session, rows: Sequence[Exchange]) -> Iterator[_Lossy]:
 def _missed(one: _Lossy) -> CacheLoss:
     row = one.exchange
     rates = row.price.rates(row.prompt_tokens or 0) if row.price else None
-    return missed_reuse(one.verdict, one.cause, row.lost_tokens or 0, rates)
+    was_named = row.previous is not None and bool(row.previous.cache_name)
+    return missed_reuse(one.verdict, one.cause, row.lost_tokens or 0, rates, was_named=was_named)
 
 
 def _of_exchange(one: _Lossy, loss: CacheLoss) -> ExchangeLoss:

@@ -1,15 +1,32 @@
 """What a session cost with everything it caused, beside the sums of its exchanges."""
 
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+
 from sessions_app.exchange_sums import cost_of_session
 from sessions_app.models import Booking, Session
+from sessions_app.models.origin import Origin
 from sessions_app.prompt.bookings import CauseSum
 from sessions_app.wording import costs
 
 
-def session_totals(session: Session) -> dict[str, str]:
-    """The whole cost (`session`), and the same by cause (`causes`); empty without a booking. One query."""
+def session_totals(session: Session) -> dict[str, Any]:
+    """The whole cost (`session`), and the same by cause (`causes`), which are missing without a booking.
+
+    `elsewhere`: of so many requests the same answer is booked in another session. One query, two of a
+    captured session.
+    """
     sums = causes_of(session)
-    return {"causes": costs.cause_sums(sums), "session": cost_of_session(session)} if sums else {}
+    told = {"causes": costs.cause_sums(sums), "session": cost_of_session(session)} if sums else {}
+    return told | {"elsewhere": booked_elsewhere(session)}
+
+
+def booked_elsewhere(session: Session) -> int:
+    if session.origin == Origin.CHAT:
+        return 0
+    booked = Booking.objects.filter(exchange=OuterRef("pk"))
+    return session.exchanges.exclude(usd=None).exclude(Exists(booked)).count()
 
 
 def causes_of(session: Session) -> list[CauseSum]:

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from django.core.paginator import Page, Paginator
 
+from sessions_app.inspector.answer_hops import ends_of
 from sessions_app.inspector.received_signatures import (
     ELSEWHERE,
     ReceivedSignatureTracer,
@@ -104,21 +105,25 @@ def found_signatures(session: Session) -> list[FoundSignature]:
             replies[turn.exchange_id].append(turn)
         else:
             others[turn.origin_id or turn.pk].append(turn)
-    exchanges = list(
-        Exchange.objects.filter(session=session).only("number", "route", "dialect").order_by("-number")
-    )
-    received = received_signatures(exchanges)
+    rows = Exchange.objects.filter(session=session).order_by("-number")
+    exchanges = list(rows.only("number", "route", "dialect", "continues"))
+    received, ends = received_signatures(exchanges), ends_of(exchanges)
+    answers: dict[int, list[ReceivedSignature]] = defaultdict(list)
+    for one in reversed(exchanges):
+        answers[ends[one.pk].pk] += received[one.number]
     origins = (
         SignatureOrigin(
             one.number,
+            end.number,
             one.route,
-            tuple(replies[one.pk]),
-            received_by(replies[one.pk], received[one.number]),
+            tuple(replies[end.pk]),
+            received_by(replies[end.pk], answers[end.pk]),
         )
         for one in exchanges
+        for end in (ends[one.pk],)
     )
     from_elsewhere = (
-        SignatureOrigin(ELSEWHERE, turns[0].route, tuple(turns), elsewhere(turns[0]))
+        SignatureOrigin(ELSEWHERE, ELSEWHERE, turns[0].route, tuple(turns), elsewhere(turns[0]))
         for turns in others.values()
     )
     return [

@@ -15,6 +15,7 @@ from sessions_app.prompt import wire
 from sessions_app.prompt.chunks import ChunkReader, StreamedChunk
 from sessions_app.prompt.parts import PartView, may_be_signed, parts_of
 from sessions_app.prompt.signatures import signatures_of
+from sessions_app.wording import signature_traces
 from sessions_app.wording.sources import part_name
 
 SHOWN = 40
@@ -127,9 +128,9 @@ def worst_state(occurrences: list[Occurrence]) -> tuple[SignatureState, str]:
         if bad:
             return state, bad.explanation
     if not occurrences:
-        return SignatureState.NOT_DUE, "No later exchange continues this branch yet."
+        return SignatureState.NOT_DUE, signature_traces.NOT_KEPT["nothing_later"]
     count = sum(occurrence.state is SignatureState.EQUAL for occurrence in occurrences)
-    explanation = f"Sent back byte for byte in {count} exchange{'' if count == 1 else 's'}."
+    explanation = signature_traces.sent_back(count)
     detached = next((one for one in occurrences if one.state is SignatureState.DETACHED), None)
     if detached is None:
         return SignatureState.EQUAL, explanation
@@ -149,6 +150,18 @@ class SignedCall:
     def key(self) -> str:
         """Equal for equal calls: of an id, else of name and arguments."""
         return self.call_id or wire.canonical([self.name, self.arguments]).decode()
+
+    def is_piece_of(self, whole: "SignedCall") -> bool:
+        """Whether the whole call may have begun so: a piece may have no name, and no arguments yet."""
+        return (
+            self.call_id in ("", whole.call_id)
+            and self.name in ("", whole.name)
+            and (self.arguments == whole.arguments or self._is_begun_by(whole.arguments))
+        )
+
+    def _is_begun_by(self, arguments: Any) -> bool:
+        both = isinstance(self.arguments, dict) and isinstance(arguments, dict)
+        return both and self.arguments.items() <= arguments.items()
 
     def is_same(self, other: "SignedCall") -> bool:
         """Programs leave ids out or give their own; name and arguments are the same then."""
@@ -208,9 +221,16 @@ def _signed_call(view: PartView, *, is_first: bool) -> SignedCall:
 
 
 def placed(received: Iterable[ReceivedSignature], turn: bytes) -> tuple[ReceivedSignature, ...]:
-    """The signatures with the calls of the whole answer, which a chunk has only a piece of."""
+    """The signatures with the calls of the whole answer, which a chunk has only a piece of.
+
+    One that came on a call that the turn has it not on keeps the call that it came on.
+    """
     calls = {one.sha256: one.call for one in signatures_in(turn)}
-    return tuple(replace(one, call=calls.get(one.sha256, one.call)) for one in received)
+    return tuple(replace(one, call=_whole(one.call, calls.get(one.sha256))) for one in received)
+
+
+def _whole(came: SignedCall | None, kept: SignedCall | None) -> SignedCall | None:
+    return kept if came is not None and kept is not None and came.is_piece_of(kept) else came
 
 
 def received_signatures(exchanges: Iterable[Exchange]) -> dict[int, list[ReceivedSignature]]:

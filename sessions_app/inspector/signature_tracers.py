@@ -5,6 +5,7 @@ from collections.abc import Container, Iterator
 from functools import cached_property
 
 from sessions_app.errors import SignatureRefused
+from sessions_app.inspector.answer_hops import answers_of
 from sessions_app.inspector.session_records import is_task
 from sessions_app.inspector.signature_matching import MatchedSignatures, SentTo, is_in_place, matched
 from sessions_app.inspector.signature_trace import (
@@ -23,6 +24,7 @@ from sessions_app.models import Exchange, SentItem, Turn
 from sessions_app.models.turn_numbers import turn_numbers
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.remarks import IMPORTED, REFUSED
+from sessions_app.prompt.signatures import signatures_of
 from sessions_app.wording import remarks, signature_traces
 from sessions_app.wording.sources import part_name, source_name
 
@@ -30,7 +32,7 @@ from sessions_app.wording.sources import part_name, source_name
 class SentSignatureTracer:
     """Traces the signatures of a request back to the chunks that brought them.
 
-    Four queries, whatever the length of the history.
+    Four queries, whatever the length of the history, and one where an answer took several requests.
     """
 
     def __init__(self, exchange: Exchange) -> None:
@@ -80,13 +82,13 @@ class SentSignatureTracer:
         """Of bytes that did not come with the turn."""
         if one.is_dummy:
             known = self._refusal_of(turn) or self._note_of(turn, IMPORTED)
-            otherwise = "The call's own signature was lost, or is of another model, key or address."
-            otherwise = "The program put it there." if self._exchange.is_captured else otherwise
-            return SignatureState.DUMMY, f"The documented stand-in. {known.reason if known else otherwise}"
+            why = known.reason if known else ""
+            return SignatureState.DUMMY, signature_traces.put_in(why, is_captured=self._exchange.is_captured)
         if turn is None or turn.exchange is None:
-            return SignatureState.UNTRACED, "No exchange of this session produced this turn."
-        what = "other bytes" if self._received.get(turn.exchange.number) else "no signature"
-        return SignatureState.ALTERED, f"Exchange {turn.exchange.number} received {what}."
+            return SignatureState.UNTRACED, signature_traces.untraced()
+        number = turn.exchange.number
+        had_any = bool(self._received.get(number))
+        return SignatureState.ALTERED, signature_traces.altered(number, had_any=had_any)
 
     def _sent_to(self, item: SentItem) -> SentTo:
         is_current = item.position > self._last_task
@@ -100,15 +102,21 @@ class SentSignatureTracer:
         state = SignatureState.WITHHELD if reason else SignatureState.LOST
         state = SignatureState.FOREIGN if foreign else state
         state = SignatureState.REFUSED if self._refusal_of(turn) else state
-        explanation = reason or "Received, and not in this request."
+        explanation = reason or signature_traces.UNSENT
         if turn is not None and state is SignatureState.FOREIGN:
             explanation = remarks.foreign(self._exchange.number, turn.route, self._exchange.route)
         if self._exchange.is_captured and state is SignatureState.LOST:
             state, explanation = self._sent_to(item).dropped(missing)
+        if turn is not None and turn.cut and missing.sha256 not in self._kept_by(turn):
+            state, explanation = SignatureState.WITHHELD, signature_traces.CUT_OFF
         location = SignatureLocation(self._exchange.number, place)
         return SignatureTrace(
             missing.sha256, missing.size, missing.on, state, explanation, missing.location, (location,)
         )
+
+    @staticmethod
+    def _kept_by(turn: Turn) -> set[str]:
+        return {one.sha256 for one in signatures_of(turn.wire)}
 
     def _refusal_of(self, turn: Turn | None) -> ShownRemark | None:
         """The remark that the provider has refused the turn's signatures."""
@@ -151,7 +159,8 @@ class SentSignatureTracer:
         keys = [turn_key(item) for item in self._model_items]
         rows = Turn.objects.filter(session=self._exchange.session_id, public__in=[key for key in keys if key])
         fields = rows.select_related("exchange", "content").only(
-            "public", "route", "content", "exchange__number", "exchange__dialect"
+            *("public", "route", "cut", "content"),
+            *("exchange__number", "exchange__dialect", "exchange__continues"),
         )
         return {str(turn.public): turn for turn in fields}
 
@@ -163,4 +172,11 @@ class SentSignatureTracer:
 
     @cached_property
     def _received(self) -> dict[int, list[ReceivedSignature]]:
-        return received_signatures(turn.exchange for turn in self._turns.values() if turn.exchange)
+        """By number of the exchange with which an answer ended."""
+        ends = (turn.exchange for turn in self._turns.values() if turn.exchange)
+        answers = answers_of(self._exchange.session_id, ends)
+        received = received_signatures(one for hops in answers.values() for one in hops)
+        return {
+            number: [each for one in hops for each in received[one.number]]
+            for number, hops in answers.items()
+        }

@@ -21,7 +21,7 @@ FITS: dict[str, str] = {
     "misfits": "Does not fit the schema at {places} places, first at {path}, by “{rule}”",
     "many": "Does not fit the schema at {places} places or more, first at {path}, by “{rule}”",
     "no_json": "A schema was asked for, and this is no JSON",
-    "unchecked": "Not checked: the schema refers to itself without end",
+    "unchecked": "Not checked: the schema refers to itself without end, or asks for too many checks",
 }
 
 

@@ -9,7 +9,7 @@ ACTIONS = {
     CacheAction.MISS: "The static layer was sent inline.",
     CacheAction.CREATE: "The static layer was sent inline, to be cached after the answer.",
     CacheAction.EXTEND: "A cache was named instead of sending the static layer, "
-    "and prolonged after the answer.",
+    "to be prolonged after the answer.",
     CacheAction.DROP: "The static layer was sent inline; the session left its cache.",
     CacheAction.UNKNOWN: "No plan was made.",
 }
@@ -21,7 +21,7 @@ REASONS = {
     PlanReason.TOO_SMALL: "The static layer has about {tokens} tokens; a cache needs {minimum}.",
     PlanReason.LIVE: "The static layer and the tools are cached.",
     PlanReason.EXPIRING: "The static layer and the tools are cached for {minutes} more min; "
-    "prolonged after this.",
+    "to be prolonged after this.",
     PlanReason.PENDING: "The cache for this static layer is being made.",
     PlanReason.DELETING: "The cache of this static layer is being deleted; one is made when it is gone.",
     PlanReason.EXPIRED: "The cache has expired; one is made again after this answer.",

@@ -19,6 +19,7 @@ FAULTS: dict[str, str] = {
         "This is no path of the Gemini API. It goes on after the address with /v1beta/, /v1/, /v1alpha/ or "
         "/upload/."
     ),
+    CaptureFault.WRONG_METHOD: "The Gemini API has GET, POST, PUT, PATCH and DELETE; this is another method.",
     CaptureFault.LIVE: "The Live API is not relayed: it travels over a socket, not as requests.",
     CaptureFault.UNCHECKED: "The address could not be checked, because the database does not answer.",
     CaptureFault.TOO_MANY: "Too many requests are being relayed at the same time.",
@@ -102,6 +103,8 @@ _UNKNOWN_PROGRAM = "an unknown program"
 _MISSED_ONE = "One request was relayed but not recorded."
 _TOO_MANY_ADDRESSES = "You have {limit:,} addresses already. Revoke one first."
 _MISSED = "{number:,} requests were relayed but not recorded."
+_ERASED_ONE = "The request is erased."
+_ERASED = "{number:,} requests are erased."
 
 
 def fault(code: str, *, limit: int = 0) -> str:
@@ -130,6 +133,10 @@ def missed(number: int) -> str:
 
 def too_many_addresses(limit: int) -> str:
     return fill(_TOO_MANY_ADDRESSES, {"limit": limit})
+
+
+def erased(number: int) -> str:
+    return fill(_ERASED, {"number": number}) if number > 1 else _ERASED_ONE
 
 
 def program(user_agent: str) -> str:

@@ -1,4 +1,4 @@
-"""Sums of money and budgets."""
+"""Sums of money."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -6,16 +6,7 @@ from typing import NamedTuple
 
 from sessions_app.prompt.billing import BilledAs, ItemChange
 from sessions_app.prompt.bookings import CauseSum, SpendingCause
-from sessions_app.prompt.pricing import (
-    Budget,
-    BudgetScope,
-    Money,
-    MoneySource,
-    PriceTerm,
-    TermKind,
-    dollars,
-    format_rate,
-)
+from sessions_app.prompt.pricing import Money, MoneySource, PriceTerm, TermKind, dollars, format_rate
 
 TERMS = {
     TermKind.NEW: "{tokens:,} new × ${rate}",
@@ -82,6 +73,10 @@ SUM_TITLES = {
     "unpriced": "The price is unknown",
     "bound": "At least: an answer was not received to its end, or a search has no price",
     "estimated": "Where the provider counted nothing, the tokens are our estimate",
+    "other_price": "At the price of standard text: that of another service tier, and of tokens that are no "
+    "text, is not known",
+    "about": "Where the provider counted nothing, the tokens are our estimate; where another price than that "
+    "of standard text may hold, it is not known",
     "some_unpriced": "At least: {count:,} more without a known price",
 }
 """Behind a sum: why it is not exact, or not there."""
@@ -108,44 +103,14 @@ EQUATIONS = {
 STANDARD_PRICE = {"sum": "{total} at the standard text price"}
 """Of another service tier, and of tokens that are no text: their prices are not known."""
 
-BUDGETS = {
-    BudgetScope.SESSION: "the budget of this chat",
-    BudgetScope.TODAY: "your budget for today",
-    BudgetScope.THIS_MONTH: "your budget for this month",
-    BudgetScope.INSTALLATION_TODAY: "the budget of this installation for today",
-    BudgetScope.INSTALLATION_MONTH: "the budget of this installation for this month",
-    BudgetScope.UNKNOWN: "a budget",
-}
 
-STATES = {
-    "near": "{percent} of {name} is spent ({left} left).",
-    "spent": "{Name} is spent: {spent} of {limit}.",
-    "held": "Answers under way may use up {name} ({left} left).",
-}
-
-WAITS = "{state} This one goes on when they have ended."
-
-SHARED_STATES = {
-    "near": "{percent} of {name} is spent.",
-    "spent": "{Name} is spent.",
-    "held": "Answers under way may use up {name}.",
-}
-"""Of a budget that all people share: no sums."""
-
-REMEDIES = {
-    "renewed": "It begins anew on {day.day} {day:%B} at 00:00 UTC. An administrator can raise it.",
-    "held": "Ask again when they have ended.",
-    "lasting": "It does not begin anew: raise it in the chat's settings, or go on in a new chat.",
-}
-
-
-def equation(money: Money | None, *, is_standard_text: bool = True) -> str:
+def equation(money: Money | None) -> str:
     """The sum with its products; the rates in it are per million tokens. Empty without a sum."""
     if money is None:
         return ""
     terms = " + ".join(map(_term, money.terms))
-    bound = _bound(money) if is_standard_text else "other_service"
-    total = priced(dollars(money.total), is_standard_text=is_standard_text)
+    bound = "other_service" if money.other_price else _bound(money)
+    total = priced(dollars(money.total), is_standard_text=not money.other_price)
     told = EQUATIONS[bound if terms else "nothing"].format(terms=terms, total=total)
     return EMULATED_EQUATION.format(equation=told) if money.source is MoneySource.EMULATOR else told
 
@@ -166,7 +131,7 @@ def bound_of(money: Money | None) -> str:
 
 
 def _bound(money: Money) -> str:
-    return "at_least" if money.is_bound else "estimated" if money.estimated else "exact"
+    return "at_least" if money.is_bound else "estimated" if money.is_estimate else "exact"
 
 
 def billed(code: BilledAs, cached: int, new: int) -> str:
@@ -175,16 +140,17 @@ def billed(code: BilledAs, cached: int, new: int) -> str:
 
 class Spent(NamedTuple):
     """What bookings of one source sum up to. `unpriced` of them have no price, `cut_off` are of answers that
-    were not received to their end: these cost more.
+    were not received to their end: these cost more. `estimates` cost perhaps less, or more.
     """
 
     usd: Decimal
     unpriced: int = 0
     cut_off: int = 0
+    estimates: int = 0
 
     @property
     def bound(self) -> str:
-        return lower_bound(self.unpriced, self.cut_off)
+        return mark(missing=self.unpriced + self.cut_off, estimates=self.estimates)
 
     @property
     def is_unknown(self) -> bool:
@@ -192,12 +158,13 @@ class Spent(NamedTuple):
         return bool(self.unpriced and not self.usd)
 
 
-def spent(paid: Decimal, emulated: Decimal = Decimal(0), *, unpriced: int, cut_off: int) -> str:
-    """What bookings sum up to, of which nobody counted by source how many have no price or were cut off."""
-    if unpriced and not paid and not emulated:
+def spent(booked: Spent, emulated: Decimal = Decimal(0)) -> str:
+    """What bookings sum up to, `emulated` of it at the emulator; nobody counted by source how many of them
+    have no price, were cut off or are estimates.
+    """
+    if booked.is_unknown:
         return UNKNOWN
-    bound = lower_bound(unpriced, cut_off)
-    return amount(paid, emulated, bound, bound)
+    return amount(booked.usd - emulated, emulated, booked.bound, booked.bound)
 
 
 def spent_by_source(paid: Spent, emulated: Spent) -> str:
@@ -212,9 +179,9 @@ def spent_by_source(paid: Spent, emulated: Spent) -> str:
     )
 
 
-def lower_bound(*missing: int) -> str:
-    """The mark before a sum; `missing` are numbers of what cost more than it says."""
-    return BOUNDS["at_least" if any(missing) else "exact"]
+def mark(*, missing: int, estimates: int) -> str:
+    """The mark before a sum: `missing` of its amounts cost more than it says, `estimates` less or more."""
+    return BOUNDS["at_least" if missing else "estimated" if estimates else "exact"]
 
 
 def amount(paid: Decimal, emulated: Decimal, bound: str = "", emulated_bound: str = "") -> str:
@@ -230,65 +197,16 @@ def cause_sums(sums: Iterable[CauseSum]) -> str:
 
 
 def known_usd(usd: Decimal, sums: Sequence[CauseSum]) -> str:
-    """A sum of bookings; a lower bound where some cost more, unknown where none has a price."""
+    """A sum of bookings with its mark; unknown where none has a price."""
     unpriced, cut_off = sum(one.unpriced for one in sums), sum(one.cut_off for one in sums)
     if unpriced and unpriced == sum(one.bookings for one in sums):
         return dollars(None)
-    return lower_bound(unpriced, cut_off) + dollars(usd)
+    return Spent(usd, unpriced, cut_off, sum(one.estimates for one in sums)).bound + dollars(usd)
 
 
 def title_of(cause: SpendingCause) -> str:
     name = CAUSES[cause]
     return name[0].upper() + name[1:]
-
-
-def budget_name(budget: Budget) -> str:
-    name = BUDGETS[budget.scope]
-    return name[0].upper() + name[1:]
-
-
-def budget_spent(budget: Budget) -> str:
-    return lower_bound(budget.at_least) + dollars(budget.spent)
-
-
-def budget_percent(budget: Budget) -> str:
-    return f"{lower_bound(budget.at_least)}{budget.percent} %"
-
-
-def budget_left(budget: Budget) -> str:
-    """An upper bound where something cost more than is known; nothing is exact."""
-    return BOUNDS["at_most" if budget.at_least and budget.left else "exact"] + dollars(budget.left)
-
-
-def budget_state(budget: Budget) -> str:
-    """That a budget is spent or held, or how much of it is spent."""
-    case = "spent" if budget.is_spent else "held" if budget.is_held else "near"
-    return (SHARED_STATES if budget.is_shared else STATES)[case].format(
-        percent=budget_percent(budget),
-        name=BUDGETS[budget.scope],
-        Name=budget_name(budget),
-        left=budget_left(budget),
-        spent=budget_spent(budget),
-        limit=dollars(budget.limit),
-    )
-
-
-def budget_states(budgets: Iterable[Budget]) -> str:
-    return " ".join(map(budget_state, budgets))
-
-
-def waits(budget: Budget | None) -> str:
-    """Why a request is not sent yet."""
-    return WAITS.format(state=budget_state(budget) if budget else "").strip()
-
-
-def budget_remedy(budget: Budget) -> str:
-    """When it begins anew, and who can change it; of one that is held, what it waits for."""
-    if budget.is_held:
-        return REMEDIES["held"]
-    if budget.renewed_on is None:
-        return REMEDIES["lasting"]
-    return REMEDIES["renewed"].format(day=budget.renewed_on)
 
 
 def _term(term: PriceTerm) -> str:

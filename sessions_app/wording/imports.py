@@ -32,21 +32,29 @@ SENTENCES: dict[str, str] = {
 }
 
 EXPORT_AGAIN = "Choose a JSON file from “Export as JSON”."
+SAVE_AGAIN = (
+    "Save it again where it comes from, as one JSON value in UTF-8: it may have come in part, been edited, "
+    "or hold a value on each line (JSON Lines)."
+)
+A_PART = "Choose a file with a part of it; of a chat of Pipeweb, export a fork of one branch."
 TRY_AGAIN = "Choose the file again."
 
 OTHER_FORMATS = "A history needs its list of “contents”, “messages” or “chunkedPrompt.chunks”."
+HTTP_ARCHIVE = (
+    "An HTTP archive (HAR) is imported on the page “Capture”, which the view “Inspect” has in the menu."
+)
 CORRECT = "Correct the file there, then choose it again. Nothing of it was kept."
 
 HINTS: dict[str, str] = {
-    ImportProblem.NOT_JSON: EXPORT_AGAIN,
-    ImportProblem.UNKNOWN_FORMAT: OTHER_FORMATS,
+    ImportProblem.NOT_JSON: SAVE_AGAIN,
+    ImportProblem.UNKNOWN_FORMAT: f"{OTHER_FORMATS} {HTTP_ARCHIVE}",
     ImportProblem.NO_MESSAGES: OTHER_FORMATS,
     ImportProblem.UNEXPECTED: CORRECT,
     ImportProblem.TOO_DEEP: "Remove what is nested so deeply, then choose the file again.",
     ImportProblem.WRONG: EXPORT_AGAIN,
     ImportProblem.NOT_KEPT: CORRECT,
-    ImportProblem.TOO_MANY: "Export a fork of one branch instead.",
-    ImportProblem.TOO_LARGE: "Export a fork of one branch instead.",
+    ImportProblem.TOO_MANY: A_PART,
+    ImportProblem.TOO_LARGE: A_PART,
     ImportProblem.MISSING: EXPORT_AGAIN,
     ImportProblem.REPEATED_TURN: EXPORT_AGAIN,
     ImportProblem.UNKNOWN_PARENT: EXPORT_AGAIN,

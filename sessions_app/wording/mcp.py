@@ -19,10 +19,14 @@ PROBLEMS: Mapping[ServerProblem, str] = {
     ServerProblem.TOO_MANY: "{limit} servers run already, all of them busy.",
 }
 
+UNKNOWN_EFFECT = "If this happened during a call, it is unknown whether it did anything."
+
 HINTS: Mapping[ServerProblem, str] = {
     ServerProblem.PAUSED: "Go on without it, or call it again later.",
     ServerProblem.TOO_MANY: "Call it again later.",
-    ServerProblem.ENDED: "If this happened during a call, it is unknown whether it did anything.",
+    ServerProblem.ENDED: UNKNOWN_EFFECT,
+    ServerProblem.UNREADABLE: UNKNOWN_EFFECT,
+    ServerProblem.TOO_LARGE: UNKNOWN_EFFECT,
 }
 
 OTHER_HINT = "Go on without it and say so."
@@ -31,6 +35,7 @@ SCHEMA_LOSSES: Mapping[SchemaLoss, str] = {
     SchemaLoss.KEYWORD: "{place}: Gemini knows no such rule.",
     SchemaLoss.REFERENCE: "{place}: what it refers to is not in the schema.",
     SchemaLoss.RECURSION: "{place}: the schema contains itself; the inner one is any object.",
+    SchemaLoss.TOO_MANY_REFERENCES: "{place}: its references lead to too much; it is declared as a text.",
     SchemaLoss.TYPE_ASSUMED: "{place}: no type is named; it is declared as a text.",
     SchemaLoss.CHOICES: "{place}: of several types or parts not all are declared.",
     SchemaLoss.ENUM: "{place}: of the values to choose from only texts can be declared.",

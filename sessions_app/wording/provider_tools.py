@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sessions_app.prompt.provider_tools import Obstacle, ProviderTool, Wish
+from sessions_app.prompt.renditions.original import SIGNATURES, THOUGHTS
 
 NAMES: dict[str, str] = {
     ProviderTool.SEARCH: "web search",
@@ -11,6 +12,8 @@ NAMES: dict[str, str] = {
     Wish.SCHEMA: "answering as JSON",
     Wish.PROVIDER_TOOLS: "Gemini's own tools",
     Wish.FUNCTIONS: "the tools of this chat",
+    THOUGHTS: "thoughts",
+    SIGNATURES: "thought signatures",
 }
 
 TITLES: dict[str, str] = {

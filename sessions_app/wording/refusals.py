@@ -14,7 +14,7 @@ from sessions_app.errors import (
 )
 from sessions_app.prompt.history import HistoryRule
 from sessions_app.prompt.pricing import Budget
-from sessions_app.wording import capture, costs, outcomes
+from sessions_app.wording import budgets, capture, outcomes
 from sessions_app.wording.sentences import fill
 
 SENTENCES: dict[str, str] = {
@@ -40,7 +40,7 @@ SENTENCES: dict[str, str] = {
     RefusalCode.UNSIGNED_FIRST_CALL: "The first call of turn {turn} (part {part}) lacks its thought.",
     RefusalCode.REPEATED_KEYS: "The same {what} would be sent twice: {keys}.",
     RefusalCode.PANEL_KEY_RESERVED: "Nothing in the context can be called {key}: that key is the clock.",
-    RefusalCode.HISTORY_INVALID: "Nothing was sent: the history breaks {rules}.",
+    RefusalCode.HISTORY_INVALID: "The request was not sent: the history breaks {rules}.",
     RefusalCode.BUDGET_SPENT: "{state}",
     RefusalCode.BUDGET_HELD: "{state}",
     RefusalCode.MAX_ROUNDS: "A guard rail ended this: {spent} rounds of tools of at most {limit}.",
@@ -83,8 +83,8 @@ HINTS: dict[str, str] = {
     RefusalCode.HISTORY_INVALID: (
         "{breaches} Repair the history, or let this chat repair it by itself (settings)."
     ),
-    RefusalCode.BUDGET_SPENT: "Nothing was sent. {remedy}",
-    RefusalCode.BUDGET_HELD: "Nothing was sent. {remedy}",
+    RefusalCode.BUDGET_SPENT: "The request was not sent. {remedy}",
+    RefusalCode.BUDGET_HELD: "The request was not sent. {remedy}",
     RefusalCode.MAX_ROUNDS: LIMIT_HINT,
     RefusalCode.MAX_TOKENS: LIMIT_HINT,
     RefusalCode.MAX_USD: LIMIT_HINT,
@@ -205,7 +205,7 @@ def breach(figures: Mapping[str, str]) -> str:
 def _derived(reason: str, figures: Mapping[str, Any]) -> dict[str, str]:
     if reason in (RefusalCode.BUDGET_SPENT, RefusalCode.BUDGET_HELD):
         budget = Budget.restored(figures)
-        return {"state": costs.budget_state(budget), "remedy": costs.budget_remedy(budget)} if budget else {}
+        return {"state": budgets.state(budget), "remedy": budgets.remedy(budget)} if budget else {}
     if reason in ROOM:
         return {"room": _room(reason, figures)}
     if reason == RefusalCode.HISTORY_INVALID:

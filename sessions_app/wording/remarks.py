@@ -8,7 +8,7 @@ from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.routes import endpoint_of, family_of
 from sessions_app.prompt.templates import Rendered, RenderFailure
 from sessions_app.prompt.turns import IMPORTED
-from sessions_app.wording import costs, panel_facts, provider_tools, refusals
+from sessions_app.wording import budgets, panel_facts, provider_tools, refusals
 from sessions_app.wording.sentences import fill, quoted
 
 Figures = dict[str, Any]
@@ -258,7 +258,7 @@ def _reason(figures: Figures) -> dict[str, str]:
 
 def _budget(figures: Figures) -> str:
     budget = Budget.restored(figures)
-    return costs.budget_state(budget) if budget else ""
+    return budgets.state(budget) if budget else ""
 
 
 def _line(figures: Figures) -> dict[str, str]:

@@ -20,7 +20,7 @@ TITLES = {
     SavingCause.IMPLICIT_LIFE: "Pauses longer than an implicit cache lives",
     SavingCause.EXPLICIT_LIFE: "Pauses longer than the life of an explicit cache",
     SavingCause.LET_GO: "A cache that was given up",
-    SavingCause.OTHER_MODEL: "Another model",
+    SavingCause.OTHER_MODEL: "Another model or key",
     SavingCause.SETTINGS: "Settings beside the prompt that change",
     SavingCause.BELOW_MINIMUM: "Prompts too short for a cache",
     SavingCause.NEVER_CACHES: "A model that caches nothing",
@@ -53,8 +53,8 @@ ADVICE = {
     "{pause}: give it a longer life, or ask again before it ends.",
     SavingCause.LET_GO: "The explicit cache was deleted or not named though it could have served {times}: "
     "keep the cache, and what decides about it, while the conversation goes on.",
-    SavingCause.OTHER_MODEL: "Another model was asked or answered in {times}, and a cache belongs to one "
-    "model: change the model at the beginning of a conversation.",
+    SavingCause.OTHER_MODEL: "Another model was asked or answered in {times}, or another key was used, and a "
+    "cache belongs to one model and key: change them at the beginning of a conversation.",
     SavingCause.SETTINGS: "Nothing but settings beside the prompt had changed before {times}: leave them "
     "as they are within a conversation.",
     SavingCause.BELOW_MINIMUM: "In {times} the prompt, or the one before it, was shorter than "

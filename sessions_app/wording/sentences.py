@@ -26,6 +26,11 @@ def fill(sentence: str, figures: Mapping[str, Any], *, otherwise: str = "") -> s
         return otherwise or sentence
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 session`, `2,000 sessions`: for nouns with a plural in s."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def quoted(values: list[str] | tuple[str, ...]) -> str:
     """Names in quotation marks: `“a”, “b”`."""
     return ", ".join(f"“{value}”" for value in values)

@@ -30,6 +30,32 @@ STAND_IN = {
     "ours": "Exchange {number} sent the documented stand-in in its place.",
 }
 
+FOREIGN_TO_TURN = {
+    "stand_in": "The documented stand-in. {why}",
+    "lost": "The call's own signature was lost, or is of another model, key or address.",
+    "program": "The program put it there.",
+    "untraced": "No exchange of this session produced this turn.",
+    "altered": "Exchange {number} received other bytes.",
+    "added": "Exchange {number} received no signature.",
+}
+
+UNSENT = "Received, and not in this request."
+
+NOT_KEPT = {
+    "no_turn": "The reply was not kept as a turn, so there is nothing to send it back with.",
+    "folded": "The stored turn does not carry it: it was lost when the reply was folded.",
+    "nothing_later": "No later exchange continues this branch yet.",
+}
+
+SENT_BACK = {
+    "once": "Sent back byte for byte in 1 exchange.",
+    "often": "Sent back byte for byte in {count} exchanges.",
+}
+
+FROM_ELSEWHERE = "No exchange of this session received it. {otherwise}"
+
+CUT_OFF = "The answer was cut off; half a call is not kept."
+
 LEFT_OUT = {"turn": "The program sent exchange {number} without this turn, which is allowed."}
 
 
@@ -55,3 +81,25 @@ def stand_in(number: int, *, is_captured: bool) -> str:
 
 def left_out(number: int) -> str:
     return LEFT_OUT["turn"].format(number=number)
+
+
+def put_in(why: str, *, is_captured: bool) -> str:
+    """The stand-in of a call of this request; `why` is the reason that was noted, if any."""
+    known = why or FOREIGN_TO_TURN["program" if is_captured else "lost"]
+    return FOREIGN_TO_TURN["stand_in"].format(why=known)
+
+
+def untraced() -> str:
+    return FOREIGN_TO_TURN["untraced"]
+
+
+def altered(number: int, *, had_any: bool) -> str:
+    return FOREIGN_TO_TURN["altered" if had_any else "added"].format(number=number)
+
+
+def from_elsewhere(otherwise: str) -> str:
+    return FROM_ELSEWHERE.format(otherwise=otherwise)
+
+
+def sent_back(count: int) -> str:
+    return SENT_BACK["once" if count == 1 else "often"].format(count=count)

@@ -39,6 +39,9 @@ TITLES = {
 KINDS = {"turn": "Turns", "chunk": "History chunks"}
 """All sources of one kind, as a heading."""
 
+PANELS = {"tree": "workspace", "logs": "log", "git_status": "git status", "git_log": "git log"}
+"""Panels that the drawer calls otherwise than the body, which has the key."""
+
 SPANS = {"turns": "Turns {first} to {last}", "turns_without_numbers": "{count} turns"}
 
 PARTS = {"part": "part {part}", "turn_part": "turn {turn}, part {part}"}
@@ -80,4 +83,5 @@ def _filled(table: dict[str, str], source: str, number: int, kind: str) -> str:
     if found in NUMBERED:
         return table[found if number else f"{found}_without_number"].format(number=number)
     known = next((one for one in (source, found) if one in table), "with_key" if key else "without_key")
-    return table[known].format(kind=kind.replace("_", " "), key=key)
+    name = PANELS.get(key, key) if found == "panel" else key
+    return table[known].format(kind=kind.replace("_", " "), key=name)

@@ -30,7 +30,7 @@ COMPARED = {
 }
 
 ROLLS = {
-    "seed": "History moves by seed 4’s four thresholds, as set for this session.",
+    "seed": "History moves by four fixed thresholds, as set for this session.",
     "never": "Rolling history over would not pay here.",
     "first": "When history rolls over is decided once an answer has been counted.",
     "at": "History rolls over at {tail:,.0f} tokens.",

@@ -19,6 +19,7 @@ BODIES: dict[str, str] = {
 FILES = {
     "too_large": "“{name}” has {size}; a file may have {limit}.",
     "too_many": "A message may have {count} files; further ones are not attached.",
+    "folder": "“{name}” is a folder.",
 }
 """Said by the browser before anything is sent, and by the server."""
 
@@ -31,8 +32,20 @@ HINTS = {
     "text": "Attach the part of it that matters.",
     "other": "Choose a smaller file.",
     "too_many": "Send these first.",
+    "folder": "Attach the files in it that matter.",
 }
 """By type of a file that is too large, or by the first half of its type."""
+
+
+OPENED = {
+    "open": "{path} was opened for this message. The model reads it every time.",
+    "closed": "{path} was opened for this message, and is closed since.",
+}
+"""Of a file of the workspace that stands above a message."""
+
+
+def opened(path: str, *, is_open: bool) -> str:
+    return OPENED["open" if is_open else "closed"].format(path=path)
 
 
 def body_refusal(reason: BodyRefusal, limit: int) -> str:

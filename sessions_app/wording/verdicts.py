@@ -14,7 +14,7 @@ LABELS = {
     VerdictCode.FIRST: "first",
     VerdictCode.HIT: "hit",
     VerdictCode.PARTIAL: "partial",
-    VerdictCode.MODEL_CHANGED: "model changed",
+    VerdictCode.MODEL_CHANGED: "model or key changed",
     VerdictCode.CONFIG_CHANGED: "config changed",
     VerdictCode.LAYER_CHANGED: "layer changed",
     VerdictCode.SHORTENED: "shortened",
@@ -77,6 +77,7 @@ ROLLED = {
 READERS = {
     "same": "",
     "other_settings": ", with other settings beside the prompt",
+    "other_endpoint": ", but another key or address is used",
     "other_model": ", but another model is asked",
     "other_served": ", but another model answers",
 }
@@ -123,6 +124,12 @@ REASONS = {
     VerdictReason.UNEXPLAINED: "An unchanged prefix, soon after, and still a miss: not our doing.",
     VerdictReason.UNKNOWN: "",
 }
+
+VARIANTS = {
+    "nearly_whole": "It reused nearly all of the unchanged prefix on its own.",
+    "other_endpoint": "A cache belongs to one key at one address.",
+}
+"""In place of `WHOLE_PREFIX` where less was counted, and of `OTHER_MODEL` at another endpoint."""
 
 OF_PROGRAMS = REASONS | {
     VerdictReason.DROPPED: "That was the program's doing.",
@@ -233,7 +240,7 @@ def rolled_over(rolled: RolledHistory) -> str:
 
 def _reader(seen: Comparison) -> str:
     if not seen.same_model:
-        return "other_model"
+        return "other_model" if seen.same_endpoint else "other_endpoint"
     if not seen.same_served:
         return "other_served"
     return "same" if seen.same_config else "other_settings"
@@ -268,7 +275,7 @@ def _fate(fate: CacheFate | None, is_captured: bool) -> str:
 
 
 def _why(verdict: Verdict, is_captured: bool) -> str:
-    reason = (OF_PROGRAMS if is_captured else REASONS)[verdict.reason]
+    reason = VARIANTS.get(_variant(verdict)) or (OF_PROGRAMS if is_captured else REASONS)[verdict.reason]
     seen = verdict.again or verdict.seen
     is_static = seen is not None and seen.static is StaticChange.TEXT
     return reason.format(
@@ -278,3 +285,15 @@ def _why(verdict: Verdict, is_captured: bool) -> str:
         minutes=round(seen.idle_seconds / 60) if seen else 0,
         layer="static" if is_static else seen.broken.layer if seen and seen.broken else "",
     )
+
+
+def _variant(verdict: Verdict) -> str:
+    """A key of `VARIANTS`, or empty. Thoughts that the request before had counted may be gone since."""
+    seen = verdict.seen
+    if seen is not None and verdict.reason is VerdictReason.OTHER_MODEL:
+        return "" if seen.same_endpoint else "other_endpoint"
+    if seen is None or verdict.reason is not VerdictReason.WHOLE_PREFIX:
+        return ""
+    unchanged = seen.scaled(verdict.prompt or 0)
+    whole = min(seen.was_prompt or unchanged, unchanged)
+    return "" if (verdict.cached or 0) >= whole else "nearly_whole"

@@ -12,7 +12,7 @@ from sessions_app.models import Exchange
 from sessions_app.prompt import wire
 from sessions_app.prompt.parts import call_part, content, response_part
 from tests.capture.conversations import body_of
-from tests.capture.test_recording import Program
+from tests.capture.program import Program
 
 SIGNATURE, OTHER = (base64.b64encode(value).decode() for value in (b"signature of a part", b"another one"))
 

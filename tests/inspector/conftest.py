@@ -2,7 +2,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from sessions_app.models import CaptureAddress, Session
-from tests.capture.test_recording import Program
+from tests.capture.program import Program
 from tests.factories import make_session
 
 

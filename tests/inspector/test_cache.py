@@ -3,6 +3,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.test import Client
@@ -10,15 +11,14 @@ from django.utils import timezone
 
 from sessions_app.inspector.shown_breaks import break_of
 from sessions_app.inspector.tabs import cache_tab
-from sessions_app.inspector.tabs.cache_tab import LONGEST_LIFE, life_of
+from sessions_app.inspector.tabs.cache_tab import LONGEST_LIFE, CacheTab, life_of
 from sessions_app.models import CacheEntry, CacheEvent, Exchange, Price, Session
 from sessions_app.models.cache_event import CausedBy
 from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason
-from sessions_app.prompt.prefix_diff import BreakKind, BreakLine, CacheLoss
+from sessions_app.prompt.prefix_diff import CacheLoss
+from sessions_app.prompt.pricing import Money
 from sessions_app.prompt.reply import fold
-from sessions_app.prompt.static_change import RolledHistory, StaticChange
-from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.runs.accounting import account_for
 from sessions_app.wording import break_lines, cache_events, cache_plans, sentences, verdicts
 from sessions_app.wording.break_lines import PLACES, VIEWS, loss
@@ -33,7 +33,7 @@ from tests.factories import (
     make_session,
     text_chunk,
 )
-from tests.inspector.breaks import broken_exchange
+from tests.inspector.breaks import ROLLED, ROLLED_BREAK, broken_exchange, rolled_over_exchange
 from tests.inspector.reading import read
 from tests.prices import make_price
 
@@ -113,20 +113,11 @@ def test_a_long_life_is_told_by_its_newest_lines(session: Session) -> None:
 
 
 def test_a_roll_over_is_not_shown_as_an_edit(client: Client, session: Session) -> None:
-    rolled = RolledHistory(1, 12, 1, 1)
-    seen = Comparison(1, 9, 99, 9, 5.0, static=StaticChange.ROLLED_OVER, rolled=rolled)
-    broken = BreakLine(BreakKind.CHANGED, "static", "template:static", 0, None, "", "", ",")
-    verdict = Verdict(VerdictReason.ROLLED_OVER, seen, cached=0, prompt=9_000)
-    exchange = make_exchange(
-        make_run(session),
-        verdict=verdict.code,
-        verdict_figures=verdict.stored(),
-        break_line=broken.stored(),
-    )
+    exchange = rolled_over_exchange(session)
     page = read(client, exchange, "cache")
     shown = break_of(exchange)
-    assert shown is not None and shown.happened == verdicts.rolled_over(rolled)
-    assert shown.happened in page and break_lines.change(broken) not in page
+    assert shown is not None and shown.happened == verdicts.rolled_over(ROLLED)
+    assert shown.happened in page and break_lines.change(ROLLED_BREAK) not in page
 
 
 def test_what_the_provider_counted_stands_in_figures(client: Client, session: Session) -> None:
@@ -225,6 +216,34 @@ def test_the_equation_names_its_price_and_day(client: Client, session: Session) 
         "180 new × $0.50 + 1,024 cached × $0.05 + 96 output × $3.00 + 40 thoughts × $3.00 = $0.0005" in page
     )
     assert "from 2 Jan 2026 (a page)" in page
+
+
+@pytest.mark.parametrize(
+    ("money", "is_bound"),
+    [
+        (Money((), at_least=True), True),
+        (Money((), at_least=True, estimated=True), False),
+        (Money((), at_least=True, other_price=True), False),
+        (Money(()), False),
+    ],
+)
+def test_only_a_count_that_broke_off_is_a_lower_bound(
+    client: Client, session: Session, money: Money, is_bound: bool
+) -> None:
+    make_price(MODEL)
+    exchange = accounted(asked(session))
+    Exchange.objects.filter(pk=exchange.pk).update(money=money.stored())
+    assert CacheTab().context(Exchange.objects.get(pk=exchange.pk), raw=False).is_cut_off == is_bound
+    assert ("A lower bound: the answer was not" in read(client, exchange, "cache")) == is_bound
+
+
+def test_an_earlier_sum_at_another_price_is_no_lower_bound(client: Client, session: Session) -> None:
+    """An earlier version did not keep that another price may hold."""
+    make_price(MODEL)
+    exchange = accounted(asked(session))
+    rows = Exchange.objects.filter(pk=exchange.pk)
+    rows.update(money=Money((), at_least=True).stored(), usage={"serviceTier": "flex"})
+    assert "A lower bound: the answer was not" not in read(client, exchange, "cache")
 
 
 def test_a_model_without_a_price_costs_an_unknown_sum(client: Client, session: Session) -> None:

@@ -115,13 +115,29 @@ def test_the_command_needs_no_other_file_and_sends_the_bytes(
     assert came == [exchange.sent_body()]
 
 
+class QuietHandler(BaseHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Nothing is printed."""
+
+
+@contextmanager
+def served(handler: type[QuietHandler]) -> Iterator[str]:
+    """The address of a server with this handler."""
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
 @contextmanager
 def byte_recorder() -> Iterator[tuple[str, list[bytes]]]:
     """The emulator behind a server that keeps the bodies as they came."""
     came: list[bytes] = []
     emulator = EmulatorTransport(Emulator(delay=0))
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             came.append(body)
@@ -132,15 +148,8 @@ def byte_recorder() -> Iterator[tuple[str, list[bytes]]]:
             self.end_headers()
             self.wfile.write(answer.content)
 
-        def log_message(self, *_: object) -> None:
-            """Nothing is printed."""
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", came
-        server.shutdown()
-        thread.join()
+    with served(Handler) as url:
+        yield url, came
 
 
 async def answered_by(emulator: EmulatorTransport, request: httpx2.Request) -> httpx2.Response:
@@ -154,7 +163,7 @@ def recorder() -> Iterator[tuple[str, list[Any]]]:
     """A server that answers, and the requests that came."""
     came: list[Any] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             came.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             self.send_response(200)
@@ -162,15 +171,8 @@ def recorder() -> Iterator[tuple[str, list[Any]]]:
             self.end_headers()
             self.wfile.write(b'data: {"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]}\r\n\r\n')
 
-        def log_message(self, *_: object) -> None:
-            """Nothing is printed."""
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", came
-        server.shutdown()
-        thread.join()
+    with served(Handler) as url:
+        yield url, came
 
 
 def signatures_in(request: Any) -> list[bytes]:
@@ -278,6 +280,16 @@ def test_python_is_python_whatever_was_said(odd: Exchange) -> None:
     for name in ("python", "sdk"):
         tree = ast.parse(program(odd, name))
         assert sum(isinstance(node, ast.Import) for node in tree.body) <= 4
+
+
+def test_the_sdk_takes_what_a_program_wrote_without_lists(
+    odd: Exchange, emulator: str, tmp_path: Path
+) -> None:
+    """As Google's own examples for curl do, and with the model in the body."""
+    said = {"parts": {"text": "Hello there"}}
+    body = json.dumps({"model": "models/m", "contents": said, "system_instruction": said}).encode()
+    found = next(one for one in code_samples_of(odd) if one.id == "sdk")
+    assert run(found, odd, emulator, tmp_path, body)
 
 
 def test_the_sdk_cannot_send_a_chat_completion(odd: Exchange) -> None:

@@ -9,11 +9,9 @@ from django.urls import reverse
 from sessions_app.hosts import UNKNOWN
 from sessions_app.models import Exchange, Session
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
-from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
-from sessions_app.prompt.static_change import RolledHistory, StaticChange
-from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.wording import break_lines, cache_plans, verdicts
 from tests.factories import answered, make_exchange, make_run, play_flight
+from tests.inspector.breaks import ROLLED, ROLLED_BREAK, rolled_over_exchange
 
 
 def file(client: Client, exchange: Exchange, name: str) -> Any:
@@ -58,18 +56,9 @@ def test_the_har_of_what_was_never_answered_says_so(client: Client, session: Ses
 
 
 def test_the_bundle_tells_a_roll_over_as_one_and_not_as_an_edit(client: Client, session: Session) -> None:
-    rolled = RolledHistory(1, 12, 1, 1)
-    seen = Comparison(1, 9, 99, 9, 5.0, static=StaticChange.ROLLED_OVER, rolled=rolled)
-    broken = BreakLine(BreakKind.CHANGED, "static", "template:static", 0, None, "", "", ",")
-    verdict = Verdict(VerdictReason.ROLLED_OVER, seen, cached=0, prompt=9_000)
-    exchange = make_exchange(
-        make_run(session),
-        verdict=verdict.code,
-        verdict_figures=verdict.stored(),
-        break_line=broken.stored(),
-    )
+    exchange = rolled_over_exchange(session)
     told = file(client, exchange, "exchange-bundle")["sentences"]["break_line"]
-    assert told == f"{break_lines.place(broken)}: {verdicts.rolled_over(rolled)}."
+    assert told == f"{break_lines.place(ROLLED_BREAK)}: {verdicts.rolled_over(ROLLED)}."
 
 
 def test_the_bundle_proves_the_request(client: Client, session: Session) -> None:
@@ -105,3 +94,20 @@ def test_another_persons_archives_do_not_exist(stranger: Client, session: Sessio
     exchange = answered(session, "Hello", "Hi")
     for name in ("exchange-har", "exchange-bundle"):
         assert stranger.get(reverse(name, args=[session.public, exchange.number])).status_code == 404
+
+
+def test_the_head_of_a_download_is_that_of_the_download(client: Client, session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    of_exchange = ("request", "response", "har", "bundle")
+    addresses = [
+        *(reverse(f"exchange-{name}", args=[session.public, exchange.number]) for name in of_exchange),
+        *(reverse(f"export-{form}", args=[session.public]) for form in ("json", "markdown")),
+        reverse("spending-csv"),
+        reverse("workspace-archive", args=[session.public]),
+    ]
+    for address in addresses:
+        whole, head = client.get(address), client.head(address)
+        assert head.status_code == 200, address
+        assert head["Content-Disposition"] == whole["Content-Disposition"]
+        assert head.getvalue() == b""
+        assert whole.getvalue()

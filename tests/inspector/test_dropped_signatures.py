@@ -9,7 +9,7 @@ from sessions_app.inspector.signature_trace import SignatureState, SignatureTrac
 from sessions_app.inspector.signature_tracers import SentSignatureTracer
 from sessions_app.models import Exchange
 from tests.capture.conversations import body_of, call, model, result, user
-from tests.capture.test_recording import Program
+from tests.capture.program import Program
 from tests.factories import call_chunk, text_chunk
 
 pytestmark = pytest.mark.django_db

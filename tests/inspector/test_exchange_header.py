@@ -16,7 +16,7 @@ from sessions_app.prompt.remarks import Remark, RemarkCode
 from sessions_app.prompt.reply import Outcome, fold
 from sessions_app.runs.accounting import account_for
 from sessions_app.wording import outcomes, verdicts
-from tests.factories import USAGE, answered, finish, make_exchange, make_run, text_chunk
+from tests.factories import USAGE, answered, finish, make_exchange, make_run, make_session, text_chunk
 from tests.inspector.reading import read
 from tests.prices import make_price
 
@@ -77,6 +77,21 @@ def test_a_request_for_several_candidates_says_so(session: Session, settings: An
     exchange = answered(session, "Hello", "Hi")
     exchange.manifest |= {"settings": settings}
     assert header_of(exchange).candidates == outcomes.candidates_asked(count)
+
+
+def test_the_exchanges_beside_it_are_those_of_its_session(session: Session) -> None:
+    longer = make_session(session.owner)
+    for one, count in ((longer, 5), (session, 3)):
+        for _ in range(count):
+            answered(one, "Hello", "Hi")
+    session.exchanges.filter(number=2).delete()
+    session.refresh_from_db()
+    headers = [header_of(one) for one in session.exchanges.all()]
+    assert [(one.previous, one.following) for one in headers] == [(None, None), (None, None)]
+    answered(session, "Hello", "Hi")
+    first, third, fourth = (header_of(one) for one in session.exchanges.all())
+    assert (third.following, fourth.previous) == (4, 3)
+    assert [one.is_live for one in (first, third, fourth)] == [False, False, True]
 
 
 @pytest.mark.parametrize(("count", "label"), [(0, "waiting"), (1, "streaming")])

@@ -8,6 +8,9 @@ from django.test import Client
 from sessions_app.inspector.exchange_list import ExchangeList, list_exchanges
 from sessions_app.inspector.exchange_rows import span_text
 from sessions_app.models import Exchange, Session
+from sessions_app.models.origin import Origin
+from sessions_app.prompt.pricing import Money
+from sessions_app.wording import costs, outcomes
 from tests.factories import answered, make_history
 from tests.inspector.reading import read_list
 
@@ -61,6 +64,27 @@ def test_a_filter_lets_pass(various: Session, asked: dict[str, str], found: list
 )
 def test_an_order_puts_first(various: Session, sort: str, first: int) -> None:
     assert numbers(various, sort=sort)[0] == first
+
+
+def test_the_model_that_a_row_names_is_a_filter(client: Client, various: Session) -> None:
+    change(3, served_model="gemini-3.5-flash")
+    change(1, served_model="models/gemini-3-flash-preview")
+    offered = [name for name, _ in listing(various).filters.form.fields["model"].widget.choices]
+    assert offered == ["", "gemini-2.5-pro", "gemini-3-flash-preview", "gemini-3.5-flash"]
+    assert numbers(various, model="gemini-3.5-flash") == [3]
+    assert numbers(various, model="gemini-2.5-pro") == [2]
+    assert numbers(various, model="gemini-3-flash-preview") == [4, 3, 2, 1], "it answered the second as well"
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [({"seconds": "9"}, [1]), ({"wait": "4"}, [3]), ({"usd": "1.5"}, [1]), ({"cached": "high"}, [3, 2])],
+)
+def test_a_figure_lets_pass_what_is_just_so_much(
+    various: Session, asked: dict[str, str], found: list[int]
+) -> None:
+    change(3, prompt_tokens=200)
+    assert numbers(various, **asked) == found
 
 
 def test_what_means_nothing_is_left_out_and_said(client: Client, various: Session) -> None:
@@ -126,3 +150,21 @@ def test_an_address_is_escaped(client: Client, session: Session) -> None:
     answered(session, "Hello", "Hi")
     shown = read_list(client, session, q='"><img src=x>', model="<b>")
     assert "<img" not in shown and "<b>" not in shown.replace("<b>{", "")
+
+
+def test_a_row_says_how_many_candidates_a_program_asked_for(client: Client, session: Session) -> None:
+    session.origin = Origin.CAPTURED
+    session.save()
+    asked = answered(session, "Hello", "Hi")
+    Exchange.objects.update(manifest=asked.manifest | {"settings": {"candidateCount": 3}})
+    (row,) = listing(session).rows
+    assert row.candidates_words == outcomes.candidates_asked(3)
+    assert f'title="{row.candidates_words}"' in read_list(client, session)
+
+
+def test_a_row_marks_a_price_that_is_not_that_of_its_service(session: Session) -> None:
+    answered(session, "Hello", "Hi")
+    Exchange.objects.update(usd=1, money=Money(()).stored(), usage={"serviceTier": "flex"})
+    (row,) = listing(session).rows
+    assert row.cost.text.startswith(costs.BOUNDS["estimated"])
+    assert row.cost.title == costs.SUM_TITLES["other_price"]

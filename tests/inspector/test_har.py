@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from pydantic import ValidationError
 
 from sessions_app.inspector.har import har
-from sessions_app.models import Exchange, Session
+from sessions_app.models import CaptureAddress, Exchange, Session
+from tests.capture.answers import Asking, says
 from tests.factories import answered, finish, make_exchange, make_run, text_chunk
 from tests.inspector.evidence import REFUSAL, add_attempt, add_refusal
 from tests.inspector.har_format import Archive, Entry
@@ -94,3 +96,14 @@ def test_the_form_refuses_what_har_does_not_have(session: Session) -> None:
     told["log"]["entries"][0]["time"] = 1.0
     with pytest.raises(ValidationError):
         Archive.model_validate_json(json.dumps(told))
+
+
+@pytest.mark.parametrize(("said", "is_text"), [("\ud83d", False), ("é😀", True)])
+def test_a_body_of_a_program_that_is_no_utf8_is_not_passed_off_as_sent(
+    alice: User, said: str, *, is_text: bool
+) -> None:
+    body = f'{{"contents":[{{"parts":[{{"text":"{said}"}}]}}]}}'.encode("utf-8", "surrogatepass")
+    program = Asking(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    (entry,) = har(program.exchange(body, says("Hi.")))["log"]["entries"]
+    posted = entry["request"]["postData"]
+    assert (posted["text"].encode() == body) == is_text == ("comment" not in posted)

@@ -7,7 +7,7 @@ from sessions_app.inspector.session_records import SessionRecords
 from sessions_app.inspector.signature_trace import SignatureState
 from sessions_app.prompt.signatures import DUMMIES
 from tests.capture.conversations import user
-from tests.capture.test_recording import Program
+from tests.capture.program import Program
 from tests.inspector.captured_signatures import (
     OTHER,
     Part,

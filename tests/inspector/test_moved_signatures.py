@@ -4,11 +4,14 @@ import pytest
 
 from sessions_app.inspector.received_signatures import received_traces
 from sessions_app.inspector.signature_trace import SignatureState
-from sessions_app.models import Exchange, Session
+from sessions_app.models import Blob, Exchange, Run, Session
+from sessions_app.prompt.parts import raw_parts, signature_of, with_parts, with_signature, without_signature
+from sessions_app.prompt.signatures import DUMMIES
 from tests.capture.conversations import user
-from tests.capture.test_recording import Program
-from tests.factories import answer_calls, call_chunk, make_exchange, make_run
+from tests.capture.program import Program
+from tests.factories import answer_calls, call_chunk, finish, make_exchange, make_run
 from tests.inspector.captured_signatures import (
+    OTHER,
     Part,
     asked,
     called,
@@ -80,6 +83,30 @@ def test_a_copy_beside_its_signature_is_told_apart(program: Program) -> None:
     assert both(program, [FIRST, SECOND], [signed(FIRST), signed(SECOND)]) == [EQUAL, EQUAL, FREELY]
 
 
+def test_a_copy_in_front_of_its_signature_is_told_apart(program: Program) -> None:
+    first = asked(program, [QUESTION], FIRST, signed(SECOND))
+    answers = results(returned("look", "id-1"), returned("look", "id-2"))
+    second = asked(program, [QUESTION, model(signed(FIRST), signed(SECOND)), answers], DONE)
+    assert (received(first), sent(second)) == ([EQUAL], [FREELY, EQUAL])
+
+
+def test_other_bytes_stand_for_the_signature_of_their_own_call(program: Program) -> None:
+    first = asked(program, [QUESTION], signed(FIRST), signed(SECOND, OTHER))
+    answers = results(returned("look", "id-1"), returned("look", "id-2"))
+    stand_in = signed(SECOND, DUMMIES[0].decode())
+    second = asked(program, [QUESTION, model(FIRST, stand_in), answers], DONE)
+    assert received(first) == [SignatureState.LOST, SignatureState.DUMMY]
+    assert sent(second) == [SignatureState.DUMMY, SignatureState.LOST]
+
+
+def test_bytes_that_nothing_brought_are_no_copy(program: Program) -> None:
+    first = asked(program, [QUESTION], signed(FIRST), SECOND)
+    answers = results(returned("look", "id-1"), returned("look", "id-2"))
+    parts = model(signed({"text": "So:"}, OTHER), signed(FIRST), SECOND)
+    second = asked(program, [QUESTION, parts, answers], DONE)
+    assert (received(first), sent(second)) == ([EQUAL], [SignatureState.ALTERED, EQUAL])
+
+
 def test_a_call_that_came_in_pieces_is_compared_as_a_whole(program: Program) -> None:
     begun = {"functionCall": {"name": "look", "args": {}, "willContinue": True}}
     piece = {"functionCall": {"partialArgs": [{"jsonPath": "$.oven", "numberValue": 1}]}}
@@ -89,13 +116,32 @@ def test_a_call_that_came_in_pieces_is_compared_as_a_whole(program: Program) -> 
     assert (received(first), sent(second)) == ([EQUAL], [EQUAL])
 
 
-def test_pipeweb_itself_moves_none(session: Session) -> None:
-    run = make_run(session)
-    bodies = [
+def asked_after_two_calls(run: Run) -> tuple[Exchange, Exchange]:
+    """An exchange whose reply signed the first of two calls, and the one that sent their results."""
+    calls = [
         call_chunk("look", {"oven": 1}, signature=b"signature"),
         call_chunk("look", {"oven": 2}, finish="STOP"),
     ]
-    first = make_exchange(run, bodies)
+    first = make_exchange(run, calls)
     answer_calls(run, {"done": True})
-    second = make_exchange(run, step=2)
+    return first, make_exchange(run, step=2)
+
+
+def test_pipeweb_itself_moves_none(session: Session) -> None:
+    run = make_run(session)
+    first, second = asked_after_two_calls(run)
     assert (received(first), sent(Exchange.objects.get(pk=second.pk))) == ([EQUAL], [EQUAL])
+
+
+def test_one_that_pipeweb_moved_is_an_alarm_wherever_it_is(session: Session) -> None:
+    run = make_run(session)
+    first, _ = asked_after_two_calls(run)
+    finish(run)
+    turn = first.turns.get()
+    one, other = raw_parts(turn.wire)
+    moved = [without_signature(one), with_signature(other, str(signature_of(one)))]
+    (turn.content_id,) = Blob.objects.store(session.owner_id, [with_parts(turn.wire, moved)]).values()
+    turn.save()
+    session.refresh_from_db()
+    third = make_exchange(make_run(session, "And now?"))
+    assert sent(Exchange.objects.get(pk=third.pk))[0] is received(first)[0] is MOVED

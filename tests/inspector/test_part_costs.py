@@ -1,6 +1,7 @@
 """What each part of a session's prompts has cost, on the page of what would have saved money."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -10,6 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from sessions_app.inspector import part_costs
 from sessions_app.models import Exchange, Session
 from sessions_app.prompt.pricing import Money, MoneySource, PriceTerm, TermKind
+from sessions_app.wording.costs import BOUNDS
 from sessions_app.wording.savings import PARTS_OF, SUMS
 from tests.factories import make_history
 
@@ -58,6 +60,27 @@ def test_what_only_the_emulator_counted_says_so_once(client: Client, session: Se
     shown = part_costs.shown_parts(session)
     assert shown.remark == SUMS["emulated"] and shown.remark in page(client, session)
     assert all(row.cost.startswith("$") for row in shown.rows)
+
+
+@pytest.mark.parametrize("source", [MoneySource.PROVIDER, MoneySource.EMULATOR])
+@pytest.mark.parametrize(
+    ("money", "usage", "mark"),
+    [
+        ({}, {}, "exact"),
+        ({"at_least": True}, {}, "at_least"),
+        ({"other_price": True, "at_least": True}, {}, "estimated"),
+        # An earlier version did not keep that another price may hold.
+        ({"at_least": True}, {"serviceTier": "flex"}, "estimated"),
+    ],
+)
+def test_shares_carry_the_mark_of_their_requests(
+    session: Session, source: MoneySource, money: dict[str, Any], usage: dict[str, Any], mark: str
+) -> None:
+    first, second = make_history(session, 2)
+    pay(first, second, source=source)
+    Exchange.objects.filter(pk=second.pk).update(money=second.money | money, usage=usage)
+    rows = [row for row in part_costs.shown_parts(session).rows if row.requests == 2]
+    assert rows and all(row.cost.startswith(f"{BOUNDS[mark]}$") for row in rows)
 
 
 def test_the_newest_requests_are_read_and_it_says_how_many(

@@ -11,8 +11,10 @@ from sessions_app.inspector.tabs.renditions_tab import RenditionsTab, renditions
 from sessions_app.models import Dialect, Exchange, Session, Turn
 from sessions_app.prompt.dialects.openai import openai_request
 from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.prompt.renditions.original import SIGNATURES
 from sessions_app.prompt.stage_records import StageName, StageRecord
 from sessions_app.prompt.turns import TurnKind
+from sessions_app.wording.provider_tools import NAMES
 from tests.factories import answered, finish, make_exchange, make_history, make_run, play_flight
 from tests.inspector.reading import read
 
@@ -32,6 +34,12 @@ def test_a_request_is_told_in_three_formats(client: Client, session: Session) ->
     assert titles(exchange) == ["Gemini, as sent", *FOREIGN]
     page = unescape(read(client, exchange, "renditions"))
     assert all(sign in page for sign in ('"functionDeclarations"', '"tool_call_id"', '"input_schema"'))
+
+
+def test_the_page_says_where_signatures_are_left_out(session: Session) -> None:
+    _, exchange = play_flight(session)
+    told = {one.title: NAMES[SIGNATURES] in one.description for one in renditions_of(exchange)}
+    assert told == {"Gemini, as sent": False} | {title: title == "Anthropic" for title in FOREIGN}
 
 
 def test_a_hit_is_also_told_as_if_inline(session: Session) -> None:

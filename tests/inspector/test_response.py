@@ -3,8 +3,9 @@ from django.test import Client
 from django.urls import reverse
 
 from sessions_app.inspector.tabs.response_tab import ResponseTab, token_table
-from sessions_app.models import Exchange, RawChunk, Session
+from sessions_app.models import Exchange, RawChunk, Run, Session
 from sessions_app.prompt.chunks import TokenKind
+from sessions_app.prompt.outcomes import Outcome
 from sessions_app.wording import outcomes
 from sessions_app.wording.token_kinds import LABELS
 from tests.factories import USAGE, answered, make_exchange, make_run, text_chunk
@@ -22,6 +23,15 @@ def test_the_reply_is_folded_into_its_parts(client: Client, session: Session) ->
     assert "I think." in page
     assert "It is late." in page
     assert "The answer is complete." in page
+
+
+def test_how_it_ended_is_said_as_in_the_header(client: Client, session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    Exchange.objects.filter(pk=exchange.pk).update(outcome=Outcome.UNFINISHED)
+    for status in (Run.Status.STOPPED, Run.Status.INTERRUPTED, Run.Status.FAILED):
+        Run.objects.filter(pk=exchange.run_id).update(status=status)
+        shown = read(client, exchange, "response").partition("How it ended</h2>")[2].partition("<dl")[0]
+        assert outcomes.sentence_in(status, Outcome.UNFINISHED) in shown
 
 
 def test_of_several_candidates_it_says_that_one_is_shown(client: Client, session: Session) -> None:

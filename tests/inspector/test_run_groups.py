@@ -99,6 +99,15 @@ def test_another_model_that_answered_is_named(client: Client, session: Session) 
     assert 'title="gemini-3-flash-preview was asked at emulator">gemini-3.5-flash</span>' in page
 
 
+@pytest.mark.parametrize("served", ["models/gemini-3-flash-preview", "gemini-3-flash-preview-001"])
+def test_a_revision_of_the_model_that_was_asked_is_no_other_one(
+    client: Client, session: Session, served: str
+) -> None:
+    answered(session, "Hello", "Hi")
+    change(1, served_model=served)
+    assert "was asked" not in read_list(client, session)
+
+
 def test_the_verdict_of_a_row_is_a_badge_and_its_sentence_a_title(client: Client, session: Session) -> None:
     answered(session, "Hello", "Hi")
     (row,) = list_exchanges(session, {}).rows

@@ -99,6 +99,17 @@ def test_the_sums_are_those_of_the_rows(filled: Session) -> None:
     assert {one.cause for one in found.causes} == {cause for _, cause in LOST.values()}
 
 
+def test_only_what_was_counted_in_this_session_is_summed(filled: Session) -> None:
+    lose(make_session(filled.owner), VerdictReason.OTHER_MODEL, "0.5")
+    refused = lose(filled, VerdictReason.NEAR_MINIMUM, None, tokens=None)
+    Exchange.objects.filter(pk=refused.pk).update(prompt_tokens=None)
+    not_judged = lose(filled, VerdictReason.OTHER_MODEL, "0.5")
+    Exchange.objects.filter(pk=not_judged.pk).update(verdict="")
+    found = savings_in(filled, timezone.now())
+    assert (found.answered, found.unknown) == (4, 0)
+    assert (found.tokens, found.usd) == (2_000, Decimal("0.1"))
+
+
 def test_what_is_not_known_stays_unknown(client: Client, filled: Session) -> None:
     lose(filled, VerdictReason.TIME_PASSED, None)
     lose(filled, VerdictReason.NEAR_MINIMUM, None, tokens=None)
@@ -133,6 +144,9 @@ def test_what_could_have_been_reused_stands_beside_what_was_lost(client: Client,
     table = shown.partition("<tbody>")[2]
     assert "Panel “todos” changed before the history in 1 of 1 requests" in table and "1,100" in table
     assert "≤" not in table, "without a price nobody knows"
+    assert wording.SUMS["emulated"] not in shown
+    Session.objects.filter(pk=session.pk).update(spent_usd=1, emulated_usd=1)
+    assert wording.SUMS["emulated"] in page(client, session)
 
 
 def test_the_emulators_money_is_called_so(client: Client, filled: Session) -> None:

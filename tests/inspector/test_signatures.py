@@ -12,6 +12,7 @@ from sessions_app.models import Blob, Exchange, HistoryChunk, Run, Session, Sour
 from sessions_app.models.run import describe
 from sessions_app.models.source import Manifest
 from sessions_app.runs.history_edits import delete_turns
+from sessions_app.wording.signature_traces import CUT_OFF
 from tests.factories import (
     answer_calls,
     answered,
@@ -21,6 +22,7 @@ from tests.factories import (
     make_history,
     make_run,
     play_flight,
+    stop_answer,
     text_chunk,
 )
 from tests.inspector.reading import read
@@ -170,6 +172,18 @@ def test_a_cut_reply_may_lack_it(session: Session) -> None:
     rewrite(first.turns.get(), {f',"thoughtSignature":"{base64.b64encode(SIGNATURE).decode()}"': ""})
     first.turns.update(cut=True)
     assert states(traces(first).received) == [SignatureState.WITHHELD]
+
+
+def test_the_signature_of_half_a_call_is_missed_in_no_request(session: Session) -> None:
+    """The text that came before it stays, and goes with each later request."""
+    half = call_chunk("check_flight", {"flight": "AA100"}, signature=SIGNATURE)
+    stop_answer(session, [text_chunk("I look it up."), half])
+    session.refresh_from_db()
+    (cut,) = session.turns.filter(cut=True)
+    later = make_exchange(make_run(session, "And?"), route=cut.route)
+    (trace,) = traces(later).sent
+    assert (trace.state, trace.explanation) == (SignatureState.WITHHELD, CUT_OFF)
+    assert states(traces(session.exchanges.get(number=1)).received) == [SignatureState.WITHHELD]
 
 
 def test_parallel_calls_have_one_signature_trace(session: Session) -> None:

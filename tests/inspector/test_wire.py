@@ -10,7 +10,7 @@ from sessions_app.inspector.tabs.wire_tab import CHUNKS, WireTab
 from sessions_app.models import CaptureAddress, Dialect, Exchange, Session, Source
 from sessions_app.prompt.dialects.openai import openai_request
 from tests.capture.conversations import user
-from tests.capture.test_recording import Program
+from tests.capture.program import Program
 from tests.factories import answered, make_exchange, make_run, play_flight, text_chunk
 from tests.inspector.captured_signatures import asked
 from tests.inspector.reading import read

@@ -53,10 +53,11 @@ def chat_sentences() -> Iterator[str]:
 
 
 def _words_about_usage() -> Iterator[str]:
-    yield from (usage.tokens(1_000, 50, thoughts) for thoughts in (0, 20))
+    yield from (usage.tokens(1_000, 50, thoughts, tools) for thoughts in (0, 20) for tools in (0, 2_000))
     yield from (usage.cached(part, 1_000) for part in (0, 5, 500, 1_000))
     yield from (usage.prompt(10, cached) for cached in (5, 50))
     yield usage.as_counted(usage.tokens(1_000, 50, 0), is_cut_off=True)
+    yield from (usage.answer(50, 20, tools) for tools in (0, 2_000))
     yield usage.cost("$0.01")
 
 
@@ -117,6 +118,8 @@ def _sentences_of_uploads() -> Iterator[str]:
     for mime in FILE_TYPES:
         yield from uploads.too_large("a", 2_000_000, 1_000_000, mime)
     yield from uploads.too_many(10)
+    yield from (uploads.FILES["folder"].format(name="photos"), uploads.HINTS["folder"])
+    yield from (uploads.opened("plan.md", is_open=is_open) for is_open in (True, False))
 
 
 def ending_sentences() -> Iterator[str]:

@@ -95,6 +95,7 @@ SEEN = (
     SAME,
     replace(SAME, same_config=False),
     replace(SAME, same_model=False),
+    replace(SAME, same_model=False, same_endpoint=False),
     replace(SAME, same_served=False),
     replace(SAME, broken=BREAK),
     replace(SAME, broken=BREAK, static=StaticChange.ROLLED_OVER, rolled=RolledHistory(1, 12, 1, 1)),
@@ -120,6 +121,8 @@ VERDICTS = (
     ),
     *(Verdict(VerdictReason.PART_OF_PREFIX, seen, cached=5, prompt=10_000) for seen in SEEN),
     *(Verdict(VerdictReason.DROPPED, SAME, cached=0, prompt=10_000, fate=fate) for fate in FATES),
+    Verdict(VerdictReason.WHOLE_PREFIX, SAME, cached=9_100, prompt=10_000),
+    Verdict(VerdictReason.OTHER_MODEL, replace(SAME, same_model=False, same_endpoint=False), 0, 10_000),
     Verdict(VerdictReason.UNEXPLAINED, replace(SAME, same_model=False), 0, 10_000, 4_096, again=SAME),
     Verdict(VerdictReason.UNEXPLAINED, replace(SAME, broken=BREAK), 0, 10_000, 4_096, again=SAME),
 )
@@ -288,7 +291,7 @@ def _sentences_of_breaks() -> Iterator[str]:
             yield from (break_lines.place_in_body(broken.at, is_translated=one) for one in (True, False))
     for loss in LOSSES:
         yield from (break_lines.loss(loss), break_lines.missed(loss))
-    for source in (*SOURCES, "panel:todos"):
+    for source in (*SOURCES, "panel:todos", *(f"panel:{key}" for key in sources.PANELS)):
         yield from (sources.source_title(source, number) for number in (0, 3))
     yield from (sources.turns_title(1, 3, 3), sources.turns_title(0, 3, 3))
     yield from (sources.part_name(0), sources.part_name(0, 3), *map(sources.part_title, sources.KINDS))
@@ -351,7 +354,7 @@ def _sentences_of_capture() -> Iterator[str]:
     yield from (capture.lane(one, 2, count) for one in capture.ROLES for count in (1, 3))
     yield from (capture.regroup_problem(NotRegrouped(one, count=400, limit=300)) for one in RegroupProblem)
     yield from (capture.program(one) for one in ("GeminiCLI/0.61 (linux)", ""))
-    yield from (*map(capture.missed, (1, 2)), capture.too_many_addresses(20))
+    yield from (*map(capture.missed, (1, 2)), *map(capture.erased, (1, 2)), capture.too_many_addresses(20))
 
 
 def _sentences_of_savings() -> Iterator[str]:

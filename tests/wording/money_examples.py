@@ -7,7 +7,7 @@ from decimal import Decimal
 from sessions_app.prompt.billing import BilledAs
 from sessions_app.prompt.bookings import CauseSum, SpendingCause
 from sessions_app.prompt.pricing import Budget, BudgetScope, Money, MoneySource, PriceTerm, TermKind
-from sessions_app.wording import costs
+from sessions_app.wording import budgets, costs
 
 TERMS = tuple(PriceTerm(kind, 1_000, Decimal("0.50")) for kind in TermKind)
 SUMS = (
@@ -15,6 +15,7 @@ SUMS = (
     Money(TERMS),
     Money(TERMS, at_least=True),
     Money(TERMS, estimated=True),
+    Money(TERMS, other_price=True),
     Money(TERMS, source=MoneySource.EMULATOR),
 )
 
@@ -28,10 +29,9 @@ BUDGETS = (
 
 def money_sentences() -> Iterator[str]:
     yield from map(costs.equation, SUMS)
-    yield from (costs.equation(one, is_standard_text=False) for one in SUMS)
     yield from map(costs.bound_of, (None, *SUMS))
     for budget in BUDGETS:
-        yield from (costs.budget_state(budget), costs.budget_remedy(budget), costs.waits(budget))
+        yield from (budgets.state(budget), budgets.remedy(budget), budgets.waits(budget))
     yield from _sums_of_bookings()
     yield from (costs.billed(way, 1_000, 20) for way in BilledAs)
     yield from (*costs.TOKEN_KINDS.values(), *costs.CHANGES.values())

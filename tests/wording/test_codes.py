@@ -232,7 +232,7 @@ def test_a_broken_history_names_its_messages() -> None:
         "before_named": "“f”",
     }
     sentence, hint = refusals.refusal_texts(RefusalCode.HISTORY_INVALID, {"violations": [violation]})
-    assert sentence == "Nothing was sent: the history breaks a rule."
+    assert sentence == "The request was not sent: the history breaks a rule."
     assert hint.startswith("The message “Now?” comes right after the tool result of “f”, before any answer.")
 
 
@@ -252,7 +252,7 @@ def test_a_spent_budget_says_when_it_begins_anew() -> None:
     figures = budget.stored()
     sentence, hint = refusals.error_texts(BudgetSpent(RefusalCode.BUDGET_SPENT, **figures))
     assert sentence == "Your budget for today is spent: $1.00 of $1.00."
-    assert hint.startswith("Nothing was sent. It begins anew on 23 November")
+    assert hint.startswith("The request was not sent. It begins anew on 23 November")
 
 
 def test_errors_are_worded_by_code_or_by_their_own_message() -> None:

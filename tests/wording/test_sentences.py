@@ -9,13 +9,14 @@ import pytest
 from sessions_app.gemini.routes import route_of, route_to
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason
 from sessions_app.prompt.prefix_diff import BreakKind, CacheLoss
-from sessions_app.prompt.pricing import Budget, BudgetScope, Money, Rates, cost, dollars
+from sessions_app.prompt.pricing import Budget, BudgetScope, Money, Rates, cost
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.strategy import StrategyReason
 from sessions_app.prompt.turns import IMPORTED
 from sessions_app.prompt.verdict import Verdict, VerdictReason
 from sessions_app.wording import (
     break_lines,
+    budgets,
     cache_plans,
     costs,
     remarks,
@@ -48,6 +49,41 @@ def test_a_verdict_on_unchanged_bytes_names_the_reader_that_changed() -> None:
         "Our bytes: all that exchange 7 sent (about 9,000 tokens) stands first again, but another model "
         "is asked. The provider: 0 of 10,000 tokens cached. A cache belongs to one model."
     )
+
+
+def test_another_key_is_not_called_another_model() -> None:
+    """The same model was asked: its caches are of a key."""
+    seen = replace(SAME, same_model=False, same_endpoint=False)
+    ours, theirs = verdicts.two_facts(Verdict(VerdictReason.OTHER_MODEL, seen, cached=0, prompt=10_000))
+    assert ours.endswith(f"{verdicts.READERS['other_endpoint']}.")
+    assert theirs.endswith(f" {verdicts.VARIANTS['other_endpoint']}")
+
+
+@pytest.mark.parametrize(
+    ("was_prompt", "cached", "is_whole"),
+    [
+        (8_994, 8_994, True),
+        (8_994, 8_993, False),
+        # Thoughts that it counted are not sent again: what stands first is less than its prompt.
+        (9_500, 9_000, True),
+        (None, 9_000, True),
+        (None, 8_294, False),
+    ],
+)
+def test_the_whole_prefix_is_said_only_of_all_of_it(
+    was_prompt: int | None, cached: int, is_whole: bool
+) -> None:
+    seen = replace(SAME, prefix_tokens=9_000, tokens=10_000, was_prompt=was_prompt)
+    verdict = Verdict(VerdictReason.WHOLE_PREFIX, seen, cached=cached, prompt=10_000)
+    why = verdicts.REASONS[VerdictReason.WHOLE_PREFIX] if is_whole else verdicts.VARIANTS["nearly_whole"]
+    assert verdicts.two_facts(verdict).theirs.endswith(f" {why}")
+
+
+def test_a_plan_does_not_say_that_a_cache_was_prolonged() -> None:
+    """A request that is refused prolongs none."""
+    plan = CachePlan(CacheAction.EXTEND, "c/1", PlanReason.EXPIRING, seconds_left=120)
+    assert "to be prolonged" in cache_plans.action(plan.action)
+    assert "to be prolonged" in cache_plans.reason(plan)
 
 
 @pytest.mark.parametrize("reason", UNCOUNTED)
@@ -95,6 +131,8 @@ def test_a_break_says_what_happened(kind: BreakKind, words: str) -> None:
         ("turn:4f", 3, "turn 3", "Turn 3"),
         ("turn:4f", 0, "a turn", "A turn"),
         ("panel:todos", 0, "panel “todos”", "Panel “todos”"),
+        ("panel:tree", 0, "panel “workspace”", "Panel “workspace”"),
+        ("panel:file_references/tree", 0, "panel “file_references/tree”", "Panel “file_references/tree”"),
     ],
 )
 def test_a_source_has_a_name(source: str, number: int, name: str, title: str) -> None:
@@ -158,26 +196,38 @@ def test_a_sum_says_every_product() -> None:
     assert " ≥ $" in costs.equation(Money(money.terms, at_least=True))
     assert " ≈ $" in costs.equation(Money(money.terms, estimated=True))
     assert costs.equation(None) == ""
-    told = costs.equation(money, is_standard_text=False)
-    assert told.endswith(f": {dollars(money.total)} at the standard text price") and " = " not in told
+    told = costs.equation(Money(money.terms, other_price=True))
+    assert told == costs.equation(money).replace(" = $", ": $") + " at the standard text price"
 
 
 def test_a_budget_says_how_much_is_left_and_when_it_begins_anew() -> None:
     near = Budget(BudgetScope.TODAY, Decimal(10), Decimal("8.5"), 80, date(2026, 12, 1))
-    assert costs.budget_state(near) == "85 % of your budget for today is spent ($1.50 left)."
-    assert costs.budget_remedy(near).startswith("It begins anew on 1 December at 00:00 UTC.")
+    assert budgets.state(near) == "85 % of your budget for today is spent ($1.50 left)."
+    assert budgets.remedy(near).startswith("It begins anew on 1 December at 00:00 UTC.")
     spent = Budget(BudgetScope.SESSION, Decimal(10), Decimal(10), 80)
-    assert costs.budget_state(spent) == "The budget of this chat is spent: $10.00 of $10.00."
-    assert costs.budget_remedy(spent) != costs.budget_remedy(near)
+    assert budgets.state(spent) == "The budget of this chat is spent: $10.00 of $10.00."
+    assert budgets.remedy(spent) != budgets.remedy(near)
 
 
 def test_a_budget_of_which_something_cost_more_than_is_known() -> None:
     near = Budget(BudgetScope.SESSION, Decimal(10), Decimal("8.5"), 80, at_least=True)
-    assert costs.budget_state(near) == (
+    assert budgets.state(near) == (
         "≥\N{NO-BREAK SPACE}85 % of the budget of this chat is spent (≤\N{NO-BREAK SPACE}$1.50 left)."
     )
     spent = Budget(BudgetScope.SESSION, Decimal(10), Decimal(10), 80, at_least=True)
-    assert costs.budget_left(spent) == "$0.00"
+    assert budgets.left(spent) == "$0.00"
+
+
+def test_a_budget_that_counts_an_estimate() -> None:
+    near = Budget(BudgetScope.SESSION, Decimal(10), Decimal("8.5"), 80, estimated=True)
+    assert budgets.state(near) == (
+        "≈\N{NO-BREAK SPACE}85 % of the budget of this chat is spent (≈\N{NO-BREAK SPACE}$1.50 left)."
+    )
+    both = replace(near, at_least=True)
+    assert (budgets.spent(both), budgets.left(both)) == (
+        "≥\N{NO-BREAK SPACE}$8.50",
+        "≤\N{NO-BREAK SPACE}$1.50",
+    )
 
 
 @pytest.mark.parametrize(

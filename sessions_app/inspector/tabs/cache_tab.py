@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
 
-from sessions_app.exchange_sums import equation_of
+from sessions_app.exchange_sums import equation_of, money_of
 from sessions_app.inspector import formatting
 from sessions_app.inspector.shown_breaks import ShownBreak, break_of
 from sessions_app.inspector.source_titles import SourceTitles
@@ -82,7 +82,7 @@ class LifeRow:
 
 @dataclass(frozen=True, slots=True)
 class ShownCache:
-    """`entry` is the current row, which may have changed since the exchange."""
+    """`entry` is the current row, which may have changed since the exchange. `is_cut_off`: as in `Money`."""
 
     plan: str
     reason: str
@@ -94,6 +94,7 @@ class ShownCache:
     ledger: ShownLedger | None
     equation: str
     price: Price | None
+    is_cut_off: bool
 
 
 class CacheTab(Tab):
@@ -101,6 +102,7 @@ class CacheTab(Tab):
     title = "Cache"
 
     def context(self, exchange: Exchange, *, raw: bool) -> ShownCache:
+        money = money_of(exchange)
         return ShownCache(
             plan=cache_plans.action(exchange.cache_action),
             reason=formatting.visible(
@@ -114,6 +116,7 @@ class CacheTab(Tab):
             ledger=ledger_of(exchange),
             equation=equation_of(exchange),
             price=exchange.price,
+            is_cut_off=money is not None and money.is_cut_off,
         )
 
 
@@ -153,7 +156,7 @@ def ledger_of(exchange: Exchange) -> ShownLedger | None:
     """The bill of the exchange at the rates that it was charged at; None before the request was compared."""
     if not exchange.ledger:
         return None
-    bill, money = bill_for(exchange), Money.restored(exchange.money)
+    bill, money = bill_for(exchange), money_of(exchange)
     titles = SourceTitles(exchange.session_id, [item.entry.source for item in bill.items])
     return ShownLedger(
         tuple(rows_of(bill.items, titles)),

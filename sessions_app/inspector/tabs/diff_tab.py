@@ -7,7 +7,7 @@ from itertools import groupby
 from django.http import Http404
 
 from sessions_app.inspector.comparison import comparison_of
-from sessions_app.inspector.item_diff import ItemBodies, ItemChange
+from sessions_app.inspector.item_diff import ItemBodies, ItemDiff
 from sessions_app.inspector.request_diff import ItemPair, SettingChange, pairs_of, settings_of
 from sessions_app.inspector.source_titles import SourceTitles
 from sessions_app.inspector.state_changes import StateChange, state_changes
@@ -29,7 +29,7 @@ class PairView:
 
     pair: ItemPair
     name: str
-    change: ItemChange | None = None
+    change: ItemDiff | None = None
 
     @property
     def mark(self) -> str:

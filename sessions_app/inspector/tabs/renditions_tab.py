@@ -74,10 +74,11 @@ def renditions_of(exchange: Exchange) -> list[Rendition]:
 
 def foreign(original: Original, times: KnownTimes) -> list[Rendition]:
     """With what each of them leaves out of the request."""
-    chat, messages = (
-        formatting.visible(provider_tools.not_told(left_out(original, one.TOLD_OPTIONS)))
+    unsaid = (
+        left_out(original, one.TOLD_OPTIONS, tells_signatures=one.TELLS_SIGNATURES)
         for one in (openai_dialect, anthropic)
     )
+    chat, messages = (formatting.visible(provider_tools.not_told(names)) for names in unsaid)
     return [
         Rendition(
             "OpenAI-compatible, panels as tool calls",

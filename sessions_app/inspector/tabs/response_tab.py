@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions_app.inspector import formatting
+from sessions_app.inspector.exchange_header import ending_of
 from sessions_app.inspector.part_views import PartReader, ShownPart
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange
@@ -45,6 +46,8 @@ class ShownResponse:
     error: str
     outcome: str
     """That of the answer, which earlier hops have begun; empty where none came that can be read."""
+    ending: str
+    """What happened to it, as a sentence."""
     hint: str
     """What to do about the outcome; empty where there is nothing to do."""
     is_news: bool
@@ -84,6 +87,7 @@ def show_reply(exchange: Exchange, reader: PartReader, *, raw: bool) -> ShownRes
         usage=[(key, value_text(value)) for key, value in exchange.usage.items()],
         error=formatting.indented(reply.error) if reply.error else "",
         outcome=outcome,
+        ending=ending_of(exchange, outcome),
         hint=outcomes.hint(outcome, is_captured=exchange.is_captured),
         is_news=is_unknown(reply.finish_reason),
         candidates=formatting.visible(outcomes.candidates_came(finishes)),

@@ -1,0 +1,66 @@
+"""Programs spell the members of a request as they like: pages and copies read them all the same."""
+
+import ast
+from typing import Any
+
+import orjson
+import pytest
+
+from sessions_app.inspector.code_samples import sdk
+from sessions_app.inspector.request_diff import settings_of
+from sessions_app.inspector.tabs.renditions_tab import renditions_of
+from sessions_app.models import Exchange
+from tests.capture.conversations import body_of, model, user
+from tests.capture.program import Program
+
+pytestmark = pytest.mark.django_db
+
+SCHEMA = {"type": "object", "properties": {"a_b": {"type": "integer"}}}
+SNAKE = {
+    "tools": [{"function_declarations": [{"name": "weather", "parameters_json_schema": SCHEMA}]}],
+    "generation_config": {"max_output_tokens": 5, "top_p": 0.5},
+}
+CAMEL = {
+    "tools": [{"functionDeclarations": [{"name": "weather", "parametersJsonSchema": SCHEMA}]}],
+    "generationConfig": {"maxOutputTokens": 5, "topP": 0.5},
+}
+
+
+def captured(program: Program, told: dict[str, Any], *contents: dict[str, Any]) -> Exchange:
+    row = program.ask(body_of(contents, **told), b"{}", model="gemini-3-flash-preview")
+    assert row.exchange is not None
+    return Exchange.objects.get(pk=row.exchange.pk)
+
+
+def written(exchange: Exchange, title: str) -> dict[str, Any]:
+    found: dict[str, Any] = orjson.loads(
+        next(one.write() for one in renditions_of(exchange) if one.title == title)
+    )
+    return found
+
+
+@pytest.mark.parametrize("told", [SNAKE, CAMEL])
+def test_a_rendition_has_schemas_and_settings(program: Program, told: dict[str, Any]) -> None:
+    exchange = captured(program, told, user("How hot is it?"))
+    (tool,) = written(exchange, "Anthropic")["tools"]
+    assert tool["input_schema"] == SCHEMA
+    chat = written(exchange, "OpenAI-compatible, panels as JSON")
+    assert (chat["max_completion_tokens"], chat["top_p"]) == (5, 0.5)
+
+
+def test_another_spelling_is_no_other_setting(program: Program) -> None:
+    first = captured(program, SNAKE, user("Hi"))
+    second = captured(program, CAMEL, user("Hi"), model("Hello."), user("And?"))
+    assert settings_of(first, second) == []
+
+
+def test_a_copy_for_the_sdk_has_the_settings_where_it_takes_them(program: Program) -> None:
+    exchange = captured(program, SNAKE, user("Hi"))
+    lines = sdk(exchange, exchange.sent_body())
+    tree = ast.parse(lines)
+    config = next(
+        ast.literal_eval(one.value)
+        for one in tree.body
+        if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "CONFIG"
+    )
+    assert (config["max_output_tokens"], "generation_config" in config) == (5, False)
