@@ -18,13 +18,13 @@ class AuthenticatedRequest(HttpRequest):
 
 
 def own_session(request: AuthenticatedRequest, public: UUID, *related: str) -> Session:
-    """Return the session if it belongs to the user. Raise Http404."""
+    """Returns the session if it belongs to the user. Raises Http404."""
     rows = Session.objects.of(request.user)
     return get_object_or_404(rows.select_related(*related) if related else rows, public=public)
 
 
 def own_chat(request: AuthenticatedRequest, public: UUID, *related: str) -> Session:
-    """The same for a session that the person writes in, which captured ones are not. Raise Http404."""
+    """The same for a session that the person writes in, which captured ones are not. Raises Http404."""
     rows = Session.objects.of(request.user).chats()
     return get_object_or_404(rows.select_related(*related) if related else rows, public=public)
 

@@ -36,10 +36,7 @@ Each process has its own: a guess for each further process may pass.
 
 def wait_before(request: HttpRequest, username: str) -> timedelta:
     """How long until a password for this name is looked at from this address; zero: now."""
-    now = timezone.now()
-    failed = AuditEntry.objects.filter(
-        action=LoggedAction.SIGN_IN_FAILED, at__gt=now - WINDOW, address=address_hash(request)
-    )
+    failed = _failures().filter(address=address_hash(request))
     person = User.objects.filter(username=username).values_list("pk", flat=True).first()
     # Names of nobody count together, so that a refusal does not tell who has an account.
     waits = [_wait(failed, ADDRESS_FAILURES), _wait(failed.filter(person_key=person), ACCOUNT_FAILURES)]
@@ -48,12 +45,7 @@ def wait_before(request: HttpRequest, username: str) -> timedelta:
 
 def wait_before_code(person: int) -> timedelta:
     """How long until a code of this person is looked at, wherever it comes from."""
-    failed = AuditEntry.objects.filter(
-        action=LoggedAction.SIGN_IN_FAILED,
-        at__gt=timezone.now() - WINDOW,
-        person_key=person,
-        figures__way=SignInWay.SECOND_FACTOR,
-    )
+    failed = _failures().filter(person_key=person, figures__way=SignInWay.SECOND_FACTOR)
     return _wait(failed, ACCOUNT_FAILURES)
 
 
@@ -76,6 +68,14 @@ def say_wait(answer: HttpResponse, form: BaseForm) -> HttpResponse:
         answer.status_code = 429
         answer["Retry-After"] = str(ceil(seconds))
     return answer
+
+
+def _failures() -> AuditEntryQuerySet:
+    """Those of the window; far in the future lie some when the clock was wrong then and has been set."""
+    now = timezone.now()
+    return AuditEntry.objects.filter(
+        action=LoggedAction.SIGN_IN_FAILED, at__gt=now - WINDOW, at__lt=now + WINDOW
+    )
 
 
 def _wait(failed: AuditEntryQuerySet, limit: int) -> timedelta:

@@ -13,7 +13,7 @@ from sessions_app.admin.limits import StackedInline
 from sessions_app.models import Allowance
 from sessions_app.prompt.pricing import BudgetScope, dollars
 from sessions_app.runs.budgets import Spender
-from sessions_app.wording import costs
+from sessions_app.wording import budgets
 
 AMOUNTS = ("usd_per_day", "usd_per_month")
 COUNTING = ("warn_percent", "counts_emulator")
@@ -68,8 +68,8 @@ def budgets_table(person: User) -> SafeString:
     """A line for each budget that applies to the person: what is spent, reserved and allowed."""
     lines = (
         (
-            OF_PERSON.get(budget.scope) or costs.budget_name(budget),
-            costs.budget_spent(budget),
+            OF_PERSON.get(budget.scope) or budgets.name(budget),
+            budgets.spent(budget),
             f", {dollars(budget.held)} reserved" if budget.held else "",
             dollars(budget.limit),
         )

@@ -65,7 +65,8 @@ class CacheEntryAdmin(RecordAdmin):
 
     @admin.display(ordering="made_at", description="kept for")
     def kept(self, entry: CacheEntry) -> str:
-        return _span(timedelta(hours=entry.stored_hours(timezone.now()))) if entry.made_at else "–"
+        hours = entry.stored_hours(timezone.now())
+        return _span(timedelta(hours=hours)) if hours else "–"
 
     @admin.display(ordering="expires_at", description="left")
     def left(self, entry: CacheEntry) -> str:
@@ -85,11 +86,13 @@ class CacheEntryAdmin(RecordAdmin):
 
     @admin.display(description="storage")
     def stored(self, entry: Any) -> str:
-        """At the price of the model that serves it, as its bookings are."""
-        now = timezone.now()
-        served = model_of_cache(entry.model, entry.route, now.date())
-        price = price_now(served, now.date(), family=facts_of(served, day=now.date()).family)
-        if price is None or price.storage is None or entry.made_at is None:
+        """At the price that its model had when it was made, as its bookings are."""
+        if entry.made_at is None:
+            return "–"
+        now, day = timezone.now(), entry.made_at.date()
+        served = model_of_cache(entry.model, entry.route, day)
+        price = price_now(served, day, family=facts_of(served, day=day).family)
+        if price is None or price.storage is None:
             return "–"
         return dollars(entry.tokens * Decimal(entry.stored_hours(now)) * price.storage / MILLION)
 

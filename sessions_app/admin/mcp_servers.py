@@ -24,6 +24,7 @@ from sessions_app.models.audit_entry import record
 from sessions_app.panels.mcp_tools import list_now
 from sessions_app.values import check_text
 from sessions_app.wording.mcp import NO_COMMANDS, listing_loss, problem_texts, schema_loss
+from sessions_app.wording.sentences import counted
 
 if TYPE_CHECKING:
     ModelForm = forms.ModelForm[McpServer]
@@ -186,7 +187,7 @@ class McpServerAdmin(FilteredAdmin):
             self.message_user(request, f"{server.title}: {sentence}", messages.WARNING)
             return
         count = server.tools.filter(is_listed=True).count()
-        self.message_user(request, f"{server.title}: {count} tools.", messages.SUCCESS)
+        self.message_user(request, f"{server.title}: {counted(count, 'tool')}.", messages.SUCCESS)
 
     @admin.display(description="kept")
     def kept_secrets(self, server: McpServer) -> SafeString | str:

@@ -18,7 +18,7 @@ from typing import Any
 import django
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, Min, QuerySet, Sum
+from django.db.models import Count, F, Min, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import TruncHour
 from django.http import HttpRequest
@@ -39,7 +39,7 @@ from sessions_app.models import (
     QueuedMessage,
     Run,
 )
-from sessions_app.models.booking import MISSING
+from sessions_app.models.booking import INEXACT
 from sessions_app.models.origin import Origin
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource
@@ -92,8 +92,12 @@ def nearest_rank(ordered: Sequence[float], percent: int) -> float | None:
 
 
 def recent_failures(now: datetime) -> list[tuple[str, int]]:
-    """(kind of error, runs that ended with it), the most frequent first."""
+    """(kind of error, runs that ended with it), the most frequent first.
+
+    Without copies of runs, by a fork or an import: their rows are later than the end that they copied.
+    """
     failed = Run.objects.filter(started_at__gt=now - RECENT).exclude(error={}).order_by()
+    failed = failed.exclude(ended_at__lt=F("started_at"))
     kinds = failed.annotate(kind=KeyTextTransform("kind", "error")).values_list("kind")
     counted = kinds.annotate(count=Count("pk")).order_by("-count", "kind")[:SHOWN]
     return [(kind or "unknown", count) for kind, count in counted]
@@ -131,15 +135,18 @@ TITLES: dict[str, Callable[[Any], str]] = {
 def booked_this_month(today: date) -> list[Row]:
     """The sums of the month until today by person, model, cause, day and source: one query for all cards."""
     month = Booking.objects.filter(day__gte=today.replace(day=1), day__lte=today).order_by()
-    return list(month.values(*TITLES, "day", "source").annotate(total=Sum("usd"), **MISSING))
+    return list(month.values(*TITLES, "day", "source").annotate(total=Sum("usd"), **INEXACT))
 
 
 def spent_by(key: str, rows: Sequence[Row], today: date) -> list[SpentBy]:
-    """The largest sums of the month by a column of bookings."""
+    """The largest sums of the month by a column of bookings: what was paid, then what would have been."""
     groups: dict[Any, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row[key]].append(row)
-    largest = sorted(groups.items(), key=lambda group: (-_spent(group[1]).usd, str(group[0])))
+    by_name = sorted(groups.items(), key=lambda group: str(group[0]))
+    largest = sorted(
+        by_name, key=lambda group: [-_spent(group[1], emulated=one).usd for one in (False, True)]
+    )
     return [
         SpentBy(
             TITLES[key](value),
@@ -156,8 +163,8 @@ def amount_of(rows: Sequence[Row]) -> str:
 
 def _spent(rows: Sequence[Row], *, emulated: bool = False) -> costs.Spent:
     own = [row for row in rows if (row["source"] == MoneySource.EMULATOR) == emulated]
-    missing = {name: sum(row[name] for row in own) for name in MISSING}
-    return costs.Spent(sum((row["total"] or NOTHING for row in own), NOTHING), **missing)
+    inexact = {name: sum(row[name] for row in own) for name in INEXACT}
+    return costs.Spent(sum((row["total"] or NOTHING for row in own), NOTHING), **inexact)
 
 
 def spent_by_day(rows: Sequence[Row], today: date) -> BarChart:

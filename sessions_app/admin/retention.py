@@ -14,6 +14,7 @@ from sessions_app.admin.base import FilteredAdmin, RecordAdmin
 from sessions_app.models import RetentionReport, RetentionRules
 from sessions_app.runs.retention import due_now
 from sessions_app.wording.retention import REASONS
+from sessions_app.wording.sentences import counted
 
 RULES = ("payload_days", "payload_mb", "session_days", "session_mb", "trash_days")
 
@@ -35,8 +36,11 @@ class RetentionRulesAdmin(FilteredAdmin):
         counts, sizes = Counter(one.rule for one in due), Counter[Any]()
         for one in due:
             sizes[one.rule] += one.size
-        lines = ((REASONS[rule], count, filesizeformat(sizes[rule])) for rule, count in counts.items())
-        return format_html_join("", "<div>{}: {} sessions, {}</div>", lines) or "Nothing."
+        lines = (
+            (REASONS[rule], counted(count, "session"), filesizeformat(sizes[rule]))
+            for rule, count in counts.items()
+        )
+        return format_html_join("", "<div>{}: {}, {}</div>", lines) or "Nothing."
 
 
 @admin.register(RetentionReport)

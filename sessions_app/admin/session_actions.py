@@ -7,7 +7,7 @@ from sessions_app.admin.exports import EXPORT_CONTENT
 from sessions_app.models import Session
 from sessions_app.models.origin import Origin
 from sessions_app.models.payload_purge import purge_payloads
-from sessions_app.models.session import LIST_ACTIONS
+from sessions_app.models.session_queries import LIST_ACTIONS
 
 
 def archive(sessions: QuerySet[Session]) -> int:

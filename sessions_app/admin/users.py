@@ -18,6 +18,7 @@ from sessions_app.admin.filters import ChoiceFilter, ModelFilter, OwnOwnerFilter
 from sessions_app.admin.limits import LimitsInline, StackedInline, limits_table
 from sessions_app.admin.sessions import Deleted, count_parts
 from sessions_app.models import Booking, Session, Spending
+from sessions_app.models.booking import INEXACT
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource, dollars
 from sessions_app.runs.person_erasure import NOBODY, erase_person
@@ -88,6 +89,7 @@ class SpendingAdmin(RecordAdmin):
         "exchanges",
         "unpriced",
         "cut_off",
+        "estimates",
         "cached",
         "answers",
         "caches_cost",
@@ -106,15 +108,17 @@ class SpendingAdmin(RecordAdmin):
 
     @admin.display(ordering="usd", description="answers")
     def answers(self, row: Spending) -> str:
-        return costs.lower_bound(row.unpriced, row.cut_off) + dollars(row.usd)
+        return spent_of(row).bound + dollars(row.usd)
 
     @admin.display(description="caches")
     def caches_cost(self, row: Spending) -> str:
-        return dollars(row.cache_usd + row.storage_usd)
+        """What has no price may be what keeping them cost."""
+        mark = costs.mark(missing=row.unpriced if row.caches else 0, estimates=0)
+        return mark + dollars(row.cache_usd + row.storage_usd)
 
     @admin.display(description="sum")
     def sum(self, row: Spending) -> str:
-        return costs.spent(row.total, unpriced=row.unpriced, cut_off=row.cut_off)
+        return costs.spent(spent_of(row))
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -152,7 +156,12 @@ class BookingAdmin(RecordAdmin):
 
     @admin.display(ordering="usd", description="cost")
     def cost(self, row: Booking) -> str:
-        return costs.spent(row.usd or Decimal(0), unpriced=row.lacks_price, cut_off=row.cut_off)
+        usd, is_estimate = row.usd or Decimal(0), bool(row.estimated)
+        return costs.spent(costs.Spent(usd, row.lacks_price, row.cut_off, is_estimate))
+
+
+def spent_of(row: Spending) -> costs.Spent:
+    return costs.Spent(row.total, row.unpriced, row.cut_off, row.estimates)
 
 
 def totals_of(rows: QuerySet[Spending]) -> list[tuple[str, int, str]]:
@@ -173,7 +182,7 @@ def totals_of(rows: QuerySet[Spending]) -> list[tuple[str, int, str]]:
             one["count"],
             costs.spent_by_source(
                 *(
-                    costs.Spent(one[name], one[f"{name}_unpriced"], one[f"{name}_cut_off"])
+                    costs.Spent(one[name], *(one[f"{name}_{count}"] for count in INEXACT))
                     for name in ("paid", "emulated")
                 )
             ),
@@ -183,10 +192,7 @@ def totals_of(rows: QuerySet[Spending]) -> list[tuple[str, int, str]]:
 
 
 def _spent(name: str, which: Q) -> dict[str, Coalesce]:
-    """The sum of those rows under that name, and how many of their bookings cost more than it says."""
+    """The sum of those rows under that name, and how many of their bookings make it inexact."""
     amount = F("usd") + F("cache_usd") + F("storage_usd")
-    return {
-        name: Coalesce(Sum(amount, filter=which), NOTHING),
-        f"{name}_unpriced": Coalesce(Sum("unpriced", filter=which), 0),
-        f"{name}_cut_off": Coalesce(Sum("cut_off", filter=which), 0),
-    }
+    counts = {f"{name}_{count}": Coalesce(Sum(count, filter=which), 0) for count in INEXACT}
+    return {name: Coalesce(Sum(amount, filter=which), NOTHING), **counts}

@@ -11,6 +11,7 @@ from sessions_app.audit.breaks import break_findings
 from sessions_app.audit.cache_life import CacheRows, life_findings, named_findings
 from sessions_app.audit.compared import compared_findings
 from sessions_app.audit.differences import Difference, Figure, Finding
+from sessions_app.audit.kept import FINISH_REASON, NAME, kept_text, kept_values
 from sessions_app.audit.losses import loss_findings
 from sessions_app.audit.minimums import minimum_findings
 from sessions_app.audit.reservations import reservation_findings
@@ -70,16 +71,17 @@ def request_findings(exchange: Row, items: list[StoredItem], body: bytes) -> Ite
 
 
 def answer_findings(exchange: Row, answer: Answer) -> Iterator[Finding]:
-    yield Figure.USAGE, exchange["usage"], answer.usage
+    yield Figure.USAGE, exchange["usage"], kept_values(answer.usage)
     if answer.is_counted:
         for figure, name in COUNTS.items():
             yield figure, exchange[figure], answer.count(name)
     else:
         for figure in COUNTS:
             yield figure, exchange[figure], None
-    yield Figure.FINISH_REASON, exchange["finish_reason"], answer.finish_reason
-    yield Figure.SERVED_MODEL, exchange["served_model"], answer.model
-    yield Figure.RESPONSE_ID, exchange["response_id"], answer.response_id
+    reason = kept_text(answer.finish_reason, FINISH_REASON)
+    yield Figure.FINISH_REASON, exchange["finish_reason"], reason
+    yield Figure.SERVED_MODEL, exchange["served_model"], kept_text(answer.model, NAME)
+    yield Figure.RESPONSE_ID, exchange["response_id"], kept_text(answer.response_id, NAME)
 
 
 def money_findings(exchange: Row, answer: Answer, prices: dict[int, Row]) -> Iterator[Finding]:

@@ -3,23 +3,29 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC
 from decimal import Decimal
 from functools import cached_property
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from sessions_app.audit import money
 from sessions_app.audit.answers import Answer
 from sessions_app.audit.differences import MoneyFigure
+from sessions_app.audit.estimates import is_estimate
+from sessions_app.audit.kept import NAME, kept_text
 from sessions_app.audit.money_sources import sources_of
 from sessions_app.audit.prices import PriceRows
 from sessions_app.audit.rows import Row
-from sessions_app.models import Booking, Run, Session
+from sessions_app.models import Booking, CapturedRequest, Run, Session
 
 Finding = tuple[MoneyFigure, Any, Any]
 """A figure, as stored and as found."""
 
 SIDE_CAUSES = ("title", "summary")
 NO_MONEY = Decimal(0)
+WITHOUT_END = ("unfinished", "failed", "empty")
+"""Outcomes of answers that have no end, unless they have a finish reason."""
 
 
 class Counts(NamedTuple):
@@ -36,9 +42,9 @@ class Counts(NamedTuple):
         return money.cost(price, *tokens, searched=searched)
 
     @property
-    def booked(self) -> tuple[int, int, int, int]:
+    def booked(self) -> "Counts":
         """As the columns of a booking have them."""
-        return (self.prompt, min(self.cached, self.prompt), self.output, self.thoughts)
+        return self._replace(cached=min(self.cached, self.prompt))
 
 
 class Searched(NamedTuple):
@@ -76,6 +82,21 @@ class BookingRows:
         for row in Booking.objects.filter(exchange__session=self.session_id).order_by("pk").values():
             found[row["exchange_id"]].append(row)
         return found
+
+    def elsewhere(self, exchange: Row) -> list[Row]:
+        """The booking of the same answer, which stands in another session of the person and in an imported
+        file, at the price of this one.
+        """
+        captured = CapturedRequest.objects.filter(exchange=exchange["id"]).select_related("address").first()
+        if captured is None or not captured.address.token_hash.startswith("har:"):
+            return []
+        began = exchange["started_at"].astimezone(UTC).isoformat()
+        known = f"request {exchange['request_sha256']} {began}"
+        if exchange["response_id"] and self.sources[exchange["id"]][1] != "emulator":
+            known = f"id {exchange['response_id']}"
+        booked = Booking.objects.filter(owner=self.session["owner_id"])
+        found = booked.filter(answer_key=sha256(known.encode()).hexdigest()).order_by("pk").values()[:1]
+        return [row | {"price_id": exchange["price_id"]} for row in found]
 
     @cached_property
     def repeated_runs(self) -> set[int]:
@@ -116,7 +137,8 @@ def exchange_findings(rows: BookingRows, exchange: Row, answer: Answer) -> Itera
     arrived = answer.is_counted or answer.has_parts
     if exchange["dialect"] != "gemini":
         arrived = exchange["prompt_tokens"] is not None or bool(own)
-    due = ["retry" if is_repeat else "answer"] if arrived else []
+    is_due = arrived and (bool(own) or not rows.elsewhere(exchange))
+    due = ["retry" if is_repeat else "answer"] if is_due else []
     yield MoneyFigure.BOOKED_FOR, [one["cause"] for one in own], due
     for booking in own:
         yield from _answer_findings(rows, exchange, booking, counts_of(exchange, answer), answer)
@@ -134,13 +156,18 @@ def _answer_findings(
     if is_earlier:
         return
     yield MoneyFigure.BOOKED_SOURCE, booking["source"], rows.sources[exchange["id"]][1]
-    reported = answer.model if exchange["dialect"] == "gemini" else exchange["served_model"]
+    is_gemini = exchange["dialect"] == "gemini"
+    reported = kept_text(answer.model, NAME) if is_gemini else exchange["served_model"]
     yield MoneyFigure.BOOKED_MODEL, booking["model"], tables.serving(exchange["model"], reported, day)[:80]
     due = tables.due(booking, tables.valid(exchange["model"], reported, day))
     yield MoneyFigure.BOOKED_PRICE, booking["price_id"], due
     searched = searched_by(tables, exchange, booking, answer)
     yield MoneyFigure.SEARCH_PRICE, booking["search_price_id"], searched.price
-    yield MoneyFigure.BOOKED_CUT_OFF, booking["cut_off"], _is_cut_off(exchange, answer)
+    usage = answer.usage if exchange["dialect"] == "gemini" else exchange["usage"]
+    is_estimated = booking["usd"] is not None and is_estimate(usage)
+    # An earlier version did not keep it.
+    yield MoneyFigure.BOOKED_ESTIMATE, booking["estimated"], booking["estimated"] and is_estimated
+    yield MoneyFigure.BOOKED_CUT_OFF, booking["cut_off"], _is_cut_off(exchange, answer) and not is_estimated
     yield MoneyFigure.SEARCHES, (exchange["searches"] or 0, booking["searches"]), searched.counts
     yield from _amount_findings(booking, counts, tables.prices.get(due or 0), searched.usd)
 
@@ -149,7 +176,7 @@ def _is_cut_off(exchange: Row, answer: Answer) -> bool:
     """By the chunks. The stored reason tells whether one with its end was lost before it was recorded."""
     ended = bool(answer.finish_reason or answer.is_blocked)
     if exchange["dialect"] != "gemini":
-        ended = bool(exchange["finish_reason"]) or exchange["outcome"] not in ("unfinished", "failed")
+        ended = bool(exchange["finish_reason"]) or exchange["outcome"] not in WITHOUT_END
     return not ended or exchange["verdict_figures"].get("reason") == "cut_off"
 
 
@@ -157,7 +184,8 @@ def searched_by(tables: PriceRows, exchange: Row, booking: Row, answer: Answer) 
     """What the searches of an answer cost; an earlier version did not count them."""
     if exchange["searches"] is None or exchange["dialect"] != "gemini" or not answer.searches:
         return Searched()
-    found = tables.search(exchange["model"], answer.model, exchange["started_at"].date())
+    served = kept_text(answer.model, NAME)
+    found = tables.search(exchange["model"], served, exchange["started_at"].date())
     due = tables.search_due(booking, found)
     count, usd = money.charged(tables.search_prices.get(due or 0), answer.searches)
     return Searched(due, (answer.searches, count), usd)
@@ -171,10 +199,10 @@ def _amount_findings(booking: Row, counts: Counts, price: Row | None, searched: 
     yield MoneyFigure.BOOKED_USD, booking["usd"], counts.cost(price, searched) if price else None
 
 
-def tokens_of(booking: Row) -> tuple[int, int, int, int]:
-    columns = ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens")
-    prompt, cached, output, thoughts = (booking[column] for column in columns)
-    return (prompt, cached, output, thoughts)
+def tokens_of(booking: Row) -> Counts:
+    return Counts(
+        *(booking[f"{kind}_tokens"] for kind in ("prompt", "cached", "tool_use", "output", "thought"))
+    )
 
 
 def side_findings(rows: BookingRows) -> Iterator[Finding]:
@@ -197,7 +225,6 @@ def side_findings(rows: BookingRows) -> Iterator[Finding]:
 def _side_findings(rows: BookingRows, booking: Row) -> Iterator[Finding]:
     tables = rows.tables
     due = tables.due(booking, tables.valid(booking["model"], booking["model"], booking["day"]))
-    price, (prompt, cached, output, thoughts) = tables.prices.get(due or 0), tokens_of(booking)
+    price = tables.prices.get(due or 0)
     yield MoneyFigure.BOOKED_PRICE, booking["price_id"], due
-    usd = Counts(prompt, cached, 0, output, thoughts).cost(price) if price else None
-    yield MoneyFigure.BOOKED_USD, booking["usd"], usd
+    yield MoneyFigure.BOOKED_USD, booking["usd"], tokens_of(booking).cost(price) if price else None

@@ -7,7 +7,7 @@ from typing import Any
 from sessions_app.audit.compared import compared_with
 from sessions_app.audit.culprits import Culprit, culprits_of
 from sessions_app.audit.differences import Figure, Finding
-from sessions_app.audit.prefix import TEXT, parting
+from sessions_app.audit.prefix import TEXT, grown_item, parting
 from sessions_app.audit.rows import Row, SessionRows, StoredItem
 
 
@@ -33,7 +33,8 @@ def break_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
     seen = exchange["verdict_figures"].get("seen")
     if seen:
         counted, tokens = seen["prefix_tokens"], [item.tokens for item in new]
-        low, high = _bounds(tokens, found.now.item) if found else (sum(tokens[: len(old)]), sum(tokens))
+        item = found.now.item if found else grown_item(old, new)
+        low, high = _bounds(tokens, item) if item is not None else (sum(tokens[: len(old)]), sum(tokens))
         yield Figure.PREFIX_TOKENS, counted, min(max(counted, low), high)
 
 
@@ -48,5 +49,5 @@ def _chars_before(at: dict[str, Any], items: Sequence[StoredItem]) -> int | None
 
 
 def _bounds(tokens: Sequence[int], item: int) -> tuple[int, int]:
-    """The items before the broken one, without and with it: the estimate of its share lies between."""
+    """The items before the one within which the prefix ends, without and with it: its share lies between."""
     return sum(tokens[:item]), sum(tokens[: item + 1])

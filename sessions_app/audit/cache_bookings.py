@@ -88,10 +88,6 @@ class CacheBookings:
     def paid(self) -> list[Row]:
         return [row for row in self.of_cause("cache_kept") if row["stored_seconds"] > 0]
 
-    @property
-    def given_back(self) -> list[Row]:
-        return [row for row in self.of_cause("cache_kept") if row["stored_seconds"] <= 0]
-
     @cached_property
     def tokens(self) -> int | None:
         """By what making it cost; None where that was unknown, or is no such product."""

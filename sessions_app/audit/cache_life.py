@@ -119,12 +119,24 @@ def named_findings(caches: CacheRows, exchange: Row) -> Iterator[Finding]:
         if event["kind"] == "named" and event["exchange"] == exchange["id"]
     ]
     is_named = exchange["cache_name"] and (exchange["usage"] or any(caches.rows.chunks(exchange)))
+    events = caches.events.get(exchange["fingerprint"], ())
     if is_named and exchange["id"] in caches.rows.captured:
         # Of a cache whose making was not captured nothing is known.
-        events = caches.events.get(exchange["fingerprint"], ())
         is_named = any(event["name"] == exchange["cache_name"] for event in events if event["kind"] == "made")
+    if is_named and not stored:
+        is_named = not is_before_events(events, exchange["ended_at"])
     found = [(exchange["fingerprint"], exchange["cache_name"])] if is_named else []
     yield Figure.NAMED_EVENTS, stored, found
+
+
+def is_told(events: Sequence[Row]) -> bool:
+    """Whether migration 0027 told the entry from earlier rows: a making without plan and cause."""
+    return bool(events) and events[0]["kind"] == "made" and events[0]["exchange"] is None
+
+
+def is_before_events(events: Sequence[Row], moment: datetime) -> bool:
+    """Whether the moment was before a version kept events of the entry; who named it then is not known."""
+    return is_told(events) and all(event["at"] > moment for event in events if event["exchange"] is not None)
 
 
 def life_findings(caches: CacheRows) -> Iterator[Finding]:
@@ -137,7 +149,7 @@ def life_findings(caches: CacheRows) -> Iterator[Finding]:
 
 
 def first_illegal(events: Sequence[Row]) -> tuple[str, Row] | None:
-    state, expires = "none", None
+    state, expires = "planned" if is_told(events) else "none", None
     for event in events:
         is_over = expires is not None and expires <= event["at"] and event["kind"] == "named"
         if is_over or event["kind"] not in LEGAL[state]:

@@ -125,11 +125,14 @@ def are_signed_otherwise(one: StoredItem, other: StoredItem) -> bool:
 
 def _is_content(value: Any) -> bool:
     parts = value.get("parts") if isinstance(value, dict) else None
-    return isinstance(parts, list) and all(isinstance(part, dict) for part in parts)
+    return isinstance(parts, dict) or (
+        isinstance(parts, list) and all(isinstance(part, dict) for part in parts)
+    )
 
 
 def _said(content: dict[str, Any]) -> Any:
-    parts = ({key: part[key] for key in part if key not in SIGNATURES} for part in content["parts"])
+    listed = content["parts"] if isinstance(content["parts"], list) else [content["parts"]]
+    parts = ({key: part[key] for key in part if key not in SIGNATURES} for part in listed)
     return content | {"parts": [part for part in parts if part and part != {"text": ""}]}
 
 

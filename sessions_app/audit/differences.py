@@ -49,6 +49,7 @@ class MoneyFigure(StrEnum):
     BOOKED_PRICE = "booked_price"
     BOOKED_TOKENS = "booked_tokens"
     BOOKED_CUT_OFF = "booked_cut_off"
+    BOOKED_ESTIMATE = "booked_estimate"
     BOOKED_USD = "booked_usd"
     SEARCHES = "searches"
     SEARCH_PRICE = "search_price"

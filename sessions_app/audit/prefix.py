@@ -92,6 +92,15 @@ def parting(before: Sequence[StoredItem], now: Sequence[StoredItem]) -> Parting 
     return None
 
 
+def grown_item(before: Sequence[StoredItem], now: Sequence[StoredItem]) -> int | None:
+    """The item of `now` within which `before` ends, since a client has added parts to it; else None."""
+    old, new = passages(before), passages(now)
+    if not old or len(new) <= len(old):
+        return None
+    last, following = new[len(old) - 1].pieces[-1].item, new[len(old)].pieces[0].item
+    return last if last == following else None
+
+
 def common_length(one: str, other: str) -> int:
     pairs = zip(one, other, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
@@ -127,7 +136,9 @@ def _pieces(at: int, item: StoredItem) -> Iterator[Piece]:
         return
     value = json.loads(item.body)
     parts = value.get("parts") if isinstance(value, dict) and item.kind != DECLARATIONS else None
-    if not (isinstance(parts, list) and parts):
+    parts = [parts] if isinstance(parts, dict) else parts
+    # Parts that hold nothing say nothing: such a content is compared as a whole.
+    if not (isinstance(parts, list) and any(part != {} for part in parts)):
         piece = _value(item.kind, value, at, None)
         said = json.dumps(_in_snake_case(value), sort_keys=True)
         yield piece._replace(meaning=said) if item.kind == DECLARATIONS else piece

@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 
 from sessions_app.audit import money
 from sessions_app.audit.bookings import NO_MONEY, Finding
-from sessions_app.audit.cache_life import CacheRows
+from sessions_app.audit.cache_life import CacheRows, Fate
 from sessions_app.audit.compared import compared_with
 from sessions_app.audit.culprits import are_signed_otherwise
 from sessions_app.audit.differences import MoneyFigure
@@ -16,7 +16,7 @@ from sessions_app.audit.minimums import minimum_of
 from sessions_app.audit.rows import Row, SessionRows
 from sessions_app.audit.shown import SavedBy, ShownSession
 from sessions_app.audit.static_layers import static_change
-from sessions_app.audit.verdicts import LIFE, Case, served_by_several
+from sessions_app.audit.verdicts import ENDED, LIFE, Case, served_by_several
 from sessions_app.models import Booking, CacheEvent, Exchange
 
 TOLD_BY_THE_REASON = {
@@ -78,6 +78,8 @@ def _sent_again(rows: SessionRows, exchange: Row) -> int:
     lost = loss_of(rows, exchange)[0]
     if before is None or lost is None or not minimum or (before["prompt_tokens"] or 0) < minimum:
         return 0
+    if before["cache_name"]:
+        return 0  # Beside a named cache nothing is kept.
     idle = exchange["started_at"] - (before["ended_at"] or before["started_at"])
     if idle.total_seconds() > LIFE:
         return 0
@@ -107,17 +109,23 @@ def _cause(rows: SessionRows, caches: CacheRows, exchange: Row) -> str:
         return "provider"
     if reason in ("layer_changed", "history_rewritten"):
         return _changed(rows, before, exchange)
-    is_same = case.asks_same(before)
     if reason == "never_caches":
-        return "never_caches" if is_same else "other_model"
-    return _less(rows, before, exchange, is_same=is_same)
+        return "never_caches" if case.asks_same(before) else "other_model"
+    return _less(rows, case, before)
 
 
-def _less(rows: SessionRows, before: Row, exchange: Row, *, is_same: bool) -> str:
+def _less(rows: SessionRows, case: Case, before: Row) -> str:
     """Why a request was served less, but not nothing."""
-    if not is_same or served_by_several(before, exchange):
+    exchange = case.exchange
+    if not case.asks_same(before) or served_by_several(before, exchange):
         return "other_model"
-    return _changed(rows, before, exchange) if exchange["break_line"] else "provider"
+    return _changed(rows, before, exchange) if exchange["break_line"] else _unchanged(case.fate(before))
+
+
+def _unchanged(fate: Fate | None) -> str:
+    """Why less of an unchanged beginning was served, but not nothing."""
+    ended = ENDED.get(fate.end, "") if fate else ""
+    return TOLD_BY_THE_REASON.get(ended, "provider")
 
 
 def _changed(rows: SessionRows, before: Row, exchange: Row) -> str:

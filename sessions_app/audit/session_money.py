@@ -57,7 +57,7 @@ def _exchange_money(
     yield from exchange_findings(booked, exchange, answer)
     ledger = shown.ledgers.get(exchange["number"])
     if ledger is not None and not is_purged:
-        own = booked.by_exchange.get(exchange["id"], [])
+        own = booked.by_exchange.get(exchange["id"]) or booked.elsewhere(exchange)
         price = booked.tables.prices.get(own[0]["price_id"] or 0) if own else None
         counts = counts_of(exchange, answer)
         tokens = {key: source["tokens"] for key, source in rows.sources.items()}

@@ -27,13 +27,17 @@ class ShownLedger:
 
 
 class CauseMoney(NamedTuple):
-    """What one cause cost: known money, bookings, those of them without a price, and of cut-off answers."""
+    """What one cause cost: known money, bookings, those of them without a price, of cut-off answers, that are
+    estimates, and of which nobody knows whether they are.
+    """
 
     cause: str
     usd: Decimal
     bookings: int
     unpriced: int
     cut_off: int
+    estimates: int
+    unjudged: int
 
 
 class Loss(NamedTuple):

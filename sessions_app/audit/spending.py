@@ -13,9 +13,9 @@ from sessions_app.models import Booking, Session, Spending
 
 CACHE_CAUSES = ("cache_made", "cache_kept")
 
-TOKEN_COLUMNS = ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens")
+TOKEN_COLUMNS = tuple(f"{kind}_tokens" for kind in ("prompt", "cached", "tool_use", "output", "thought"))
 MONEY_COLUMNS = ("usd", "cache_usd", "storage_usd")
-DAY_COLUMNS = ("exchanges", "unpriced", "cut_off", "caches", *TOKEN_COLUMNS, *MONEY_COLUMNS)
+DAY_COLUMNS = ("exchanges", "unpriced", "cut_off", "estimates", "caches", *TOKEN_COLUMNS, *MONEY_COLUMNS)
 
 Day = tuple[int | None, date, str, str]
 """Person, day, model and source."""
@@ -31,7 +31,13 @@ def by_cause(rows: Iterable[Row]) -> set[CauseMoney]:
         groups[row["cause"]].append(row)
     return {
         CauseMoney(
-            cause, money_of(own), len(own), sum(map(lacks_price, own)), sum(row["cut_off"] for row in own)
+            cause,
+            money_of(own),
+            len(own),
+            sum(map(lacks_price, own)),
+            sum(row["cut_off"] for row in own),
+            sum(row["estimated"] is True for row in own),
+            sum(row["estimated"] is None for row in own),
         )
         for cause, own in groups.items()
     }
@@ -41,12 +47,16 @@ def session_findings(rows: BookingRows, exchanges: Iterable[Row], shown: ShownSe
     """The columns that the session keeps of its sums, and what its pages say."""
     own, session = rows.all, rows.session
     asked = [row for row in own if row["exchange_id"]]
-    columns = ("spent_usd", "emulated_usd", "unpriced", "cut_off", "prompt_tokens", "cached_tokens")
+    columns = (
+        *("spent_usd", "emulated_usd", "unpriced", "cut_off", "estimates"),
+        *("prompt_tokens", "cached_tokens"),
+    )
     sums = [
         money_of(own),
         money_of(row for row in own if row["source"] == "emulator"),
         sum(map(lacks_price, own)),
         sum(row["cut_off"] for row in own),
+        sum(row["estimated"] is True for row in own),
         sum(row["prompt_tokens"] for row in asked),
         sum(row["cached_tokens"] for row in asked),
     ]
@@ -114,6 +124,7 @@ def _sums(rows: list[Row]) -> dict[str, Decimal]:
         "exchanges": Decimal(len(asked)),
         "unpriced": Decimal(sum(map(lacks_price, rows))),
         "cut_off": Decimal(sum(row["cut_off"] for row in rows)),
+        "estimates": Decimal(sum(row["estimated"] is True for row in rows)),
         "usd": money_of(asked),
         "caches": Decimal(len(made)),
         "cache_usd": money_of(made),

@@ -1,7 +1,8 @@
 """The format of a backup: a tar file whose last member says what is in it.
 
 `database` (an SQLite file, or a dump of pg_dump), `workspaces/…`, with `--with-secrets` also `secrets/…`, and
-`manifest.json` with versions, sizes and digests. Everything is written and read in one pass.
+`manifest.json` with versions, sizes and digests, in ASCII: names of files need not be UTF-8 (`os.fsdecode`).
+Everything is written and read in one pass.
 """
 
 import gzip
@@ -17,9 +18,10 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from sessions_app.errors import BackupError
+from sessions_app.storage_errors import is_full
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -32,6 +34,9 @@ IN_MEMORY = 8 * PIECE
 """Bytes of a workspace file above which its copy is on the disk while it is packed."""
 
 MANIFEST_LIMIT = 64 * PIECE
+
+UNREADABLE = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+"""What a wrong path of a backup raises; it says nothing about what is in the file."""
 
 
 class Entry(BaseModel):
@@ -67,6 +72,8 @@ class Packer:
                     entry = copied(file, copy)
             except FileNotFoundError:
                 return
+            except PermissionError as error:
+                raise BackupError(f"{path} cannot be read ({error.strerror}).") from error
             self._add(name, copy, entry.size)
         self.files[name] = entry
 
@@ -77,7 +84,7 @@ class Packer:
                 self.add(f"{name}/{path.relative_to(root).as_posix()}", path)
 
     def finish(self, manifest: Manifest) -> None:
-        body = manifest.model_dump_json(indent=1).encode()
+        body = json.dumps(manifest.model_dump(mode="json"), indent=1).encode("ascii")
         with tempfile.TemporaryFile() as file:
             file.write(body)
             self._add(MANIFEST, file, len(body))
@@ -96,6 +103,19 @@ def copied(source: IO[bytes], target: IO[bytes]) -> Entry:
         digest.update(piece)
         size += len(piece)
     return Entry(size=size, sha256=digest.hexdigest())
+
+
+@contextmanager
+def room_in(folder: Path) -> Iterator[None]:
+    """Raises BackupError in place of an error that says that the disk of `folder` is full."""
+    try:
+        yield
+    except OSError as error:
+        if not is_full(error):
+            raise
+        raise BackupError(
+            f"The disk of {folder} is full; nothing was changed.", hint="Make room there, then start again."
+        ) from error
 
 
 @contextmanager
@@ -122,35 +142,49 @@ def written(path: Path) -> Iterator[Packer]:
 
 def unpack(path: Path, folder: Path) -> Manifest:
     """Unpacks the files and compares each with the manifest. Raises BackupError for anything that differs."""
-    found: dict[str, Entry] = {}
-    manifest = None
     try:
-        with tarfile.open(path, "r|gz") as tar:
-            for member in tar:
-                file = tar.extractfile(member) if member.isreg() else None
-                if file is None or manifest is not None or member.name in found:
-                    raise _damaged(path, f"{member.name!r} has no place in it")
-                if member.name == MANIFEST:
-                    manifest = Manifest.model_validate_json(file.read(MANIFEST_LIMIT))
-                else:
-                    found[member.name] = _unpacked(path, folder, member.name, file)
-    except FileNotFoundError as error:
-        raise BackupError(f"There is no file {path}.") from error
-    except (tarfile.TarError, EOFError, OSError, zlib.error, ValidationError, json.JSONDecodeError) as error:
+        manifest, found = _members(path, folder)
+    except UNREADABLE as error:
+        raise BackupError(f"{path} cannot be read ({error.strerror}).") from error
+    except (tarfile.TarError, EOFError, OSError, zlib.error, ValueError) as error:
+        if is_full(error):
+            raise
         raise _damaged(path, f"it cannot be read ({type(error).__name__})") from error
-    if manifest is None:
-        raise _damaged(path, "its end is missing")
-    if manifest.files != found:
-        packed = manifest.files
+    packed = manifest.files
+    found = {name if name in packed else _replaced(name): entry for name, entry in found.items()}
+    if packed != found:
         wrong = min(name for name in {*found, *packed} if found.get(name) != packed.get(name))
         raise _damaged(path, f"{wrong!r} is not what was packed")
     return manifest
 
 
+def _members(path: Path, folder: Path) -> tuple[Manifest, dict[str, Entry]]:
+    """The manifest, which has to be the last, and what was unpacked."""
+    found: dict[str, Entry] = {}
+    manifest = None
+    with tarfile.open(path, "r|gz") as tar:
+        for member in tar:
+            file = tar.extractfile(member) if member.isreg() else None
+            if file is None or manifest is not None or member.name in found:
+                raise _damaged(path, f"{member.name!r} has no place in it")
+            if member.name == MANIFEST:
+                manifest = Manifest.model_validate(json.loads(file.read(MANIFEST_LIMIT)))
+            else:
+                found[member.name] = _unpacked(path, folder, member.name, file)
+    if manifest is None:
+        raise _damaged(path, "its end is missing")
+    return manifest, found
+
+
+def _replaced(name: str) -> str:
+    """A name that is not UTF-8, as manifests had it until November 2026: U+FFFD in place of its bytes."""
+    return name.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
 def _unpacked(path: Path, folder: Path, name: str, file: IO[bytes]) -> Entry:
     relative = PurePosixPath(name)
     is_inside = not relative.is_absolute() and ".." not in relative.parts
-    if not is_inside or relative.parts[0] not in (DATABASE, WORKSPACES, SECRETS):
+    if not is_inside or relative.parts[:1] not in ((DATABASE,), (WORKSPACES,), (SECRETS,)):
         raise _damaged(path, f"{name!r} has no place in it")
     target = folder / relative
     target.parent.mkdir(0o700, parents=True, exist_ok=True)

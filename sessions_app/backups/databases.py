@@ -16,7 +16,9 @@ from sessions_app.errors import BackupError
 BESIDE_SQLITE = ("", "-wal", "-shm")
 """Endings of the files of one SQLite database."""
 
+SCHEMA = "public"
 ASIDE = "ALTER SCHEMA public RENAME TO {aside}; CREATE SCHEMA public;\n"
+"""Schemas that are set aside stay in the database, so dumps and restores name the one that is meant."""
 
 
 def copy_database(target: Path) -> None:
@@ -24,7 +26,8 @@ def copy_database(target: Path) -> None:
     if connection.vendor == "sqlite":
         _copy_sqlite(target)
     else:
-        _run(["pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={target}"])
+        wanted = ["--format=custom", "--no-owner", "--no-privileges", f"--schema={SCHEMA}"]
+        _run(["pg_dump", *wanted, f"--file={target}"])
 
 
 def sqlite_path() -> Path:
@@ -32,10 +35,13 @@ def sqlite_path() -> Path:
 
 
 def _copy_sqlite(target: Path) -> None:
-    with closing(sqlite3.connect(sqlite_path())) as source, closing(sqlite3.connect(target)) as copy:
-        # All pages in one step: in several, each write of others would begin it anew.
-        source.backup(copy)
-        copy.execute("PRAGMA journal_mode=DELETE")
+    try:
+        with closing(sqlite3.connect(sqlite_path())) as source, closing(sqlite3.connect(target)) as copy:
+            # All pages in one step: in several, each write of others would begin it anew.
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")
+    except sqlite3.Error as error:
+        raise BackupError(f"The database cannot be copied to {target.parent.parent}: {error}.") from error
     target.chmod(0o600)
 
 
@@ -78,7 +84,8 @@ def replace_database(copy: Path, aside: Path) -> str:
     schema = aside.name.replace("-", "_")
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder, "restore.sql")
-        _run(["pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(copy)], connected=False)
+        wanted = ["--no-owner", "--no-privileges", f"--schema={SCHEMA}", f"--file={script}"]
+        _run(["pg_restore", *wanted, str(copy)], connected=False)
         script.write_text(ASIDE.format(aside=schema) + script.read_text("utf-8"), "utf-8")
         whole = ["--single-transaction", "--set=ON_ERROR_STOP=1", f"--file={script}"]
         _run(["psql", "--quiet", "--no-psqlrc", *whole])

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from sessions_app.backups.archive import DATABASE, FORMAT, SECRETS, WORKSPACES, Manifest, written
+from sessions_app.backups.archive import DATABASE, FORMAT, SECRETS, WORKSPACES, Manifest, room_in, written
 from sessions_app.backups.databases import copy_database
 from sessions_app.context.mcp_secrets import FOLDER as MCP_SECRETS
 from sessions_app.health.middleware import version
@@ -19,7 +19,7 @@ SECRET_FILES = ("secret_key", "gemini_key")
 
 def make_backup(path: Path, *, with_secrets: bool) -> Manifest:
     """First the database, then the files, which may be newer. Raises BackupError."""
-    with written(path) as packer:
+    with room_in(path.parent), written(path) as packer:
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             copy = Path(folder, DATABASE)
             copy_database(copy)

@@ -9,10 +9,20 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
-from sessions_app.backups.archive import DATABASE, FORMAT, SECRETS, WORKSPACES, Manifest, unpack
+from sessions_app.backups.archive import (
+    DATABASE,
+    FORMAT,
+    SECRETS,
+    WORKSPACES,
+    Manifest,
+    room_in,
+    unpack,
+)
 from sessions_app.backups.databases import check_copy, is_in_use, replace_database
 from sessions_app.errors import BackupError
 from sessions_app.runs.processes import living_processes
+
+LOST_AND_FOUND = "lost+found"
 
 
 def restore(path: Path, *, force: bool) -> str:
@@ -26,12 +36,12 @@ def restore(path: Path, *, force: bool) -> str:
         raise BackupError(
             "This installation has data.", hint="Say --force to set it aside and restore the backup."
         )
-    with tempfile.TemporaryDirectory(prefix="restoring-", dir=data) as folder:
+    with room_in(data), tempfile.TemporaryDirectory(prefix="restoring-", dir=data) as folder:
         unpacked = Path(folder)
         manifest = unpack(path, unpacked)
         _check_version(manifest)
         check_copy(unpacked / DATABASE)
-        return _move(unpacked, data)
+        return put_in_place(unpacked, data)
 
 
 def _refuse_while_serving() -> None:
@@ -55,27 +65,36 @@ def _check_version(manifest: Manifest) -> None:
         )
 
 
-def _move(unpacked: Path, data: Path) -> str:
+def put_in_place(unpacked: Path, data: Path) -> str:
     """The database last: until then what was moved is moved back when something fails."""
     aside = data / f"before-restore-{timezone.now():%Y%m%d-%H%M%S}"
-    aside.mkdir(0o700)
+    workspaces = Path(settings.PIPEWEB_WORKSPACES)
     moved: list[tuple[Path, Path]] = []
 
-    def replace(new: Path, place: Path) -> None:
-        if place.exists():
-            shutil.move(place, aside / place.name)
-            moved.append((aside / place.name, place))
-        if new.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(new, place)
-            moved.append((place, new))
+    def move(one: Path, place: Path) -> None:
+        place.parent.mkdir(0o700, parents=True, exist_ok=True)
+        shutil.move(one, place)
+        moved.append((place, one))
 
     try:
-        replace(unpacked / WORKSPACES, Path(settings.PIPEWEB_WORKSPACES))
-        for secret in sorted((unpacked / SECRETS).glob("*")):
-            replace(secret, data / secret.name)
+        # One by one: the folder itself may be where a file system is mounted.
+        for folder in entries(workspaces):
+            move(folder, aside / WORKSPACES / folder.name)
+        for folder in entries(unpacked / WORKSPACES):
+            move(folder, workspaces / folder.name)
+        for secret in entries(unpacked / SECRETS):
+            place = data / secret.name
+            if place.exists():
+                move(place, aside / secret.name)
+            move(secret, place)
+        aside.mkdir(0o700, exist_ok=True)
         return replace_database(unpacked / DATABASE, aside)
     except BaseException:
         for now, before in reversed(moved):
             shutil.move(now, before)
         raise
+
+
+def entries(folder: Path) -> list[Path]:
+    """What is in a folder, or nothing; not what the file system keeps at its root."""
+    return sorted(path for path in folder.glob("*") if path.name != LOST_AND_FOUND)

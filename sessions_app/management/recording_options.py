@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from sessions_app.conform.recordings.judging import AT_LEAST, judge_folder
+from sessions_app.errors import PipewebError
 
 
 def add_recording_arguments(parser: ArgumentParser) -> None:
@@ -29,10 +30,13 @@ def add_recording_arguments(parser: ArgumentParser) -> None:
 
 
 def judge_recordings(options: dict[str, Any], say: Callable[[str], object]) -> None:
-    """Raises CommandError below the rate that is asked for."""
+    """Raises CommandError below the rate that is asked for, and without a recording."""
     folder, at_least = options["recordings"], options["at_least"]
     if not folder.is_dir():
         raise CommandError(f"{folder} is no folder.")
-    rate = judge_folder(folder, say, rules=options["rules"], each_source=options["leave_one_out"])
+    try:
+        rate = judge_folder(folder, say, rules=options["rules"], each_source=options["leave_one_out"])
+    except PipewebError as error:
+        raise CommandError(f"{error} {error.hint}".strip()) from error
     if rate < at_least:
         raise CommandError(f"{rate:.1f} % are equal in form; at least {at_least:g} % should be.")

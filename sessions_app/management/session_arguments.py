@@ -1,11 +1,11 @@
 """Sessions named on a command line."""
 
 from argparse import ArgumentParser
-from uuid import UUID
 
 from django.core.management.base import CommandError
 
 from sessions_app.models import Session
+from sessions_app.values import uuid_or_none
 
 
 def add_session_arguments(parser: ArgumentParser) -> None:
@@ -23,10 +23,8 @@ def chosen_sessions(names: list[str], *, all_of_them: bool) -> list[Session]:
 
 
 def _find(name: str) -> Session:
-    try:
-        found = Session.objects.filter(public=UUID(name), deleted_at=None).first()
-    except ValueError:
-        found = None
+    key = uuid_or_none(name)
+    found = Session.objects.filter(public=key, deleted_at=None).first() if key else None
     if found is None:
         raise CommandError(f"There is no session {name!r}.", returncode=2)
     return found

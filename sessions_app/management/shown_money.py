@@ -66,4 +66,6 @@ def _saved_by(one: Saving) -> SavedBy:
 
 
 def _cause(one: CauseSum) -> CauseMoney:
-    return CauseMoney(one.cause.value, one.usd, one.bookings, one.unpriced, one.cut_off)
+    return CauseMoney(
+        one.cause.value, one.usd, one.bookings, one.unpriced, one.cut_off, one.estimates, one.unjudged
+    )

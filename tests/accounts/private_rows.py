@@ -44,6 +44,7 @@ from sessions_app.models import (
 from sessions_app.prompt import wire
 from sessions_app.prompt.media import inline_part
 from sessions_app.prompt.parts import content, text_part
+from sessions_app.prompt.provider_tools import ProviderTool
 from sessions_app.prompt.stage_records import StageName, StageRecord, StageStatus
 from sessions_app.prompt.turns import user_task
 from sessions_app.runs import history_edits
@@ -219,7 +220,10 @@ class PrivateRows:
         return int(row.pk)
 
     def form(self) -> dict[str, Any]:
-        """The fields of all forms and queries, with the rows of the person."""
+        """The fields of all forms and queries, with the rows of the person.
+
+        `name` names a tool of Gemini's; a folder or a skill may be called the same.
+        """
         return {
             "session": str(self.session.public),
             "act": "delete",
@@ -227,7 +231,7 @@ class PrivateRows:
             "panel": "todos",
             "title": "Changed",
             "text": "Changed",
-            "name": "Changed",
+            "name": ProviderTool.SEARCH.value,
             "folder": str(self.folder.public),
             "way": "up",
             "args": "{}",

@@ -38,6 +38,9 @@ LEFT_OUT = {
     "shared-file": "who has the link may read: tests/sharing",
     "sign-out": "it would end the visit of whoever tries the others",
 }
+PUBLIC = {"manifest": "the same for everybody"}
+"""Routes whose answers browsers may keep, with the reason."""
+
 if settings.PIPEWEB_ACCOUNTS == "team":
     LEFT_OUT |= {
         "account_confirm_email": "who has the link is the person",
@@ -139,6 +142,20 @@ def outcome(client: Client, method: str, path: str, rows: PrivateRows) -> int:
         answer.getvalue()
         transaction.set_rollback(True)
     return int(answer.status_code)
+
+
+def test_no_browser_keeps_a_page_of_somebody(client: Client, rows: PrivateRows) -> None:
+    """Or its view says how long: a picture that never changes."""
+    own = [one.path for one in addresses(rows)]
+    others = [reverse(route) for route, keys in ROUTES if not keys and route not in LEFT_OUT | PUBLIC]
+    unsaid = [path for path in own + others if not said(client.get(path))]
+    assert unsaid == []
+
+
+def said(answer: Any) -> bool:
+    answer.getvalue()
+    rules = answer.headers.get("Cache-Control", "")
+    return "no-store" in rules or {"private", "immutable"} <= set(rules.split(", "))
 
 
 @each_visitor

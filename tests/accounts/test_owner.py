@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
+from pytest_django import Settings
 
 from sessions_app.accounts.owner import has_password, local_owner
 
@@ -39,6 +40,12 @@ def test_the_link_command_prints_a_link_that_works() -> None:
     browser = Client()
     browser.post(urlsplit(print_link("--base", "http://127.0.0.1:9000/")).path)
     assert browser.session["_auth_user_id"] == str(local_owner().pk)
+
+
+def test_the_link_of_a_deployment_leads_to_its_public_address(settings: Settings) -> None:
+    assert print_link().startswith("http://127.0.0.1:8000/sign-in/")
+    settings.CSRF_TRUSTED_ORIGINS = ["https://*.example.org", "https://chat.example.org"]
+    assert print_link().startswith("https://chat.example.org/sign-in/")
 
 
 def test_the_link_command_takes_a_name(alice: User) -> None:

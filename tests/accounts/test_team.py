@@ -11,6 +11,7 @@ from tests.conftest import ROOT
 SWEEPS = (
     "tests/accounts/test_erasure.py",
     "tests/accounts/test_foreign_access.py",
+    "tests/accounts/test_person_rows.py",
     "tests/admin/test_sweep.py",
     "tests/chat/test_person_views.py",
     "tests/test_registrations.py",

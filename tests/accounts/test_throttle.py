@@ -41,6 +41,20 @@ def test_after_five_failures_even_the_right_password_is_not_looked_at(alice: Use
     assert not refused.wsgi_request.user.is_authenticated
 
 
+def test_the_addresses_of_one_ipv6_network_are_one(alice: User) -> None:
+    codes = [attempt(address=f"2001:db8:0:1::{n:x}").status_code for n in range(1, ACCOUNT_FAILURES + 2)]
+    assert codes == [200] * ACCOUNT_FAILURES + [429]
+    assert attempt(password="wonderland", address="2001:db8:0:2::1").status_code == 302
+
+
+@pytest.mark.parametrize("form", ["192.0.2.{}", "::ffff:192.0.2.{}"])
+def test_addresses_of_ipv4_are_each_their_own(alice: User, form: str) -> None:
+    """Also as a socket for both kinds tells them."""
+    fail(ACCOUNT_FAILURES, address=form.format(1))
+    assert attempt(password="wonderland", address=form.format(2)).status_code == 302
+    assert attempt(password="wonderland", address="192.0.2.1").status_code == 429
+
+
 def test_one_failure_less_is_not_refused(alice: User) -> None:
     fail(ACCOUNT_FAILURES - 1)
     assert attempt(password="wonderland").status_code == 302
@@ -52,6 +66,15 @@ def test_the_refusal_ends(alice: User) -> None:
         assert attempt(password="wonderland").status_code == 429
     with later(WINDOW):
         assert attempt(password="wonderland").status_code == 302
+
+
+def test_a_clock_that_is_set_back_does_not_prolong_it(alice: User) -> None:
+    fail(1)
+    (seen,) = AuditEntry.objects.filter(action=LoggedAction.SIGN_IN_FAILED)
+    at, facts = timezone.now() + timedelta(hours=1), {"address": seen.address, "person_key": alice.pk}
+    for _ in range(ACCOUNT_FAILURES):
+        AuditEntry.objects.create(action=seen.action, at=at, **facts)
+    assert attempt(password="wonderland").status_code == 302
 
 
 def test_refused_attempts_do_not_prolong_it(alice: User) -> None:

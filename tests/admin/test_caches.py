@@ -1,6 +1,6 @@
 """Caches in the admin: what they cost, and the two things that can be done to them."""
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from sessions_app.models import CacheEntry, Price
 from sessions_app.prompt.caching import EntryReason
-from tests.admin.test_changelists import signed_in
+from tests.admin.pages import signed_in
 from tests.factories import MODEL
 from tests.prices import make_price
 
@@ -53,6 +53,19 @@ def test_storage_is_priced_as_the_model_that_serves_it(root: Client, entry: Cach
     CacheEntry.objects.update(route="0123456789abcdef/gemini-9-other")
     page = root.get(LIST).content.decode()
     assert "$15.00" in page and "$6.00" not in page
+
+
+def test_storage_is_priced_as_of_the_day_on_which_it_was_made(root: Client, entry: CacheEntry) -> None:
+    made = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    over = {"state": CacheEntry.State.GONE, "changed_at": made + timedelta(hours=3)}
+    CacheEntry.objects.update(made_at=made, expires_at=made + timedelta(hours=4), **over)
+    make_price(MODEL, made.date() + timedelta(days=1), storage="40")
+    assert "$6.00" in root.get(LIST).content.decode()
+
+
+def test_a_refused_entry_has_no_time_of_the_cache_before_it(root: Client, entry: CacheEntry) -> None:
+    CacheEntry.objects.refuse(entry.fingerprint, "Too small.")
+    assert "3.0\N{NO-BREAK SPACE}h" not in root.get(LIST).content.decode()
 
 
 def test_deleting_marks_it_for_the_janitor(root: Client, entry: CacheEntry) -> None:

@@ -18,15 +18,13 @@ from sessions_app.models import (
     PromptText,
     RetentionRules,
     Run,
-    Session,
     Turn,
 )
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.wording.verdicts import LABELS
+from tests.admin.pages import MARKER, detail_of, list_of, marked_session, signed_in
 from tests.factories import (
     MODEL,
-    answer_calls,
-    call_chunk,
     make_exchange,
     make_history,
     make_run,
@@ -35,7 +33,6 @@ from tests.factories import (
 
 ROWS = ["session", "turn", "run", "exchange", "rawchunk", "cacheentry", "prompttext"]
 RECORDS = ["session", "turn", "run", "exchange", "rawchunk", "cacheentry"]
-MARKER = "XYZZY-SECRET"
 
 
 @pytest.fixture
@@ -44,35 +41,6 @@ def staff(db: None) -> Client:
     person = User.objects.create_user("steward", is_staff=True)
     person.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
     return signed_in(person)
-
-
-def signed_in(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
-
-
-def list_of(name: str) -> str:
-    return reverse(f"admin:sessions_app_{name}_changelist")
-
-
-def detail_of(name: str, pk: int) -> str:
-    return reverse(f"admin:sessions_app_{name}_change", args=[pk])
-
-
-def marked_session(owner: User) -> Session:
-    """A session that says the marker wherever a person, a model or a provider can."""
-    session = make_session(owner, title=MARKER, purpose=MARKER, background=MARKER)
-    run = make_run(session, MARKER)
-    make_exchange(run, [call_chunk(MARKER, {"said": MARKER}, finish="STOP")])
-    answer_calls(run, {"found": MARKER})
-    error = {"kind": "BadRequest", "code": 400, "message": MARKER, "hint": MARKER}
-    exchange = make_exchange(
-        run, step=2, earlier_wording={"verdict": MARKER}, plan_figures={"refusal": MARKER}
-    )
-    Exchange.objects.filter(pk=exchange.pk).update(error=error, notes=[{"words": MARKER}])
-    Run.objects.filter(pk=run.pk).update(error=error)
-    return session
 
 
 @pytest.mark.parametrize("name", ROWS)

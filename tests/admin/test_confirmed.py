@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from sessions_app.models import RawChunk, Run, Session
 from sessions_app.models.origin import Origin
-from tests.admin.test_changelists import MARKER, list_of
+from tests.admin.pages import MARKER, list_of
 from tests.factories import finish, make_exchange, make_history, make_run, make_session
 
 

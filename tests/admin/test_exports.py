@@ -14,7 +14,7 @@ from django.utils import timezone
 from sessions_app.admin.exports import AT_ONCE
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models import AuditEntry, ContentGrant, Session
-from tests.admin.test_changelists import MARKER, list_of, marked_session
+from tests.admin.pages import MARKER, list_of, marked_session
 from tests.factories import make_session
 
 REASON = "Ticket 12: an answer broke off"

@@ -16,7 +16,7 @@ from django.urls import reverse
 from sessions_app.admin import bounded_list, filters
 from sessions_app.admin.base import RecordAdmin
 from sessions_app.models import Exchange, Run, Session
-from tests.admin.test_changelists import MARKER, list_of, marked_session
+from tests.admin.pages import MARKER, list_of, marked_session
 from tests.factories import finish, make_history, make_run, make_session
 
 RECORDS = [

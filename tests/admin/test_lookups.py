@@ -12,7 +12,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from sessions_app.models import Memory
-from tests.admin.test_changelists import MARKER, list_of, marked_session
+from tests.admin.pages import MARKER, list_of, marked_session
 
 LOOKUPS = ("__startswith", "__contains", "__icontains", "__regex", "__gt", "__in", "__exact", "")
 TEXTS = (models.CharField, models.TextField, models.JSONField, models.BinaryField, models.UUIDField)

@@ -2,7 +2,7 @@
 
 import uuid
 from collections import Counter
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from time import monotonic
@@ -34,6 +34,7 @@ from sessions_app.models import (
     Session,
     Spending,
 )
+from sessions_app.models.branches import copy_session
 from sessions_app.models.origin import Origin
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource, dollars
@@ -56,7 +57,8 @@ def book(owner: User | None, usd: str | None, *, days_ago: int = 0, **fields: An
 def failed_run(session: Session, kind: str, *, hours_ago: int = 0) -> Run:
     run = finish(make_run(session))
     began = timezone.now() - timedelta(hours=hours_ago)
-    Run.objects.filter(pk=run.pk).update(error={"kind": kind, "message": SECRET}, started_at=began)
+    error = {"kind": kind, "message": SECRET}
+    Run.objects.filter(pk=run.pk).update(error=error, started_at=began, ended_at=began)
     return run
 
 
@@ -69,6 +71,15 @@ def test_failures_are_those_of_a_day_by_their_kind(alice: User) -> None:
     kinds = Counter(run.error["kind"] for run in Run.objects.all() if run.error and run.started_at > since)
     assert overview.recent_failures(timezone.now()) == kinds.most_common()
     assert kinds == {"RateLimited": 2, "BadKey": 1}
+
+
+def test_a_copied_run_did_not_fail_here(alice: User) -> None:
+    session = make_session(alice)
+    failed = failed_run(session, "BadKey", hours_ago=1)
+    assert failed.trigger is not None
+    copy = copy_session(session, failed.trigger).runs.get()
+    assert copy.error["kind"] == "BadKey"
+    assert overview.recent_failures(timezone.now()) == [("BadKey", 1)]
 
 
 def test_every_429_of_a_day_counts_also_one_that_was_asked_again(alice: User) -> None:
@@ -94,6 +105,7 @@ def test_waits_are_those_of_a_day(alice: User) -> None:
     for exchange, (ms, hours) in zip(make_history(make_session(alice), 4), times, strict=True):
         began = timezone.now() - timedelta(hours=hours)
         Exchange.objects.filter(pk=exchange.pk).update(first_chunk_ms=ms, started_at=began)
+    Exchange.objects.filter(pk=make_exchange(make_run(make_session(alice))).pk).update(first_chunk_ms=None)
     assert overview.recent_waits(timezone.now()) == overview.Waits(3, 200, 900)
 
 
@@ -127,6 +139,19 @@ def test_spending_is_the_sum_of_the_bookings(alice: User, bob: User, key: str) -
     assert not told
 
 
+def test_the_largest_sums_of_the_emulator_come_first_where_nothing_was_paid(alice: User, bob: User) -> None:
+    today = timezone.now().date()
+    book(alice, "1", source=MoneySource.EMULATOR.value)
+    book(bob, "2", source=MoneySource.EMULATOR.value)
+    book(None, "0.5", source=MoneySource.EMULATOR.value)
+    rows = overview.booked_this_month(today)
+    assert [one.name for one in overview.spent_by("owner__username", rows, today)] == [
+        "bob",
+        "alice",
+        "erased people",
+    ]
+
+
 def test_a_sum_of_one_source_is_exact_whatever_is_missing_of_the_other(alice: User) -> None:
     today = timezone.now().date()
     book(alice, "0.25")
@@ -152,6 +177,28 @@ def test_the_chart_of_the_month_has_a_bar_for_each_day(alice: User) -> None:
     assert len(chart.bars) == today.day and chart.bars[-1].told == dollars(Decimal("0.75"))
     assert chart.bars[-1].height == f"{HEIGHT:.1f}"
     assert BarChart.of("t", ["a"], [0], ["0"]).top == ""
+
+
+def test_today_and_each_day_are_their_own_and_the_month_ends_today(alice: User) -> None:
+    today, emulator = date(2026, 11, 21), MoneySource.EMULATOR.value
+    amounts = {"2026-10-31": 64, "2026-11-01": 1, "2026-11-20": 2, "2026-11-21": 4, "2026-11-22": 16}
+    for day, usd in amounts.items():
+        Booking.objects.filter(pk=book(alice, str(usd)).pk).update(day=day)
+    Booking.objects.filter(pk=book(alice, "8", source=emulator).pk).update(day=today)
+    rows = overview.booked_this_month(today)
+    (told,) = overview.spent_by("model", rows, today)
+    assert told.today == "$4.00, and the emulator’s would have cost $8.00"
+    assert told.month == "$7.00, and the emulator’s would have cost $8.00"
+    days = {bar.label: bar.told for bar in overview.spent_by_day(rows, today).bars if bar.told != "$0.00"}
+    assert days == {"01 Nov": "$1.00", "20 Nov": "$2.00", "21 Nov": "$4.00"}
+
+
+def test_runs_now_are_those_of_chats_that_go_on_the_oldest_first(alice: User) -> None:
+    newer, older = (make_run(make_session(alice)) for _ in range(2))
+    Run.objects.filter(pk=older.pk).update(started_at=timezone.now() - timedelta(hours=1))
+    finish(make_run(make_session(alice)))
+    make_run(make_session(alice, origin=Origin.CAPTURED))
+    assert [run.pk for run in overview.runs_now()] == [older.pk, newer.pk]
 
 
 def test_requests_are_counted_by_the_hour(alice: User) -> None:

@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from sessions_app.models import AllowedCommand, Memory, PanelState, Reading
-from tests.admin.test_changelists import detail_of, list_of, signed_in
+from tests.admin.pages import detail_of, list_of, signed_in
 from tests.factories import make_session
 
 MARKER = "XYZZY-SECRET"

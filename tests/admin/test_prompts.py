@@ -12,7 +12,7 @@ from sessions_app.fields import VariablesField
 from sessions_app.models import Assistant, PromptText
 from sessions_app.panels import TOOLBOX
 from tests import factories
-from tests.admin.test_changelists import signed_in
+from tests.admin.pages import signed_in
 
 TEXT = {"kind": "role", "name": "Guide", "layer": "static", "summary": "", "body": "Hi {{ tone }}"}
 

@@ -1,11 +1,17 @@
 from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from sessions_app.models import Booking, Price, Spending
+from sessions_app.prompt.bookings import SpendingCause
+from sessions_app.prompt.pricing import MoneySource
+from tests.factories import make_session
 from tests.prices import make_price
 
 
@@ -30,6 +36,36 @@ def test_what_erased_people_spent_is_nobodys(staff: Client, bob: User) -> None:
     assert not User.objects.filter(pk=bob.pk).exists()
     page = staff.get(reverse("admin:sessions_app_spending_changelist")).content.decode()
     assert "Erased people" in page and "$2.00, and the emulator’s would have cost $3.00" in page
+
+
+def test_a_csv_has_an_empty_cell_for_erased_people(staff: Client) -> None:
+    Spending.objects.create(day=date(2026, 11, 21), model="m", usd=2)
+    (row,) = _lines(staff)
+    assert row.startswith(",2026-11-21,m,")
+
+
+def test_what_keeping_caches_cost_is_a_lower_bound_without_a_price(staff: Client, alice: User) -> None:
+    of_day = {"owner": alice, "day": date(2026, 11, 21), "unpriced": 1}
+    Spending.objects.create(model="kept", usd=2, caches=1, cache_usd=Decimal("0.25"), **of_day)
+    Spending.objects.create(model="none", usd=2, **of_day)
+    cells = [line.split(",")[-1] for line in _lines(staff)]
+    assert cells == ["≥\xa0$0.2500", "$0.00"]
+
+
+def _lines(staff: Client) -> list[str]:
+    written: str = staff.get(reverse("admin:spending-csv")).getvalue().decode()
+    return written.splitlines()[1:]
+
+
+def test_every_sum_of_the_admin_says_that_it_is_an_estimate(staff: Client, alice: User) -> None:
+    """Of a person and of a day, of its answers, of a booking, and of the month on the first page."""
+    source, day = MoneySource.PROVIDER, timezone.now().date()
+    facts: dict[str, Any] = {"model": "m", "day": day, "usd": Decimal("0.25"), "estimated": True}
+    Booking.objects.book(Booking.of(make_session(alice), SpendingCause.ANSWER, source, None, **facts))
+    for name, sums in (("spending_changelist", 3), ("booking_changelist", 1), ("session_changelist", 1)):
+        page = staff.get(reverse(f"admin:sessions_app_{name}")).content.decode()
+        assert page.count("$0.2500") == page.count("≈\xa0$0.2500") == sums
+    assert "≈\xa0$0.2500" in staff.get(reverse("admin:index")).content.decode()
 
 
 def test_bookings_cannot_be_edited(staff: Client) -> None:

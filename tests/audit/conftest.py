@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from sessions_app.models import Session
 from tests.audit.money import talked
 from tests.prices import make_price
-from tests.runs.test_unkind_sessions import PatientPerson
+from tests.runs.patient_person import PatientPerson
 
 MODEL = "gemini-3-flash-preview"
 

@@ -7,7 +7,7 @@ from sessions_app.audit.session_money import audit_money
 from sessions_app.management.commands.audit import of_spending
 from sessions_app.management.shown_money import shown_session
 from sessions_app.models import Session
-from tests.runs.test_unkind_sessions import PatientPerson
+from tests.runs.patient_person import PatientPerson
 
 
 def talked(person: PatientPerson) -> Session:

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from sessions_app.audit.audit import audit_session
 from sessions_app.audit.differences import Difference, Figure
 from sessions_app.models import Exchange, Session
-from tests.runs.test_unkind_sessions import PatientPerson
+from tests.runs.patient_person import PatientPerson
 
 BROKEN: dict[Figure, dict[str, Any]] = {
     Figure.REQUEST_SIZE: {"request_size": 7},

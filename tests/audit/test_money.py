@@ -11,8 +11,10 @@ from django.core.management import call_command
 
 from sessions_app.audit.differences import MoneyFigure
 from sessions_app.audit.session_money import audit_left_caches
+from sessions_app.audit.shown import ShownSession
 from sessions_app.hosts import GOOGLE
 from sessions_app.management.commands.audit import of_spending
+from sessions_app.management.shown_money import shown_session
 from sessions_app.models import Booking, CacheEntry, Price, Session, Spending
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.caching import EntryReason
@@ -154,7 +156,7 @@ def test_titles_and_summaries_are_priced_by_what_they_were_counted(
     usage = {"promptTokenCount": 7_000, "candidatesTokenCount": 9, "totalTokenCount": 7_009}
     route = session.exchanges.values_list("route", flat=True)[0]
     counted = fold([text_chunk("A title", usage=usage)])
-    side_requests.Paying(session, cause, Mock(route=route, base_url=GOOGLE), None).book(counted)
+    side_requests.Paying(session, cause, Mock(route=route, base_url=GOOGLE), None).book(counted, b"{}")
     assert audited(session) == []
     rebooked(cause.value, usd=CENT)(session)
     assert figures(session) == {F_.BOOKED_USD}
@@ -170,6 +172,21 @@ def test_a_cache_that_ended_early_and_gave_nothing_back_is_noticed(
     assert figures(session) == {F_.GIVEN_BACK_SECONDS}
     Booking.objects.filter(cause="cache_kept").delete()
     assert F_.BOOKED_FOR in figures(session)
+
+
+def test_what_is_stored_while_the_command_reads_is_no_difference(
+    session: Session, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session.refresh_from_db()
+    sums = iter([CENT, session.spent_usd])
+
+    def read(one: Session) -> ShownSession:
+        Session.objects.filter(pk=one.pk).update(spent_usd=next(sums))
+        return shown_session(one)
+
+    monkeypatch.setattr("sessions_app.management.commands.audit.shown_session", read)
+    call_command("audit", str(session.public))
+    assert "0 differences" in capsys.readouterr().out
 
 
 def test_the_command_names_the_person_and_the_day(

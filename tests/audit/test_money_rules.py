@@ -20,7 +20,7 @@ from sessions_app.prompt.savings import ExchangeLoss, savings_of
 from sessions_app.runs.cache_bookings import book_creation
 from tests.audit.money import figures, talked
 from tests.audit.test_money import BY_DUE, BY_SUMS
-from tests.runs.test_unkind_sessions import PatientPerson
+from tests.runs.patient_person import PatientPerson
 
 F_ = MoneyFigure
 
@@ -105,6 +105,11 @@ RULES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
         "sessions_app.runs.accounting.Booking.of",
         lambda *terms, **facts: booking_of(*terms, **facts | {"cut_off": True}),
         {F_.BOOKED_CUT_OFF},
+    ),
+    "estimate": (
+        "sessions_app.runs.accounting.Booking.of",
+        lambda *terms, **facts: booking_of(*terms, **facts | {"estimated": True}),
+        {F_.BOOKED_ESTIMATE},
     ),
     "storage": (
         "sessions_app.prompt.pricing.storage_cost",

@@ -110,6 +110,29 @@ def test_a_request_without_its_event_is_noticed(broken_prompt: ScriptedSession) 
     assert Figure.NAMED_EVENTS in figures(broken_prompt)
 
 
+def test_requests_of_versions_without_events_need_none(broken_prompt: ScriptedSession) -> None:
+    """Migration 0027 told the making and the end of each cache, not who named it."""
+    CacheEvent.objects.exclude(kind__in=["made", "dropped"]).delete()
+    CacheEvent.objects.update(exchange=None, session=None)
+    assert not figures(broken_prompt) & {Figure.NAMED_EVENTS, Figure.CACHE_LIFE}
+
+
+def test_a_request_after_the_first_event_of_a_told_cache_needs_one(broken_prompt: ScriptedSession) -> None:
+    made = CacheEvent.objects.filter(kind="made").earliest("at")
+    CacheEvent.objects.filter(pk=made.pk).update(exchange=None, session=None)
+    CacheEvent.objects.filter(kind__in=["planned", "named"], entry=made.entry_id).delete()
+    first = Exchange.objects.order_by("pk")[0]
+    CacheEvent.objects.create(
+        kind="extended",
+        entry_id=made.entry_id,
+        name=made.name,
+        at=made.at,
+        exchange=first,
+        session=first.session,
+    )
+    assert Figure.NAMED_EVENTS in figures(broken_prompt)
+
+
 @pytest.mark.parametrize("kind", ["made", "named", "deleted"])
 def test_an_event_after_the_end_of_a_cache_is_noticed(broken_prompt: ScriptedSession, kind: str) -> None:
     end = CacheEvent.objects.filter(kind="made").latest("at")

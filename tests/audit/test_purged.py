@@ -9,7 +9,7 @@ from sessions_app.management.shown_money import shown_session
 from sessions_app.models import Booking, Exchange, Session
 from sessions_app.models.payload_purge import purge_payloads
 from sessions_app.prompt.verdict import VerdictReason
-from tests.runs.test_unkind_sessions import PatientPerson
+from tests.runs.patient_person import PatientPerson
 
 
 def audited(session: Session) -> list[Difference]:

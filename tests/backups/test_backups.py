@@ -1,9 +1,11 @@
 """Backup and restore: while others write, into an empty folder, and never over what is there by mistake."""
 
 import asyncio
+import errno
 import gzip
 import io
 import json
+import os
 import subprocess
 import tarfile
 import uuid
@@ -16,14 +18,16 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from pytest_django import Settings
 
+from sessions_app.backups import archive, databases, restoring
 from sessions_app.backups.archive import MANIFEST, Manifest, unpack
 from sessions_app.backups.making import make_backup
+from sessions_app.backups.restoring import restore as restore_backup
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import BackupError
 from sessions_app.models import Exchange, Session
 from sessions_app.runs.processes import ProcessLock
 from tests.deployment.postgres import Database
-from tests.runs.test_unkind_sessions import PatientPerson
+from tests.runs.patient_person import PatientPerson
 from tests.server import manage
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -79,7 +83,7 @@ def test_a_backup_made_while_people_chat_is_restored_and_sound(
     assert path.stat().st_mode & 0o777 == 0o600
     done = restore("restore", str(path))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 sessions audited, 0 differences" in done.stdout
+    assert "1 session audited, 0 differences" in done.stdout
     packed = unpack(path, tmp_path / "unpacked")
     assert before > 0 and packed.vendor == connection.vendor and "database" in packed.files
     plan = tmp_path / "other" / "workspaces" / str(person.session.owner_id) / "notes" / "plan.md"
@@ -140,12 +144,16 @@ def lead_out(path: Path) -> None:
     rewritten(path, lambda name, body: ("../database" if name == "database" else name, body))
 
 
+def name_the_folder(path: Path) -> None:
+    rewritten(path, lambda name, body: ("." if name == "database" else name, body))
+
+
 def no_archive(path: Path) -> None:
     path.write_bytes(gzip.compress(b"no tar file"))
 
 
 @pytest.mark.parametrize(
-    "damage", [damage_the_middle, cut_the_end, change_the_database, lead_out, no_archive]
+    "damage", [damage_the_middle, cut_the_end, change_the_database, lead_out, name_the_folder, no_archive]
 )
 def test_a_damaged_backup_is_refused_and_changes_nothing(
     backup: Path, tmp_path: Path, damage: Callable[[Path], None]
@@ -156,6 +164,103 @@ def test_a_damaged_backup_is_refused_and_changes_nothing(
         call_command("restore", str(backup), "--force")
     assert Session.objects.count() == count
     assert not list((tmp_path / "data").glob("*-restore-*")) and not (tmp_path / "database").exists()
+
+
+def names_replaced(name: str, body: bytes) -> tuple[str, bytes]:
+    """A manifest as it was written until November 2026."""
+    return name, body.replace(rb"\udcff", "\ufffd\ufffd\ufffd".encode()) if name == MANIFEST else body
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_a_file_whose_name_is_not_utf8_comes_back(
+    settings: Settings, tmp_path: Path, alice: object, is_old: bool
+) -> None:
+    name = os.fsdecode(b"na\xff.txt")
+    folder = Path(settings.PIPEWEB_WORKSPACES) / "7"
+    folder.mkdir(parents=True)
+    (folder / name).write_text("Bread")
+    path = tmp_path / "backup.tar.gz"
+    make_backup(path, with_secrets=False)
+    if is_old:
+        rewritten(path, names_replaced)
+    unpack(path, tmp_path / "unpacked")
+    assert (tmp_path / "unpacked" / "workspaces" / "7" / name).read_text() == "Bread"
+
+
+def test_a_full_disk_is_not_taken_for_a_damaged_backup(backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(archive, "copied", full)
+    with pytest.raises(BackupError, match="full") as refused:
+        restore_backup(backup, force=True)
+    assert "room" in refused.value.hint
+    with pytest.raises(BackupError, match="full"):
+        make_backup(backup.with_name("other.tar.gz"), with_secrets=False)
+    assert not list(backup.parent.glob("*other*"))
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="pg_dump says it itself")
+def test_a_database_that_cannot_be_copied_is_one_line(
+    tmp_path: Path, alice: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(databases, "sqlite_path", lambda: tmp_path / "nowhere" / "rows")
+    with pytest.raises(BackupError, match="cannot be copied"):
+        make_backup(tmp_path / "backup.tar.gz", with_secrets=False)
+
+
+def test_a_path_that_is_no_file_is_not_called_damaged(tmp_path: Path) -> None:
+    with pytest.raises(BackupError, match="cannot be read"):
+        unpack(tmp_path, tmp_path / "unpacked")
+
+
+def test_workspaces_stay_in_the_folder_that_a_file_system_is_mounted_at(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspaces, unpacked = Path(settings.PIPEWEB_WORKSPACES), tmp_path / "unpacked"
+    for folder, text in ((workspaces, "before"), (unpacked / "workspaces", "restored")):
+        (folder / "7").mkdir(parents=True)
+        (folder / "7" / "plan.md").write_text(text)
+    (workspaces / "lost+found").mkdir()
+    inode = workspaces.stat().st_ino
+    monkeypatch.setattr(restoring, "replace_database", lambda _, aside: str(aside))
+    aside = Path(restoring.put_in_place(unpacked, Path(settings.PIPEWEB_DATA)))
+    assert workspaces.stat().st_ino == inode and (workspaces / "lost+found").is_dir()
+    assert (workspaces / "7" / "plan.md").read_text() == "restored"
+    assert (aside / "workspaces" / "7" / "plan.md").read_text() == "before"
+
+
+def test_what_was_moved_is_moved_back_where_the_database_is_not_replaced(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Path(settings.PIPEWEB_WORKSPACES) / "7" / "plan.md"
+    new = tmp_path / "unpacked" / "workspaces" / "8" / "plan.md"
+    for file in (plan, new):
+        file.parent.mkdir(parents=True)
+        file.touch()
+
+    def fail(*_: object) -> str:
+        raise BackupError("psql failed")
+
+    monkeypatch.setattr(restoring, "replace_database", fail)
+    with pytest.raises(BackupError):
+        restoring.put_in_place(tmp_path / "unpacked", Path(settings.PIPEWEB_DATA))
+    assert plan.exists() and new.exists()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="schemas")
+def test_what_a_restore_set_aside_is_in_no_later_backup(
+    backup: Path, restore: Restore, tmp_path: Path
+) -> None:
+    later = tmp_path / "later.tar.gz"
+    for command in (
+        ["restore", str(backup), "--no-audit"],
+        ["restore", str(backup), "--no-audit", "--force"],
+        ["backup", str(later)],
+        ["restore", str(later), "--no-audit", "--force"],
+    ):
+        done = restore(*command)
+        assert done.returncode == 0, done.stderr
 
 
 def test_a_backup_of_a_newer_version_is_refused(backup: Path) -> None:

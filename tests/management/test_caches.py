@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from asgiref.sync import async_to_sync
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from django.utils import timezone
 
 from sessions_app.emulator import Emulator, EmulatorTransport
@@ -17,6 +18,7 @@ from sessions_app.management.commands import caches
 from sessions_app.models import CacheEntry
 from sessions_app.models.cache import deployment
 from sessions_app.prompt.caching import EntryReason, display_name
+from tests.prices import make_price
 
 MODEL = "gemini-3-flash-preview"
 BODY = b'{"contents":[{"role":"user","parts":[{"text":"%b"}]}]}' % (b"All the words of a long brief. " * 200)
@@ -81,6 +83,15 @@ def test_the_list_shows_ours_and_counts_others(tell: Tell, emulator: Emulator) -
     assert "1 of this deployment, 1 of others" in said
 
 
+def test_its_storage_is_priced_as_of_the_day_on_which_it_was_made(tell: Tell, emulator: Emulator) -> None:
+    entry = known(emulator)
+    made = timezone.now() - timedelta(days=2)
+    CacheEntry.objects.filter(pk=entry.pk).update(made_at=made, tokens=1_000_000)
+    make_price(MODEL, made.date(), storage="1")
+    make_price(MODEL, timezone.now().date(), storage="40")
+    assert "$48.00" in tell()
+
+
 def test_nothing_to_list_is_said(tell: Tell) -> None:
     assert tell("list") == "0 of this deployment, 0 of others with the same key.\n"
 
@@ -131,6 +142,19 @@ def test_a_name_is_needed(tell: Tell) -> None:
 def test_what_no_row_knows_is_tidied_away(tell: Tell, emulator: Emulator) -> None:
     keep(emulator, display_name(deployment(), "b" * 64))
     assert "1 deleted" in tell("tidy") and not emulator.caches.all()
+
+
+def test_a_database_without_tables_ends_it_at_once(
+    tell: Tell, emulator: Emulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_table() -> bool:
+        raise OperationalError("no such table")
+
+    keep(emulator, display_name(deployment(), "b" * 64))
+    monkeypatch.setattr(CacheEntry.objects, "exists", no_table)
+    with pytest.raises(OperationalError):
+        tell("tidy")
+    assert len(emulator.caches.all()) == 1, "no row was read, so nothing is unknown"
 
 
 def test_without_a_key_it_says_where_the_caches_are(settings: Any) -> None:

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from sessions_app.backups.making import make_backup
 from sessions_app.errors import BackupError
+from sessions_app.wording.sentences import counted
 
 
 class Command(BaseCommand):
@@ -26,4 +27,4 @@ class Command(BaseCommand):
         except BackupError as error:
             raise CommandError(f"{error} {error.hint}".strip()) from error
         size = sum(entry.size for entry in manifest.files.values())
-        self.stdout.write(f"{path}: {len(manifest.files)} files, {size:,} bytes before packing")
+        self.stdout.write(f"{path}: {counted(len(manifest.files), 'file')}, {size:,} bytes before packing")

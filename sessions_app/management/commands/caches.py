@@ -94,6 +94,8 @@ class Command(BaseCommand):
         return [name for name in names if name not in longer]
 
     async def _tidy(self, gateway: Gateway) -> None:
+        # Raises where there are no tables; reading the rows one by one would log it for each.
+        await database_sync_to_async(CacheEntry.objects.exists)()
         found = await reconcile(gateway)
         self.stdout.write(
             f"{len(found.adopted)} adopted, {found.deleted} deleted, {found.lost} rows without a cache."
@@ -165,9 +167,10 @@ def _line(cache: CacheListed, entry: Any, now: datetime) -> str:
 
 
 def _stored(entry: CacheEntry | None, now: datetime) -> str:
-    if entry is None:
+    if entry is None or entry.made_at is None:
         return "–"
-    price = price_of_served(entry.model, model_of_cache(entry.model, entry.route, now.date()), now.date())
+    day = entry.made_at.date()
+    price = price_of_served(entry.model, model_of_cache(entry.model, entry.route, day), day)
     if price is None:
         return "–"
     return dollars(storage_cost(entry.tokens, entry.stored_hours(now), price.rates(entry.tokens)))

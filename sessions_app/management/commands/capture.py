@@ -3,6 +3,7 @@
 from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -11,6 +12,7 @@ from sessions_app.capture.paths import MOUNT
 from sessions_app.context.api_key import keys
 from sessions_app.management.bounded_arguments import LARGEST_PORT, line_of_text, whole_number
 from sessions_app.management.commands.link import find
+from sessions_app.management.served_address import served_at
 from sessions_app.models import CaptureAddress
 from sessions_app.models.capture_address import LIFETIME, LIVING, LONGEST_DAYS, NAME_LENGTH
 
@@ -32,13 +34,14 @@ class Command(BaseCommand):
             help="what the address is called on the pages",
         )
         parser.add_argument("--user", default="", help="whose it is; default: the first administrator")
+        running = urlsplit(served_at())
         parser.add_argument(
-            "--host", default="127.0.0.1", help="of the running server (default: %(default)s)"
+            "--host", default=running.hostname, help="of the running server (default: %(default)s)"
         )
         parser.add_argument(
             "--port",
             type=whole_number(1, LARGEST_PORT),
-            default=8000,
+            default=running.port,
             help="of the running server (default: %(default)s)",
         )
         parser.add_argument(
@@ -78,4 +81,5 @@ class Command(BaseCommand):
         )
         if server_key and not keys.current().text:
             self.stderr.write(NO_KEY)
-        self.stdout.write(f"http://{host}:{port}{MOUNT}{token}")
+        name_of_host = f"[{host}]" if ":" in host else host
+        self.stdout.write(f"http://{name_of_host}:{port}{MOUNT}{token}")

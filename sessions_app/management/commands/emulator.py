@@ -15,6 +15,7 @@ from sessions_app.emulator.faults import UNKIND, unkind
 from sessions_app.emulator.service import Emulator
 from sessions_app.emulator.slash_commands import SLASH_COMMANDS, CommandUse, parse_faults
 from sessions_app.management.bounded_arguments import LARGEST_PORT, whole_number
+from sessions_app.management.listening import address_of, listen
 
 
 class Command(BaseCommand):
@@ -51,16 +52,14 @@ class Command(BaseCommand):
         application = EmulatorApplication(
             emulator, break_off=lambda scope, is_clean: break_off(server, scope, is_clean)
         )
-        endpoints = build_endpoint_description_strings(host=host, port=port)
-        server: Any = Server(application, endpoints, ready_callable=lambda: self._print_address(server))
+        listener = listen(host, port)
+        base = address_of(listener)
+        # Daphne owns the descriptor from here and closes it at the end.
+        endpoints = build_endpoint_description_strings(file_descriptor=listener.detach())
+        server: Any = Server(application, endpoints, ready_callable=lambda: self._print_address(base))
         server.run()
-        if server.abort_start:
-            raise CommandError(f"Port {port} on {host} is not free. Try another: --port 0")
 
-    def _print_address(self, server: Any) -> None:
-        host, port = server.listening_addresses[0]
-        shown = f"[{host}]" if ":" in host else host
-        base = f"http://{shown}:{port}"
+    def _print_address(self, base: str) -> None:
         use = f"GOOGLE_GEMINI_BASE_URL={base} GEMINI_API_KEY=emulator"
         self.stdout.write(f"Gemini emulator on {base}; point google-genai at it with {use}")
         self.stdout.flush()

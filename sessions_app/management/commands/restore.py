@@ -14,6 +14,7 @@ from sessions_app.backups.restoring import restore
 from sessions_app.errors import BackupError
 from sessions_app.management.commands.audit import line_of, of_sessions, of_spending
 from sessions_app.models import Session
+from sessions_app.wording.sentences import counted
 
 
 class Command(BaseCommand):
@@ -43,6 +44,6 @@ class Command(BaseCommand):
         for difference in chain(of_sessions(sessions), of_spending(), audit_left_caches()):
             found += 1
             self.stdout.write(line_of(difference))
-        self.stdout.write(f"{len(sessions)} sessions audited, {found} differences")
+        self.stdout.write(f"{counted(len(sessions), 'session')} audited, {counted(found, 'difference')}")
         if found:
             sys.exit(1)

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand
 
 from sessions_app.runs.retention import apply_rules, due_now
 from sessions_app.wording.retention import REASONS
+from sessions_app.wording.sentences import counted
 
 
 class Command(BaseCommand):
@@ -24,13 +25,14 @@ class Command(BaseCommand):
         counts = Counter(one.rule for one in due)
         for rule, count in counts.items():
             size = sum(one.size for one in due if one.rule is rule)
-            self.stdout.write(f"{REASONS[rule]}: {count} sessions, {size:,} bytes")
+            self.stdout.write(f"{REASONS[rule]}: {counted(count, 'session')}, {size:,} bytes")
         if dry_run or not due:
-            self.stdout.write(f"{len(due)} sessions are due; nothing was changed")
+            self.stdout.write(f"{counted(len(due), 'session')} due; nothing was changed")
             return
         done = apply_rules(due)
         if done is not None:
             self.stdout.write(
-                f"purged {done.purged_exchanges} exchanges of {done.purged_sessions} sessions, erased "
-                f"{done.erased_sessions} sessions and {done.erased_from_trash} from the trash"
+                f"purged {counted(done.purged_exchanges, 'exchange')} of "
+                f"{counted(done.purged_sessions, 'session')}, erased "
+                f"{counted(done.erased_sessions, 'session')} and {done.erased_from_trash} from the trash"
             )

@@ -1,16 +1,16 @@
 """`manage.py up`: prepares the database and serves Pipeweb."""
 
-import ctypes
 import gc
 import ipaddress
 import multiprocessing
+import os
 import socket
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from daphne.endpoints import build_endpoint_description_strings
@@ -21,13 +21,17 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.http.request import validate_host
 from django.urls import reverse
 
+from pipeweb.memory import release_free_memory
 from pipeweb.private_files import make_private
 from sessions_app.accounts.owner import has_password, local_owner
 from sessions_app.context.api_key import keys
 from sessions_app.hosts import GOOGLE, host_of
+from sessions_app.management import served_address
 from sessions_app.management.bounded_arguments import LARGEST_PORT, whole_number
+from sessions_app.management.listening import address_of, listen
 from sessions_app.models import CacheEntry, SignInLink
 from sessions_app.prompt.caching import EntryReason
 
@@ -70,24 +74,36 @@ class Command(BaseCommand):
         base = address_of(listener)
         # Daphne owns the descriptor from here and closes it at the end.
         endpoints = build_endpoint_description_strings(file_descriptor=listener.detach())
-        release_memory()
+        gc.collect()  # What preparing took.
+        release_free_memory()
+        gc.enable()  # `manage.py` turned it off, and `prepare` turns it on in its own process only.
         # No access log: it would contain sign-in tokens.
         server = Server(application, endpoints, ready_callable=lambda: self.print_address(base, owner, host))
-        server.run()
+        try:
+            server.run()
+        finally:
+            served_address.forget(base)
 
     def print_address(self, base: str, owner: User, host: str) -> None:
+        served_address.keep(base)
         if is_loopback(host):
             link = base + reverse("sign-in-link", args=[SignInLink.issue(owner)])
             self.stdout.write(f"Pipeweb is up: {link}\n  (signs you in once, within ten minutes)")
         else:
             self.stdout.write(f"Pipeweb is up: {base}")
-            self.print_warnings(host)
+        for line in remarks(base, host):
+            self.stdout.write(f"  {line}")
         self.stdout.write(f"Answers come from {provider()}. Ctrl-C ends it.")
         self.stdout.flush()
 
-    def print_warnings(self, host: str) -> None:
-        names = ", ".join(settings.ALLOWED_HOSTS)
-        self.stdout.write(f"  It answers to these names only (ALLOWED_HOSTS): {names}")
+
+def remarks(base: str, host: str) -> Iterator[str]:
+    """What the settings ask of whoever opens the address that is printed."""
+    name = base.removeprefix("http://").rpartition(":")[0]
+    if not is_loopback(host) or not validate_host(name, settings.ALLOWED_HOSTS):
+        yield f"It answers to these names only (ALLOWED_HOSTS): {', '.join(settings.ALLOWED_HOSTS)}"
+    if not settings.DEBUG:
+        yield "DEBUG is off: chats work behind https only, see sessions_app/DEPLOYMENT.md"
 
 
 def prepare() -> None:
@@ -106,20 +122,26 @@ def in_child(work: Callable[[], None]) -> None:
         work()
         return
     connections.close_all()
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as child:
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(1, mp_context=fork, initializer=end_with_parent) as child:
         child.submit(work).result()
+
+
+def end_with_parent() -> None:
+    """Ends this process when its parent is gone: it would wait for more work, and keep the port."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=follow, daemon=True).start()
 
 
 def log_no_statements() -> None:
     """With DEBUG Django writes out every statement with its parameters, files included, and keeps 9,000."""
     setattr(BaseDatabaseWrapper, "queries_logged", property(attrgetter("force_debug_cursor")))  # noqa: B010
-
-
-def release_memory() -> None:
-    """Gives back to the system what preparing took: glibc keeps freed pages for later."""
-    gc.collect()
-    with suppress(OSError, AttributeError):  # Another C library.
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def data_paths() -> list[Path]:
@@ -131,39 +153,11 @@ def data_paths() -> list[Path]:
     return paths
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket. Raises CommandError when the address is not available."""
-    try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(128)
-    except (OSError, OverflowError) as error:
-        raise CommandError(
-            f"{host}:{port} cannot be listened on: {reason(error)} Another: --port 0"
-        ) from error
-    return listener
-
-
-def reason(error: OSError | OverflowError) -> str:
-    words = error.strerror if isinstance(error, OSError) else str(error)
-    return f"{words or error}.".capitalize()
-
-
 def is_loopback(host: str) -> bool:
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def address_of(listener: socket.socket) -> str:
-    """The URL of a listening socket; a wildcard address is shown as this machine's."""
-    host, port = listener.getsockname()[:2]
-    if ipaddress.ip_address(host).is_unspecified:
-        host = "::1" if ":" in host else "127.0.0.1"
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def provider() -> str:
