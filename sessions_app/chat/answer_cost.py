@@ -3,14 +3,20 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Self
+from typing import Any, Self
 
-from sessions_app.exchange_sums import is_cut_off
-from sessions_app.models import Exchange
+from django.db.models import F, Q
+
+from sessions_app.exchange_sums import equation_of, is_cut_off
+from sessions_app.models import Exchange, Run
 from sessions_app.models.answering import other_model
+from sessions_app.prompt.chunks import Usage, candidates_asked_for
 from sessions_app.prompt.pricing import Budget, Money, MoneySource
 from sessions_app.ribbon import Ribbon, ribbon_of
-from sessions_app.wording import break_lines, costs, sentences, usage, verdicts
+from sessions_app.wording import break_lines, budgets, costs, outcomes, sentences, usage, verdicts
+
+LARGE_COLUMNS = ("manifest", "stages", "notes", "ledger")
+"""Columns of an exchange that no card shows whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +41,8 @@ class AnswerCost:
 
 def _budget_notice(exchange: Exchange) -> str:
     stored = exchange.money.get("budgets", ())
-    budgets = filter(None, map(Budget.restored, stored))
-    return costs.budget_states(budgets) or sentences.earlier_version(exchange.earlier("budget"))
+    found = filter(None, map(Budget.restored, stored))
+    return budgets.states(found) or sentences.earlier_version(exchange.earlier("budget"))
 
 
 def _total(each: Sequence[Money | None]) -> str:
@@ -53,9 +59,8 @@ def _total(each: Sequence[Money | None]) -> str:
 
 def _bound(each: Sequence[Money], *, is_partial: bool) -> str:
     """The mark before their sum; `is_partial`: another amount is unknown, of which source nothing says."""
-    if is_partial or any(money.is_bound for money in each):
-        return costs.BOUNDS["at_least"]
-    return costs.BOUNDS["estimated" if any(money.estimated for money in each) else "exact"]
+    missing = is_partial + sum(money.is_bound for money in each)
+    return costs.mark(missing=missing, estimates=sum(money.is_estimate for money in each))
 
 
 def _sum(each: Iterable[Money]) -> Decimal:
@@ -84,9 +89,15 @@ class AnswerUsage:
     is_cut_off: bool = False
     """Whether a request was cut off, so that its answer may have more tokens than were counted."""
     others: tuple[tuple[str, str], ...] = ()
+    is_standard_text: bool = True
+    """Whether the prices that are known are those of all its tokens; the line below an answer has no room."""
+    tool_use: int = 0
+    """What the provider's own tools put before the model, beside the prompt; the line has no room either."""
 
     @classmethod
-    def of(cls, exchanges: Sequence[Exchange]) -> Self | None:
+    def of(
+        cls, exchanges: Sequence[Exchange], *, is_standard_text: bool = True, tool_use: int = 0
+    ) -> Self | None:
         """None for a run without exchanges."""
         if not exchanges:
             return None
@@ -105,6 +116,8 @@ class AnswerUsage:
             others=tuple(
                 dict.fromkeys((one.model, other_model(one)) for one in exchanges if other_model(one))
             ),
+            is_standard_text=is_standard_text,
+            tool_use=tool_use,
         )
 
     @property
@@ -137,10 +150,11 @@ class AnswerUsage:
         """Tokens, cache and cost in plain words, a line each; empty if nothing was counted."""
         if not self.cost:
             return []
-        counted = usage.tokens(self.prompt, self.output, self.thoughts) if self.prompt else ""
+        counted = usage.tokens(self.prompt, self.output, self.thoughts, self.tool_use) if self.prompt else ""
         tokens = counted and usage.as_counted(counted, is_cut_off=self.is_cut_off)
         cache = usage.cached(self.cached, self.prompt) if self.has_share else ""
-        return [line for line in (tokens, cache, usage.cost(self.cost.total)) if line]
+        total = costs.priced(self.cost.total, is_standard_text=self.is_standard_text)
+        return [line for line in (tokens, cache, usage.cost(total)) if line]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +168,16 @@ class RequestUsage:
     loss: str
     """What the provider stopped serving from its cache; empty if nothing, or before the end."""
     equation: str
+    candidates: str
+    """Of a request that asked for several answers; empty for one."""
 
     @classmethod
-    def of(cls, exchange: Exchange) -> Self:
+    def of(cls, exchange: Exchange, settings: Any = None) -> Self:
+        """`settings` are those of its manifest, which may be deferred."""
         ours, theirs = verdicts.two_facts(
             exchange.found_verdict, exchange.earlier("verdict"), is_captured=exchange.is_captured
         )
-        lost, money = exchange.loss, Money.restored(exchange.money)
+        lost = exchange.loss
         unknown = "price unknown" if exchange.prompt_tokens else ""
         return cls(
             exchange=exchange,
@@ -168,7 +185,8 @@ class RequestUsage:
             ours=ours,
             theirs=theirs,
             loss=break_lines.loss(lost) if exchange.prompt_tokens is not None and lost.tokens != 0 else "",
-            equation=costs.equation(money) or unknown,
+            equation=equation_of(exchange) or unknown,
+            candidates=outcomes.candidates_asked(candidates_asked_for(settings)),
         )
 
     @property
@@ -178,5 +196,13 @@ class RequestUsage:
         if not one.prompt_tokens:
             return ""
         prompt = usage.prompt(one.prompt_tokens, one.cached_tokens or 0)
-        counted = f"{prompt}; {one.output_tokens or 0:,} output + {one.thought_tokens or 0:,} thoughts"
+        tools = Usage.of(one.usage).tool_use
+        counted = f"{prompt}; {usage.answer(one.output_tokens or 0, one.thought_tokens or 0, tools)}"
         return usage.as_counted(counted, is_cut_off=is_cut_off(one))
+
+
+def requests_of(asked: Run | Sequence[int]) -> list[RequestUsage]:
+    """Of a run, or of exchanges by their keys. One query."""
+    own = Q(run=asked) if isinstance(asked, Run) else Q(pk__in=asked)
+    found = Exchange.objects.filter(own).defer(*LARGE_COLUMNS).annotate(settings=F("manifest__settings"))
+    return [RequestUsage.of(one, getattr(one, "settings", None)) for one in found]

@@ -85,7 +85,7 @@ class ArgumentsPage:
 @login_required
 @require_http_methods(["GET", "POST"])
 def arguments(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    """Show the page; POST saves the arguments or returns the invalid input."""
+    """Shows the page; POST saves the arguments or returns the invalid input."""
     found = own_chat(request, public, "assistant")
     form = ArgsForm(request.POST if request.method == "POST" else {"args": _pretty(found.args)})
     is_kept = form.is_valid() and request.method == "POST"
@@ -112,7 +112,7 @@ def preview(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def move_text(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    """Move one text between the static and the dynamic layer."""
+    """Moves one text between the static and the dynamic layer."""
     found = own_chat(request, public, "assistant")
     source, is_dynamic = request.POST.get("source", ""), request.POST.get("layer") == "dynamic"
     if not any(text.source == source and not text.is_fixed for text in read_texts(found)):

@@ -14,6 +14,7 @@ from sessions_app.chat.assistant_form import OwnAssistantForm
 from sessions_app.chat.model_offers import ChosenModel
 from sessions_app.chat.sample_prompts import STARTERS
 from sessions_app.models import Assistant
+from sessions_app.values import uuid_or_none
 from sessions_app.wording import assistants as wording
 
 
@@ -21,15 +22,8 @@ def usable_assistant(request: AuthenticatedRequest, public: str | UUID) -> Assis
     """One that the person may choose; None for an empty `public`. Raises Http404."""
     if not public:
         return None
-    key = public if isinstance(public, UUID) else _uuid_or_none(public)
+    key = public if isinstance(public, UUID) else uuid_or_none(public)
     return get_object_or_404(Assistant.objects.of(request.user), public=key)
-
-
-def _uuid_or_none(value: str) -> UUID | None:
-    try:
-        return UUID(value)
-    except ValueError:
-        return None
 
 
 def _own(request: AuthenticatedRequest, public: UUID) -> Assistant:

@@ -9,7 +9,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.clickjacking import xframe_options_sameorigin
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from sessions_app.accounts.reading import readable_session
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
@@ -35,7 +35,8 @@ from sessions_app.models import Attachment, Reference, Session
 from sessions_app.panels.archives import is_archive
 from sessions_app.prompt.media import attachment_key, bytes_of, media_in
 from sessions_app.wording import documents, uploads
-from sessions_app.workspace import UPLOAD_LIMIT, safe_name
+from sessions_app.workspace import UPLOAD_LIMIT
+from sessions_app.workspace_paths import safe_name
 
 CACHE_FOREVER = "private, max-age=31536000, immutable"
 """Turns and attachments never change."""
@@ -57,11 +58,9 @@ SUGGESTION_HEADERS = SANDBOX_HEADERS | {
 }
 """As untrusted as a file; its links open in tabs of their own."""
 
-SUGGESTION_PAGE = "".join(
-    (
-        '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">',
-        '<base target="_blank">',
-    )
+SUGGESTION_PAGE = (
+    '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
+    '<base target="_blank">'
 )
 """Before the provider's HTML: its links have no target, and nothing but their frame to open in."""
 
@@ -72,9 +71,9 @@ PASTED = "text/plain"
 @login_required
 @require_POST
 def attach(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    """Store media as an attachment of the next message, text as a file in the workspace.
+    """Stores media as an attachment of the next message, text as a file in the workspace.
 
-    Return its chip, or 409 with the error. Raise OverLimit.
+    Returns its chip, or 409 with the error. Raises OverLimit.
     """
     session = own_chat(request, public)
     file = request.FILES.get("file")
@@ -94,7 +93,7 @@ def attach(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def detach(request: AuthenticatedRequest, public: UUID, attachment: UUID) -> HttpResponse:
-    """Remove a file from the message being written."""
+    """Removes a file from the message being written."""
     session = own_chat(request, public)
     row = get_object_or_404(Attachment.objects.in_composer(session), public=attachment)
     Attachment.objects.discard([row], session.owner_id)
@@ -111,7 +110,7 @@ def attachments(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def attachment_bytes(request: AuthenticatedRequest, public: UUID, attachment: UUID) -> HttpResponse:
     """The bytes of an attachment that may not be sent yet."""
     session = own_chat(request, public)
@@ -120,7 +119,7 @@ def attachment_bytes(request: AuthenticatedRequest, public: UUID, attachment: UU
 
 
 @login_required
-@require_GET
+@require_safe
 def turn_media(request: AuthenticatedRequest, public: UUID, turn: UUID, part: int) -> HttpResponse:
     """The bytes of an attached or generated file in a turn."""
     session = readable_session(request, public)
@@ -147,7 +146,7 @@ def suggestions(request: AuthenticatedRequest, public: UUID, turn: UUID) -> Http
 
 
 def file_response(body: bytes, mime: str, name: str) -> HttpResponse:
-    """Serve inline only harmless types whose bytes match; anything else is a download."""
+    """Serves inline only harmless types whose bytes match; anything else is a download."""
     shown = is_shown(mime) and (kind_of(body[:HEAD_SIZE]) == mime or not mime.startswith("image/"))
     kind = mime if shown else "application/octet-stream"
     answer = HttpResponse(body, content_type=kind, headers=SANDBOX_HEADERS)
@@ -158,7 +157,7 @@ def file_response(body: bytes, mime: str, name: str) -> HttpResponse:
 
 
 def _store(session: Session, file: "UploadedFile[Any]", *, is_pasted: bool) -> dict[str, Any]:
-    """Return the template context of the chip. Raise RunError or WorkspaceError.
+    """Returns the template context of the chip. Raises RunError or WorkspaceError.
 
     A text opens as a reference in the context panel, but a pasted one is part of the message.
     """

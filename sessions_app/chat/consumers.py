@@ -17,7 +17,7 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import OverLimit, PipewebError, StorageFull
 from sessions_app.events import Hello, Refused
 from sessions_app.metrics import SOCKETS
-from sessions_app.runs.background import isolated
+from sessions_app.runs.background import isolated, unbroken
 from sessions_app.runs.run_streams import RunStream
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.session_streams import StreamEvent
@@ -37,18 +37,20 @@ from sessions_app.storage_errors import full_storage_raised
 from sessions_app.wording.refusals import error_texts
 from sessions_app.wording.values import sentence
 
+# Close codes, of the range that an application may choose. The page acts on the first three in different
+# ways (`static/js/socket.js`), and reconnects after the others.
 SIGNED_OUT = 4401
-"""Close codes, of the range that a server lets an application choose: nobody is signed in (any more) …"""
+"""Nobody is signed in, or not any more."""
 NOT_FOUND = 4404
-"""… the session does not exist for this person …"""
-UNSUPPORTED = 4415
-"""… a command is text, not bytes …"""
+"""The person has no such session."""
 TOO_MANY = 4429
-"""… the person has too many sockets. The page acts on each in its own way (`static/js/socket.js`) …"""
+"""The person has too many sockets."""
+UNSUPPORTED = 4415
+"""A command came as bytes, not as text."""
 BROKEN = 4500
-"""… the events could not be read …"""
+"""The events could not be read."""
 TRY_LATER = 4503
-"""… too many handshakes at once. After these two it only reconnects."""
+"""Too many handshakes at once."""
 
 FAREWELL_SECONDS = 5.0
 """How long events go to a page whose server ends."""
@@ -186,13 +188,16 @@ class ChatConsumer(AsyncWebsocketConsumer):
             case Withdraw():
                 await self._change(self.runner.withdraw(self._session_pk, command.client_id))
 
+    @unbroken
     async def _start_run(self, command: Send | Retry | Resume | Edit) -> None:
+        """A server ends the application of a page that is gone: what is stored by then is also begun."""
         try:
             with full_storage_raised():
                 await self._request_answer(command)
         except PipewebError as error:
             await self._refuse(command.client_id, *error_texts(error))
 
+    @unbroken
     async def _change(self, change: Awaitable[None]) -> None:
         try:
             with full_storage_raised():

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.model_notices import ShownNotice, shown_notices
 from sessions_app.chat.model_offers import ChosenModel
-from sessions_app.chat.open_files import open_files
+from sessions_app.chat.open_files import OpenFileChip, open_files
 from sessions_app.chat.simulator_strip import wants_strip
 from sessions_app.chat.transcript import Transcript
 from sessions_app.context.api_key import keys
@@ -19,7 +19,6 @@ from sessions_app.context.model_lookup import facts_of
 from sessions_app.hosts import EMULATOR, GOOGLE, host_of, is_google
 from sessions_app.models import Attachment, Exchange, Session, Turn
 from sessions_app.models.branches import is_on_branch, newest_leaf
-from sessions_app.panels.file_pages import ReadFile
 from sessions_app.wording.sessions import WINDOW_WARNINGS
 
 WARNING_PERCENT, CRITICAL_PERCENT = 70, 90
@@ -84,7 +83,7 @@ class ChatPage:
     outlook: CostForecast
     attachments: QuerySet[Attachment]
     """Files of the message that is being written."""
-    open_files: Sequence[ReadFile]
+    open_files: Sequence[OpenFileChip]
     gauge: ContextUsage | None
     other: Turn | None = None
 

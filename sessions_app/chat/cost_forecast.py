@@ -40,6 +40,11 @@ class LastExchange:
     same_model: bool
     ended: datetime
 
+    @property
+    def next_prompt(self) -> int:
+        """Tokens of the next request without its message."""
+        return self.prompt + self.output
+
 
 @dataclass(frozen=True, slots=True)
 class LiveCache:
@@ -102,7 +107,7 @@ def estimate_next(
     last: LastExchange, rates: Rates | None, minimum: int | None, kept: LiveCache | None
 ) -> Estimate:
     """`minimum` is the shortest prefix in tokens that the model caches implicitly; None for never."""
-    prompt, answer = last.prompt + last.output, last.output + last.thoughts
+    prompt, answer = last.next_prompt, last.output + last.thoughts
     cached, kind, until = _cached(last, minimum, kept, prompt)
     return Estimate(prompt, answer, cached, kind, until, rates)
 
@@ -227,9 +232,8 @@ def estimate_of(session: Session, last: Exchange, entry: CacheEntry | None, now:
     served = last.served_model or last.model
     facts = facts_of(session.model, served if last.model == session.model else "")
     price = Price.objects.of(facts.family, now.date(), family=session.model)
-    prompt = last.prompt_tokens or 0
     known = LastExchange(
-        prompt=prompt,
+        prompt=last.prompt_tokens or 0,
         cached=last.cached_tokens or 0,
         output=last.output_tokens or 0,
         thoughts=last.thought_tokens or 0,
@@ -240,4 +244,5 @@ def estimate_of(session: Session, last: Exchange, entry: CacheEntry | None, now:
         ended=last.ended_at or last.started_at,
     )
     kept = LiveCache(entry.tokens, entry.expires_at) if entry and entry.expires_at else None
-    return estimate_next(known, price.rates(prompt) if price else None, implicit_minimum(facts), kept)
+    rates = price.rates(known.next_prompt) if price else None
+    return estimate_next(known, rates, implicit_minimum(facts), kept)

@@ -14,10 +14,10 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from sessions_app.accounts.requests import AuthenticatedRequest, page_before
 from sessions_app.chat.session_list import UUIDListField
-from sessions_app.chat.sidebar import chat_named
 from sessions_app.context.personal_limits import lock_person
 from sessions_app.models import Folder, Session
 from sessions_app.models.folder import FOLDER_LIMIT, NAME_LENGTH
+from sessions_app.values import uuid_or_none
 from sessions_app.wording import folders as wording
 
 STEPS = {"up": -1, "down": 1}
@@ -41,12 +41,8 @@ class MoveForm(ChatsForm):
 
 
 def own_folder(request: AuthenticatedRequest, public: UUID | str | None) -> Folder:
-    """Return the folder if it belongs to the person. Raise Http404."""
-    try:
-        known = UUID(str(public))
-    except ValueError as error:
-        raise Http404 from error
-    return get_object_or_404(Folder.objects.of(request.user), public=known)
+    """Returns the folder if it belongs to the person. Raises Http404."""
+    return get_object_or_404(Folder.objects.of(request.user), public=uuid_or_none(str(public)))
 
 
 def named_folder(request: AuthenticatedRequest) -> Folder | None:
@@ -123,7 +119,7 @@ def choose_folder(request: AuthenticatedRequest) -> HttpResponse:
 @login_required
 @require_POST
 def move_to_folder(request: AuthenticatedRequest) -> HttpResponse:
-    """Move the named chats; those of other people are ignored. A drop in the sidebar gets its list."""
+    """Moves the named chats; those of other people are ignored. A drop in the sidebar gets its list."""
     form = MoveForm(request.POST)
     if "session" not in request.POST or not form.is_valid():
         return HttpResponseBadRequest("No chat was named, or no folder has this name.")
@@ -135,7 +131,7 @@ def move_to_folder(request: AuthenticatedRequest) -> HttpResponse:
         return _move_dialog(request, chats, form)
     Session.objects.filter(pk__in=[chat.pk for chat in chats]).update(folder=folder)
     if request.htmx and request.htmx.target == "side-list":
-        return render(request, "chat/side_list.html", {"at": chat_named(request.POST.get("at", ""))})
+        return render(request, "chat/side_list.html", {"at": uuid_or_none(request.POST.get("at", ""))})
     name = folder.name if folder else None
     messages.success(request, wording.moved(chats[0].shown_title, len(chats), name))
     return _back(request)

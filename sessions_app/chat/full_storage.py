@@ -17,7 +17,7 @@ class FullStorageMiddleware(MiddlewareMixin):
     """Says so on a page, or as JSON to a script, like the 409 of `history_views.conflict_response`."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        """`pipeweb.bodies` found it before it read the body."""
+        """It was found before the body was read (`pipeweb.bodies`) or meanwhile."""
         refused = getattr(request, "scope", {}).get("refused")
         return self.process_exception(request, refused) if refused else None
 

@@ -69,7 +69,7 @@ def turn_text(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpRe
 @login_required
 @require_POST
 def fork(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
-    """Create a session that begins with the branch up to this turn."""
+    """Creates a session that begins with the branch up to this turn."""
     found = own_chat(request, public)
     try:
         return redirect(history_edits.fork_session(found.pk, turn))
@@ -198,7 +198,7 @@ def original(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpRes
 @login_required
 @require_POST
 async def repair(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
-    """Store the repaired history as a branch and retry the run."""
+    """Stores the repaired history as a branch and retries the run."""
     try:
         found = await database_sync_to_async(_repair_history)(request, public)
         assert found.head is not None

@@ -109,11 +109,17 @@ class ImportFile:
             colon = self._skip_space(name.end()) if name else position
             if name is None or self._data[colon : colon + 1] != b":":
                 raise _not_json(position)
-            key = self.parse(_TEXT, Element(of.where, *name.span()))
+            key = self._name(*name.span())
             start = self._skip_space(colon + 1)
             element = Element(f"{of.where}.{key[:80]}".removeprefix("."), start, self._end(start))
             yield key, element
             position = self._following(element, b"}")
+
+    def _name(self, start: int, end: int) -> str:
+        try:
+            return _TEXT.validate_json(self._data[start:end])
+        except ValidationError as error:
+            raise _not_json(start) from error
 
     def items(self, of: Element) -> Iterator[Element]:
         """The items of a list."""
@@ -138,7 +144,10 @@ class ImportFile:
         try:
             return validate(body)
         except ValidationError as error:
-            steps = [element.where, *map(str, error.errors(include_url=False)[0]["loc"])]
+            first = error.errors(include_url=False)[0]
+            if isinstance(undecodable := first.get("ctx", {}).get("error"), UnicodeDecodeError):
+                raise _not_json(element.start + undecodable.start) from error
+            steps = [element.where, *map(str, first["loc"])]
             where = ".".join(step for step in steps if step)
             raise NotImportable(reason, where=where[:200], problem=problem_of(error)) from error
 

@@ -15,8 +15,8 @@ from sessions_app.chat.transfer_format import ExportedRun, ExportedSession, Expo
 from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
 from sessions_app.models import Assistant, Blob, PromptText, Run, Session, Turn
+from sessions_app.models.blob import PackedBlob, digest
 from sessions_app.models.blob_slice import SLICE, BlobSlice
-from sessions_app.models.source import PackedBlob, digest
 from sessions_app.models.turn import MARKS, searched_text
 from sessions_app.panels.row_transfer import add_rows
 
@@ -109,12 +109,22 @@ class SessionWriter:
             rows.append(self._turn_row(turn, key, contents[turn.sha256]))
             self._turns[turn.exported.key] = key, rows[-1].depth
         Turn.objects.bulk_create(rows)
+        self._set_times(turns, rows)
         triggered = [
             Run(pk=run, trigger_id=row.pk)
             for turn, row in zip(turns, rows, strict=True)
             for run in self._triggered.get(turn.exported.key, ())
         ]
         Run.objects.bulk_update(triggered, ["trigger"])
+
+    def _set_times(self, turns: Sequence[PreparedTurn], rows: Sequence[Turn]) -> None:
+        """Turns keep the times at which they were written, by which history chunks are named."""
+        dated = []
+        for turn, row in zip(turns, rows, strict=True):
+            if turn.exported.created_at is not None:
+                row.created_at = turn.exported.created_at
+                dated.append(row)
+        Turn.objects.bulk_update(dated, ["created_at"])
 
     def _write_contents(self, turns: Sequence[PreparedTurn]) -> Mapping[str, int]:
         """sha256 → primary key of the blob."""
@@ -164,6 +174,10 @@ def create_session(owner_id: int, exported: ExportedSession) -> Session:
         **exported.model_dump(include=COLUMNS),
     )
     session.roles.set(texts.filter(kind=PromptText.Kind.ROLE, name__in=exported.roles))
+    if exported.created_at is not None:
+        # Prompt arguments name it, so texts with it read as they did.
+        session.created_at = exported.created_at
+        session.save(update_fields=["created_at"])
     return session
 
 

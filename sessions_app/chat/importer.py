@@ -8,7 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from threading import Event, Lock
-from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
@@ -16,7 +15,7 @@ from django.db import connections
 
 from sessions_app.chat.imports import jobs_for_this_machine, remove_leftovers, run_job, size_of
 from sessions_app.database import database_sync_to_async
-from sessions_app.runs.background import detached, isolated
+from sessions_app.runs.background import BackgroundTask, isolated
 
 THREADS = 4
 """Imports at a time in one process; each has a database connection of its own."""
@@ -40,7 +39,8 @@ class Importer:
         # One at a time: each is a process with a file in memory.
         self._waiters = ThreadPoolExecutor(1, thread_name_prefix="pipeweb-import-process")
         self._is_stopping = Event()
-        self._task: asyncio.Task[Any] | None = None
+        self._rounds = BackgroundTask("import_rounds_ended", self._run_rounds)
+        self.start = self._rounds.start
         self._lock = Lock()
         self._submitted: set[int] = set()
         self._children: set[subprocess.Popen[bytes]] = set()
@@ -53,20 +53,13 @@ class Importer:
             return self._waiters.submit(self._run, self._run_beside, pk)
         return self._threads.submit(self._run, self._run_here, pk)
 
-    def start(self) -> None:
-        """Begins when a loop is running; calling it again does nothing."""
-        if self._task is None:
-            self._task = detached(self._run_rounds())
-
     async def stop(self) -> None:
         """Ends after the current transactions. Idempotent."""
         with self._lock:
             self._is_stopping.set()
             for child in self._children:
                 child.terminate()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._rounds.stop()
         for threads in (self._waiters, self._threads):
             end = partial(threads.shutdown, wait=True, cancel_futures=True)
             await asyncio.get_running_loop().run_in_executor(None, end)

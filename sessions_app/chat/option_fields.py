@@ -18,7 +18,7 @@ OPTIONS = SessionSettings.form_fields()
 
 
 def option_field(name: str) -> forms.Field:
-    """Create the form field of an option from its declaration in `SessionSettings`."""
+    """Creates the form field of an option from its declaration in `SessionSettings`."""
     info, shown = SessionSettings.model_fields[name], OPTIONS[name]
     common: dict[str, Any] = {"required": False, "label": info.title, "help_text": info.description or ""}
     kinds = {info.annotation, *get_args(info.annotation)}

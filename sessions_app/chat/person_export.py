@@ -2,39 +2,37 @@
 
 `account.json`, `sessions/<id>.json` (as a session is exported, so that it can be imported again),
 `payloads/<id>/<n>-request.json` and `…-response.ndjson` (chunks, one a line), `attachments/<id>/…`,
-`captured/<id>-….bin` (bodies of other programs' requests that are no exchange), `workspace/…`.
+`captured/<id>-….bin` (bodies of other programs' requests that are no exchange), `workspace/…`,
+`rows/<id>/<table>.ndjson` (a session's rows, one a line), `bytes/<id>/<n>.bin` (what a row names by `n` in a
+column `…_id`, where no other file need hold it).
 """
 
-import json
 import zipfile
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from django.apps import apps
 from django.contrib.auth.models import User
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
+from sessions_app.chat.person_rows import OF_PERSON, columns_of, json_of, rows_of_session
 from sessions_app.chat.transfer import export_session
 from sessions_app.context.workspaces import workspace_of
-from sessions_app.models import Attachment, CapturedRequest, Exchange, Session
-from sessions_app.workspace import safe_name
+from sessions_app.database import release_connections
+from sessions_app.models import Attachment, AuditEntry, CapturedRequest, Exchange, Session
+from sessions_app.workspace_paths import safe_name
 
 PIECE = 64 * 1024
 """Bytes of a file that are read at once."""
 
-OF_PERSON = ("owner", "user")
-"""Names of the columns that say whose a row is."""
-
-SECRET = {"token_hash", "token", "password", "key_hash", "session_key"}
-"""Columns with which somebody could sign in or read; they are no content."""
-
-SECRET_OF = {"mfa_authenticator": {"data"}}
-"""The same, by table."""
+SENT = 256 * 1024
+"""Bytes of the zip file that are sent at once; no connection to the database waits while they are taken."""
 
 APPS = ("sessions_app", "account", "mfa", "socialaccount", "usersessions")
 """Applications with rows of people; those after the first are there in a team only."""
+
+Row = TypeVar("Row", bound=Model)
 
 ELSEWHERE = {"Blob", "Session"}
 """Models of a person that have files of their own in the export."""
@@ -45,9 +43,11 @@ class _Unsent:
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
+        self.size = 0
 
     def write(self, data: bytes) -> int:
         self._parts.append(bytes(data))
+        self.size += len(data)
         return len(data)
 
     def flush(self) -> None:
@@ -56,24 +56,29 @@ class _Unsent:
     def take(self) -> bytes:
         found = b"".join(self._parts)
         self._parts.clear()
+        self.size = 0
         return found
 
 
 def export_person(person: User) -> Iterator[bytes]:
-    """The pieces of the zip file; each is read from the database when it is asked for."""
+    """The pieces of the zip file; each is read from the database when it is asked for.
+
+    Between two pieces no statement is open: on SQLite its snapshot would keep the connection from writing.
+    """
     unsent = _Unsent()
     with zipfile.ZipFile(unsent, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]
         for name, pieces in _files(person):
             with archive.open(name, "w", force_zip64=True) as file:
                 for piece in pieces:
                     file.write(piece)
-                    if data := unsent.take():
-                        yield data
+                    if unsent.size >= SENT:
+                        release_connections()
+                        yield unsent.take()
     yield unsent.take()
 
 
 def _files(person: User) -> Iterator[tuple[str, Iterable[bytes]]]:
-    yield "account.json", [_json(account_of(person))]
+    yield "account.json", [json_of(account_of(person))]
     sessions = Session.objects.filter(owner=person, is_importing=False).order_by("pk")
     for pk in list(sessions.values_list("pk", flat=True)):
         session = sessions.select_related("head", "procedure", "assistant").filter(pk=pk).first()
@@ -88,23 +93,30 @@ def _files(person: User) -> Iterator[tuple[str, Iterable[bytes]]]:
 def _files_of_session(session: Session) -> Iterator[tuple[str, Iterable[bytes]]]:
     yield f"sessions/{session.public}.json", [export_session(session)]
     kept = Exchange.objects.filter(session=session, payload_purged_at=None).order_by("number")
-    for exchange in kept.iterator(chunk_size=1):
+    for exchange in _one_by_one(kept):
         place = f"payloads/{session.public}/{exchange.number}"
         yield f"{place}-request.json", [exchange.sent_body()]
         chunks = exchange.chunks.order_by("seq").values_list("body", flat=True)
-        yield f"{place}-response.ndjson", (bytes(body) + b"\n" for body in chunks.iterator())
+        yield f"{place}-response.ndjson", [bytes(body) + b"\n" for body in chunks]
         for attempt in exchange.attempts.exclude(body=None).select_related("body"):
             yield f"{place}-attempt-{attempt.number}.bin", [attempt.body.bytes if attempt.body else b""]
-    for file in Attachment.objects.filter(session=session).select_related("blob").iterator(chunk_size=1):
+    for file in _one_by_one(Attachment.objects.filter(session=session).select_related("blob")):
         yield f"attachments/{session.public}/{file.pk}-{safe_name(file.name)}", [file.blob.bytes]
+    yield from rows_of_session(session)
 
 
 def _captured(person: User) -> Iterator[tuple[str, Iterable[bytes]]]:
     rows: QuerySet[CapturedRequest] = CapturedRequest.objects.of(person).filter(exchange=None).order_by("pk")
-    for row in rows.select_related("request_body", "response_body").iterator(chunk_size=1):
+    for row in _one_by_one(rows.select_related("request_body", "response_body")):
         for name, blob in (("request", row.request_body), ("response", row.response_body)):
             if blob is not None:
                 yield f"captured/{row.public}-{name}.bin", [blob.bytes]
+
+
+def _one_by_one(rows: "QuerySet[Row]") -> "Iterator[Row]":
+    """Rows that are still there when it is their turn."""
+    for pk in list(rows.values_list("pk", flat=True)):
+        yield from rows.filter(pk=pk)
 
 
 def _pieces(path: Any) -> Iterator[bytes]:
@@ -115,22 +127,15 @@ def _pieces(path: Any) -> Iterator[bytes]:
 
 def account_of(person: User) -> dict[str, Any]:
     """The account and every row that names the person as its owner, found by the models themselves."""
-    found: dict[str, Any] = {"exported_at": timezone.now(), "account": _columns(person)}
+    found: dict[str, Any] = {"exported_at": timezone.now(), "account": columns_of(person)}
     installed = [apps.get_app_config(label) for label in APPS if label in apps.app_configs]
     for model in (model for app in installed for model in app.get_models()):
         fields = [one.name for one in model._meta.concrete_fields if one.name in OF_PERSON]
         if fields and model.__name__ not in ELSEWHERE:
             rows = model._default_manager.filter(**{fields[0]: person}).order_by("pk")
-            found[model._meta.db_table.removeprefix("sessions_app_")] = [_columns(row) for row in rows]
-    captured = CapturedRequest.objects.of(person).order_by("pk")
-    return found | {"capturedrequest": [_columns(row) for row in captured]}
-
-
-def _columns(row: Model) -> dict[str, Any]:
-    names = (one.attname for one in row._meta.concrete_fields)
-    secret = SECRET | SECRET_OF.get(row._meta.db_table, set())
-    return {name: getattr(row, name) for name in names if name not in secret}
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, indent=1).encode()
+            found[model._meta.db_table.removeprefix("sessions_app_")] = [columns_of(row) for row in rows]
+    beside = {
+        "capturedrequest": CapturedRequest.objects.of(person).order_by("pk"),
+        "auditentry": AuditEntry.objects.told_to(person.pk).order_by("pk"),
+    }
+    return found | {name: [columns_of(row) for row in rows] for name, rows in beside.items()}

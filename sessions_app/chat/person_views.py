@@ -1,7 +1,6 @@
 """The page of a person's own data: a full export, and the deletion of the account."""
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -18,7 +17,6 @@ from django.views.decorators.http import require_GET, require_POST
 
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.chat.person_export import export_person
-from sessions_app.database import database_sync_to_async
 from sessions_app.fairness import Rate
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models import Attachment, Session
@@ -98,17 +96,10 @@ def export_own_data(request: AuthenticatedRequest) -> StreamingHttpResponse:
     record(LoggedAction.EXPORTED, request.user, request.user, form="zip")
     name = f"pipeweb-{timezone.now():%Y-%m-%d}.zip"
     return StreamingHttpResponse(
-        in_steps(export_person(request.user)),
+        export_person(request.user),
         content_type="application/zip",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"},
     )
-
-
-async def in_steps(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Each piece is made when the one before was sent, in the thread of database work."""
-    while (piece := await database_sync_to_async(partial(next, pieces, None))()) is not None:
-        if piece:
-            yield piece
 
 
 @never_cache

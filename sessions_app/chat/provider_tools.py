@@ -8,8 +8,7 @@ from django.conf import settings as configured
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_POST
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.context.model_lookup import facts_of, title_of
@@ -33,7 +32,7 @@ class ToolSwitch:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSwitches:
+class ProviderToolSwitches:
     """`notes` say what a request of this chat leaves out, and why."""
 
     switches: tuple[ToolSwitch, ...]
@@ -44,7 +43,7 @@ class ToolSwitches:
         return tuple(one for one in self.switches if one.is_on)
 
     @classmethod
-    def of(cls, session: Session) -> "ToolSwitches":
+    def of(cls, session: Session) -> "ProviderToolSwitches":
         options = session.options
         notes = left_out_notes(session.model, options.provider_tools, options.answer_schema)
         support = support_of(session.model)
@@ -63,7 +62,7 @@ class ToolSwitches:
         )
 
     @classmethod
-    def new(cls, chosen: Sequence[str] = ()) -> "ToolSwitches":
+    def new(cls, chosen: Sequence[str] = ()) -> "ProviderToolSwitches":
         """Of a chat that is not made yet, with what its assistant brings."""
         return cls(
             tuple(
@@ -87,17 +86,15 @@ def left_out_notes(model: str, tools: Sequence[str], schema: str) -> tuple[str, 
 
 
 @login_required
-@never_cache
-@require_http_methods(["GET", "POST"])
+@require_POST
 def provider_tools(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    """The switches; POST switches the tool `name` from the next request on: on where `on` has it, else off.
+    """Switches the tool `name` from the next request on: on where `on` has it, else off.
 
     `on` are all boxes that are checked, since they stand in one form.
     """
     session = own_chat(request, public)
-    if request.method == "POST":
-        name = request.POST.get("name", "")
-        if name not in set(ProviderTool):
-            raise Http404
-        session.switch("provider_tools", name, name in request.POST.getlist("on"))
-    return render(request, "chat/provider_tools.html", {"session": session})
+    name = request.POST.get("name", "")
+    if name not in set(ProviderTool):
+        raise Http404
+    session.switch("provider_tools", name, name in request.POST.getlist("on"))
+    return render(request, "chat/provider_tools_answer.html", {"session": session})

@@ -154,7 +154,7 @@ class SessionForm(UnchangedTextsForm):
         return bool(self.fields["assistant"].queryset)  # type: ignore[attr-defined]
 
     def focus(self, name: str) -> None:
-        """Focus the field and open its tab."""
+        """Focuses the field and opens its tab."""
         if name in self.fields:
             self._focused = name
             self.fields[name].widget.attrs["autofocus"] = True
@@ -214,7 +214,7 @@ class SessionForm(UnchangedTextsForm):
 
     @transaction.atomic
     def _save_changes(self) -> Session:
-        """Update only the columns of the form: a run may change the head concurrently."""
+        """Updates only the columns of the form: a run may change the head concurrently."""
         stored = Session.objects.select_for_update(of=("self",)).only("settings").get(pk=self.instance.pk)
         self.instance.settings = {**stored.settings, **self._stored_options()}
         columns = [field.name for field in Session._meta.concrete_fields if field.name in self.Meta.fields]

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 from sessions_app.accounts.requests import AuthenticatedRequest, page_before
 from sessions_app.markup import plain
 from sessions_app.models import Folder, Run, Session
-from sessions_app.models.session import LIST_ACTIONS
+from sessions_app.models.session_queries import LIST_ACTIONS
 from sessions_app.wording.sessions import DONE, done
 
 LIST_LIMIT = 200
@@ -69,14 +69,11 @@ def preview_of(text: str) -> str:
 
 
 def _rows(sessions: QuerySet[Session], limit: int) -> list[Session]:
-    found: list[Session] = list(
-        sessions.select_related("folder")
-        .only(*LIST_COLUMNS)
-        .annotate(start=Left("head__text", PREVIEW_SOURCE))[:limit]
-    )
-    for session in found:
-        session.preview = preview_of(session.start or "")  # type: ignore[attr-defined]
-    return found
+    listed = sessions.select_related("folder").only(*LIST_COLUMNS)
+    rows = listed.annotate(start=Left("head__text", PREVIEW_SOURCE))[:limit]
+    for session in rows:
+        session.preview = preview_of(session.start or "")
+    return list(rows)
 
 
 class UUIDListField(forms.TypedMultipleChoiceField):
@@ -90,7 +87,7 @@ class UUIDListField(forms.TypedMultipleChoiceField):
 
 
 class ActionForm(forms.Form):
-    """One action of `models.session.LIST_ACTIONS` on the named sessions."""
+    """One action of `models.session_queries.LIST_ACTIONS` on the named sessions."""
 
     act = forms.ChoiceField(choices=[(act, act) for act in LIST_ACTIONS])
     session = UUIDListField()
@@ -102,7 +99,7 @@ UNDO_ACTIONS = {"delete": "restore", "archive": "unarchive"}
 @login_required
 @require_POST
 def change_sessions(request: AuthenticatedRequest) -> HttpResponse:
-    """Perform one action on the named sessions; those of other people are ignored."""
+    """Applies one action to the named sessions; those of other people are ignored."""
     form = ActionForm(request.POST)
     if not form.is_valid():
         return HttpResponseBadRequest("There is no such act, or no chat was named.")
@@ -121,7 +118,7 @@ def change_sessions(request: AuthenticatedRequest) -> HttpResponse:
 @login_required
 @require_POST
 def erase_temporary(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    """Erase a temporary session permanently."""
+    """Erases a temporary session for good."""
     found = get_object_or_404(Session.objects.of(request.user), public=public, temporary=True)
     if Run.objects.active_in(found.pk) is not None:
         messages.error(request, "This chat is answering. Stop the answer, then erase it.")

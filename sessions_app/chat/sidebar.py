@@ -21,8 +21,10 @@ from django.views.decorators.http import require_GET
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.models import Folder, Session
 from sessions_app.models.prepared import Reading, parameter
-from sessions_app.models.session import UNTITLED, SessionQuerySet, session_address
+from sessions_app.models.session import UNTITLED, session_address
+from sessions_app.models.session_queries import SessionQuerySet
 from sessions_app.search import find
+from sessions_app.values import uuid_or_none
 
 SIDE_LIMIT = 60
 """Chats listed; the others are on the page with all of them."""
@@ -164,20 +166,12 @@ def _local_day(moment: datetime) -> date:
     return timezone.localtime(moment).date()
 
 
-def chat_named(text: str) -> UUID | None:
-    """The chat that a page says is open."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
 @login_required
 @require_GET
 def side_list(request: AuthenticatedRequest) -> HttpResponse:
     """The list as a fragment; with `q` search results. `at` is the chat that is open."""
     query = request.GET.get("q", "").strip()
-    context: dict[str, Any] = {"at": chat_named(request.GET.get("at", ""))}
+    context: dict[str, Any] = {"at": uuid_or_none(request.GET.get("at", ""))}
     if query:
         context["found"] = find(request.user, query, hits=SEARCH_HITS)
     return render(request, "chat/side_list.html", context)

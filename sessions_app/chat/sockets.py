@@ -14,7 +14,7 @@ from sessions_app.accounts.sign_ins import signed_in_users
 from sessions_app.chat.handshake import Handshakes
 from sessions_app.database import database_sync_to_async
 from sessions_app.fairness import Places, Rate
-from sessions_app.runs.background import detached, is_set_within, isolated
+from sessions_app.runs.background import BackgroundTask, is_set_within, isolated
 
 CHECK_SECONDS = 5.0
 """Time between two checks: a sign-out in another process ends a socket so much later."""
@@ -51,21 +51,18 @@ class Sockets:
         self._starts: dict[int, Rate] = {}
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._checks = BackgroundTask("socket_checks_ended", self._check_forever)
 
     def start(self) -> None:
         """Begins to check; calling it again does nothing."""
-        if self._task is None:
-            self._loop = asyncio.get_running_loop()
-            for sender, signal in ((StoredSession, post_delete), (User, post_save), (User, post_delete)):
-                signal.connect(self._sign_in_changed, sender=sender)
-            self._task = detached(self._check_forever())
+        self._loop = asyncio.get_running_loop()
+        for sender, signal in ((StoredSession, post_delete), (User, post_save), (User, post_delete)):
+            signal.connect(self._sign_in_changed, sender=sender)
+        self._checks.start()
 
     async def stop(self) -> None:
         self._loop = None
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._checks.stop()
         await self.handshakes.close()
 
     def add(self, socket: Socket, limit: int) -> bool:

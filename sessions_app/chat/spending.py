@@ -9,11 +9,13 @@ from itertools import groupby
 from typing import Self
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.dateparse import parse_date
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_safe
 
 from sessions_app.chat.spending_chart import MonthByCause
 from sessions_app.exchange_sums import cost_of_session
@@ -41,9 +43,12 @@ CSV_COLUMNS = (
     "cache_usd",
     "storage_usd",
     "cut_off",
+    "tool_use_tokens",
+    "estimates",
+    "unjudged",
 )
 
-COSTS = ("spent_usd", "emulated_usd", "unpriced", "cut_off")
+COSTS = ("spent_usd", "emulated_usd", "unpriced", "cut_off", "estimates")
 """The columns of sessions that `cost_of_session` reads."""
 
 
@@ -61,9 +66,7 @@ class DaySpending:
     @property
     def priced_rows(self) -> list[tuple[Spending, str]]:
         """Each row with its sum."""
-        return [
-            (row, costs.spent(row.total, unpriced=row.unpriced, cut_off=row.cut_off)) for row in self.rows
-        ]
+        return [(row, costs.spent(_spent([row]))) for row in self.rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,15 @@ class SpendingPage:
         return sum(row.cut_off for row in self.rows)
 
     @property
+    def estimates(self) -> int:
+        return sum(row.estimates for row in self.rows)
+
+    @property
+    def unjudged(self) -> int:
+        """Bookings of earlier versions, which did not keep whether they are estimates."""
+        return sum(one.unjudged for month in (self.paid, self.emulated) for one in month.sums)
+
+    @property
     def earlier(self) -> date:
         return (self.month - timedelta(days=1)).replace(day=1)
 
@@ -152,6 +164,7 @@ def _spent(rows: Sequence[Spending]) -> costs.Spent:
         sum((row.total for row in rows), Decimal(0)),
         sum(row.unpriced for row in rows),
         sum(row.cut_off for row in rows),
+        sum(row.estimates for row in rows),
     )
 
 
@@ -181,6 +194,13 @@ def month_of(request: HttpRequest) -> date:
     return sane or timezone.now().date().replace(day=1)
 
 
+def _unjudged() -> Coalesce:
+    """Of a row of days: bookings of earlier versions, which did not keep whether they are estimates."""
+    key = {name: OuterRef(name) for name in ("owner", "day", "model", "source")}
+    own = Booking.objects.filter(**key, estimated=None).order_by()
+    return Coalesce(Subquery(own.values("day").annotate(count=Count("pk")).values("count")), 0)
+
+
 @login_required
 @require_GET
 def spending(request: HttpRequest) -> HttpResponse:
@@ -189,7 +209,7 @@ def spending(request: HttpRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def spending_csv(request: HttpRequest) -> HttpResponse:
     """All bookings of the person, or those of one month."""
     rows = Spending.objects.of(request.user.pk)
@@ -200,5 +220,6 @@ def spending_csv(request: HttpRequest) -> HttpResponse:
     response["Content-Disposition"] = 'attachment; filename="spending.csv"'
     writer = csv.writer(response)
     writer.writerow(CSV_COLUMNS)
-    writer.writerows(escape_formulas(row) for row in rows.values_list(*CSV_COLUMNS))
+    counted = rows.annotate(unjudged=_unjudged())
+    writer.writerows(escape_formulas(row) for row in counted.values_list(*CSV_COLUMNS))
     return response

@@ -6,6 +6,7 @@ from itertools import pairwise
 from math import ceil
 
 from sessions_app.chat.answer_cost import AnswerUsage
+from sessions_app.chat.open_files import OpenedFile, opened_with
 from sessions_app.chat.open_rounds import CallStates, Resumption, call_states, resumption_of
 from sessions_app.chat.run_ending import Ending
 from sessions_app.chat.steps import LoneThoughts, Step, is_model, steps_of
@@ -47,6 +48,8 @@ class RunView:
     last_turn: Turn | None
     """The last turn of the run so far, where a fork ends."""
     files: tuple[ShownFile, ...] = ()
+    opened: tuple[OpenedFile, ...] = ()
+    """Files of the workspace that came with the message."""
     used_tools: bool = False
     resumption: Resumption | None = None
     """Where to go on without running tools again."""
@@ -138,7 +141,9 @@ def view_run(session: Session, run: Run) -> RunView:
     exchanges = _exchanges([run.pk]).get(run.pk, ())
     choices = choices_of([*filter(None, [run.trigger]), *turns])
     files = files_in([*filter(None, [run.trigger]), *turns])
-    return _view(run, run.trigger, turns, exchanges, choices, files=files, states=call_states(turns))
+    opened = opened_with([*filter(None, [run.trigger]), *turns])
+    states = call_states(turns)
+    return _view(run, run.trigger, turns, exchanges, choices, files=files, opened=opened, states=states)
 
 
 def _is_message(turn: Turn) -> bool:
@@ -158,6 +163,7 @@ def _views(turns: Sequence[Turn]) -> tuple[RunView, ...]:
     runs = [_run_ids(owner, followers) for owner, (_, followers) in zip(owners, groups, strict=True)]
     exchanges = _exchanges({pk for each in runs for pk in each})
     choices, files, states = choices_of(turns), files_in(turns), call_states(turns)
+    opened = opened_with(turns)
     return tuple(
         _view(
             run,
@@ -166,6 +172,7 @@ def _views(turns: Sequence[Turn]) -> tuple[RunView, ...]:
             tuple(one for pk in pks for one in exchanges.get(pk, ())),
             choices,
             files=files,
+            opened=opened,
             states=states,
         )
         for run, pks, (task, followers) in zip(owners, runs, groups, strict=True)
@@ -220,6 +227,7 @@ def _view(
     choices: Mapping[int, BranchChoice],
     *,
     files: Mapping[int, tuple[ShownFile, ...]],
+    opened: Mapping[int, tuple[OpenedFile, ...]],
     states: CallStates,
 ) -> RunView:
     # The browser replays the events of an active run; its rows would show twice.
@@ -243,6 +251,7 @@ def _view(
         ending=Ending.of(run, exchanges, is_cut=bool(shown) and shown[-1].cut) if run else None,
         last_turn=shown[-1] if shown else task,
         files=files.get(task.pk, ()) if task else (),
+        opened=opened.get(task.pk, ()) if task else (),
         used_tools=any(turn.kind == Turn.Kind.TOOL_RESPONSE for turn in shown),
         resumption=resumption_of(run, followers, states),
     )

@@ -48,7 +48,8 @@ def export_markdown(session: Session) -> str:
     """The branch in view as Markdown."""
     lines = [f"# {session.shown_title}", f"{session.model}, {session.created_at:%Y-%m-%d}"]
     for view in Transcript.full(session.head).runs:
-        lines += ["## You", *(f"*Attached: {file.title}*" for file in view.files), view.text]
+        files = *(file.title for file in view.files), *(file.path for file in view.opened)
+        lines += ["## You", *(f"*Attached: {name}*" for name in files), view.text]
         for step in view.steps:
             text = told(step.turn).markdown.strip()
             lines += ["## Model", text] if text else []

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from sessions_app.chat.import_formats.gemini import MODEL_ROLES, USER_ROLES
 from sessions_app.prompt import wire
 from sessions_app.prompt.answer_schema import Fit
 from sessions_app.prompt.citations import Citations
@@ -50,7 +51,8 @@ class ExportModel(BaseModel):
 
 
 class ExportedTurn(ExportModel):
-    """`content` is the exact JSON of the wire, because signatures depend on every byte.
+    """`content` is the exact JSON of the wire, because signatures depend on every byte. Programs whose
+    requests were captured write the roles of a person in more ways than Pipeweb does.
 
     `origin` names an earlier turn of the file; any other counts for none.
     """
@@ -82,7 +84,7 @@ class ExportedTurn(ExportModel):
             raise ValueError("the content is not JSON") from error
         if not parts_in(check_json(content, in_bytes=True)):
             raise ValueError("the content has no parts")
-        if content.get("role") != self.kind.role:
+        if (content.get("role") or "user") not in (MODEL_ROLES if self.kind.is_model else USER_ROLES):
             raise ValueError(f"a {self.kind} speaks as {self.kind.role}")
         return self
 

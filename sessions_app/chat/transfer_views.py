@@ -6,7 +6,7 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.utils.text import slugify
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from sessions_app.accounts.reading import readable_session
 from sessions_app.accounts.requests import AuthenticatedRequest
@@ -16,7 +16,7 @@ from sessions_app.models.audit_entry import record
 
 
 @login_required
-@require_GET
+@require_safe
 def export(request: AuthenticatedRequest, public: UUID, form: Literal["json", "markdown"]) -> HttpResponse:
     """JSON has the complete tree, Markdown the branch in view. Staff with a grant take it too."""
     found = readable_session(request, public, "head", "procedure", "assistant")

@@ -4,8 +4,9 @@ Turns never change, so what was formatted of one is kept, in each process.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from threading import Lock
 from typing import Any
 from uuid import UUID
@@ -17,9 +18,10 @@ from sessions_app.chat.citations import ShownCitations, marks_of
 from sessions_app.markup import Mark, render
 from sessions_app.models import Turn
 from sessions_app.panels import brief_of, tool_title
+from sessions_app.panels.context_actions import DROPPING_TOOL
 from sessions_app.panels.file_edits import CHANGING_TOOLS
-from sessions_app.panels.house import DROPPING_TOOL
 from sessions_app.prompt.answer_schema import Fit
+from sessions_app.prompt.call_pairing import paired
 from sessions_app.prompt.calls import tool_type, tool_use
 from sessions_app.prompt.parts import PartView, without_signature
 from sessions_app.prompt.wire import readable
@@ -78,7 +80,6 @@ class TurnContent:
     def of(cls, turn: Turn, answer: Turn | None) -> "TurnContent":
         """`answer` is the turn with the responses to its calls."""
         parts = turn.parts
-        responses = [part for part in answer.parts if part.response is not None] if answer else []
         calls = [part for part in parts if part.call is not None]
         (markdown, citations), scope = told(turn), f"{turn.public}-"
         return cls(
@@ -87,10 +88,7 @@ class TurnContent:
             cards=(
                 *_tool_uses(parts),
                 *_unread(parts),
-                *(
-                    _card(index, call, responses[index] if index < len(responses) else None)
-                    for index, call in enumerate(calls)
-                ),
+                *map(_card, count(), calls, _answers_to(calls, answer)),
             ),
             cited=ShownCitations.of(citations, scope) if citations else None,
             fit=turn.schema_fit,
@@ -167,15 +165,27 @@ def _html(markdown: str, scope: str, marks: Sequence[Mark] = ()) -> SafeString:
     return mark_safe(html)  # noqa: S308 - render is the sanitiser
 
 
+def _answers_to(calls: Sequence[PartView], answer: Turn | None) -> list[PartView | None]:
+    """The response to each call; None for one that has none."""
+    found = [part for part in answer.parts if part.response is not None] if answer else []
+    pairs = paired([_named(one.call) for one in calls], [_named(one.response) for one in found])
+    return [found[pairs[at]] if at in pairs else None for at in range(len(calls))]
+
+
+def _named(value: Mapping[str, Any] | None) -> tuple[str, str]:
+    told = value or {}
+    return str(told.get("id") or ""), str(told.get("name") or "")
+
+
 def _card(index: int, call: PartView, answer: PartView | None) -> ToolCard:
     request, answered = call.call or {}, (answer.response or {}) if answer else {}
-    response = answered.get("response")
+    response, args = answered.get("response"), request.get("args") or {}
     name = str(request.get("name", ""))
     return ToolCard(
         name=name,
         title=tool_title(name),
-        brief=brief_of(name, request.get("args") or {}),
-        args=readable(request.get("args") or {}),
+        brief=brief_of(name, args if isinstance(args, dict) else {}),
+        args=readable(args),
         response=readable(response) if answer else "",
         failed=isinstance(response, dict) and "error" in response,
         index=index,

@@ -14,7 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
 from sessions_app.accounts.reading import readable_session
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat, own_session
-from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
+from sessions_app.chat.answer_cost import AnswerUsage, requests_of
 from sessions_app.chat.assistant_views import usable_assistant
 from sessions_app.chat.captured_page import CapturedPage
 from sessions_app.chat.context_usage import ChatPage, ContextUsage
@@ -31,8 +31,10 @@ from sessions_app.chat.transcript import Transcript, view_run
 from sessions_app.context.personal_limits import room_for_session
 from sessions_app.models import Run, Session, Turn
 from sessions_app.models.titles import TITLE_LENGTH
+from sessions_app.prompt.chunks import Usage, is_standard_text
 from sessions_app.prompt.provider_tools import ProviderTool
 from sessions_app.search import find
+from sessions_app.values import uuid_or_none
 
 PALETTE_HITS = 8
 
@@ -174,14 +176,7 @@ def _earlier(request: AuthenticatedRequest, found: Session) -> HttpResponse:
 
 def _turn(found: Session, value: str) -> Turn:
     turns = Turn.objects.select_related("parent")
-    return get_object_or_404(turns, session=found, public=_uuid_or_none(value))
-
-
-def _uuid_or_none(value: str) -> UUID | None:
-    try:
-        return UUID(value)
-    except ValueError:
-        return None
+    return get_object_or_404(turns, session=found, public=uuid_or_none(value))
 
 
 @login_required
@@ -238,13 +233,11 @@ def rename(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 
 def _render_row(request: AuthenticatedRequest, found: Session, template: str) -> HttpResponse:
     if template:
-        return render(request, template, {"item": found, "rows": [found]})
-    found.preview = preview_of(found.head.text) if found.head else ""  # type: ignore[attr-defined]
+        is_shown = (request.htmx.current_url_abs_path or "").startswith(found.get_absolute_url())
+        context = {"item": found, "rows": [found], "at": found.public if is_shown else None}
+        return render(request, template, context)
+    found.preview = preview_of(found.head.text) if found.head else ""
     return render(request, "chat/session_rows.html", {"rows": [found]})
-
-
-DEFERRED = ("manifest", "stages", "notes", "usage", "ledger")
-"""Large columns of an exchange that no card shows."""
 
 
 @login_required
@@ -253,12 +246,13 @@ def answer_cost(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpR
     """The cost of an answer in plain words, and of each of its requests, as a fragment."""
     found = readable_session(request, public)
     row = get_object_or_404(Run.objects.select_related("trigger"), session=found, public=run)
-    exchanges = view_run(found, row).exchanges if row.is_resumed else list(row.exchanges.defer(*DEFERRED))
-    context = {
-        "session": found,
-        "usage": AnswerUsage.of(exchanges),
-        "requests": [RequestUsage.of(one) for one in exchanges],
-    }
+    requests = requests_of([one.pk for one in view_run(found, row).exchanges] if row.is_resumed else row)
+    usage = AnswerUsage.of(
+        [one.exchange for one in requests],
+        is_standard_text=all(is_standard_text(one.exchange.usage) for one in requests),
+        tool_use=sum(Usage.of(one.exchange.usage).tool_use for one in requests),
+    )
+    context = {"session": found, "usage": usage, "requests": requests}
     return render(request, "chat/account_card.html", context)
 
 

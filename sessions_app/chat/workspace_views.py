@@ -13,7 +13,7 @@ from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.chat.open_files import opened_response
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import WorkspaceError
-from sessions_app.panels.file_pages import open_file
+from sessions_app.panels.file_pages import open_file, read_file
 from sessions_app.panels.kinds.files import OFFERED
 from sessions_app.wording.refusals import error_texts
 
@@ -39,5 +39,6 @@ def workspace(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
         except WorkspaceError as error:
             form.add_error("path", " ".join(error_texts(error)))
         else:
+            read_file(files, form.cleaned_data["path"])  # The composer says what is known of it.
             return opened_response()
     return render(request, "chat/workspace.html", {"session": session, "form": form})

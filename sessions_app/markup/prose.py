@@ -20,6 +20,11 @@ def paragraph_of(markdown: str) -> str | None:
     return None if found is None else found[1]
 
 
+def is_closed_paragraph(markdown: str) -> bool:
+    """Whether there is one plain paragraph, with the blank line that ends it."""
+    return markdown.endswith("\n\n") and paragraph_of(markdown) is not None
+
+
 def is_more(markdown: str, start: int) -> bool:
     """Whether what follows `start` only adds words to the last line of a plain paragraph."""
     if markdown.find("_", start) >= 0 or markdown.find("://", max(0, start - 2)) >= 0:

@@ -24,6 +24,7 @@ from pygments.util import ClassNotFound
 
 from sessions_app.markup.addresses import link_addresses
 from sessions_app.markup.citations import citation, place_citations
+from sessions_app.markup.directions import take_directions
 from sessions_app.markup.footnotes import footnotes, note_close, note_open, note_reference
 from sessions_app.markup.mathematics import mathematics
 from sessions_app.markup.meters import limit_costs
@@ -142,6 +143,7 @@ def make_parser() -> MarkdownIt:
     parser.core.ruler.push("costs", limit_costs)
     parser.core.ruler.push("headings", _lower_headings)
     parser.core.ruler.push("alignment", _classes_for_styles)
+    parser.core.ruler.push("directions", take_directions)
     parser.core.ruler.push("images", _links_for_remote_images)
     parser.core.ruler.push("windows", _links_in_other_windows)
     return parser

@@ -62,6 +62,9 @@ PICTURE = re.compile(r"data:image/(?:png|gif|jpeg|webp);base64,[A-Za-z0-9+/=]+")
 _LINK = re.compile(r"(?:https?:|mailto:|#[\w-]+\Z)", re.IGNORECASE)
 """Addresses allowed for links: elsewhere, or a place of the same page."""
 
+DIRECTIONS = {"dir": {"auto"}}
+"""Where markers and columns stand follows the text, and nothing else."""
+
 UNENCODABLE = re.compile("[\ud800-\udfff]")
 
 
@@ -90,6 +93,7 @@ def _address_allowed(tag: str, attribute: str, value: str) -> str | None:
 _CLEANER = nh3.Cleaner(
     tags=TAGS,
     attributes=ATTRIBUTES,
+    tag_attribute_values=dict.fromkeys(("blockquote", "ol", "table", "ul"), DIRECTIONS),
     set_tag_attribute_values=FORCED,
     attribute_filter=_address_allowed,
     url_schemes={"http", "https", "mailto", "data"},

@@ -18,7 +18,7 @@ from itertools import takewhile
 
 from markdown_it.token import Token
 
-from sessions_app.markup.prose import paragraph_of
+from sessions_app.markup.prose import is_closed_paragraph, paragraph_of
 from sessions_app.markup.rendering import PARSER
 from sessions_app.markup.weights import BLOCK_LIMIT, TEXT_LIMIT, code_weight, weight
 
@@ -30,6 +30,9 @@ CLOSED_BY_BLANK_LINE = {"paragraph_open", "table_open", "blockquote_open", "math
 
 REPARSE_LIMIT = 2_000
 """Weight up to which an open block is parsed again at every piece that completes a line."""
+
+UNWEIGHED = 400
+"""Characters of an open line that may come in before they are weighed."""
 
 GROWTH = 8
 """A heavier open block is parsed again when it has grown by 1/GROWTH."""
@@ -61,6 +64,31 @@ class Scanner:
         """Adds well-formed text; returns the text of the blocks that it closed."""
         if self._extends_line(text):
             return ""
+        return self._scan(text)
+
+    def close(self) -> str:
+        """Closes the open block at the end of the text. Blank lines and what is too long stay in `tail`."""
+        closed = self._scan("")
+        is_kept = self.is_too_long or _is_blank(self.tail)
+        return closed if is_kept else closed + self.take(len(self.tail))
+
+    def take(self, chars: int) -> str:
+        """Removes the beginning of the tail."""
+        taken, self.tail = self.tail[:chars], self.tail[chars:]
+        self._line, self._end = max(0, self._line - chars), max(0, self._end - chars)
+        return taken
+
+    def _extends_line(self, text: str) -> bool:
+        """Adds text that ends no line, as most pieces do, to be weighed later; else returns False."""
+        if self.is_too_long or "\n" in text or "\r" in text or self.tail.endswith("\r"):
+            return False
+        if len(self.tail) + len(text) - self._end > UNWEIGHED:
+            return False
+        self.tail += text
+        return True
+
+    def _scan(self, text: str) -> str:
+        """Adds text and weighs what has not been weighed; returns the text of the blocks that closed."""
         closed: list[str] = []
         has_line = self.tail.endswith("\r") and bool(text) and not text.startswith("\n")
         self.tail += text
@@ -71,30 +99,6 @@ class Scanner:
         if has_line and not self.is_too_long and self._is_due():
             closed.append(self._close_blocks())
         return "".join(closed)
-
-    def close(self) -> str:
-        """Closes the open block at the end of the text. Blank lines and what is too long stay in `tail`."""
-        is_kept = self.is_too_long or _is_blank(self.tail)
-        return "" if is_kept else self.take(len(self.tail))
-
-    def take(self, chars: int) -> str:
-        """Removes the beginning of the tail."""
-        taken, self.tail = self.tail[:chars], self.tail[chars:]
-        self._line, self._end = max(0, self._line - chars), max(0, self._end - chars)
-        return taken
-
-    def _extends_line(self, text: str) -> bool:
-        """Adds text that ends no line and makes nothing too long, as most pieces are; else returns False."""
-        if self.is_too_long or "\n" in text or "\r" in text or self.tail.endswith("\r"):
-            return False
-        weight = self._weigh(text)
-        self._weight += weight
-        if self._is_too_heavy():
-            self._weight -= weight
-            return False
-        self.tail += text
-        self._end = len(self.tail)
-        return True
 
     def _add(self, part: re.Match[str], closed: list[str]) -> bool:
         """Weighs a line or a piece of one; returns whether it completes a line."""
@@ -133,6 +137,8 @@ class Scanner:
 
     def _close_blocks(self) -> str:
         """Removes the closed blocks among the complete lines, and weighs what is left."""
+        if is_closed_paragraph(self.tail[: self._line]):
+            return self._close_all_lines()
         lines = LINE.findall(self.tail[: self._line])
         blocks = outer_blocks("".join(lines))
         last = blocks[-1] if blocks else None
@@ -144,6 +150,12 @@ class Scanner:
         self._weight = self._weigh("".join(lines[count:])) + self._weigh(self.tail[self._line : self._end])
         self._parsed = self._weight
         return self.take(sum(map(len, lines[:count])))
+
+    def _close_all_lines(self) -> str:
+        left = self._weigh(self.tail[self._line : self._end])
+        self._closed += self._weight - left
+        self._weight = self._parsed = left
+        return self.take(self._line)
 
     def _close_blank_lines(self) -> str:
         """Removes complete blank lines before the open block; where a block closes they go with it."""

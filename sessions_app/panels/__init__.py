@@ -5,7 +5,7 @@ from typing import Any
 
 from sessions_app.context.api_key import keys
 from sessions_app.panels.base import PanelKind
-from sessions_app.panels.house import SwitchPanel
+from sessions_app.panels.context_actions import SwitchPanel
 from sessions_app.panels.kinds import discover
 from sessions_app.panels.mcp_tools import tools_of
 from sessions_app.tools import BUILT_IN, DEMO, Toolbox

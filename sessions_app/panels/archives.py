@@ -2,6 +2,7 @@
 
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from tempfile import TemporaryFile
@@ -13,6 +14,9 @@ from sessions_app.workspace import UPLOAD_LIMIT, Workspace
 ENTRIES = 2_000
 """Files of one archive."""
 
+DIRECTORY = ENTRIES * 1_000
+"""Bytes of the list of its files, which zipfile reads whole, whatever number of files it declares."""
+
 UNPACKED = 100_000_000
 """Bytes of all its files, counted while they are read: what an archive declares may be a lie."""
 
@@ -21,8 +25,28 @@ CHUNK = 65_536
 NAME_BYTES = 255
 """Of one part of a path, as file systems allow."""
 
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Those that every program writes. LZMA takes the memory that its header names before a byte is read."""
+
+DAMAGED = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, ValueError, RuntimeError)
+"""What zipfile raises for bytes that are not as the archive says."""
+
 PACKED = 500_000_000
 """Bytes of the files that go into one download."""
+
+
+class _Bounded:
+    """A file of which no more than DIRECTORY bytes are read at once."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        """Raises WorkspaceError."""
+        if size > DIRECTORY:
+            raise WorkspaceError(f"The archive has more than {ENTRIES:,} files.")
+        return self._file.read(size)
 
 
 def is_archive(name: str) -> bool:
@@ -36,9 +60,9 @@ def check_archive(workspace: Workspace, body: IO[bytes]) -> list[zipfile.ZipInfo
     would leave the workspace or replace another.
     """
     try:
-        with zipfile.ZipFile(body) as archive:
+        with zipfile.ZipFile(_Bounded(body)) as archive:
             entries = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError) as error:
+    except (*DAMAGED, OSError) as error:
         raise WorkspaceError("This is no zip archive that can be read.") from error
     files = [entry for entry in entries if not entry.is_dir()]
     if len(entries) > ENTRIES:
@@ -66,10 +90,8 @@ def unpack(workspace: Workspace, body: IO[bytes], entries: Sequence[zipfile.ZipI
     except BaseException as error:
         for path in written:
             workspace.remove(path)
-        if isinstance(error, zipfile.BadZipFile | NotImplementedError | EOFError | ValueError | RuntimeError):
-            raise WorkspaceError(
-                "The archive is damaged, or packed in a way that is not known here."
-            ) from error
+        if isinstance(error, DAMAGED):
+            raise WorkspaceError("The archive is damaged.", hint="Pack it again.") from error
         raise
     return written
 
@@ -88,24 +110,37 @@ def pack(workspace: Workspace, paths: Sequence[str]) -> IO[bytes]:
 
 def _check_entry(workspace: Workspace, entry: zipfile.ZipInfo, names: set[str]) -> None:
     name = entry.filename
-    # What the archive says, before zipfile cuts it at a NUL.
-    if "\\" in entry.orig_filename or "\0" in entry.orig_filename:
-        raise WorkspaceError(f"“{name}” is a name that no file of the workspace may have.")
     path = workspace.writable(name, "")
+    _check_name(entry)
+    _check_content(entry)
+    if name in names or path.exists():
+        raise WorkspaceError(f"There is a file “{name}” already.", hint="Rename one of them.")
+    names.add(name)
+
+
+def _check_name(entry: zipfile.ZipInfo) -> None:
+    name = entry.filename
     parts = name.split("/")
-    if any(not part.strip(" .") or len(part.encode()) > NAME_BYTES for part in parts) or ":" in parts[0]:
+    # What the archive says, before zipfile cuts it at a NUL.
+    has_sign = "\\" in entry.orig_filename or "\0" in entry.orig_filename or ":" in parts[0]
+    if has_sign or any(not part.strip(" .") or len(part.encode()) > NAME_BYTES for part in parts):
         raise WorkspaceError(f"“{name}” is a name that no file of the workspace may have.")
     if any(part.startswith(".") for part in parts):
         raise WorkspaceError(f"“{name}” is hidden; hidden files are not taken.", hint="Pack it without them.")
+
+
+def _check_content(entry: zipfile.ZipInfo) -> None:
+    name = entry.filename
     if entry.flag_bits & 0x1:
         raise WorkspaceError(f"“{name}” is encrypted.")
+    if entry.compress_type not in METHODS:
+        raise WorkspaceError(
+            f"“{name}” is packed in a way that is not read here.", hint="Pack it as an ordinary zip archive."
+        )
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
         raise WorkspaceError(f"“{name}” is a link or no regular file.")
     if entry.file_size > UPLOAD_LIMIT:
         raise WorkspaceError(f"“{name}” is larger than {UPLOAD_LIMIT:,} bytes.")
-    if name in names or path.exists():
-        raise WorkspaceError(f"There is a file “{name}” already.", hint="Rename one of them.")
-    names.add(name)
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> Iterator[bytes]:

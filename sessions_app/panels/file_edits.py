@@ -11,13 +11,17 @@ from sessions_app.context.storage import check_storage
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import NotKept, RowGone, ToolError, WorkspaceError
 from sessions_app.models import Artifact, FileChange, Notification, Session
+from sessions_app.models.blob import digest
 from sessions_app.models.panel_items import PATH_LIMIT
-from sessions_app.models.source import digest
 from sessions_app.panels.base import Action
 from sessions_app.tools.tool_context import ToolContext
-from sessions_app.workspace import WRITE_LIMIT, Workspace, hash_of_lines
+from sessions_app.tools.workspace_reading import hash_of_lines
+from sessions_app.workspace import WRITE_LIMIT, Workspace
 
 FilePath = Annotated[str, Field(max_length=PATH_LIMIT, description="Path inside the workspace")]
+
+
+BYTE_ORDER_MARK = "\ufeff"
 
 
 class FileChangeAction(Action):
@@ -111,19 +115,26 @@ class EditFile(FileChangeAction):
         """The text after the edit. Raises ToolError where it does not fit."""
         if bool(self.old) == bool(self.first):
             raise ToolError("Name either the old text, or first, last and hash of the lines.")
+        # No tool shows the byte order mark, so no line and no text that is named has it.
+        mark = BYTE_ORDER_MARK if text.startswith(BYTE_ORDER_MARK) else ""
+        text = text.removeprefix(mark)
         new = _line_ends_of(text, self.new)
         if self.first:
-            return self._with_lines(text, new)
+            return mark + self._with_lines(text, new)
         old = _line_ends_of(text, self.old)
-        count = text.count(old)
-        if count != 1:
+        self._check_occurs_once(text, old)
+        return mark + text.replace(old, new)
+
+    def _check_occurs_once(self, text: str, old: str) -> None:
+        """Occurrences may overlap."""
+        at = text.find(old)
+        if at < 0:
+            raise ToolError(f"The old text is not in “{self.path}”.", hint="Read the file again.")
+        if text.find(old, at + 1) >= 0:
             raise ToolError(
-                f"The old text occurs {count} times in “{self.path}”."
-                if count
-                else f"The old text is not in “{self.path}”.",
-                hint="Give more of the text around it." if count else "Read the file again.",
+                f"The old text occurs more than once in “{self.path}”.",
+                hint="Give more of the text around it.",
             )
-        return text.replace(old, new)
 
     def _with_lines(self, text: str, new: str) -> str:
         lines = text.splitlines(keepends=True)
@@ -147,10 +158,8 @@ class MoveFile(FileChangeAction):
 
     def answer(self, context: ToolContext) -> dict[str, Any]:
         workspace = context.workspace
-        _check_is_file(workspace, self.path)
-        target = workspace.writable(self.to, "")
-        if target.exists():
-            raise WorkspaceError(f"There is a file “{self.to}” already.", hint="Choose another name.")
+        workspace.existing_file(self.path)
+        target = workspace.free_path(self.to)
         return {"moved": self.path, "to": workspace.relative(target), "change": self._key}
 
     @transaction.atomic
@@ -173,9 +182,8 @@ class DeleteFile(FileChangeAction):
     path: FilePath
 
     def answer(self, context: ToolContext) -> dict[str, Any]:
-        _check_is_file(context.workspace, self.path)
-        context.workspace.read_bytes(self.path)
-        path = context.workspace.relative(context.workspace.resolve(self.path))
+        path = context.workspace.relative(context.workspace.existing_file(self.path))
+        context.workspace.read_bytes(path)
         return {"deleted": path, "change": self._key}
 
     @transaction.atomic
@@ -244,11 +252,6 @@ def _text(workspace: Workspace, path: str) -> str:
         return workspace.read_bytes(path, WRITE_LIMIT).decode()
     except UnicodeDecodeError as error:
         raise WorkspaceError(f"“{path}” is not UTF-8 text.") from error
-
-
-def _check_is_file(workspace: Workspace, path: str) -> None:
-    if not workspace.resolve(path).is_file():
-        raise WorkspaceError(f"There is no file “{path}” in the workspace.")
 
 
 def _line_ends_of(text: str, part: str) -> str:

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import NamedTuple
 
 from sessions_app.errors import WorkspaceError
 from sessions_app.models import Reference, Session, Turn
@@ -35,12 +36,23 @@ class ReadFile:
         return {"not_sent": self.problem} if self.problem else self.content
 
 
+class FileReading(NamedTuple):
+    """What reading a file led to: its text, or why it has none that can be sent."""
+
+    text: str = ""
+    problem: str = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.text) + len(self.problem)
+
+
 class FileCache:
-    """Thread-safe LRU cache of the texts of files."""
+    """Thread-safe LRU cache of what files were read as."""
 
     def __init__(self, limit: int = FILE_CACHE_LIMIT) -> None:
         self._limit = limit
-        self._entries: OrderedDict[Path, tuple[FileStamp, str]] = OrderedDict()
+        self._entries: OrderedDict[Path, tuple[FileStamp, FileReading]] = OrderedDict()
         self._size = 0
         self._lock = Lock()
 
@@ -48,25 +60,44 @@ class FileCache:
         """The text of a file. Raises WorkspaceError when it cannot be sent."""
         path = workspace.resolve(relative)
         now = _stamp_of(path)
-        with self._lock:
-            known = self._entries.get(path)
-            if known is not None and known[0] == now:
-                self._entries.move_to_end(path)
-                return known[1]
-        text = workspace.read_text(relative, SHOWN_LIMIT)
-        # A file that changed while it was read may have been read in part, so it is not cached.
-        if now is not None and _stamp_of(path) == now:
-            self._add(path, now, text)
-        return text
+        known = self._known(path, now)
+        if known is None:
+            known = _read(workspace, relative)
+            # A file that changed while it was read may have been read in part, so it is not cached.
+            if now is not None and _stamp_of(path) == now:
+                self._add(path, now, known)
+        if known.problem:
+            raise WorkspaceError(known.problem)
+        return known.text
 
-    def _add(self, path: Path, now: FileStamp, text: str) -> None:
+    def check(self, workspace: Workspace, relative: str) -> None:
+        """Raises WorkspaceError for a file that is known to be one that cannot be sent; reads no text.
+
+        Whether it is text is known of one that was read since it changed.
+        """
+        path = workspace.resolve(relative)
+        known = self._known(path, now := _stamp_of(path))
+        if known is None and (now is None or path.is_dir() or now[-1] > SHOWN_LIMIT):
+            self.read(workspace, relative)
+        if known is not None and known.problem:
+            raise WorkspaceError(known.problem)
+
+    def _known(self, path: Path, now: FileStamp | None) -> FileReading | None:
         with self._lock:
-            _, old = self._entries.pop(path, (None, ""))
-            self._entries[path] = (now, text)
-            self._size += len(text) - len(old)
+            stamp, known = self._entries.get(path, (None, None))
+            if known is None or stamp != now:
+                return None
+            self._entries.move_to_end(path)
+            return known
+
+    def _add(self, path: Path, now: FileStamp, read: FileReading) -> None:
+        with self._lock:
+            _, old = self._entries.pop(path, (None, FileReading()))
+            self._entries[path] = (now, read)
+            self._size += read.size - old.size
             while self._size > self._limit:
                 _, (_, dropped) = self._entries.popitem(last=False)
-                self._size -= len(dropped)
+                self._size -= dropped.size
 
 
 FILE_CACHE = FileCache()
@@ -82,17 +113,34 @@ def read_file(workspace: Workspace, path: str, page: int = 1, cache: FileCache =
     return ReadFile(path, shown.shown, estimate(shown.shown), shown.number, shown.count)
 
 
+def problem_of(workspace: Workspace, path: str, cache: FileCache = FILE_CACHE) -> str:
+    """Why a file is not sent, as far as that is known without reading it (`FileCache.check`); else empty."""
+    try:
+        cache.check(workspace, path)
+    except WorkspaceError as error:
+        return error.message
+    return ""
+
+
 def open_file(session: Session, workspace: Workspace, path: str, *, ttl: int | None = None) -> Reference:
     """Opens a file for `ttl` messages of the person, or for ever, from the next request on.
 
     Raises WorkspaceError when there is no such file. A file that cannot be sent is opened too: the panel says
     why, and it is sent as soon as it can be.
     """
-    found = workspace.resolve(path)
-    if not found.is_file():
-        raise WorkspaceError(f"There is no file “{path}” in the workspace.")
+    found = workspace.existing_file(path)
     born = Turn.objects.count_messages(session.head_id) if ttl else 0
     return Reference.objects.open_in(session, workspace.relative(found), ttl=ttl, born=born)
+
+
+def _read(workspace: Workspace, relative: str) -> FileReading:
+    """Raises WorkspaceError where the file system refuses, which the next try may not meet."""
+    try:
+        return FileReading(workspace.read_text(relative, SHOWN_LIMIT))
+    except WorkspaceError as error:
+        if isinstance(error.__cause__, OSError):
+            raise
+        return FileReading(problem=error.message)
 
 
 def _stamp_of(path: Path) -> FileStamp | None:

@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.context.storage import check_storage, check_upload
@@ -72,14 +72,14 @@ def _fill(session: Session, files: "Sequence[UploadedFile[Any]]") -> list[str]:
 
 
 @login_required
-@require_GET
+@require_safe
 def workspace_file(request: AuthenticatedRequest, public: UUID, path: str) -> FileResponse:
     """One file as an attachment."""
     return _attachment(own_chat(request, public), path)
 
 
 @login_required
-@require_GET
+@require_safe
 def workspace_archive(request: AuthenticatedRequest, public: UUID) -> HttpResponse | FileResponse:
     """All visible files as one zip archive."""
     session = own_chat(request, public)
@@ -102,7 +102,7 @@ def text(request: AuthenticatedRequest, public: UUID, kind: str, number: int) ->
 
 
 @login_required
-@require_GET
+@require_safe
 def download(request: AuthenticatedRequest, public: UUID, number: int) -> FileResponse:
     """An artifact as an attachment: the browser must not render what the model wrote."""
     session = own_chat(request, public)

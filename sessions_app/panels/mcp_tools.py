@@ -99,9 +99,11 @@ async def _call(row: McpTool, person: int, args: dict[str, Any]) -> dict[str, An
 
 
 def _read(row: McpTool, person: int) -> "ServerSpec":
-    """The server as it is now: what was switched off or taken from a person meanwhile is not called."""
+    """The server as it is now: what was switched off, forbidden or taken from a person meanwhile is not
+    called.
+    """
     allowed = McpTool.objects.usable_by(person).filter(pk=row.pk).first()
-    if allowed is None:
+    if allowed is None or allowed.effective_approval is Approval.NEVER:
         raise ToolError("This tool may no longer be used.", hint="Go on without it.")
     return spec_of(allowed.server, person)
 

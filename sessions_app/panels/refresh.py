@@ -18,9 +18,9 @@ from sessions_app.database import database_sync_to_async
 from sessions_app.models import PanelState, Reading, Run, Session, SessionSettings
 from sessions_app.panels import KINDS
 from sessions_app.panels.base import DueReading, PanelInputs, PanelKind, ProgramOutput, ReadPanel, SentPanel
+from sessions_app.panels.context_actions import lock_of
 from sessions_app.panels.file_pages import ReadFile
 from sessions_app.panels.gauge_reading import read_gauge
-from sessions_app.panels.house import lock_of
 from sessions_app.panels.rows import Moment, PanelRow, Rows, RowSource, read_rows
 from sessions_app.prompt.panels import Panel, PanelContent, Stamp, content_of, full_content, restamp
 from sessions_app.tools import ToolContext

@@ -19,7 +19,7 @@ KEPT = 4_000_000
 
 register = template.Library()
 
-fragments: ByteCache[tuple[Hashable, ...], SafeString] = ByteCache(KEPT)
+fragments: ByteCache[tuple[Hashable, ...], SafeString] = ByteCache("fragments", KEPT)
 
 
 @register.simple_tag

@@ -2,17 +2,17 @@
 
 from django import template
 
-from sessions_app.chat.provider_tools import ToolSwitches
+from sessions_app.chat.provider_tools import ProviderToolSwitches
 from sessions_app.models import Assistant, Session
 
 register = template.Library()
 
 
 @register.simple_tag
-def tool_switches(session: Session) -> ToolSwitches:
-    return ToolSwitches.of(session)
+def tool_switches(session: Session) -> ProviderToolSwitches:
+    return ProviderToolSwitches.of(session)
 
 
 @register.simple_tag
-def new_tool_switches(assistant: Assistant | None) -> ToolSwitches:
-    return ToolSwitches.new(assistant.provider_tools if assistant else ())
+def new_tool_switches(assistant: Assistant | None) -> ProviderToolSwitches:
+    return ProviderToolSwitches.new(assistant.provider_tools if assistant else ())

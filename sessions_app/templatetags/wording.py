@@ -7,20 +7,19 @@ from django import template
 from sessions_app.body_limits import FILE_LIMITS
 from sessions_app.media import COUNT_LIMIT, DOCUMENT_LIMIT, WORD_TYPE
 from sessions_app.models import CacheEntry
-from sessions_app.wording import cache_plans, costs, outcomes, remarks, uploads
+from sessions_app.wording import budgets, cache_plans, costs, remarks, uploads
 from sessions_app.workspace import UPLOAD_LIMIT
 
 register = template.Library()
 register.filter("equation", costs.equation)
-register.filter("budget_name", costs.budget_name)
-register.filter("budget_spent", costs.budget_spent)
-register.filter("budget_percent", costs.budget_percent)
-register.filter("budget_left", costs.budget_left)
-register.filter("budget_state", costs.budget_state)
-register.filter("budget_remedy", costs.budget_remedy)
+register.filter("budget_name", budgets.name)
+register.filter("budget_spent", budgets.spent)
+register.filter("budget_percent", budgets.percent)
+register.filter("budget_left", budgets.left)
+register.filter("budget_state", budgets.state)
+register.filter("budget_remedy", budgets.remedy)
 register.filter("failure_reason", remarks.failure_reason)
 register.filter("how_often", remarks.how_often)
-register.filter("outcome_sentence", outcomes.sentence)
 
 
 @register.filter

@@ -1,5 +1,6 @@
-// Files for the message being written: chosen, dropped or pasted. Each is uploaded immediately, so it
-// survives a reload.
+// Files for the message being written: chosen, dropped or pasted. They do not wait for the message, so what has
+// arrived survives a reload; they go one after another, so they are stored in the order in which they were chosen.
+// What has not arrived would be lost with the page, so the browser asks before it leaves.
 
 import { countLimit, refusalOf, tooLarge, tooMany } from "./limits.js";
 import { csrfHeaders } from "./fragments.js";
@@ -14,6 +15,7 @@ export class Attachments {
   #list;
   #changed;
   #coming = new Set();
+  #last = Promise.resolve(); // Settles when no file is on its way.
   #isExpected = false;
   #insert;
 
@@ -23,7 +25,11 @@ export class Attachments {
   constructor(form, place, { changed, insert, elsewhere }) {
     this.#insert = insert;
     this.#list = form.querySelector(".chips");
-    this.#changed = changed;
+    this.#changed = () => {
+      if (this.isUploading) addEventListener("beforeunload", askToStay);
+      else removeEventListener("beforeunload", askToStay);
+      changed();
+    };
     const take = (files) => {
       const accepted = this.#accept(files);
       if (accepted.length) (elsewhere ?? ((found) => this.add(found)))(accepted);
@@ -135,15 +141,17 @@ export class Attachments {
     const chip = this.#show(file);
     this.#coming.add(chip);
     this.#changed();
+    this.#last = this.#last.then(() => this.#coming.has(chip) && this.#send(chip, file));
+  }
+
+  // Resolves when the file has arrived, is refused or was dismissed.
+  #send(chip, file) {
     const request = new XMLHttpRequest();
-    chip.addEventListener("dismissed", () => request.abort());
+    let isSent = false; // Then only the answer says whether the file is stored.
+    request.upload.addEventListener("load", () => (isSent = true));
+    chip.addEventListener("dismissed", () => isSent || request.abort());
     request.upload.addEventListener("progress", ({ loaded, total }) => {
       chip.querySelector("progress").value = (100 * loaded) / total;
-    });
-    request.addEventListener("loadend", () => {
-      this.#coming.delete(chip);
-      this.#arrived(chip, request, file);
-      this.#changed();
     });
     request.open("POST", this.#list.dataset.url);
     for (const [name, value] of Object.entries(csrfHeaders())) {
@@ -152,18 +160,22 @@ export class Attachments {
     const body = new FormData();
     body.append("file", file);
     if (file.isPasted) body.append("pasted", "1");
-    request.send(body);
+    return new Promise((resolve) => {
+      request.addEventListener("loadend", () => {
+        resolve();
+        if (this.#coming.delete(chip)) this.#arrived(chip, request, file);
+        else takeBack(storedIn(request));
+        this.#changed();
+      });
+      request.send(body);
+    });
   }
 
   #arrived(chip, request, file) {
-    if (request.status === 200) {
-      const page = new DOMParser().parseFromString(request.responseText, "text/html");
-      const file = page.querySelector("li");
-      chip.replaceWith(file);
-      if ("reference" in file.dataset) keepOpen(file);
-      return;
-    }
-    showRefusal(chip, wordsOf(request, file));
+    const stored = storedIn(request);
+    if (!stored) return showRefusal(chip, wordsOf(request, file));
+    chip.replaceWith(stored);
+    if ("reference" in stored.dataset) keepOpen(stored);
   }
 
   async #takeText(url) {
@@ -174,6 +186,7 @@ export class Attachments {
   async #press(target) {
     const chip = target.closest("li");
     if (target.closest("[data-dismiss]")) {
+      this.#coming.delete(chip);
       chip.dispatchEvent(new CustomEvent("dismissed"));
       chip.remove();
       this.#changed();
@@ -214,8 +227,18 @@ function mountDropping(place, take) {
     event.preventDefault();
     depth = 0;
     mark(0);
-    take([...event.dataTransfer.files]);
+    take(dropped(event.dataTransfer));
   });
+}
+
+// A folder comes as a file that cannot be read.
+function dropped({ items, files }) {
+  const folders = [...items].filter(({ kind }) => kind === "file").map((item) => item.webkitGetAsEntry()?.isDirectory);
+  return [...files].map((file, place) => Object.assign(file, { isFolder: folders[place] ?? false }));
+}
+
+function askToStay(event) {
+  event.preventDefault();
 }
 
 function showRefusal(chip, words) {
@@ -235,12 +258,26 @@ function withoutButtons(chip) {
   return copy;
 }
 
+// The chip of the file, or null. A page of something else, such as a proxy, has none.
+function storedIn(request) {
+  if (request.status !== 200) return null;
+  return new DOMParser().parseFromString(request.responseText, "text/html").querySelector("li.chip");
+}
+
+// The chip of a file that was dismissed and stored all the same.
+function takeBack(chip) {
+  const closing = chip?.querySelector("[data-closes-file]");
+  if (closing) closeFile(closing);
+  const button = chip?.querySelector("[data-detach]");
+  if (button) fetch(button.dataset.detach, { method: "POST", headers: csrfHeaders() });
+}
+
 function wordsOf(request, file) {
-  if ([409, 429, 507].includes(request.status)) {
+  if (request.status === 413) return tooLarge(file, "attach");
+  const type = request.getResponseHeader("Content-Type") ?? "";
+  if (type.startsWith("application/json")) {
     const { message, hint } = JSON.parse(request.responseText);
     return `${message} ${hint}`;
   }
-  if (request.status === 413) return tooLarge(file, "attach");
-  const isText = request.getResponseHeader("Content-Type")?.startsWith("text/plain");
-  return isText ? request.responseText : "It did not arrive. Attach it again.";
+  return type.startsWith("text/plain") ? request.responseText : "It did not arrive. Attach it again.";
 }

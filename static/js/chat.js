@@ -9,6 +9,7 @@ import { Frame } from "./frame.js";
 import { takeOver } from "./handover.js";
 import { Listener } from "./listener.js";
 import { Outbox } from "./outbox.js";
+import { giveOpened } from "./open-files.js";
 import { mountOwnTools } from "./own-tools.js";
 import { whenReleased } from "./press.js";
 import { Follower } from "./scroll.js";
@@ -97,7 +98,7 @@ export class Chat {
   #send(text, attachments = [], goesOn = false) {
     const { outbox, transcript, composer, socket, frame, files, waiting } = this.#parts;
     const command = outbox.put({ type: "send", text, language: navigator.language, attachments });
-    const chips = attachments.length ? files.give() : [];
+    const chips = [...(attachments.length ? files.give() : []), ...giveOpened()];
     frame.forgetRefusals();
     if (composer.state === "idle") {
       transcript.propose(command.client_id, text, { chips, goesOn });

@@ -6,6 +6,7 @@ import { mountBack } from "./back.js";
 import { mountBar } from "./bar.js";
 import { mountCopying } from "./copy.js";
 import { markDrafts } from "./drafts.js";
+import { mountFailures } from "./failures.js";
 import { mountFolders } from "./folders.js";
 import { mountMenuItems } from "./menu-items.js";
 import { mountMenus } from "./menus.js";
@@ -17,6 +18,7 @@ import { mountViewport } from "./viewport.js";
 
 mountBack(document);
 mountBar();
+mountFailures(document.body);
 mountCopying(document);
 mountRows(document.body);
 mountMenuItems(document.body);

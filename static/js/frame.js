@@ -1,5 +1,6 @@
 // The frame of the chat: banner, titles, global keys.
 
+import { isFreeEscape } from "./keys.js";
 import { clone } from "./live.js";
 import { leaveRewording, rewordInPlace } from "./rewording.js";
 import { entitle } from "./titles.js";
@@ -35,8 +36,7 @@ export class Frame {
       if (other) this.#askOther(other, retry);
     });
     document.addEventListener("keydown", (event) => {
-      const isFree = event.key === "Escape" && !event.defaultPrevented && !event.isComposing;
-      if (isFree && !document.querySelector("dialog[open], :popover-open") && !leaveRewording()) stop();
+      if (isFreeEscape(event) && !document.querySelector("dialog[open], :popover-open") && !leaveRewording()) stop();
     });
   }
 

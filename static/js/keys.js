@@ -10,6 +10,12 @@ export function isSingleKey(event) {
   return singleKeysAreOn() && !event.target.closest?.(TYPED_IN);
 }
 
+// Whether Escape has no use yet where it was pressed: in a search it takes the words away.
+export function isFreeEscape({ key, defaultPrevented, isComposing, target }) {
+  if (key !== "Escape" || defaultPrevented || isComposing) return false;
+  return !(target.matches?.("input[type=search]") && target.value);
+}
+
 export function singleKeysAreOn() {
   try {
     return localStorage.getItem(SWITCH) !== "off";

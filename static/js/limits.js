@@ -3,8 +3,9 @@
 const TENTH = 100_000; // Bytes of a tenth of a megabyte.
 const TEXT_TYPES = ["text/", "application/json"];
 
-// Why the file cannot be uploaded to this route, or an empty string.
+// Why the file cannot be uploaded to this route, or an empty string. `isFolder` is said of what was dropped.
 export function refusalOf(file, route) {
+  if (file.isFolder) return `${filled("folder", file)} ${textOf("hint folder")}`;
   return file.size > limitOf(file, route) ? tooLarge(file, route) : "";
 }
 

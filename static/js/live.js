@@ -57,6 +57,8 @@ export class LiveRun {
   attachHtml(html) {
     const template = document.createElement("template");
     template.innerHTML = html;
+    const opened = this.element.querySelectorAll(".said-files [data-opened]");
+    if (opened.length) template.content.firstElementChild.append(...opened);
     this.#find(".said-files").replaceChildren(template.content);
   }
 

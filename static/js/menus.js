@@ -13,6 +13,9 @@ function placeBeside(menu) {
   items.style.top = `${fits ? bottom + GAP : Math.max(GAP, top - GAP - height)}px`;
 }
 
+// Of boxes several may be chosen.
+const isChoice = (target) => target.closest(".items > :not(fieldset)") !== null;
+
 export function mountMenus(root) {
   // The toggle event does not bubble: listen in the capture phase.
   root.addEventListener("toggle", ({ target: menu }) => {
@@ -21,11 +24,15 @@ export function mountMenus(root) {
     const above = menu.closest(".scroller")?.getBoundingClientRect().top ?? 0;
     menu.classList.toggle("down", menu.getBoundingClientRect().top - above < ROOM);
   }, true);
+  // Before the choice acts: a dialog that it opens gives the focus back to where it was.
+  root.addEventListener("click", ({ target }) => {
+    const menu = target.closest("details.menu[open]");
+    if (menu && isChoice(target)) menu.querySelector("summary").focus({ preventScroll: true });
+  }, true);
   root.addEventListener("click", ({ target }) => {
     const inside = target.closest("details.menu");
     for (const menu of root.querySelectorAll("details.menu[open]")) {
-      // Of boxes several may be chosen.
-      if (menu !== inside || target.closest(".items > :not(fieldset)")) menu.open = false;
+      if (menu !== inside || isChoice(target)) menu.open = false;
     }
   });
   root.addEventListener("keydown", (event) => {

@@ -2,10 +2,21 @@
 
 import { csrfHeaders } from "./fragments.js";
 
+const fresh = new Map(); // By path: copies of the chips that came since the last message.
+
 // On home there is no list of these: the chip stays where it is, and the page of the chat follows.
 export function keepOpen(chip) {
-  document.querySelector("#open-files ul")?.append(chip);
+  const list = document.querySelector("#open-files ul");
+  if (list) fresh.set(chip.querySelector("[data-closes-file]").dataset.closesFile, copyOf(chip));
+  list?.append(chip);
   tellChanged();
+}
+
+// For the message that is being sent.
+export function giveOpened() {
+  const chips = [...fresh.values()];
+  fresh.clear();
+  return chips;
 }
 
 // `button` is in the chip of the file.
@@ -13,8 +24,19 @@ export async function closeFile(button) {
   const body = new FormData();
   body.append("path", button.dataset.closesFile);
   const response = await fetch(button.dataset.url, { method: "POST", headers: csrfHeaders(), body });
-  if (response.ok || response.status === 404) button.closest("li").remove();
+  if (response.ok || response.status === 404) {
+    fresh.delete(button.dataset.closesFile);
+    button.closest("li").remove();
+  }
   tellChanged();
+}
+
+function copyOf(chip) {
+  const copy = chip.cloneNode(true);
+  copy.querySelector("button").remove();
+  copy.removeAttribute("data-reference");
+  copy.dataset.opened = "";
+  return copy;
 }
 
 function tellChanged() {

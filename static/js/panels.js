@@ -19,17 +19,27 @@ export class Panels {
     new IntersectionObserver(() => this.#isStale && this.#refresh()).observe(root);
     document.body.addEventListener("session-changed", () => this.#expect(0));
     document.body.addEventListener("tool-answered", () => this.#expect(LATER));
-    root.addEventListener("htmx:beforeSwap", ({ detail }) => {
-      if (!detail.shouldSwap) return;
-      this.#hold(detail);
-      this.#place(detail);
-    });
+    root.addEventListener("htmx:beforeRequest", ({ detail }) => this.#await(detail));
     root.addEventListener("htmx:afterSwap", () => this.#restore());
     root.addEventListener("change", ({ target }) => this.#want(target));
     root.addEventListener("htmx:afterSettle", () => this.#repeat());
     root.addEventListener("focusout", () => this.#isStale && this.#expect(0));
-    for (const name of FAILURES) root.addEventListener(name, ({ detail }) => this.#explain(detail));
   }
+
+  // htmx tells the target of an answer, and the asking element of a failure: another answer may have taken both out
+  // of the page meanwhile, where the panels would not hear of it.
+  #await({ elt, target }) {
+    target.addEventListener("htmx:beforeSwap", this.#arrived);
+    for (const name of FAILURES) elt.addEventListener(name, this.#failed);
+  }
+
+  #arrived = ({ detail, target, currentTarget }) => {
+    if (!detail.shouldSwap || target !== currentTarget) return;
+    this.#hold(detail);
+    this.#place(detail);
+  };
+
+  #failed = ({ detail }) => this.#explain(detail);
 
   #expect(delay) {
     clearTimeout(this.#timer);
@@ -54,7 +64,10 @@ export class Panels {
     const isLate = elt === this.#root && !this.#root.querySelector(".panels");
     if (elt.isConnected && !isLate) return;
     detail.shouldSwap = false;
-    if (target.isConnected && !isLate) htmx.swap(target, serverResponse, { ...SWAP, swapStyle: swapOverride ?? "innerHTML" });
+    if (isLate) return;
+    const swapStyle = target.isConnected ? (swapOverride ?? styleOf(elt)) : "none";
+    htmx.swap(target.isConnected ? target : this.#root, serverResponse, { ...SWAP, swapStyle });
+    if (!target.isConnected) this.#expect(0);
   }
 
   // What was typed elsewhere in a panel, and which of its rows are open, outlive the panel's new content.
@@ -105,6 +118,10 @@ export class Panels {
     this.#root.querySelector("#panels-said").textContent =
       reason ? `${reason.message} ${reason.hint}` : `${words} Nothing is lost: please try again.`;
   }
+}
+
+function styleOf(element) {
+  return element.closest("[hx-swap]")?.getAttribute("hx-swap").split(" ")[0] ?? "innerHTML";
 }
 
 function isChanged(field) {

@@ -10,5 +10,7 @@ export function mountRefusals(root) {
 
 // The `message` and the `hint` of a refusal; null where the server gave none.
 export function reasonOf(xhr) {
-  return [429, 507].includes(xhr?.status) ? JSON.parse(xhr.responseText) : null;
+  return [409, 429, 507].includes(xhr?.status) && isJson(xhr) ? JSON.parse(xhr.responseText) : null;
 }
+
+const isJson = (xhr) => xhr.getResponseHeader("Content-Type")?.startsWith("application/json");

@@ -1,5 +1,7 @@
 // Scrolls with the end of the conversation until the reader scrolls away.
 
+import { whenReleased } from "./press.js";
+
 const NEAR = 64;
 const UPWARD = new Set(["ArrowUp", "PageUp", "Home"]);
 const UNFOLDS = "details:not(.menu) > summary, [aria-expanded], [data-wrap], [data-edit]";
@@ -19,9 +21,10 @@ export class Follower {
     box.addEventListener("keydown", (event) => UPWARD.has(event.key) && this.#letGo());
     box.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     box.addEventListener("click", ({ target }) => target.closest(UNFOLDS) && this.#unfolding());
+    box.addEventListener("htmx:beforeSwap", ({ target }) => target.matches(".earlier") && this.#keepPlace());
     document.addEventListener("selectionchange", () => this.#selecting() && this.#letGo());
     pill.addEventListener("click", () => this.follow());
-    const watcher = new ResizeObserver(() => this.#grown());
+    const watcher = new ResizeObserver(() => whenReleased(() => this.#grown()));
     watcher.observe(content);
     watcher.observe(box);
     this.follow();
@@ -46,6 +49,13 @@ export class Follower {
   shift(distance) {
     this.#box.scrollTop += distance;
     this.#top = this.#box.scrollTop;
+  }
+
+  // Earlier messages come above what is being read.
+  #keepPlace() {
+    const below = this.#box.scrollHeight - this.#box.scrollTop;
+    const keep = () => this.shift(this.#box.scrollHeight - below - this.#box.scrollTop);
+    this.#box.addEventListener("htmx:afterSwap", keep, { once: true });
   }
 
   #grown() {

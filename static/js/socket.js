@@ -21,6 +21,7 @@ export class Socket {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     this.#url = `${scheme}://${location.host}${path}`;
     this.#listener = listener;
+    addEventListener("offline", () => this.#drop());
     addEventListener("online", () => this.#hurry());
     document.addEventListener("visibilitychange", () => document.hidden || this.#hurry());
     addEventListener("pageshow", (event) => event.persisted && this.#hurry());
@@ -80,6 +81,16 @@ export class Socket {
     if (this.#isSignedOut) return this.#end("out");
     this.#isSignedOut = true;
     this.#retry = setTimeout(() => this.connect());
+  }
+
+  // Without a network the browser may take the line for open for minutes, and what is sent waits unseen. A server on
+  // this machine is reached again at once.
+  #drop() {
+    const dropped = this.#socket;
+    if (dropped?.readyState !== WebSocket.OPEN) return;
+    dropped.onmessage = dropped.onclose = null;
+    dropped.close();
+    this.#lost();
   }
 
   // After a wake-up or back online: reconnect immediately.

@@ -1,9 +1,30 @@
-// The title of a chat, wherever the page shows it.
+// The title of a chat, wherever the page shows it, and the forms in its place.
 
 export function mountTitles(root) {
   root.addEventListener("chat-renamed", ({ detail: { session, title } }) => {
     if (document.querySelector(`.chat[data-session="${session}"]`)) entitle(title);
     else nameRows(session, title);
+  });
+  root.addEventListener("keydown", (event) => {
+    const form = event.target.closest(".renaming");
+    if (event.key !== "Escape" || event.isComposing || !form) return;
+    event.preventDefault();
+    form.querySelector("[data-cancels]").click();
+  });
+  keepFocus(root);
+}
+
+// A form that is answered goes with what had the focus: the row has it then, or the menu of the bar.
+function keepFocus(root) {
+  let isAnswered = false;
+  root.addEventListener("htmx:beforeSwap", ({ target }) => {
+    isAnswered = target.matches(".renaming");
+  });
+  root.addEventListener("htmx:afterSettle", ({ target }) => {
+    if (!isAnswered || document.querySelector(".renaming")) return;
+    isAnswered = false;
+    const next = target.querySelector("a") ?? target.parentElement.querySelector(".menu > summary");
+    next?.focus({ preventScroll: true });
   });
 }
 

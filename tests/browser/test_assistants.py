@@ -65,7 +65,12 @@ async def test_a_chat_keeps_its_copy_when_the_assistant_is_deleted(page: Page) -
     await page.wait_for_url("**/s/**")
     chat = page.url
     await page.goto("/assistants/")
-    await act(page, name, "Delete")
+    await act(page, name, "Delete…")
+    asked = page.get_by_role("dialog", name="Delete this assistant")
+    await asked.get_by_role("button", name="Cancel").click()
+    await expect(card(page, name)).to_be_visible()
+    await act(page, name, "Delete…")
+    await asked.get_by_role("button", name="Delete it").click()
     await expect(page.get_by_text(f"“{name}” is deleted.")).to_be_visible()
     await expect(card(page, name)).to_have_count(0)
     await page.goto(chat)

@@ -1,15 +1,19 @@
 """Files with a message, as a person attaches them; pictures, code and formulas of an answer; the gauge."""
 
+import asyncio
 import base64
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from sessions_app.emulator.sample_content import sample_image
 from sessions_app.media import COUNT_LIMIT, DOCUMENT_LIMIT, FILE_LIMIT
 from tests.browser.test_chat import finished, open_session, send
+from tests.server import DATABASE, Server
 
 PNG = base64.b64decode(sample_image()["inlineData"]["data"])
 PICTURE = {"name": "sunset.png", "mimeType": "image/png", "buffer": PNG}
@@ -43,6 +47,28 @@ async def seen(picture: Locator) -> None:
     await expect(picture).to_have_js_property("naturalWidth", 320)
 
 
+async def test_leaving_while_a_file_is_on_its_way_is_asked_about(page: Page) -> None:
+    await open_session(page)
+    may_go = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await may_go.wait()
+        await route.continue_()
+
+    await page.route("**/attachments/", hold)
+    await page.get_by_role("textbox", name="Message").click()
+    await choose(page, PICTURE)
+    async with page.expect_event("dialog") as asked:
+        await page.evaluate("setTimeout(() => location.reload())")
+    question = await asked.value
+    assert question.type == "beforeunload"
+    await question.dismiss()
+    may_go.set()
+    await expect(page.locator(".chip.coming")).to_have_count(0)
+    await page.reload()  # Nothing is asked now: a question would hold it up.
+    await expect(chips(page)).to_have_count(1)
+
+
 async def test_chosen_files_go_with_the_message_and_stand_above_it(page: Page) -> None:
     await open_session(page)
     await choose(page, PICTURE, PAPER)
@@ -68,6 +94,74 @@ async def test_files_wait_with_the_draft_over_a_reload_and_can_be_taken_off(page
     await expect(chips(page)).to_contain_text(["sunset.png"])
 
 
+async def test_files_are_stored_in_the_order_in_which_they_were_chosen(page: Page) -> None:
+    """However long one takes: a model is told of the first picture and of the second."""
+    await open_session(page)
+    arrives = await hold_uploads(page)
+    await choose(page, PAPER, PICTURE, {**PICTURE, "name": "unwanted.png"})
+    await chips(page).filter(has_text="unwanted.png").get_by_label("Remove").click()
+    arrives.set()
+    await expect(page.locator("[data-attachment]")).to_have_count(2)
+    await expect(page.locator(".chip.coming")).to_have_count(0)
+    await page.reload()
+    await expect(chips(page)).to_contain_text(["paper.pdf", "sunset.png"])
+
+
+async def test_a_file_that_is_dismissed_while_it_is_stored_does_not_come_back(
+    page: Page, server: Server
+) -> None:
+    await open_session(page)
+    with closing(sqlite3.connect(server.folder / DATABASE, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        await choose(page, PICTURE)
+        await expect(chips(page).get_by_role("progressbar")).to_have_js_property("value", 100)
+        await chips(page).get_by_label("Remove").click()
+        await expect(chips(page)).to_have_count(0)
+        async with page.expect_response("**/detach/") as detached:
+            writer.execute("COMMIT")
+    assert (await detached.value).status == 204
+    await page.reload()
+    await expect(chips(page)).to_have_count(0)
+
+
+async def test_files_that_fail_in_any_way_say_so_and_hold_up_no_other(
+    page: Page, complaints: list[str]
+) -> None:
+    await open_session(page)
+    html = "<ul><li>Some other page</li></ul>"
+    answers = iter([(status, html, "text/html") for status in (200, 429, 507, 500)])
+
+    async def fail(route: Route) -> None:
+        if b"paper.pdf" in (route.request.post_data_buffer or b""):
+            await route.continue_()
+        elif answer := next(answers, None):
+            status, body, kind = answer
+            await route.fulfill(status=status, body=body, content_type=kind)
+        else:
+            await route.abort()
+
+    await page.route("**/attachments/", fail)
+    await choose(page, *[PICTURE] * 5, PAPER)
+    await expect(page.locator("[data-attachment]")).to_have_count(1)
+    await expect(page.locator(".chip.refused")).to_contain_text(["did not arrive"] * 5)
+    await expect(page.locator(".chip[aria-busy]")).to_have_count(0)
+    assert all("Failed to load resource" in complaint for complaint in complaints)
+    complaints.clear()
+
+
+async def hold_uploads(page: Page) -> asyncio.Event:
+    """The first file waits until the event is set; what is sent beside it would overtake it."""
+    arrives = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        if b"paper.pdf" in (route.request.post_data_buffer or b""):
+            await arrives.wait()
+        await route.continue_()
+
+    await page.route("**/attachments/", hold)
+    return arrives
+
+
 async def test_a_picture_is_pasted_or_dropped_anywhere_on_the_chat(page: Page) -> None:
     await open_session(page)
     await give(page.locator("#message"), "paste")
@@ -78,6 +172,23 @@ async def test_a_picture_is_pasted_or_dropped_anywhere_on_the_chat(page: Page) -
     await give(talk, "drop")
     await expect(page.locator(".dropping")).to_have_count(0)
     await expect(page.locator("[data-attachment]")).to_have_count(2)
+
+
+async def test_a_folder_that_is_dropped_is_called_one_and_its_neighbour_is_attached(
+    page: Page, tmp_path: Path
+) -> None:
+    await open_session(page)
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "plan.txt").write_text("A plan")
+    dropped = [str(tmp_path / "photos"), str(tmp_path / "plan.txt")]
+    browser = await page.context.new_cdp_session(page)
+    for event in ("dragEnter", "dragOver", "drop"):
+        data = {"items": [], "files": dropped, "dragOperationsMask": 1}
+        await browser.send("Input.dispatchDragEvent", {"type": event, "x": 700, "y": 400, "data": data})
+    await expect(page.locator("[data-reference]")).to_contain_text(["plan.txt"])
+    await expect(page.locator(".chip.refused .problem")).to_have_text(
+        "“photos” is a folder. Attach the files in it that matter."
+    )
 
 
 async def test_a_picture_alone_is_a_message(page: Page) -> None:

@@ -148,3 +148,20 @@ async def test_one_acknowledged_message_leaves_the_draft_of_the_other(page: Page
     await expect(page.locator(".waiting li")).to_have_count(0)
     await page.reload()
     await expect(page.get_by_label("Message", exact=True)).to_have_value("two")
+
+
+async def test_a_page_without_a_network_says_so_and_sends_when_it_is_back(
+    page: Page, context: BrowserContext, complaints: list[str]
+) -> None:
+    await open_session(page)
+    await finished(await send(page, "Hello"))
+    await context.set_offline(True)
+    banner = page.get_by_text("Reconnecting…")
+    await expect(banner).to_be_visible()
+    await send(page, "Written in a tunnel")
+    await expect(page.locator(".run .bubble").last).to_have_text("Written in a tunnel")
+    await context.set_offline(False)
+    await finished(page.locator(".run", has_text="Written in a tunnel"))
+    await expect(banner).not_to_be_visible()
+    await expect(page.locator(".run .bubble", has_text="Written in a tunnel")).to_have_count(1)
+    complaints.clear()  # Of requests that found no network.

@@ -83,7 +83,9 @@ async def test_a_budget_warns_near_its_end_and_then_refuses_in_words(paying: Pag
     refused = await send(paying, "Once more")
     told = refused.get_by_role("alert")
     await expect(told).to_contain_text(SPENT)
-    await expect(told).to_contain_text("Nothing was sent. It does not begin anew: raise it in the chat's")
+    await expect(told).to_contain_text(
+        "The request was not sent. It does not begin anew: raise it in the chat's"
+    )
     await expect(refused.locator(".bubble")).to_have_text("Once more")
 
     await paying.goto(paying.url.split("#")[0].rstrip("/") + "/inspect/")

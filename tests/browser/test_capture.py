@@ -105,3 +105,34 @@ async def test_a_har_file_is_imported_and_its_requests_appear(page: Page) -> Non
         await expect(page.get_by_text(said)).to_be_visible()
     await expect(page.locator(".captured-session", has_text="Mozilla")).to_have_count(1)
     await assert_accessible(page)
+
+
+async def test_what_belongs_to_no_session_is_erased_after_a_question(page: Page) -> None:
+    base = await make_address(page, "To erase")
+    for _ in range(2):
+        assert await asyncio.to_thread(_post, f"{base}/v1beta/none:generateContent", b"{}", {}) == 404
+    rows = page.locator(".captured-session tbody tr", has_text="at To erase")
+    await expect(rows).to_have_count(2)
+    await rows.first.get_by_role("link").click()
+    await page.get_by_role("button", name="Erase…").click()
+    asked = page.get_by_role("dialog", name="Erase this request")
+    await assert_accessible(page)
+    await asked.get_by_role("button", name="Cancel").click()
+    await expect(page.get_by_role("button", name="Erase…")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await asked.get_by_role("button", name="Erase it").click()
+    await expect(page.get_by_text("The request is erased.")).to_be_visible()
+    await expect(rows).to_have_count(1)
+    await page.get_by_role("button", name="Erase all of these…").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Erase all of them").click()
+    await expect(rows).to_have_count(0)
+
+
+async def test_a_phone_names_the_figures_of_a_request(page: Page) -> None:
+    base = await make_address(page, "On a phone")
+    assert await ask(base, FIRST, **{"X-Pipeweb-Session": "narrow"}) == 200
+    await page.set_viewport_size({"width": 390, "height": 844})
+    cells = page.locator(".captured-session", has_text="narrow").locator("td.number[data-label]")
+    await expect(cells).to_have_count(3)
+    named = "cells => cells.map((one) => getComputedStyle(one, '::before').content)"
+    assert await cells.evaluate_all(named) == ['"Sent "', '"Cached "', '"Received "']

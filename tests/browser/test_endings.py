@@ -103,7 +103,7 @@ async def refused(page: Page) -> Locator:
     export |= {"runs": [], "exchanges": []}
     await bring_in(page, export)
     run = await send(page, "And now?")
-    await expect(run.get_by_role("alert")).to_contain_text("Nothing was sent", timeout=LATER)
+    await expect(run.get_by_role("alert")).to_contain_text("The request was not sent", timeout=LATER)
     return run
 
 
@@ -118,6 +118,6 @@ async def test_an_unknown_session_is_explained_and_none_is_made(page: Page, comp
     answer = await page.goto(f"/s/{uuid.uuid4()}/")
     assert answer and answer.status == 404
     await expect(page.get_by_role("heading", level=1)).to_have_text("There is nothing at this address")
-    await page.get_by_role("link", name="Your chats").click()
+    await page.get_by_role("main").get_by_role("link", name="New chat").click()
     await expect(page.get_by_label("Message")).to_be_visible()
     assert len(complaints) == 1 and "404" in complaints.pop()

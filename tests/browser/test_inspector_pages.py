@@ -49,6 +49,23 @@ async def test_a_screen_holds_twenty_five_lines_of_the_list(page: Page) -> None:
     await assert_accessible(page)
 
 
+OVERHANGING = """badges => badges.filter((badge) =>
+    badge.getBoundingClientRect().right > badge.closest("td").getBoundingClientRect().right
+).map((badge) => badge.textContent)"""
+
+
+async def test_no_badge_of_the_list_is_cut_off(page: Page) -> None:
+    address = await start_session(page)
+    await say(page, "/maxtokens Hello")
+    await page.set_viewport_size(DESK)
+    await page.goto(address + "inspect/")
+    badges = page.locator("#rows td .badge")
+    await expect(badges.filter(has_text="max tokens").first).to_be_visible()
+    for width in (1440, 1100):
+        await page.set_viewport_size({"width": width, "height": 900})
+        assert await badges.evaluate_all(OVERHANGING) == []
+
+
 async def test_a_list_opened_while_nothing_happens_notices_a_run(page: Page, context: BrowserContext) -> None:
     address = await start_session(page)
     await say(page, "Hello")

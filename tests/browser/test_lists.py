@@ -152,7 +152,13 @@ async def test_times_are_the_readers(page: Page, context: BrowserContext) -> Non
 
 async def test_a_temporary_session_is_in_no_list_and_goes(page: Page) -> None:
     await page.goto("/")
+    words = page.locator(".when-temporary")
+    await expect(words).not_to_be_visible()
     await page.get_by_title("Temporary").click()
+    await expect(words).to_have_text("Temporary: in no list and no search, erased after a day.")
+    box = page.get_by_role("checkbox", name="Temporary")
+    await expect(box).to_be_focused()
+    await expect(box).to_have_css("clip-path", "inset(50%)")  # It stays unseen, and pushes nothing aside.
     await page.get_by_label("Message").fill("Nobody else")
     await page.get_by_label("Message").press("Enter")
     await page.wait_for_url("**/s/**")

@@ -39,5 +39,5 @@ async def test_a_form_that_is_too_old_gets_a_page_of_ours(page: Page, complaints
     await page.get_by_role("heading", name="The form was not accepted").wait_for()
     assert all("403" in text for text in complaints)
     complaints.clear()
-    await page.get_by_role("link", name="Your chats").click()
+    await page.get_by_role("main").get_by_role("link", name="New chat").click()
     await page.wait_for_url("**/")

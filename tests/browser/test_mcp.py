@@ -3,6 +3,8 @@
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -83,11 +85,18 @@ async def test_a_reload_finds_the_question_again_and_a_refusal_is_told(chat: Pag
     await expect(run.locator("details.tool .response").first).to_contain_text("The user refused this call.")
 
 
+def expired(database: Path) -> int:
+    """How many asks ran out by this."""
+    with closing(sqlite3.connect(database, timeout=20)) as rows, rows:
+        late = "UPDATE sessions_app_toolcall SET expires_at = asked_at"
+        return rows.execute(f"{late} WHERE decision = '' AND expires_at > asked_at").rowcount
+
+
 async def test_a_question_that_nobody_answers_in_time_is_refused(chat: Page, mcp_server: Server) -> None:
     run, _ = await asked(chat)
-    with sqlite3.connect(mcp_server.folder / "pipeweb.sqlite3", timeout=20) as rows:
-        rows.execute("UPDATE sessions_app_toolcall SET expires_at = asked_at WHERE decision = ''")
-    rows.close()
+    # The card is shown before the run lets go of its process and its row says until when it waits.
+    while not expired(mcp_server.folder / "pipeweb.sqlite3"):
+        await chat.wait_for_timeout(100)
     await finished(run)
     card = run.locator("details.tool").first
     await expect(card.locator(".response")).to_contain_text("Nobody allowed this call in time")

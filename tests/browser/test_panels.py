@@ -168,6 +168,38 @@ async def test_an_answer_is_shown_although_another_replaced_the_box_that_asked(p
     await page.unroute_all(behavior="wait")
 
 
+@pytest.mark.parametrize("is_refused", [False, True])
+async def test_a_switch_is_answered_although_another_answer_replaced_it(
+    page: Page, complaints: list[str], is_refused: bool
+) -> None:
+    """Every answer of a panel brings new switches, also to a click that is on its way."""
+    await open_drawer(page)
+    todos = await unfold(page, "todos")
+    said, box = page.locator("#panels-said"), page.get_by_label("The model reads: Todos", exact=True)
+    is_replaced = asyncio.Event()
+
+    async def second(route: Route) -> None:
+        await is_replaced.wait()
+        await (route.abort() if is_refused else route.continue_())
+
+    await page.route("**/todos/switch/", second)
+    async with page.expect_request("**/todos/switch/"):
+        await box.evaluate("(one) => one.click()")
+    await todos.get_by_label("New todo").fill("buy milk")
+    await page.keyboard.press("Enter")
+    await expect(said).to_have_text("Todo 1 is added.")
+    is_replaced.set()
+    if is_refused:
+        await expect(said).to_contain_text("That could not be saved.")
+    else:
+        await expect(said).to_have_text("Todos is off.")
+    await expect(box).to_be_checked(checked=is_refused)
+    await page.unroute_all(behavior="wait")
+    await page.wait_for_load_state("networkidle")
+    if is_refused:
+        complaints.clear()
+
+
 @pytest.mark.parametrize("name", ["The model reads: Todos", "Done: buy milk"])
 async def test_the_last_click_counts_where_the_first_is_on_its_way(page: Page, name: str) -> None:
     await open_drawer(page)

@@ -224,3 +224,14 @@ async def test_a_tap_beside_the_sidebar_closes_it(phone: Page) -> None:
     await phone.mouse.click(PHONE["width"] - 20, PHONE["height"] / 2)
     await expect(phone.get_by_role("navigation", name="Chats")).to_be_hidden()
     await expect(phone.locator(".shade")).to_be_hidden()
+
+
+async def test_a_title_is_written_with_room_for_it(phone: Page) -> None:
+    await phone.get_by_label("More for this chat").click()
+    await phone.get_by_role("button", name="Rename").click()
+    title = phone.get_by_role("textbox", name="Title")
+    await title.fill("All about the bees of a garden")
+    assert (await box_of(title))["width"] > PHONE["width"] / 2
+    await title.press("Enter")
+    await expect(phone.get_by_role("heading", name="All about the bees of a garden")).to_be_visible()
+    await expect(phone.get_by_label("More for this chat")).to_be_focused()

@@ -58,6 +58,30 @@ async def test_a_button_in_a_growing_answer_stays_under_the_pointer(
     await finished(run)
 
 
+async def test_what_grew_just_before_the_press_moves_nothing_until_the_release(page: Page) -> None:
+    """The page follows an answer's end in its next frame, when a button may be pressed already."""
+    await open_session(page)
+    run = await send(page, "/long please")
+    await finished(run)
+    await expect(page.locator("[data-following]")).to_be_attached()
+    copy = run.get_by_role("button", name="Copy as Markdown").last
+    await copy.evaluate("(one) => one.addEventListener('click', () => { one.dataset.clicked = 1 })")
+    await page.evaluate(
+        """() => document.addEventListener("pointerdown", () => {
+          const grown = document.createElement("div");
+          grown.style.height = "300px";
+          document.querySelector(".transcript").append(grown);
+        }, { once: true, capture: true })"""
+    )
+    place = await press(page, copy)
+    await page.wait_for_timeout(200)
+    box = await copy.bounding_box()
+    assert box and (box["x"], box["y"]) == place
+    await page.mouse.up()
+    await expect(copy).to_have_attribute("data-clicked", "1")
+    await expect(page.locator(".transcript > div:last-child")).to_be_in_viewport(ratio=1)
+
+
 async def test_a_release_that_the_page_does_not_see_holds_nothing_up(page: Page) -> None:
     await open_session(page)
     stop = page.get_by_role("button", name="Stop (Esc)")

@@ -94,6 +94,20 @@ async def test_every_click_counts_while_the_first_is_on_its_way(page: Page) -> N
     await expect(page.locator("#own-on button")).to_have_count(1)
 
 
+async def test_two_tools_are_switched_off_within_one_round_trip(page: Page) -> None:
+    await open_session(page)
+    for name in ("Search the web", "Run code"):
+        await switch_on(page, name)
+        await page.keyboard.press("Escape")
+    # In one task of the page: the answer to the first click replaces both buttons.
+    await page.locator("#own-on button").evaluate_all("(all) => all.forEach((one) => one.click())")
+    await expect(page.locator("#own-on button")).to_have_count(0)
+    for name in ("Search the web", "Run code"):
+        await expect(page.locator(".own-tools").get_by_label(name)).not_to_be_checked()
+    await page.reload()
+    await expect(page.locator("#own-on button")).to_have_count(0)
+
+
 async def test_a_click_that_could_not_be_saved_is_taken_back_and_said(
     page: Page, complaints: list[str]
 ) -> None:

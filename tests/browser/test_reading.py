@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.async_api import BrowserContext, Page, expect
 
 from tests.browser.talks import open_talk
@@ -122,9 +123,11 @@ async def test_a_long_conversation_opens_at_its_end_and_goes_back_on_request(pag
     first = await runs.first.locator(".bubble").inner_text()
     await page.locator(".scroller").evaluate("(box) => box.scrollTo(0, 0)")
     shown = await runs.count()
+    place = await page.get_by_text(first, exact=True).bounding_box()
     await page.get_by_role("link", name="Show earlier messages").click()
     await expect(runs).to_have_count(shown * 2)
-    await expect(page.get_by_text(first, exact=True)).to_be_visible()
+    after = await page.get_by_text(first, exact=True).bounding_box()
+    assert place and after and after["y"] - place["y"] == pytest.approx(0, abs=2)  # It stays in view.
 
 
 async def test_a_long_conversation_is_there_at_once(page: Page) -> None:
@@ -141,3 +144,6 @@ async def test_a_link_to_a_turn_opens_there(page: Page, context: BrowserContext)
     await other.goto(f"{page.url}#{anchor}")
     await expect(other.locator(".bubble").nth(3)).to_be_in_viewport()
     await expect(other.locator(".run").last).not_to_be_in_viewport()
+    # The talk scrolls, and the page around it stays.
+    assert await other.evaluate("() => document.scrollingElement.scrollTop") == 0
+    await expect(other.locator("header.topbar")).to_be_in_viewport(ratio=1)

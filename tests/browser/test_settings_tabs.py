@@ -42,6 +42,21 @@ async def test_every_tab_passes(page: Page) -> None:
         await assert_accessible(page)
 
 
+CUT_OFF = """selects => selects.filter((one) => {
+    const style = getComputedStyle(one), ink = document.createElement("canvas").getContext("2d");
+    ink.font = style.font;
+    const longest = Math.max(...[...one.options].map(({ text }) => ink.measureText(text).width));
+    return longest + parseFloat(style.paddingLeft) + 24 > one.clientWidth;
+}).map(({ name }) => name)"""
+"""Names of the selects that cannot show one of their choices whole, beside the arrow."""
+
+
+async def test_no_choice_of_a_whole_sentence_is_cut_off(page: Page) -> None:
+    dialog = await open_settings(page)
+    await tab(page, "Advanced").click()
+    assert await dialog.locator("select:visible").evaluate_all(CUT_OFF) == []
+
+
 async def test_what_the_browser_refuses_opens_its_tab(page: Page) -> None:
     dialog = await open_settings(page)
     await tab(page, "Limits").click()

@@ -99,7 +99,7 @@ async def test_a_revoked_link_is_like_anything_that_is_not_yours(
     reader = await (await somebody(new_context, complaints)).new_page()
     await reader.goto(address)
     await expect(reader.locator(".bubble")).to_have_text("Shared for a moment")
-    await page.locator("#share").get_by_role("link", name="Your links").click()
+    await page.locator("#share").get_by_role("link", name="Shared links").click()
     card = page.locator(".shared-links li", has_text=address)
     await expect(card).to_contain_text("does not end by itself")
     await assert_accessible(page)

@@ -13,10 +13,10 @@ from django.urls import reverse
 from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
 from sessions_app.models import Exchange, Session
 from sessions_app.prompt.prefix_diff import CacheLoss
-from sessions_app.prompt.pricing import Rates, cost
+from sessions_app.prompt.pricing import Rates, cost, dollars
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
-from sessions_app.wording import break_lines, sentences, usage, verdicts
+from sessions_app.wording import break_lines, costs, outcomes, sentences, usage, verdicts
 from tests import factories
 
 MONEY = cost(Usage(prompt=1_000, cached=900, output=50), Rates(Decimal("0.50"), Decimal("0.05"), Decimal(3)))
@@ -109,6 +109,19 @@ def test_the_card_sums_tokens_without_counting_any_twice() -> None:
     assert one.equation.startswith("100 new × $0.50 + 900 cached × $0.05")
 
 
+def test_the_card_names_what_the_providers_own_tools_read() -> None:
+    one = RequestUsage.of(exchange(usage={"toolUsePromptTokenCount": 2_000}))
+    assert one.tokens.endswith(usage.answer(0, 0, 2_000)) and "2,000" in one.tokens
+
+
+def test_the_plain_words_name_what_the_providers_own_tools_read(client: Client, alice: User) -> None:
+    session = factories.make_session(alice)
+    run = factories.answered(session, "Hello", "Hi").run
+    Exchange.objects.update(prompt_tokens=1_000, usage={"toolUsePromptTokenCount": 2_500})
+    card = client.get(reverse("account", args=[session.public, run.public])).content.decode()
+    assert "1,000 tokens read, 2,500 more from Gemini’s own tools, " in card
+
+
 def test_the_card_keeps_the_two_facts_apart() -> None:
     verdict = Verdict(VerdictReason.UNEXPLAINED, Comparison(1, 900, 1_000, 900, 5.0), cached=0, prompt=1_000)
     one = RequestUsage.of(exchange(verdict="provider_miss", verdict_figures=verdict.stored()))
@@ -158,6 +171,23 @@ def test_the_count_of_an_answer_that_was_cut_off_is_called_the_last_one(client: 
     )
     for counted, page in [(plain, card), (exact, card), (exact, inspector)]:
         assert usage.as_counted(counted, is_cut_off=True) in page
+
+
+def test_the_card_says_what_the_inspector_says_of_other_prices_and_of_candidates(
+    client: Client, alice: User
+) -> None:
+    session = factories.make_session(alice)
+    asked = factories.answered(session, "Hello", "Hi")
+    Exchange.objects.update(
+        manifest=asked.manifest | {"settings": {"candidateCount": 2}},
+        money=MONEY.stored(),
+        usage={"serviceTier": "flex"},
+    )
+    card = client.get(reverse("account", args=[session.public, asked.run.public])).content.decode()
+    priced = costs.priced(dollars(MONEY.total), is_standard_text=False)
+    assert usage.cost(priced) in card
+    assert f": {priced}" in card
+    assert outcomes.candidates_asked(2) in card
 
 
 def test_the_card_costs_the_same_for_a_long_run(

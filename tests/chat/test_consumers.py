@@ -4,6 +4,7 @@ import asyncio
 import json
 import uuid
 from collections.abc import AsyncIterator, Sequence
+from threading import Event
 from typing import Any
 
 import pytest
@@ -16,8 +17,9 @@ from sessions_app.chat.consumers import BROKEN, NOT_FOUND, SIGNED_OUT, TOO_MANY,
 from sessions_app.models import Run, Session
 from sessions_app.runs.run_poller import RunPoller
 from sessions_app.runs.runner import Runner
+from sessions_app.runs.start import start_send
 from tests.chat.sockets import Socket, connected, opened
-from tests.runs.running import running
+from tests.runs.running import running, until
 
 
 @pytest.fixture
@@ -270,6 +272,28 @@ async def test_a_socket_that_a_command_ended_is_no_viewer_any_more(
     with pytest.raises(OperationalError):
         await socket.wait()
     assert await until_idle(runner)
+
+
+async def test_a_message_is_answered_though_its_page_was_cut_off_while_it_was_stored(
+    runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Daphne cancels the application ten seconds after its client went, within whatever it does."""
+    has_begun, may_end = Event(), Event()
+
+    def slowly(*given: Any, **named: Any) -> Run | None:
+        has_begun.set()
+        assert may_end.wait(60)
+        return start_send(*given, **named)
+
+    monkeypatch.setattr("sessions_app.runs.runner.start_send", slowly)
+    socket = await connected(runner, session, alice)
+    await socket.send_message("Hello")
+    await asyncio.to_thread(has_begun.wait, 60)
+    socket.future.cancel()
+    await asyncio.sleep(0)
+    may_end.set()
+    await asyncio.wait([socket.future])
+    await until(Run.objects.filter(status=Run.Status.COMPLETED).aexists)
 
 
 async def until_idle(runner: Runner) -> bool:

@@ -26,7 +26,7 @@ from sessions_app.models import Allowance, CacheEntry, Exchange, Session, Spendi
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.pricing import Rates, TermKind
 from tests import factories
-from tests.prices import make_price
+from tests.prices import SEEDED, make_price
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 RATES = Rates(Decimal("0.50"), Decimal("0.05"), Decimal(3), Decimal(1))
@@ -96,9 +96,23 @@ def test_what_nobody_keeps_is_not_warm(changes: dict[str, Any]) -> None:
     assert (found.kind, found.cached, found.until, found.recreation_usd) == ("none", 0, None, None)
 
 
+def test_a_prompt_of_the_minimum_is_kept() -> None:
+    assert (expected(minimum=10_000).kind, expected(minimum=10_001).kind) == ("implicit", "none")
+
+
+def test_the_answer_costs_what_the_last_one_did_with_its_thoughts() -> None:
+    assert expected().answer_usd == 500 * RATES.output / 1_000_000
+
+
+def test_nothing_is_a_share_of_nothing() -> None:
+    found = expected(prompt=0, output=0)
+    assert (found.share, found.seconds(NOW)) == (0, 0)
+
+
 def test_without_a_price_there_are_tokens_and_no_sum() -> None:
     found = estimate_next(LAST, None, 4_096, None)
     assert (found.warm, found.cold, found.answer_usd, found.share) == (None, None, None, 96)
+    assert estimate_next(LAST, None, 4_096, LiveCache(8_000, NOW)).recreation_usd is None
 
 
 @given(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
@@ -112,6 +126,8 @@ def test_warm_never_costs_more_than_cold(prompt: int, output: int, kept: int) ->
     ("usd", "words"),
     [
         ("12.346", "$12.35"),
+        ("1", "$1.00"),
+        ("0.000001", "$0.0000010"),
         ("0.31249", "$0.31"),
         ("0.0998", "$0.10"),
         ("0.00412", "$0.0041"),
@@ -174,6 +190,14 @@ def test_the_estimate_is_of_the_branch_in_view(session: Session) -> None:
     session.switch_branch(answer)
     found = CostForecast.of(session).estimate
     assert found and found.prompt == 1_204 + 96
+
+
+def test_the_answer_may_make_the_next_prompt_a_long_one(session: Session) -> None:
+    """It is charged at the second tier throughout, though the last one was not."""
+    make_price(session.model, SEEDED, above=1_204, input_above="4", cached_above="0.4", output_above="18")
+    found = CostForecast.of(session).estimate
+    assert found and found.prompt > 1_204 and found.rates
+    assert (found.rates.input, found.rates.output) == (Decimal(4), Decimal(18))
 
 
 def test_a_cache_that_is_being_made_is_looked_at_again(session: Session, client: Client) -> None:

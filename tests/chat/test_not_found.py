@@ -19,7 +19,7 @@ def test_nothing_is_explained(client: Client, settings: Settings, address: str, 
 
 def test_a_visitor_who_is_not_signed_in_can_sign_in(db: None) -> None:
     page = Client().get("/nothing/like/this/").content.decode()
-    assert "Sign in" in page and "Your chats" not in page
+    assert "Sign in" in page and "New chat" not in page
 
 
 def test_a_conversation_is_never_kept_by_the_browser(client: Client) -> None:

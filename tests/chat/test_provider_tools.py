@@ -11,7 +11,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from sessions_app.chat.answer_markdown import told
-from sessions_app.chat.provider_tools import ToolSwitches, left_out_notes
+from sessions_app.chat.provider_tools import ProviderToolSwitches, left_out_notes
 from sessions_app.chat.transfer import export_markdown, export_session
 from sessions_app.models import Assistant, Session, Turn
 from sessions_app.prompt.answer_schema import Fit
@@ -73,12 +73,12 @@ def test_what_a_model_leaves_out_is_said(session: Session) -> None:
     assert len(left_out_notes("gemini-2.5-flash", ["google_search"], "")) == 1
     assert len(left_out_notes("gemini-2.5-flash", ["google_search"], '{"type": "object"}')) == 2
     session.model = "somebody-elses"
-    assert [one.is_known for one in ToolSwitches.of(session).switches] == [False, False, False]
+    assert [one.is_known for one in ProviderToolSwitches.of(session).switches] == [False, False, False]
 
 
 def test_another_dialect_offers_none(session: Session, settings: Settings) -> None:
     settings.PIPEWEB_DIALECT = "openai"
-    assert not any(one.is_known for one in ToolSwitches.of(session).switches)
+    assert not any(one.is_known for one in ProviderToolSwitches.of(session).switches)
     assert len(left_out_notes(session.model, ["google_search"], '{"type": "object"}')) == 2
 
 

@@ -84,6 +84,19 @@ def test_renaming_in_the_sidebar_gives_its_row(client: Client, alice: User) -> N
     assert 'id="side-title"' in client.get(address).content.decode()
     row = client.post(address, {"title": "After"}, headers={"HX-Request": "true"}).content.decode()
     assert ">After</span>" in row and "<small" not in row
+    assert "aria-current" not in row
+
+
+def test_the_row_of_the_chat_that_is_open_stays_marked(client: Client, alice: User) -> None:
+    session = make_session(alice, title="Before")
+    address = reverse("rename-session", args=[session.public]) + "?side"
+    shown = f"http://testserver{session.get_absolute_url()}inspect/"
+    headers = {"HX-Request": "true", "HX-Current-URL": shown}
+    for row in (
+        client.post(address, {"title": "After"}, headers=headers),
+        client.get(f"{address}&cancel=1", headers=headers),
+    ):
+        assert 'aria-current="page"' in row.content.decode()
 
 
 def test_deleting_the_chat_that_is_open_leads_to_the_others(client: Client, alice: User) -> None:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.chat.answer_cost import AnswerCost
+from sessions_app.chat.spending import SpendingPage
 from sessions_app.models import Allowance, Booking, Exchange, Session, Spending
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import Money, MoneySource, Rates, cost
@@ -42,6 +43,8 @@ def test_an_answer_costs_the_sum_of_its_requests() -> None:
     [
         ([make_exchange(1), make_exchange(2, None)], "≥\xa0$0.00043"),
         ([make_exchange(1, Money(MONEY.terms, at_least=True))], "≥\xa0$0.00043"),
+        ([make_exchange(1), make_exchange(2, replace(MONEY, estimated=True))], "≈\xa0$0.00086"),
+        ([make_exchange(1), make_exchange(2, replace(MONEY, other_price=True))], "≈\xa0$0.00086"),
         ([make_exchange(1, None)], "cost unknown"),
         ([make_exchange(1, replace(MONEY, source=MoneySource.EMULATOR))], "would have cost $0.00043"),
     ],
@@ -60,6 +63,14 @@ def test_the_page_shows_days_models_and_the_sum(client: Client, alice: User) -> 
     make_session(alice, title="Dear one", spent_usd="0.5")
     page = client.get(reverse("spending")).content.decode()
     assert "$0.8750" in page and "gemini-3-flash-preview" in page and "Dear one" in page
+
+
+def test_tokens_of_the_providers_tools_stand_beside_the_prompt(client: Client, alice: User) -> None:
+    make_booking(alice, prompt_tokens=1_204, tool_use_tokens=20_567)
+    page = client.get(reverse("spending")).content.decode()
+    assert "1,204 + 20,567 tool use" in page
+    row = next(csv.DictReader(io.StringIO(client.get(reverse("spending-csv")).content.decode())))
+    assert (row["prompt_tokens"], row["tool_use_tokens"]) == ("1204", "20567")
 
 
 def make_booked(
@@ -121,10 +132,76 @@ def test_what_was_not_received_to_its_end_makes_a_lower_bound_of_every_sum(
     assert [row["cut_off"] for row in rows] == ["1"]
 
 
+def test_an_estimate_makes_one_of_every_sum(client: Client, alice: User) -> None:
+    make_booked(alice, SpendingCause.ANSWER, "0.25", estimated=True)
+    Allowance.objects.create(owner=alice, usd_per_day=1)
+    page = client.get(reverse("spending")).content.decode()
+    scale = page.count(">$0.2500</text>")
+    # As for lower bounds, and of the budget with its percentage.
+    assert page.count("$0.2500") == page.count("≈\xa0$0.2500") + scale >= 8
+    assert "≈\xa025 %" in page and "1 estimated" in page and "of 1 request the provider" in page
+    (row,) = csv.DictReader(io.StringIO(client.get(reverse("spending-csv")).content.decode()))
+    assert (row["estimates"], row["unjudged"]) == ("1", "0")
+
+
+def test_a_sum_with_a_bound_and_an_estimate_stands_behind_the_bound(client: Client, alice: User) -> None:
+    make_booked(alice, SpendingCause.ANSWER, "0.25", estimated=True)
+    make_booked(alice, SpendingCause.ANSWER, "0.5", cut_off=True, estimated=False)
+    page = client.get(reverse("spending")).content.decode()
+    assert "≥\xa0$0.7500" in page and "≈\xa0$0.7500" not in page
+    assert "What has an estimate and a lower bound in it" in page
+
+
+def test_what_an_earlier_version_did_not_keep_is_told(client: Client, alice: User) -> None:
+    make_booked(alice, SpendingCause.TITLE, "0.25")
+    make_booked(alice, SpendingCause.ANSWER, "0.5", emulated=True, estimated=None)
+    make_booked(alice, SpendingCause.ANSWER, "0.5", estimated=False)
+    page = client.get(reverse("spending")).content.decode()
+    assert "For 2 bookings an earlier version did not keep whether their sums are estimates" in page
+    assert "≈" not in page
+    rows = csv.DictReader(io.StringIO(client.get(reverse("spending-csv")).content.decode()))
+    assert {row["source"]: row["unjudged"] for row in rows} == {"provider": "1", "emulator": "1"}
+
+
 def test_other_peoples_spending_does_not_exist(stranger: Client, alice: User) -> None:
     make_booking(alice)
     assert "Nothing was spent" in stranger.get(reverse("spending")).content.decode()
     assert len(stranger.get(reverse("spending-csv")).content.decode().splitlines()) == 1
+
+
+def test_a_month_has_its_own_days_and_no_others(alice: User) -> None:
+    answer, source = SpendingCause.ANSWER, MoneySource.PROVIDER
+    session = make_session(alice)
+    for day, usd in {"2025-10-31": 64, "2025-11-01": 1, "2025-11-30": 2, "2025-12-01": 16}.items():
+        when = date.fromisoformat(day)
+        Booking.objects.book(Booking.of(session, answer, source, None, model="m", day=when, usd=Decimal(usd)))
+    emulated: dict[str, Any] = {"model": "m", "day": date(2025, 11, 1), "usd": Decimal(8)}
+    Booking.objects.book(Booking.of(session, answer, MoneySource.EMULATOR, None, **emulated))
+    page = SpendingPage.of(alice.pk, date(2025, 11, 1))
+    assert [one.day.day for one in page.days] == [30, 1]
+    assert (page.usd, page.emulated_usd) == (Decimal(3), Decimal(8))
+    assert (page.paid.sums[0].usd, page.emulated.sums[0].usd) == (Decimal(3), Decimal(8))
+    assert (page.earlier, page.later) == (date(2025, 10, 1), date(2025, 12, 1))
+    this_month = timezone.now().date().replace(day=1)
+    before = SpendingPage.of(alice.pk, SpendingPage.of(alice.pk, this_month).earlier)
+    assert before.later == this_month and SpendingPage.of(alice.pk, this_month).later is None
+
+
+def test_the_dearest_chats_are_ones_own_that_cost_something(alice: User, bob: User) -> None:
+    make_session(bob, title="Theirs", spent_usd="9")
+    make_session(alice, title="Deleted", spent_usd="8", deleted_at=timezone.now())
+    make_session(alice, title="Free")
+    for usd in (1, 3, 2):
+        make_session(alice, title=f"Of {usd}", spent_usd=str(usd))
+    listed = SpendingPage.of(alice.pk, date(2026, 11, 1)).sessions
+    assert [one.session.title for one in listed] == ["Of 3", "Of 2", "Of 1"]
+
+
+def test_what_all_people_may_spend_is_on_nobodys_page(alice: User) -> None:
+    Allowance.objects.create(is_ceiling=True, usd_per_month=Decimal(5))
+    Allowance.objects.create(owner=alice, usd_per_month=Decimal(4))
+    (budget,) = SpendingPage.of(alice.pk, date(2026, 11, 1)).budgets
+    assert budget.limit == 4
 
 
 def test_the_csv_has_a_row_for_each_booking(client: Client, alice: User) -> None:
@@ -137,7 +214,7 @@ def test_the_csv_has_a_row_for_each_booking(client: Client, alice: User) -> None
 
 
 def test_a_spreadsheet_runs_nothing() -> None:
-    assert escape_formulas(["=1+1", 3, "m"]) == ["'=1+1", 3, "m"]
+    assert escape_formulas(["=1+1", 3, "m", "", None]) == ["'=1+1", 3, "m", "", None]
 
 
 def test_sums_of_a_spreadsheet_have_no_exponent() -> None:

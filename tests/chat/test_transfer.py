@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
@@ -28,6 +30,7 @@ from sessions_app.wording import verdicts
 from sessions_app.wording.imports import error_texts
 from tests import factories
 from tests.chat.importing import import_session
+from tests.factories import NOW
 
 
 @pytest.fixture
@@ -68,6 +71,23 @@ def test_what_comes_back_is_the_same_tree_with_the_same_bytes(session: Session, 
         {"temperature": 0.5},
     )
     assert copy.head and copy.head.depth == 5 and copy.public != session.public
+
+
+def test_messages_keep_the_times_at_which_they_were_written(session: Session, bob: User) -> None:
+    """History chunks are named by them, renditions tell them, and a search shows them."""
+    written = [NOW - timedelta(days=40 - day) for day in range(session.turns.count())]
+    for turn, moment in zip(session.turns.order_by("pk"), written, strict=True):
+        Turn.objects.filter(pk=turn.pk).update(created_at=moment)
+    copy = import_session(bob, export_session(session))
+    assert [turn.created_at for turn in copy.turns.order_by("pk")] == written
+
+
+def test_a_file_without_times_is_of_now(session: Session, bob: User) -> None:
+    told = json.loads(export_session(session))
+    turns = [{name: value for name, value in turn.items() if name != "created_at"} for turn in told["turns"]]
+    before = timezone.now()
+    copy = import_session(bob, changed(session, turns=turns))
+    assert all(turn.created_at >= before for turn in copy.turns.all())
 
 
 def test_signatures_of_another_route_are_not_sent(session: Session, bob: User) -> None:

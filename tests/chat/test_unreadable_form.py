@@ -27,7 +27,7 @@ def test_it_says_so_and_shows_no_source(
     answer = browser.post("/sessions/act/", body, content_type=kind)
     page = answer.content.decode()
     assert answer.status_code == 400 and "The form was not read" in page
-    assert "Traceback" not in page and "Your chats" in page
+    assert "Traceback" not in page and "New chat" in page
 
 
 def test_a_form_of_many_fields_is_read(client: Client) -> None:

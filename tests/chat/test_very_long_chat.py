@@ -8,8 +8,8 @@ from django.test import Client
 from django.urls import reverse
 
 from sessions_app.models import Blob, Run, Session, Turn
+from sessions_app.models.blob import digest
 from sessions_app.models.branches import copy_branch_below
-from sessions_app.models.source import digest
 from sessions_app.prompt.parts import text_of
 from sessions_app.prompt.turns import TurnKind, user_task
 from tests.factories import NOW, make_session

@@ -91,7 +91,7 @@ def test_the_chat_page_costs_the_same_for_a_long_session(
     factories.make_history(long, 12)
     client.get(address("session", short))  # the facts of the models are cached per process
     for session in (short, long):
-        with django_assert_num_queries(19):
+        with django_assert_num_queries(20):
             client.get(address("session", session))
 
 
@@ -108,7 +108,7 @@ def test_a_fragment_costs_the_same_for_a_long_run(
     client: Client, session: Session, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     first, _ = factories.play_flight(session)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         client.get(address("run", session, first.run.public))
 
 

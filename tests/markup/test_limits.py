@@ -180,3 +180,18 @@ def test_a_table_does_not_grow_by_cells_that_are_not_there() -> None:
 
 def test_a_line_of_a_flood_takes_its_beginning_only() -> None:
     assert len(plain("[" * 10**6)) <= 2_000
+
+
+def test_plain_paragraphs_count_towards_the_limit_of_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each weighs 132: its twelve characters, two ends of lines and a mark."""
+    monkeypatch.setattr(scanning, "TEXT_LIMIT", 1_000)
+    paragraph, incremental = "word word.\n\n", blocks.Blocks()
+    formatted = [closed.chars for _ in range(20) for closed in incremental.feed(paragraph)]
+    assert formatted == [len(paragraph)] * 7 and incremental.tail == paragraph * 13
+
+
+def test_a_line_that_is_still_open_is_weighed_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scanning, "BLOCK_LIMIT", 100)
+    incremental = blocks.Blocks()
+    assert incremental.feed("*" * 10) == []
+    assert [closed.html for closed in incremental.close()] == [unformatted.piece_html(0, "*" * 10)]

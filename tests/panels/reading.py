@@ -4,10 +4,17 @@ from datetime import UTC, datetime, timedelta
 
 from sessions_app.models import Reading, Session
 from sessions_app.panels.base import ReadPanel
-from sessions_app.panels.refresh import read_panels
+from sessions_app.panels.refresh import read_panels, refresh
+from sessions_app.prompt.panels import Panel
 from sessions_app.workspace import Workspace
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
+LATER = NOW + timedelta(minutes=5)
+
+
+def panels(session: Session, workspace: Workspace, now: datetime = NOW) -> dict[str, Panel]:
+    """By their keys, after a refresh."""
+    return {panel.key: panel for one in refresh(session, workspace, now) for panel in one.panels}
 
 
 def read(session: Session, workspace: Workspace, key: str) -> ReadPanel:
@@ -17,8 +24,8 @@ def read(session: Session, workspace: Workspace, key: str) -> ReadPanel:
 
 
 def value(session: Session, workspace: Workspace, key: str) -> object:
-    panels = read(session, workspace, key).panels
-    return panels[0].value if panels else None
+    found = read(session, workspace, key).panels
+    return found[0].value if found else None
 
 
 def reading(session: Session, key: str, text: str, *, age: int = 0, failed: bool = False) -> Reading:

@@ -1,12 +1,13 @@
 """Archives that come from outside: all files or none, and nothing beyond the workspace."""
 
 import stat
+import struct
 import zipfile
 from io import BytesIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sessions_app.errors import WorkspaceError
@@ -31,6 +32,10 @@ def taken(workspace: Workspace, body: BytesIO) -> list[str]:
 def folder(tmp_path: Path) -> Workspace:
     (tmp_path / "w").mkdir()
     return Workspace(tmp_path / "w")
+
+
+ENTRY = zipfile.ZipInfo("a")
+ENTRY_BYTES = struct.pack("<4s4B4HL2L5H2L", b"PK\x01\x02", 20, 3, 20, *[0] * 8, 1, *[0] * 6) + b"a"
 
 
 def test_what_is_packed_comes_back(folder: Workspace, tmp_path: Path) -> None:
@@ -97,6 +102,24 @@ def test_too_many_files_are_refused(folder: Workspace, monkeypatch: pytest.Monke
         check_archive(folder, archive(dict.fromkeys("abc", b"")))
 
 
+def test_a_long_list_of_files_is_refused_before_it_is_read(
+    folder: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever number of files the archive declares: here one."""
+    read: list[str] = []
+
+    def made(name: str) -> zipfile.ZipInfo:
+        read.append(name)
+        return ENTRY
+
+    monkeypatch.setattr(zipfile, "ZipInfo", made)
+    listed = ENTRY_BYTES * (archives.DIRECTORY // len(ENTRY_BYTES) + 1)
+    ending = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, len(listed), 0, 0)
+    with pytest.raises(WorkspaceError, match="2,000 files"):
+        check_archive(folder, BytesIO(listed + ending))
+    assert read == []
+
+
 def test_a_file_that_is_there_is_not_replaced(folder: Workspace) -> None:
     folder.write_text("a.txt", "mine")
     with pytest.raises(WorkspaceError, match="already"):
@@ -109,13 +132,36 @@ def test_a_name_that_is_file_and_folder_is_refused(folder: Workspace) -> None:
         taken(folder, archive({"a": b"", "a/b": b""}))
 
 
-def test_a_damaged_archive_leaves_nothing(folder: Workspace) -> None:
-    body = archive({"a": b"first", "b": bytes(range(256)) * 40})
-    raw = bytearray(body.getvalue())
-    raw[raw.index(b"b", raw.index(b"a") + 1) + 20] ^= 0xFF
-    with pytest.raises(WorkspaceError):
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_damaged_archive_leaves_nothing(folder: Workspace, data: st.DataObject) -> None:
+    whole = {"a": b"first", "b": bytes(range(256)) * 40}
+    raw = bytearray(archive(whole).getvalue())
+    raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
+    try:
+        written = taken(folder, BytesIO(bytes(raw)))
+    except WorkspaceError:
+        written = []
+    assert set(folder.list()) == set(written)
+    for path in written:
+        folder.remove(path)
+
+
+def test_a_file_that_does_not_unpack_is_refused(folder: Workspace) -> None:
+    """The first byte of its data says how it is packed; no method has this number."""
+    raw = bytearray(archive({"b": bytes(range(256))}).getvalue())
+    raw[30 + len("b")] = 0xFF  # After the local header and the name.
+    with pytest.raises(WorkspaceError, match="damaged"):
         taken(folder, BytesIO(bytes(raw)))
-    assert folder.list() == ()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_rare_way_of_packing_is_refused_before_it_is_read(folder: Workspace, method: int) -> None:
+    body = BytesIO()
+    with zipfile.ZipFile(body, "w", method) as made:
+        made.writestr("a", b"a" * 100)
+    with pytest.raises(WorkspaceError, match="packed in a way"):
+        check_archive(folder, body)
 
 
 @given(st.binary(max_size=300))

@@ -12,7 +12,8 @@ from sessions_app.models import Artifact, Blob, FileChange, Notification, Refere
 from sessions_app.panels import TOOLBOX
 from sessions_app.panels.file_edits import DeleteFile, EditFile, MoveFile, UndoChange, WriteArtifact
 from sessions_app.tools import ToolContext
-from sessions_app.workspace import UPLOAD_LIMIT, Workspace, hash_of_lines
+from sessions_app.tools.workspace_reading import hash_of_lines
+from sessions_app.workspace import UPLOAD_LIMIT, Workspace
 from tests.factories import make_session
 
 pytestmark = pytest.mark.django_db
@@ -85,7 +86,7 @@ def test_a_part_is_replaced(fields: dict[str, Any], expected: str) -> None:
         ({"new": "x"}, "Name either"),
         ({"new": "x", "old": "two", "first": 1, "last": 1}, "Name either"),
         ({"new": "x", "old": "four"}, "is not in"),
-        ({"new": "x", "old": "o"}, "occurs 2 times"),
+        ({"new": "x", "old": "o"}, "more than once"),
         ({"new": "x", "first": 2, "last": 9, "hash": "0"}, "has 3 lines"),
         ({"new": "x", "first": 3, "last": 2, "hash": "0"}, "has 3 lines"),
         ({"new": "x", "first": 2, "last": 2, "hash": "0"}, "another hash"),
@@ -94,6 +95,21 @@ def test_a_part_is_replaced(fields: dict[str, Any], expected: str) -> None:
 def test_an_edit_that_does_not_fit_is_refused(fields: dict[str, Any], reason: str) -> None:
     with pytest.raises(ToolError, match=reason):
         edited(TEXT, **fields)
+
+
+def test_occurrences_that_overlap_are_more_than_one() -> None:
+    with pytest.raises(ToolError, match="more than once"):
+        edited("a\n\n\nb", old="\n\n", new="\n")
+
+
+async def test_the_first_line_behind_a_byte_order_mark_is_edited_by_its_hash(context: ToolContext) -> None:
+    """By the tools alone, as a model does: the hash is the one that it was told."""
+    (context.workspace.root / "a.txt").write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\n")
+    read = (await TOOLBOX.run("read_range", {"path": "a.txt", "first": 1, "last": 1}, context)).response
+    call: dict[str, Any] = {"path": "a.txt", "first": 1, "last": 1, "hash": read["hash"], "new": "1"}
+    assert (await TOOLBOX.run("edit_file", call, context)).response["edited"] == "a.txt"
+    assert EditFile(**call)._edited("\ufeffone\r\ntwo\r\n") == "\ufeff1\r\ntwo\r\n"
+    assert edited("\ufeffone\n", old="one", new="1") == "\ufeff1\n"
 
 
 def test_line_ends_stay_those_of_the_file() -> None:

@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from sessions_app.errors import WorkspaceError
-from sessions_app.panels.file_pages import FileCache, ReadFile, open_file, read_file
+from sessions_app.panels.file_pages import FileCache, ReadFile, open_file, problem_of, read_file
 from sessions_app.workspace import SHOWN_LIMIT, Workspace
 from tests.factories import make_session
 
@@ -103,6 +103,28 @@ def test_a_file_that_is_gone_is_not_sent_from_memory(workspace: Workspace) -> No
     (workspace.root / "a.txt").unlink()
     with pytest.raises(WorkspaceError):
         cache.read(workspace, "a.txt")
+
+
+def test_why_a_file_cannot_be_sent_is_known_until_it_changes(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = FileCache()
+    workspace.write_bytes("a.txt", b"a\0b")
+    assert problem_of(workspace, "a.txt", cache) == ""
+    problem = read_file(workspace, "a.txt", cache=cache).problem
+    with monkeypatch.context() as patched:
+        patched.setattr(Workspace, "read_text", None)
+        assert problem_of(workspace, "a.txt", cache) == problem != ""
+    workspace.write_text("a.txt", "text now")
+    assert problem_of(workspace, "a.txt", cache) == ""
+    assert cache.read(workspace, "a.txt") == "text now"
+
+
+@pytest.mark.parametrize("name", ["missing.txt", "folder", "../out.txt", "large.txt"])
+def test_what_an_entry_tells_needs_no_reading_before(workspace: Workspace, name: str) -> None:
+    (workspace.root / "folder").mkdir(parents=True)
+    (workspace.root / "large.txt").write_bytes(b"x" * (SHOWN_LIMIT + 1))
+    assert problem_of(workspace, name, FileCache()) == read_file(workspace, name).problem != ""
 
 
 def test_the_least_used_is_forgotten_first(workspace: Workspace) -> None:

@@ -13,7 +13,9 @@ from sessions_app.panels.base import Action, PanelKind
 from sessions_app.panels.refresh import STATES
 from sessions_app.panels.rows import PanelRow, RowSource
 from sessions_app.prompt.panels import CLOCK_KEY
+from sessions_app.wording.sources import source_title
 
+FILES = ("file_references", "artifacts")
 TESTS = Path(__file__).parent / "kinds"
 
 
@@ -89,6 +91,13 @@ def test_keys_and_actions_are_unique() -> None:
 
 def test_every_tool_of_a_kind_is_in_the_toolbox() -> None:
     assert {tool.name for kind in KINDS for tool in kind.tools} < {*TOOLBOX.names}
+
+
+def test_a_panel_has_one_name_in_the_drawer_and_on_the_pages_of_requests() -> None:
+    """Files stand in requests one by one, under their paths."""
+    kinds = [kind for kind in KINDS if kind.key not in FILES]
+    named = [source_title(f"panel:{kind.key}").casefold() for kind in kinds]
+    assert named == [f"Panel “{kind.title}”".casefold() for kind in kinds]
 
 
 class Half(Action):

@@ -1,6 +1,6 @@
 """Rows, files and facts as panels of the dynamic layer."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
@@ -23,18 +23,12 @@ from sessions_app.models import (
 from sessions_app.panels import KEYS, KINDS
 from sessions_app.panels.base import ReadPanel
 from sessions_app.panels.refresh import read_panels, refresh
-from sessions_app.prompt.panels import Panel, sorted_panels
+from sessions_app.prompt.panels import sorted_panels
 from sessions_app.workspace import Workspace
 from tests.factories import finish, make_exchange, make_history, make_run, make_session
+from tests.panels.reading import LATER, NOW, panels
 
 pytestmark = pytest.mark.django_db
-
-NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
-LATER = NOW + timedelta(minutes=5)
-
-
-def panels(session: Session, workspace: Workspace, now: datetime = NOW) -> dict[str, Panel]:
-    return {panel.key: panel for one in refresh(session, workspace, now) for panel in one.panels}
 
 
 def only(session: Session, workspace: Workspace, key: str) -> ReadPanel:

@@ -15,6 +15,7 @@ from sessions_app.chat.import_formats.base import (
 from sessions_app.chat.import_formats.gemini import read_part
 from sessions_app.import_codes import ExpectedValue, ImportNote
 from sessions_app.prompt import wire
+from sessions_app.prompt.call_pairing import Untaken
 from sessions_app.prompt.dialects.openai_chunks import FINISH_REASONS
 from sessions_app.prompt.parts import (
     RawPart,
@@ -83,12 +84,17 @@ class _Round:
     where: str = ""
     calls: Sequence[_Call] = ()
     _given: list[tuple[int, RawPart]] = field(default_factory=list)
+    _untaken: Untaken = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._untaken = Untaken((("id", one.id), ("name", one.name), ("name", "")) for one in self.calls)
 
     def add(self, item: Node) -> None:
         if not self._given:
             self.where = item.where
         key, name = item.at("tool_call_id").text, item.at("name").text
-        place = self._place(key, name)
+        # By its id, else the first of that name, or of any where the result has none.
+        place = self._untaken.take(("id", key) if key else ("name", name))
         call = self.calls[place] if place is not None else None
         answer = _result(_plain_text(item.at("content")))
         part = response_part(call.name if call else name or UNNAMED, answer, call_id=call.id if call else key)
@@ -101,14 +107,6 @@ class _Round:
             parts = [part for _, part in sorted(self._given, key=lambda given: given[0])]
             self._given = []
             yield ImportedContent(self.where, is_model=False, parts=parts)
-
-    def _place(self, key: str, name: str) -> int | None:
-        """The call of a result: by its id, else the first open one of that name, or of any."""
-        taken = {place for place, _ in self._given}
-        free = [(place, call) for place, call in enumerate(self.calls) if place not in taken]
-        if key:
-            return next((place for place, call in free if call.id == key), None)
-        return next((place for place, call in free if not name or call.name == name), None)
 
 
 def _answer(item: Node, notes: Notes) -> list[RawPart]:

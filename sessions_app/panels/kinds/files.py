@@ -14,9 +14,9 @@ from sessions_app.errors import ToolError, WorkspaceError
 from sessions_app.models import Note, Notification, Reference, Session, Turn
 from sessions_app.models.panel_items import NOTE_LIMIT, PATH_LIMIT
 from sessions_app.panels.base import Action, PanelInputs, PanelKind, PanelValue, existing
+from sessions_app.panels.context_actions import check_note, cost_of, note_sources
 from sessions_app.panels.file_pages import ReadFile, open_file
 from sessions_app.panels.file_pages import read_file as read_page
-from sessions_app.panels.house import check_note, cost_of, note_sources
 from sessions_app.panels.rows import Moment, PanelRow, Rows
 from sessions_app.tools.tool_context import ToolContext
 from sessions_app.tools.toolbox import tool

@@ -3,10 +3,10 @@
 from django.db.models import Count, Q, Sum
 
 from sessions_app.models import Booking, HistoryChunk, Session
-from sessions_app.models.booking import MISSING, exact
+from sessions_app.models.booking import INEXACT, exact
 from sessions_app.panels.base import PanelInputs, PanelKind, PanelValue
+from sessions_app.panels.context_actions import DropHistory, SwitchPanel
 from sessions_app.panels.gauge_reading import read_gauge
-from sessions_app.panels.house import DropHistory, SwitchPanel
 from sessions_app.panels.rows import PanelRow
 from sessions_app.prompt.pricing import MoneySource
 
@@ -43,17 +43,18 @@ class Statistics(PanelKind[PanelRow]):
 
 def money_of(session: Session) -> dict[str, str | int]:
     """The sums of its bookings that are not 0. `usd` was paid, `usd_emulated` would have been; of `unpriced`
-    bookings the price is unknown, and those of answers that were `cut_off` are lower bounds.
+    bookings the price is unknown, those of answers that were `cut_off` are lower bounds, and `estimates` are
+    no bounds.
     """
     is_emulated = Q(source=MoneySource.EMULATOR)
     sums = Booking.objects.filter(session=session).aggregate(
         paid=Sum("usd", filter=~is_emulated),
         emulated=Sum("usd", filter=is_emulated),
-        **MISSING,
+        **INEXACT,
     )
     known = {"usd": sums["paid"], "usd_emulated": sums["emulated"]}
     told: dict[str, str | int] = {name: f"{exact(usd):.6f}" for name, usd in known.items() if usd}
-    return told | {name: sums[name] for name in MISSING if sums[name]}
+    return told | {name: sums[name] for name in INEXACT if sums[name]}
 
 
 class ToolSwitches(PanelKind[PanelRow]):

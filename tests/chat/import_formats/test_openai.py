@@ -1,6 +1,7 @@
 """Messages of OpenAI: what each kind becomes, and what is refused where."""
 
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import orjson
@@ -141,3 +142,20 @@ def test_what_is_no_message_is_refused_with_its_path(
     with pytest.raises(NotImportable) as caught:
         checked({"messages": [USER, message]}, tmp_path)
     assert caught.value.figures == {"where": where, "expected": expected}
+
+
+def test_the_results_of_many_calls_are_found_at_once(tmp_path: Path) -> None:
+    """Ids repeat; names and ids are left out."""
+    count = 12_000
+    function = {"name": "check_flight", "arguments": ""}
+    calls = [{"id": f"c{number % 5_000}", "function": function} for number in range(count)]
+    results: list[Any] = [
+        {"role": "tool", "tool_call_id": f"c{number % 5_000}", "content": str(number)}
+        if number % 3
+        else {"role": "tool", "content": str(number)}
+        for number in range(count)
+    ]
+    began = process_time()
+    _, turns = checked([USER, {"role": "assistant", "tool_calls": calls}, *results], tmp_path)
+    assert [len(parts) for parts in parts_of(turns)] == [1, count, count]
+    assert process_time() - began < 10

@@ -9,7 +9,7 @@ import pytest
 from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
 from sessions_app.import_codes import ExpectedValue
-from sessions_app.wording.imports import CORRECT, error_texts
+from sessions_app.wording.imports import CORRECT, SAVE_AGAIN, error_texts
 from tests.chat.import_formats.histories import checked
 
 HELLO = {"role": "user", "parts": [{"text": "Hello"}]}
@@ -75,6 +75,22 @@ def test_a_nul_in_the_first_words_is_not_in_the_title(tmp_path: Path) -> None:
 )
 def test_a_single_value_is_json_but_no_history(tmp_path: Path, body: bytes, reason: ImportProblem) -> None:
     assert refused(body, tmp_path).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("body", "byte"),
+    [
+        (b'{"contents": [{"role": "user", "parts": [', 41),
+        (b'{"con\\qtents": []}', 1),
+        (b'[{"role": "user", "parts": [{"text": "\xff"}]}]', 38),
+        ('{"contents": []}'.encode("utf-16"), 2),
+    ],
+)
+def test_a_damaged_file_is_saved_again_where_it_comes_from(tmp_path: Path, body: bytes, byte: int) -> None:
+    """Nothing tells whose it is."""
+    error = refused(body, tmp_path)
+    assert (error.reason, error.figures) == (ImportProblem.NOT_JSON, {"byte": byte})
+    assert error_texts(error)[1] == SAVE_AGAIN
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Files that the model wrote, as a panel and by its tool."""
 
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,19 +11,11 @@ from sessions_app.models import (
 )
 from sessions_app.panels import TOOLBOX
 from sessions_app.panels.file_edits import WriteArtifact
-from sessions_app.panels.refresh import refresh
-from sessions_app.prompt.panels import Panel
 from sessions_app.tools import ToolContext, ToolResult
 from sessions_app.workspace import Workspace
+from tests.panels.reading import panels
 
 pytestmark = pytest.mark.django_db
-
-NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
-LATER = NOW + timedelta(minutes=5)
-
-
-def panels(session: Session, workspace: Workspace, now: datetime = NOW) -> dict[str, Panel]:
-    return {panel.key: panel for one in refresh(session, workspace, now) for panel in one.panels}
 
 
 def test_artifacts_are_a_panel_of_their_own(session: Session, workspace: Workspace) -> None:

@@ -1,6 +1,6 @@
 """What happened, as a panel."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 import pytest
 from django.utils import timezone
@@ -13,19 +13,12 @@ from sessions_app.models import (
 )
 from sessions_app.panels.kinds.notifications import EARLIER_REQUESTS
 from sessions_app.panels.refresh import refresh
-from sessions_app.prompt.panels import Panel
 from sessions_app.runs.limits import notify_limit
 from sessions_app.workspace import Workspace
 from tests import factories
+from tests.panels.reading import LATER, NOW, panels
 
 pytestmark = pytest.mark.django_db
-
-NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
-LATER = NOW + timedelta(minutes=5)
-
-
-def panels(session: Session, workspace: Workspace, now: datetime = NOW) -> dict[str, Panel]:
-    return {panel.key: panel for one in refresh(session, workspace, now) for panel in one.panels}
 
 
 def test_notifications_are_the_open_ones_and_the_last_ten_seen(

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from sessions_app.models import Booking, HistoryChunk, Session
-from sessions_app.models.source import Blob
+from sessions_app.models.blob import Blob
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource
 from sessions_app.workspace import Workspace

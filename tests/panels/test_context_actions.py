@@ -1,4 +1,4 @@
-"""The model's own hand on panels and history: what is refused and why, what is told of the cost."""
+"""What the model may switch and let go: what is refused and why, and what is said of the cost."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,7 +9,7 @@ from sessions_app.errors import RowGone, ToolError
 from sessions_app.models import HistoryDrop, Note, Session
 from sessions_app.models.session_settings import SessionSettings
 from sessions_app.panels import KINDS, TOOLBOX, kind_named
-from sessions_app.panels.house import DropHistory, SwitchPanel, lock_of
+from sessions_app.panels.context_actions import DropHistory, SwitchPanel, lock_of
 from sessions_app.panels.kinds.files import CloseFile, FileRow
 from sessions_app.prompt.gauge import Gauge, GaugeItem
 from sessions_app.tools import ToolContext
