@@ -41,6 +41,7 @@ class SchemaLoss(StrEnum):
     KEYWORD = "keyword"
     REFERENCE = "reference"
     RECURSION = "recursion"
+    TOO_MANY_REFERENCES = "too_many_references"
     TYPE_ASSUMED = "type_assumed"
     CHOICES = "choices"
     ENUM = "enum"

@@ -11,7 +11,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from sessions_app.context.mcp_secrets import masked, secrets_of
+from sessions_app.context.mcp_secrets import secrets_of
+from sessions_app.mcp.refusals import masked
 from sessions_app.models import McpServer
 
 LOGS = "mcp_logs"

@@ -59,12 +59,5 @@ def shown(secrets: Mapping[str, str]) -> list[str]:
     ]
 
 
-def masked(text: str, secrets: Mapping[str, str]) -> str:
-    """The text of a server without the values of its secrets."""
-    for value in sorted(filter(None, secrets.values()), key=len, reverse=True):
-        text = text.replace(value, "[secret]")
-    return text
-
-
 def _path(public: UUID) -> Path:
     return Path(settings.PIPEWEB_DATA) / FOLDER / f"{public}.json"

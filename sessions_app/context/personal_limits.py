@@ -120,10 +120,13 @@ def active_runs(activity: Sequence[Activity]) -> int:
 
 
 def check_send(user_id: int, activity: Sequence[Activity], client_id: UUID, now: datetime) -> None:
-    """Raises OverLimit when another message in this minute would be too many."""
-    limit, since = limits_of(user_id).sends_per_minute, now - WINDOW
+    """Raises OverLimit when another message in this minute would be too many.
+
+    Messages of a time when the clock was wrong may lie far in the future, and do not count.
+    """
+    limit = limits_of(user_id).sends_per_minute
     others = [row.sent_at for row in activity if row.sent_at and row.client_id != client_id]
-    sent = sorted(moment for moment in others if moment > since)
+    sent = sorted(moment for moment in others if now - WINDOW < moment < now + WINDOW)
     if len(sent) >= limit:
         frees = ceil((sent[-limit] + WINDOW - now).total_seconds()) if limit else None
         raise OverLimit(RefusalCode.SENDS_PER_MINUTE, used=len(sent), limit=limit, seconds=frees)

@@ -207,7 +207,8 @@ _TYPED = re.compile(COMMAND + r"(?P<name>[\w-]+)(?:\s(?P<rest>.*))?", re.DOTALL)
 def expand_command(session: Session, text: str, now: datetime, language: str = "") -> str:
     """The command's text for `/name rest`; any other message unchanged, without a query.
 
-    `message.text` in the template is `rest`, which is appended when the template does not use it.
+    `message.text` in the template is `rest`, which is appended when the template does not use it, and when it
+    is sent as written because rendering failed.
     """
     typed = _TYPED.fullmatch(text)
     command = _command(typed["name"]) if typed else None
@@ -217,7 +218,8 @@ def expand_command(session: Session, text: str, now: datetime, language: str = "
     values = arguments_of(session, MessageArguments(rest, language), now).values
     body = Unrendered(command.body, parse_json_texts(command.defaults))
     (written,) = renderer().render([body], values, owner=session.owner_id)
-    uses_rest = any(use.path in ("message", "message.text") for use in written.uses)
+    named = any(use.path in ("message", "message.text") for use in written.uses)
+    uses_rest = named and written.status == "rendered"
     return f"{written.text}\n\n{rest}" if rest and not uses_rest else written.text
 
 
@@ -225,4 +227,5 @@ def _command(name: str) -> PromptText | None:
     """The command with this slug: “Weekly review” is /weekly-review."""
     rows = PromptText.objects.filter(kind=PromptText.Kind.COMMAND)
     wanted = slugify(name, allow_unicode=True)
-    return next((row for row in rows if slugify(row.name, allow_unicode=True) == wanted), None)
+    found = (row for row in rows if slugify(row.name, allow_unicode=True) == wanted)
+    return next(found, None) if wanted else None

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from sessions_app.errors import McpServerFailed, ToolError
 from sessions_app.mcp.listing import Listing, RawTool, listing_of
+from sessions_app.mcp.refusals import refusal_words
 from sessions_app.mcp.results import response_of
 from sessions_app.mcp.spec import ServerSpec
 from sessions_app.mcp.transports import TooLarge, open_transport
@@ -71,7 +72,7 @@ class Connection:
         self.calls, self.used_at = self.calls + 1, monotonic()
         try:
             session = await asyncio.shield(self._ready)
-            return response_of(await self._ask(session, tool, args))
+            return response_of(await self._ask(session, tool, args), self.spec.secrets)
         finally:
             self.calls, self.used_at = self.calls - 1, monotonic()
 
@@ -101,7 +102,10 @@ class Connection:
         except MCPError as error:
             if error.code == mcp_types.CONNECTION_CLOSED:
                 raise McpServerFailed(ServerProblem.ENDED) from error
-            raise ToolError(error.message or "The server refused the call.", hint="It says so.") from error
+            if error.code == mcp_types.PARSE_ERROR:
+                raise McpServerFailed(ServerProblem.UNREADABLE) from error
+            words = refusal_words(error.message, self.spec.secrets)
+            raise ToolError(words or "The server refused the call.", hint="It says so.") from error
         except ValidationError as error:
             raise McpServerFailed(ServerProblem.UNREADABLE) from error
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, httpx2.TransportError) as error:
@@ -169,7 +173,9 @@ class Connection:
                 tools, cut = await _all_tools(session)
         except TimeoutError as error:
             raise McpServerFailed(ServerProblem.LIST_TIMEOUT, seconds=seconds) from error
-        await self._take_listing(self.spec, listing_of(self.spec.name, tools, cut))
+        # Schemas can be large: everybody else's requests go on meanwhile.
+        listing = await asyncio.to_thread(listing_of, self.spec.name, tools, cut)
+        await self._take_listing(self.spec, listing)
 
     async def _take_message(self, message: Any) -> None:
         if isinstance(message, mcp_types.ToolListChangedNotification):
@@ -180,7 +186,10 @@ class Connection:
         if isinstance(error, McpServerFailed):
             return error
         if isinstance(error, MCPError) and error.code != mcp_types.CONNECTION_CLOSED:
-            return McpServerFailed(ServerProblem.REFUSED, message=error.message[:500])
+            if error.code == mcp_types.PARSE_ERROR:
+                return McpServerFailed(ServerProblem.UNREADABLE)
+            words = refusal_words(error.message, self.spec.secrets)
+            return McpServerFailed(ServerProblem.REFUSED, message=words)
         is_process = self.spec.transport is ServerTransport.STDIO
         if isinstance(error, OSError) and is_process:
             return McpServerFailed(ServerProblem.NOT_STARTED, command=" ".join(self.spec.command[:1]))

@@ -1,18 +1,23 @@
 """What a tool answered, as the response of a function."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import mcp_types
 
 from sessions_app.errors import ToolError
+from sessions_app.mcp.refusals import masked
 
 NOT_SHOWN = "Not passed on: a function response holds text here. Tell the user that there is more."
 FAILED = "The tool failed without a reason."
 
 
-def response_of(result: mcp_types.CallToolResult) -> dict[str, Any]:
-    """Text and structured content; of images, audio and files what they are. Raises ToolError."""
+def response_of(result: mcp_types.CallToolResult, secrets: Mapping[str, str]) -> dict[str, Any]:
+    """Text and structured content; of images, audio and files what they are.
+
+    Raises ToolError for a failure, without the server's `secrets`, which failures quote.
+    """
     texts, left = list[str](), list[dict[str, Any]]()
     for block in result.content:
         match block:
@@ -28,7 +33,7 @@ def response_of(result: mcp_types.CallToolResult) -> dict[str, Any]:
                 size = len(block.data) * 3 // 4
                 left.append({"type": block.type, "mime_type": block.mime_type, "bytes": size})
     if result.is_error:
-        raise ToolError("\n".join(texts).strip() or FAILED, hint="The server said so.")
+        raise ToolError(masked("\n".join(texts).strip(), secrets) or FAILED, hint="The server said so.")
     return _response("\n".join(texts), result.structured_content, left)
 
 

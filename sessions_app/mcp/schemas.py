@@ -19,6 +19,12 @@ PROPERTY_LIMIT = 200
 """Of a whole schema."""
 
 ENUM_LIMIT = 200
+"""Values to choose from, choices of an `anyOf`, parts of an `allOf`."""
+
+REFERRED_LIMIT = 5_000
+"""Keys and values that the references of a whole schema may lead to, counted again for each: a few that name
+one another many times would never be translated.
+"""
 
 TEXT_LIMIT = 2_000
 """Characters of a description, and of a value to choose from."""
@@ -51,6 +57,7 @@ class Translation:
     root: Mapping[str, Any]
     losses: list[Loss] = field(default_factory=list)
     properties: int = 0
+    referred: int = 0
 
     def lose(self, code: SchemaLoss, place: str) -> None:
         alike = [known for known in self.losses if known[0] == code]
@@ -101,15 +108,21 @@ class Translation:
         if name in seen:
             self.lose(SchemaLoss.RECURSION, place)
             return {"type": "object"}
-        target = self._at(name)
+        target = self._target(name)
         if target is None:
-            self.lose(SchemaLoss.REFERENCE, place)
+            is_there = self._at(name) is not None
+            self.lose(SchemaLoss.TOO_MANY_REFERENCES if is_there else SchemaLoss.REFERENCE, place)
             return {"type": "string"}
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         return self.of({**target, **beside}, place, depth, (*seen, name))
 
+    def _target(self, reference: str) -> Mapping[str, Any] | None:
+        """What a reference within the document points at, while there is room for it."""
+        found = self._at(reference) if self.referred < REFERRED_LIMIT else None
+        self.referred += 0 if found is None else _count(found, REFERRED_LIMIT)
+        return found if self.referred <= REFERRED_LIMIT else None
+
     def _at(self, reference: str) -> Mapping[str, Any] | None:
-        """What a reference within the document points at."""
         if not reference.startswith("#"):
             return None
         found: Any = self.root
@@ -126,8 +139,10 @@ class Translation:
         if not isinstance(parts, list):
             return schema
         merged: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
-        for part in parts:
-            target = self._at(str(part["$ref"])) if isinstance(part, Mapping) and "$ref" in part else part
+        if len(parts) > ENUM_LIMIT:
+            self.lose(SchemaLoss.CHOICES, f"{place}:allOf" if place else "allOf")
+        for part in parts[:ENUM_LIMIT]:
+            target = self._target(str(part["$ref"])) if isinstance(part, Mapping) and "$ref" in part else part
             if not isinstance(target, Mapping) or set(target) - {"type", "properties", "required", *SILENT}:
                 self.lose(SchemaLoss.CHOICES, f"{place}:allOf" if place else "allOf")
                 continue
@@ -238,6 +253,19 @@ def _is_nullable(schema: Mapping[str, Any]) -> bool:
 def _mapping(schema: Mapping[str, Any], key: str) -> Mapping[Any, Any]:
     found = schema.get(key)
     return found if isinstance(found, Mapping) else {}
+
+
+def _count(value: Any, limit: int) -> int:
+    """Keys and values in a schema, beginning with itself; counting ends beyond the limit."""
+    count, left = 0, [value]
+    while left and count <= limit:
+        count += 1
+        one = left.pop()
+        if isinstance(one, Mapping):
+            left += one.values()
+        elif isinstance(one, list):
+            left += one
+    return count
 
 
 def _texts(value: Any) -> list[str]:

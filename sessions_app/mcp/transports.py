@@ -5,13 +5,18 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
 import anyio
 import httpx2
+import mcp_types
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+from pydantic import ValidationError
 
 from sessions_app.fairness import Rate
 from sessions_app.mcp.guard import LINE_LIMIT
@@ -24,12 +29,20 @@ MESSAGE_BURST, MESSAGES_PER_SECOND = 500, 200.0
 """What is taken of one server, whatever it sends."""
 
 
+JSON = "application/json"
+MESSAGE_TYPES = (JSON, "text/event-stream")
+
+
 class TooLarge(httpx2.TransportError):
     """An answer beyond LINE_LIMIT, or one that is compressed."""
 
 
 class BoundedNetwork(httpx2.AsyncBaseTransport):
-    """A transport whose answers are bounded: one of JSON as a whole, events by the SDK one by one."""
+    """A transport whose answers are bounded: one of JSON as a whole, events by the SDK one by one.
+
+    The SDK tells in words of its own of an answer that is no message; here it becomes an error with status
+    and type, unless the server gave its reason.
+    """
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -42,10 +55,72 @@ class BoundedNetwork(httpx2.AsyncBaseTransport):
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             assert isinstance(response.stream, httpx2.AsyncByteStream)
             response.stream = BoundedStream(response.stream)
+        if request.method == "POST" and _is_no_message(response):
+            return await _refusal(response)
+        if response.status_code == 200 and _type_of(response) == JSON:
+            return await _told_apart(response)
         return response
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+def _is_no_message(response: httpx2.Response) -> bool:
+    is_known = _type_of(response) in MESSAGE_TYPES
+    return response.status_code >= 400 or (response.status_code == 200 and not is_known)
+
+
+async def _refusal(response: httpx2.Response) -> httpx2.Response:
+    """With the error that the server sent, or one of ours. Raises TooLarge."""
+    status, kind = response.status_code, _type_of(response)
+    body = await response.aread() if kind == JSON else b""
+    await response.aclose()
+    if status < 400:
+        error = mcp_types.ErrorData(code=mcp_types.PARSE_ERROR, message=f"HTTP {status}, {kind}")
+        # The SDK reads the error of an answer with such a status only.
+        status = 400
+    else:
+        error = _error_in(body) or mcp_types.ErrorData(
+            code=mcp_types.INTERNAL_ERROR, message=f"HTTP {status}"
+        )
+    told = mcp_types.JSONRPCError(jsonrpc="2.0", id=None, error=error).model_dump_json(by_alias=True)
+    return httpx2.Response(status, headers={"content-type": JSON}, content=told.encode())
+
+
+async def _told_apart(response: httpx2.Response) -> httpx2.Response:
+    """With a code of its own for an error of the server's. Raises TooLarge."""
+    body = await response.aread()
+    await response.aclose()
+    told = _message_in(body)
+    if isinstance(told, mcp_types.JSONRPCError):
+        body = own_error(told).model_dump_json(by_alias=True).encode()
+    headers = {key: value for key, value in response.headers.items() if key != "content-length"}
+    return httpx2.Response(response.status_code, headers=headers, content=body)
+
+
+def _error_in(body: bytes) -> mcp_types.ErrorData | None:
+    """The error that the server sent."""
+    message = _message_in(body)
+    return own_error(message).error if isinstance(message, mcp_types.JSONRPCError) else None
+
+
+def _message_in(body: bytes) -> mcp_types.JSONRPCMessage | None:
+    try:
+        return jsonrpc_message_adapter.validate_json(body, by_name=False)
+    except ValidationError:
+        return None
+
+
+def own_error(message: mcp_types.JSONRPCError) -> mcp_types.JSONRPCError:
+    """With another code than -32000, a server's error for JSON-RPC and a closed connection for the SDK."""
+    if message.error.code != mcp_types.CONNECTION_CLOSED:
+        return message
+    error = message.error.model_copy(update={"code": mcp_types.INTERNAL_ERROR})
+    return message.model_copy(update={"error": error})
+
+
+def _type_of(response: httpx2.Response) -> str:
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
 class BoundedStream(httpx2.AsyncByteStream):
@@ -67,7 +142,8 @@ class BoundedStream(httpx2.AsyncByteStream):
 @asynccontextmanager
 async def open_transport(spec: ServerSpec, ended: asyncio.Event) -> AsyncIterator[Any]:
     """The streams of a server; `ended` is set when nothing more will come. Raises OSError, httpx2 errors."""
-    way = _process(spec) if spec.transport is ServerTransport.STDIO else _network(spec)
+    is_process = spec.transport is ServerTransport.STDIO
+    way = _process(spec) if is_process else _network(spec)
     async with way as (read, write):
         sender, receiver = anyio.create_memory_object_stream[Any](0)
 
@@ -77,7 +153,7 @@ async def open_transport(spec: ServerSpec, ended: asyncio.Event) -> AsyncIterato
                 async with sender:
                     async for message in read:
                         await asyncio.sleep(pace.take())
-                        await sender.send(message)
+                        await sender.send(_of_process(message) if is_process else message)
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 pass  # Nobody reads any more.
             finally:
@@ -89,6 +165,13 @@ async def open_transport(spec: ServerSpec, ended: asyncio.Event) -> AsyncIterato
                 yield receiver, write
             finally:
                 tasks.cancel_scope.cancel()
+
+
+def _of_process(message: Any) -> Any:
+    """A message of a process; the SDK makes none of its own there, as it does for lost streams of HTTP."""
+    if isinstance(message, SessionMessage) and isinstance(message.message, mcp_types.JSONRPCError):
+        return replace(message, message=own_error(message.message))
+    return message
 
 
 @asynccontextmanager

@@ -191,6 +191,16 @@ def test_a_command_becomes_its_text(blue_session: Session) -> None:
     assert expanded(blue_session, "/weekly-review") == "Review the week of Blue."
 
 
+def test_a_command_that_fails_keeps_what_the_person_wrote(blue_session: Session) -> None:
+    command("Shorten", "Shorten: {{ message.text|round }}")
+    assert expanded(blue_session, "/shorten a\nb") == "Shorten: {{ message.text|round }}\n\na\nb"
+
+
+def test_a_name_without_letters_is_no_command(blue_session: Session) -> None:
+    command("→", "Go there.")
+    assert expanded(blue_session, "/- hello") == "/- hello"
+
+
 def test_what_follows_the_name_stands_below(blue_session: Session) -> None:
     command("Shorten", "Shorten this.")
     assert expanded(blue_session, "/shorten a\nb") == "Shorten this.\n\na\nb"

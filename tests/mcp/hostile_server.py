@@ -53,6 +53,13 @@ def send(message: JSON) -> None:
     sys.stdout.flush()
 
 
+QUOTING = f"The token {os.environ.get('TOKEN')} has \0 ended: " + "x" * 1_000
+
+
+def refuse(request: JSON) -> None:
+    send({"id": request["id"], "error": {"code": -32600, "message": QUOTING}})
+
+
 def answer(request: JSON, result: JSON) -> None:
     send({"id": request["id"], "result": result})
 
@@ -111,6 +118,13 @@ CALLS: dict[str, Callable[[JSON], None]] = {
     "error": lambda request: send(
         {"id": request["id"], "error": {"code": -32603, "message": "Out of order."}}
     ),
+    "server_error": lambda request: send(
+        {"id": request["id"], "error": {"code": -32000, "message": "Out of order."}}
+    ),
+    "quoting_error": refuse,
+    "quoting_failure": lambda request: answer(
+        request, {"content": [{"type": "text", "text": QUOTING}], "isError": True}
+    ),
     "no_reason": lambda request: answer(request, {"content": [], "isError": True}),
     "environment": lambda request: say(request, json.dumps({**os.environ, "cwd": str(Path.cwd())})),
 }
@@ -168,7 +182,7 @@ def main() -> None:
     STARTS.get(WAY, lambda: None)()
     handlers: dict[str, Callable[[JSON], None]] = {
         "initialize": lambda request: answer(request, ABOUT),
-        "tools/list": list_tools,
+        "tools/list": refuse if WAY == "quoting_list" else list_tools,
         "tools/call": CALLS.get(WAY, serve),
     }
     for line in sys.stdin:

@@ -143,7 +143,10 @@ async def test_a_call_that_hangs_ends_by_its_time_out_and_the_error_says_it_may_
     assert "0.3 seconds" in raised.value.message and raised.value.hint
 
 
-@pytest.mark.parametrize(("way", "words"), [("error", "Out of order."), ("no_reason", "reason")])
+ERRORS = [("error", "Out of order."), ("server_error", "Out of order."), ("no_reason", "reason")]
+
+
+@pytest.mark.parametrize(("way", "words"), ERRORS)
 async def test_an_error_of_the_tool_is_one_for_the_model(watched: Watched, way: str, words: str) -> None:
     with pytest.raises(ToolError, match=words):
         await watched.call(server(way))

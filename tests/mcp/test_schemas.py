@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.mcp.listing import DECLARATION_LIMIT, TOOL_LIMIT, RawTool, function_name, listing_of
-from sessions_app.mcp.schemas import LOSS_LIMIT, TYPES, parameters_of
+from sessions_app.mcp.schemas import LOSS_LIMIT, REFERRED_LIMIT, TYPES, parameters_of
 from sessions_app.mcp_codes import ListingLoss, SchemaLoss
 
 KEPT = {"type", "description", "enum", "items", "properties", "required", "nullable", "anyOf"}
@@ -69,6 +69,16 @@ def test_what_is_required_and_left_out_is_not_required() -> None:
         | {"required": ["a b", "c"]}
     )
     assert found["required"] == ["c"] and losses == ((SchemaLoss.PROPERTY_NAME, "a b"),)
+
+
+@pytest.mark.parametrize("joined", ["anyOf", "oneOf", "allOf"])
+def test_references_that_multiply_have_a_bound(joined: str) -> None:
+    """Seven definitions, each of which names the next one two hundred times: 200 to the power of 7."""
+    definitions: dict[str, Any] = {f"d{n}": {joined: [{"$ref": f"#/$defs/d{n + 1}"}] * 200} for n in range(7)}
+    definitions["d7"] = {"required": ["x"] * 1_000, "properties": {"x": {}}}
+    properties, lost = of({"a": {"$ref": "#/$defs/d0"}, "b": {"type": "string"}}, **{"$defs": definitions})
+    assert len(orjson.dumps(properties)) < 20 * REFERRED_LIMIT and properties["b"] == {"type": "string"}
+    assert {SchemaLoss.TOO_MANY_REFERENCES, SchemaLoss.CHOICES} & {code for code, _ in lost}
 
 
 def is_in_subset(schema: Any) -> bool:
