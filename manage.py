@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run_tests(arguments: list[str]) -> int:
-    """Run pytest: everything without arguments, `fast` for the fast tier, else the arguments as they are.
+    """Runs pytest: everything without arguments, `fast` for the fast tier, else the arguments as they are.
 
     Whole tiers run in three processes for two cores. The fast tier leaves out what starts browsers,
     servers or other processes; what follows `fast` goes to pytest.
@@ -88,7 +88,8 @@ def run_command(arguments: list[str]) -> int:
     if arguments[:1] == ["up"]:
         # Before the settings make the first folder.
         os.umask(PRIVATE)
-        # Collecting between imports finds nothing and takes a fifth of the start; `up` turns it on again.
+        # Collecting between imports finds nothing and takes a fifth of the start; `up` turns it on again
+        # before it serves.
         gc.disable()
         import_libraries()
     from django.db import DatabaseError
@@ -103,10 +104,18 @@ def run_command(arguments: list[str]) -> int:
     except DatabaseError as error:
         if "--traceback" in arguments:
             raise
-        return print_error(
-            f"the database: {error}. If it is new or of an older version: python3 manage.py migrate"
-        )
+        return print_error(describe(error))
     return 0
+
+
+def describe(error: Exception) -> str:
+    """One line of what the database, or its driver, says. Only a table that is missing asks for `migrate`."""
+    from django.db import OperationalError
+
+    words = " ".join(str(error).split()).rstrip(".?")
+    if isinstance(error, OperationalError) and not words.startswith("no such"):
+        return f"the database: {words}. DATABASE_URL says which one; the default is a file in PIPEWEB_DATA."
+    return f"the database: {words}. If it is new or of an older version: python3 manage.py migrate"
 
 
 if __name__ == "__main__":

@@ -4,19 +4,18 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
-from tempfile import SpooledTemporaryFile, TemporaryFile
+from contextlib import ExitStack, contextmanager
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.conf import settings
 from django.core.exceptions import RequestAborted
-from django.core.files.uploadedfile import UploadedFile
-from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
 from django.core.handlers.asgi import ASGIHandler
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import Resolver404, resolve
 
+from pipeweb.responses import in_steps, ready_to_wait
 from sessions_app.accounts.uploads import check_sender
 from sessions_app.body_limits import body_limit, takes_file
 from sessions_app.context.personal_limits import check_imports, check_sessions
@@ -55,15 +54,25 @@ class BodyHandler(ASGIHandler):
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         """The middleware and the view, as one piece of work for the thread of the request."""
-        return await sync_to_async(self.get_response)(request)
+        return await sync_to_async(self._responded)(request)
+
+    def _responded(self, request: HttpRequest) -> HttpResponseBase:
+        return ready_to_wait(self.get_response(request))
+
+    async def send_response(self, response: Any, send: Any) -> None:
+        if response.streaming and not response.is_async:
+            response.streaming_content = in_steps(response.streaming_content)
+        await super().send_response(response, send)
 
     async def read_body(self, receive: Receive) -> Any:
         body = SpooledTemporaryFile(max_size=SLICE, dir=str(settings.FILE_UPLOAD_TEMP_DIR))  # noqa: SIM115
-        try:
-            await _fill(body, receive)
-        except BaseException:
-            body.close()
-            raise
+        with full_storage_raised():
+            try:
+                await _fill(body, receive)
+                body.flush()
+            except BaseException:
+                body.close()
+                raise
         return body
 
     def create_request(self, scope: Any, body_file: Any) -> Any:
@@ -73,20 +82,6 @@ class BodyHandler(ASGIHandler):
         if _declared_length(scope) is None:
             scope = {**scope, "headers": [*scope["headers"], (b"content-length", length)]}
         return super().create_request(scope, body_file)
-
-
-class NamelessFileUploadHandler(TemporaryFileUploadHandler):
-    """Keeps a file of a form on disk without a name: nothing of it stays when the process is killed."""
-
-    def new_file(self, *args: Any, **kwargs: Any) -> None:
-        FileUploadHandler.new_file(self, *args, **kwargs)
-        file = TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115
-        described = (self.file_name, self.content_type, 0, self.charset, self.content_type_extra)
-        self.file = UploadedFile(file, *described)  # type: ignore[assignment]
-
-    def upload_interrupted(self) -> None:
-        if hasattr(self, "file"):
-            self.file.close()
 
 
 class BodyGuard:
@@ -106,6 +101,8 @@ class BodyGuard:
             await self._serve(scope, receive, response)
         except BodyRefused as refused:
             await response.refuse(refused)
+        except (OverLimit, StorageFull) as refused:
+            await self._application({**scope, "refused": refused}, _no_body().__anext__, response)
 
     async def _serve(self, scope: Any, receive: Receive, response: "_Response") -> None:
         length = _declared_length(scope)
@@ -120,12 +117,11 @@ class BodyGuard:
             return
         # One thread for the check and the view, as Django has it, and not the one that all runs share.
         async with ThreadSensitiveContext():
-            try:
-                user = await sync_to_async(_check_person)(scope, route, length or 1)
-            except (OverLimit, StorageFull) as refused:
-                await self._application({**scope, "refused": refused}, _no_body().__anext__, response)
-                return
-            with self.place_of(user):
+            user = await sync_to_async(_check_person)(scope, route, length or 1)
+            with ExitStack() as place:
+                place.enter_context(self.place_of(user))
+                # A client may send its next file as soon as it has this answer, before the view's clean-up.
+                response.when_begun = place.close
                 await self._application(scope, body.receive, response)
 
     @contextmanager
@@ -176,9 +172,13 @@ class _Response:
     def __init__(self, send: Send) -> None:
         self._send = send
         self._has_begun = False
+        self.when_begun: Callable[[], None] = lambda: None
+        """Called once, before the first message."""
 
     async def __call__(self, message: dict[str, Any]) -> None:
-        self._has_begun = True
+        if not self._has_begun:
+            self._has_begun = True
+            self.when_begun()
         await self._send(message)
 
     async def refuse(self, refused: BodyRefused) -> None:

@@ -5,6 +5,7 @@ results are static files under `bundles/`, which `collectstatic`, WhiteNoise and
 """
 
 import hashlib
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -24,6 +25,9 @@ SOURCES = settings.BASE_DIR / "static"
 
 MARK = "sources.sha256"
 """Beside the bundles: what they were built of."""
+
+_FALLBACK = re.compile(r"[^{};]*:-(?:webkit|moz)-any\([^{}]*\{[^{}]*\}")
+"""A rule that Bun writes before one with `:is()`, for browsers without it."""
 
 
 class BundleFinder(BaseFinder):
@@ -93,6 +97,13 @@ def run_bun(folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  no input of a person
     if done.returncode:
         raise ImproperlyConfigured(f"The scripts and styles cannot be bundled: {done.stderr.strip()}")
+    for sheet in folder.glob("*.css"):
+        sheet.write_text(without_fallbacks(sheet.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def without_fallbacks(css: str) -> str:
+    """Chromium reads the fallbacks as well, and weighs them like a class: they would win over later rules."""
+    return _FALLBACK.sub("", css)
 
 
 def bun() -> str:

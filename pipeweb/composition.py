@@ -14,6 +14,7 @@ from sessions_app.gemini.gateway import Gateway
 from sessions_app.hosts import EMULATOR, GOOGLE
 from sessions_app.panels import TOOLBOX
 from sessions_app.runs.engine import Engine
+from sessions_app.runs.engines import Engines
 from sessions_app.runs.processes import Notifier, ProcessLock
 from sessions_app.runs.retry_policy import RetryPolicy
 from sessions_app.runs.runner import Runner
@@ -82,7 +83,8 @@ def build_runner(gateway: Gateway, retry_policy: RetryPolicy | None = None) -> R
         toolbox = TOOLBOX.served_by(emulator=gateway.is_emulator)
         return Engine(gateway, toolbox, writer, retry_policy or RetryPolicy(), render_files)
 
-    return Runner(build_engine(gateway), writer, notifier, lock, EngineRenewal(build_engine))
+    engines = Engines(build_engine(gateway), EngineRenewal(build_engine))
+    return Runner(engines, writer, notifier, lock)
 
 
 class EngineRenewal:

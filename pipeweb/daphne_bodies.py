@@ -1,4 +1,4 @@
-"""Daphne's HTTP protocol, with request bodies handed to the application as they arrive.
+"""Daphne's HTTP protocol, with request bodies handed to the application as they arrive, and room for answers.
 
 Daphne itself calls the application only after the whole body, which Twisted has parsed on the event loop by
 then. Here the application is called once the headers are there, decides from them, and reads at its own pace.
@@ -13,9 +13,9 @@ from typing import Any
 
 import daphne.server
 from daphne.http_protocol import HTTPFactory, WebRequest
-from twisted.web.http import HTTPChannel
 
-from pipeweb.daphne_sockets import Socket
+from pipeweb.daphne_room import PATIENCE, ChannelWithRoom
+from pipeweb.daphne_sockets import FrameQueue, Socket
 from pipeweb.daphne_writes import write_now
 from sessions_app.capture.paths import BREAK_OFF, is_relayed
 from sessions_app.chat.handshake import session_key_in
@@ -102,8 +102,15 @@ class StreamedRequest(WebRequest):  # type: ignore[misc]
             self.basic_error(503, b"Service Unavailable", "Too many sockets are being opened.")
 
     def break_off(self) -> None:
-        """Ends the connection in the middle of a response."""
-        if self.channel is not None:
+        """Ends the connection in the middle of a response, behind what was written of it.
+
+        One that no length or chunk ends would seem whole then: its connection is reset.
+        """
+        if self.channel is None:
+            return
+        if self.startedWriting and (self.chunked or self.responseHeaders.hasHeader(b"Content-Length")):
+            self.channel.loseConnection()
+        else:
             self.channel.transport.abortConnection()
 
     def pass_on(self, piece: bytes) -> bool:
@@ -162,11 +169,10 @@ class StreamedRequest(WebRequest):  # type: ignore[misc]
             self.transport.resumeProducing()
 
 
-class Channel(HTTPChannel):
+class Channel(ChannelWithRoom):
     """A connection. After a response that came before the end of the body it drops the rest, then closes."""
 
     requestFactory: Any = StreamedRequest
-    transport: Any
     _path: Any  # Twisted's annotation is that of a request.
 
     def __init__(self) -> None:
@@ -205,7 +211,7 @@ class Channel(HTTPChannel):
 
 
 class BodyFactory(HTTPFactory):  # type: ignore[misc]
-    """Makes such connections, and has the server call applications with a BodyQueue."""
+    """Makes such connections, and has the server call applications with queues that hold clients back."""
 
     protocol = Channel
 
@@ -220,22 +226,29 @@ class BodyFactory(HTTPFactory):  # type: ignore[misc]
 
 
 def _create_application(server: Any, protocol: Any, scope: dict[str, Any]) -> Any:
-    """As `daphne.server.Server.create_application`, with the queue of a streamed request."""
-    if isinstance(protocol, Socket):
+    """As `daphne.server.Server.create_application`, with a queue that holds the client back."""
+    queue: BodyQueue | FrameQueue
+    if isinstance(protocol, StreamedRequest):
+        queue, send = BodyQueue(protocol), partial(_send, server, protocol)
+        scope[BREAK_OFF] = protocol.break_off
+    elif isinstance(protocol, Socket):
+        queue, send = FrameQueue(protocol), partial(server.handle_reply, protocol)
         scope[WRITE_NOW] = protocol.write_now
-    if not isinstance(protocol, StreamedRequest):
+    else:
         return daphne.server.Server.create_application(server, protocol, scope)
-    queue = BodyQueue(protocol)
     scope.setdefault("asgi", {"version": "3.0"})
-    scope[BREAK_OFF] = protocol.break_off
-    called = server.application(scope=scope, receive=queue.get, send=partial(_send, server, protocol))
+    called = server.application(scope=scope, receive=queue.get, send=send)
     server.connections[protocol]["application_instance"] = asyncio.ensure_future(called)
     return queue
 
 
 async def _send(server: Any, request: StreamedRequest, message: dict[str, Any]) -> None:
-    if not (message.get("more_body") and request.pass_on(message.get("body", b""))):
+    more = message.get("more_body")
+    if not (more and request.pass_on(message.get("body", b""))):
         await server.handle_reply(request, message)
+    if more and request.channel is not None:
+        # A program that is relayed may stop, in a debugger, as long as it likes: the provider waits with it.
+        await request.channel.room(None if is_relayed(request.path) else PATIENCE)
 
 
 def install() -> None:

@@ -6,6 +6,7 @@ Every error is a `SettingsError` that names the variable and what it may hold, n
 import os
 import re
 import secrets
+import ssl
 from ast import literal_eval
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -37,6 +38,22 @@ SQLITE = "django.db.backends.sqlite3"
 ENGINES = {"sqlite": SQLITE, "postgres": POSTGRES, "postgresql": POSTGRES}
 
 
+HOST = re.compile(r"\*|\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?|\[[0-9A-Fa-f:.]+\]")
+"""An entry of ALLOWED_HOSTS: a name as browsers send it, without scheme and port."""
+
+SECRET_LENGTH, SECRET_CHARACTERS = 32, 5
+"""Characters, and different ones among them, of a secret that is given."""
+
+INSECURE = "django-insecure-"
+"""With it begins the key of a project that `startproject` made, which its repository holds."""
+
+ENOUGH = "50 random characters will do."
+
+MODEL = re.compile(r"((models|tunedModels)/)?[A-Za-z0-9][A-Za-z0-9._-]*")
+MODEL_LIMIT = 80
+"""Characters of a model's name that the row of an exchange holds."""
+
+
 class Environment:
     """The variables of one process. An empty variable counts as unset."""
 
@@ -64,6 +81,23 @@ class Environment:
         found = [entry.strip() for entry in self.text(name).split(",")]
         return [entry for entry in found if entry] or list(default)
 
+    def hosts(self, name: str, default: Collection[str]) -> list[str]:
+        """A comma-separated list of names that a Host header may have."""
+        found = self.names(name, default)
+        for value in found:
+            if not HOST.fullmatch(value):
+                raise SettingsError(
+                    f"{name} holds {value!r}; a host is a name without scheme and port: chat.example.org."
+                )
+        return found
+
+    def model(self, name: str, default: str) -> str:
+        """The name of a model, known or not, that can stand in a path and in a row."""
+        value = self.text(name, default)
+        if len(value) > MODEL_LIMIT or not MODEL.fullmatch(value):
+            raise SettingsError(f"{name} is no name of a model; one looks like {default}.")
+        return value
+
     def choice(self, name: str, allowed: Collection[str], default: str) -> str:
         value = self.text(name, default)
         if value not in allowed:
@@ -77,6 +111,20 @@ class Environment:
             raise SettingsError(f"{name} must be a URL that starts with {' or '.join(schemes)}://.")
         if longest is not None and len(value) > longest:
             raise SettingsError(f"{name} has {len(value)} characters; it can have {longest}.")
+        return value
+
+    def base_url(self, name: str, *, longest: int) -> str:
+        """The URL before the paths of an API, or nothing. No error repeats it: a query may hold a key."""
+        value = self.url(name, ("http", "https"), longest=longest)
+        if "?" in value or "#" in value:
+            raise SettingsError(f"{name} has a query or a fragment; paths are added to its end.")
+        return value
+
+    def redis(self, name: str) -> str:
+        """The URL of a Redis, with the number of a database or none. It may hold a password."""
+        value = self.url(name, ("redis", "rediss"))
+        if not re.fullmatch(r"(/\d*)?", urlsplit(value).path):
+            raise SettingsError(f"{name} must end with the number of a database: redis://host:port/number.")
         return value
 
     def in_either_case(self, name: str) -> str:
@@ -97,9 +145,9 @@ class Environment:
 
     def origins(self, name: str) -> list[str]:
         """A comma-separated list of `https://host` or `https://host:port`."""
-        found = self.names(name)
+        found = [value.rstrip("/") for value in self.names(name)]
         for value in found:
-            if not is_url(value, ("http", "https")):
+            if not is_url(value, ("http", "https")) or value.count("/") > 2:
                 raise SettingsError(f"{name} holds {value!r}; an origin looks like https://chat.example.org.")
         return found
 
@@ -132,6 +180,17 @@ class Environment:
         path = Path(value).expanduser().absolute()
         if not path.is_file():
             raise SettingsError(f"{name}: there is no file {path}.")
+        return path
+
+    def certificates(self, name: str) -> Path | None:
+        """A file of certificates in PEM form; None when the variable is not set."""
+        path = self.existing_file(name)
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path) if path else None
+        except OSError as error:
+            raise SettingsError(
+                f"{name}: {path} has no certificates in PEM form that can be read."
+            ) from error
         return path
 
     def database(self, name: str, default: Path) -> dict[str, Any]:
@@ -206,6 +265,13 @@ def _literal(text: str) -> Any:
         return literal_eval(text)
     except (ValueError, SyntaxError):
         return text
+
+
+def check_secret(name: str, value: str) -> None:
+    """Raises SettingsError for a secret that can be guessed: what is signed with it would be anybody's."""
+    if len(value) < SECRET_LENGTH or len(set(value)) < SECRET_CHARACTERS or value.startswith(INSECURE):
+        needed = f"{SECRET_LENGTH} characters, {SECRET_CHARACTERS} of them different"
+        raise SettingsError(f"{name} can be guessed: it needs {needed}.", hint=ENOUGH)
 
 
 def kept_secret(folder: Path) -> str:

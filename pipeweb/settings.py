@@ -9,7 +9,7 @@ from pathlib import Path
 
 from csp.constants import NONCE, NONE, SELF
 
-from pipeweb.environment import LEVELS, Environment, kept_secret
+from pipeweb.environment import ENOUGH, LEVELS, Environment, check_secret, kept_secret
 from pipeweb.logs import logging_config
 from sessions_app.body_limits import FORM_LIMIT
 from sessions_app.errors import SettingsError
@@ -53,11 +53,13 @@ PIPEWEB_WORKSPACES = environment.folder("PIPEWEB_WORKSPACES", PIPEWEB_DATA / "wo
 #: Signs cookies. Made and kept in PIPEWEB_DATA for local use; required when DEBUG is off.
 SECRET_KEY = environment.text("SECRET_KEY")
 if not SECRET_KEY and not DEBUG:
-    raise SettingsError("SECRET_KEY is required when DEBUG is off.", hint="50 random characters will do.")
+    raise SettingsError("SECRET_KEY is required when DEBUG is off.", hint=ENOUGH)
+if not DEBUG:
+    check_secret("SECRET_KEY", SECRET_KEY)
 SECRET_KEY = SECRET_KEY or kept_secret(PIPEWEB_DATA)
 
 #: Host names that requests may carry, comma-separated. Default: the loopback names.
-ALLOWED_HOSTS = environment.names("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+ALLOWED_HOSTS = environment.hosts("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 
 #: Origins of an https proxy in front, comma-separated: https://chat.example.org
 CSRF_TRUSTED_ORIGINS = environment.origins("CSRF_TRUSTED_ORIGINS")
@@ -66,7 +68,7 @@ CSRF_TRUSTED_ORIGINS = environment.origins("CSRF_TRUSTED_ORIGINS")
 DATABASES = {"default": environment.database("DATABASE_URL", PIPEWEB_DATA / "pipeweb.sqlite3")}
 
 #: redis://host:port/number: events between several processes. Default: one process, in memory.
-REDIS_URL = environment.url("REDIS_URL", ("redis", "rediss"))
+REDIS_URL = environment.redis("REDIS_URL")
 
 #: Key of the Gemini API. Without it Pipeweb runs on its own emulator.
 GEMINI_API_KEY = environment.text("GEMINI_API_KEY")
@@ -75,7 +77,7 @@ GEMINI_API_KEY = environment.text("GEMINI_API_KEY")
 BASE_URL_LIMIT = 255
 
 #: Another address of the Gemini API: a proxy, or a stand-alone emulator. Default: Google's.
-GOOGLE_GEMINI_BASE_URL = environment.url("GOOGLE_GEMINI_BASE_URL", ("http", "https"), longest=BASE_URL_LIMIT)
+GOOGLE_GEMINI_BASE_URL = environment.base_url("GOOGLE_GEMINI_BASE_URL", longest=BASE_URL_LIMIT)
 
 #: HTTP proxy of requests to Google or an https base URL: http://user:password@host:port. Default: none.
 HTTPS_PROXY = environment.proxy("HTTPS_PROXY")
@@ -84,12 +86,12 @@ HTTPS_PROXY = environment.proxy("HTTPS_PROXY")
 NO_PROXY = environment.in_either_case("NO_PROXY")
 
 #: A PEM file of the authorities that are trusted for it. Default: the system's.
-SSL_CERT_FILE = environment.existing_file("SSL_CERT_FILE")
+SSL_CERT_FILE = environment.certificates("SSL_CERT_FILE")
 
 #: Model of a new session.
-PIPEWEB_MODEL = environment.text("PIPEWEB_MODEL", "gemini-3.8-flash")
+PIPEWEB_MODEL = environment.model("PIPEWEB_MODEL", "gemini-3.8-flash")
 
-#: gemini, or openai: the provider's (or the emulator's) OpenAI-compatible door, without explicit caches.
+#: gemini, or openai: the provider's (or the emulator's) OpenAI-compatible endpoint, without explicit caches.
 PIPEWEB_DIALECT = environment.choice("PIPEWEB_DIALECT", ("gemini", "openai"), "gemini")
 
 #: Seconds the built-in emulator waits between two chunks of an answer.
@@ -111,6 +113,7 @@ if any(not Path(command).is_absolute() for command in PIPEWEB_MCP_COMMANDS):
 
 #: Minutes after which a call of an MCP tool that nobody allowed counts as refused.
 PIPEWEB_MCP_ASK_MINUTES = environment.number("PIPEWEB_MCP_ASK_MINUTES", 10)
+
 #: one: the stock sign-in by password or link. team: second factor, devices, sign-in with a provider.
 PIPEWEB_ACCOUNTS = environment.choice("PIPEWEB_ACCOUNTS", ("one", "team"), "one")
 
@@ -158,7 +161,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "sessions_app.health.middleware.health_middleware",
     "django.middleware.security.SecurityMiddleware",
-    "sessions_app.accounts.headers.permissions_middleware",
+    "sessions_app.accounts.headers.headers_middleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -226,6 +229,7 @@ AUTH_PASSWORD_VALIDATORS = [
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
+FORMAT_MODULE_PATH = "pipeweb.formats"
 
 # Bodies that are being received lie here, in files without a name (`pipeweb.bodies`).
 FILE_UPLOAD_TEMP_DIR = PIPEWEB_DATA / "uploads"
@@ -234,7 +238,7 @@ FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
 FILE_UPLOAD_PERMISSIONS = None
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "pipeweb.bodies.NamelessFileUploadHandler",
+    "pipeweb.nameless_files.NamelessFileUploadHandler",
 ]
 DATA_UPLOAD_MAX_MEMORY_SIZE = FORM_LIMIT
 

@@ -51,6 +51,13 @@ def close_unusable_connections() -> None:
             connection.close_if_unusable_or_obsolete()
 
 
+def release_connections() -> None:
+    """Closes those of this thread before it waits for somebody else, except inside a transaction."""
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:
+            connection.close()
+
+
 def _begin(work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs) -> Result:
     close_unusable_connections()
     return work(*args, **kwargs)

@@ -192,6 +192,24 @@ def test_one_person_leaves_room_for_others() -> None:
         pass
 
 
+@pytest.mark.django_db(transaction=True)
+async def test_the_next_file_comes_as_soon_as_the_answer_begins(
+    attach_path: str, cookie: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a browser sends it, on a connection that has its answer before the view has been cleaned up."""
+    monkeypatch.setattr(bodies, "UPLOADS_OF_ONE", 1)
+    guard = BodyGuard(Server([]).application)
+    first, second = (Server([b"x"], attach_path, content_length="1", cookie=cookie) for _ in range(2))
+
+    async def send(message: dict[str, Any]) -> None:
+        await first.send(message)
+        if message["type"] == "http.response.body":
+            await guard(second.scope, second.receive, second.send)
+
+    await guard(first.scope, first.receive, send)
+    assert [server.sent[0]["status"] for server in (first, second)] == [200, 200]
+
+
 async def idle(*asgi: Any) -> None:
     raise AssertionError
 

@@ -1,7 +1,13 @@
 """Limits of a person that are reached before a file is read: told as views tell it, nothing is booked."""
 
+import asyncio
 import errno
-from typing import Any
+import json
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from types import ModuleType
+from typing import IO, Any
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -9,8 +15,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
-from pipeweb import bodies
+from pipeweb import bodies, nameless_files
 from pipeweb.bodies import BodyHandler
 from sessions_app.body_limits import FORM_LIMIT
 from sessions_app.error_codes import RefusalCode
@@ -121,3 +128,40 @@ async def test_a_full_disk_is_told_before_the_body(
     of_file = {"content_length": "9", "cookie": cookie}
     server = await sync_to_async(LimitedServer)("attach", alice, {}, **of_file)
     assert (await server.run(), server.asked) == (507, 0)
+
+
+FILE = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n%b\r\n--b--\r\n'
+
+
+class StoringServer(LimitedServer):
+    """Django reads the body, then waits for a disconnect."""
+
+    async def application(self, scope: Any, receive: Any, send: Any) -> None:
+        await BodyHandler()(scope, receive, send)
+
+    async def receive(self) -> dict[str, Any]:
+        if self.asked:
+            await asyncio.get_running_loop().create_future()
+        return await super().receive()
+
+
+def files_of_a_full_disk() -> Iterator[IO[bytes]]:
+    yield Path("/dev/full").open("r+b")  # noqa: SIM115
+    yield BytesIO()
+
+
+@pytest.mark.parametrize("size", [10, 100_000])
+@pytest.mark.parametrize("kept", [(bodies, "SpooledTemporaryFile"), (nameless_files, "TemporaryFile")])
+async def test_a_disk_that_is_full_before_the_end_of_a_body_is_told(
+    alice: User, cookie: str, settings: Settings, kept: tuple[ModuleType, str], size: int
+) -> None:
+    files = files_of_a_full_disk()
+    settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 0
+    body = FILE % (b"x" * size)
+    of_file = {"content_length": str(len(body)), "cookie": cookie, "sec_fetch_mode": "cors"}
+    server = await sync_to_async(StoringServer)("attach", alice, {}, **of_file)
+    server._pieces = [body]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(*kept, lambda **_: next(files))
+        assert await server.run() == 507
+    assert {"message", "hint"} == set(json.loads(server.text))

@@ -200,6 +200,29 @@ def test_a_database_without_tables_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("sqlite:////nowhere/rows.sqlite3", "unable to open database file. DATABASE_URL says"),
+        ("postgres://ann@127.0.0.1:1/rows", "Connection refused"),
+    ],
+)
+def test_a_database_that_is_not_there_is_one_line_with_the_setting(
+    tmp_path: Path, url: str, words: str
+) -> None:
+    done = manage(tmp_path, "link", DATABASE_URL=url)
+    assert done.returncode == 1 and words in done.stderr and "DATABASE_URL" in done.stderr
+    assert done.stderr.count("\n") == 1 and "migrate" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_host_that_is_unknown_asks_for_another_host(tmp_path: Path) -> None:
+    done = manage(tmp_path, "up", "--host", "256.1.1.1")
+    assert done.returncode == 1 and "cannot be listened on" in done.stderr
+    assert "--host 127.0.0.1" in done.stderr and "--port" not in done.stderr
+
+
+@pytest.mark.slow
 def test_other_machines_need_a_password(tmp_path: Path) -> None:
     done = manage(tmp_path, "up", "--port", "0", "--host", "0.0.0.0")
     assert done.returncode == 1

@@ -63,6 +63,21 @@ def test_a_module_that_cannot_be_parsed_is_named(sources: Path, tmp_path: Path) 
         bundles.build(tmp_path / "bundles")
 
 
+def test_a_rule_has_the_weight_that_its_sheet_gives_it(sources: Path, tmp_path: Path) -> None:
+    lists = ".a :is(th, td) { color: red } @media print { .b:is(p, h3) { color: red } .c { color: red } }"
+    (sources / "entries/page.css").write_text(f"@layer base; {lists} .a td {{ color: blue }}")
+    bundles.bundle_names.cache_clear()
+    css = (bundles.build(tmp_path / "bundles") / "page.css").read_text()
+    assert re.findall(r"[.@][^{};]+", css) == [
+        "@layer base",
+        ".a :is(th,td)",
+        "@media print",
+        ".b:is(p,h3)",
+        ".c",
+        ".a td",
+    ]
+
+
 def test_nothing_is_left_beside_the_bundles(sources: Path, tmp_path: Path) -> None:
     bundles.build(tmp_path / "out/bundles")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["bundles"]

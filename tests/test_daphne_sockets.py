@@ -10,7 +10,7 @@ from twisted.internet.tcp import Connection
 from websockets.frames import Frame, Opcode
 
 from pipeweb.daphne_bodies import _create_application
-from pipeweb.daphne_sockets import Socket, text_frame
+from pipeweb.daphne_sockets import FRAMES_AHEAD, FrameQueue, Socket, text_frame
 from pipeweb.daphne_writes import write_now
 from sessions_app.chat.sockets import WRITE_NOW
 
@@ -86,3 +86,46 @@ async def test_the_application_is_told_of_it() -> None:
     _create_application(server, opened, {"type": "websocket"})
     await server.connections[opened]["application_instance"]
     assert scopes[0][WRITE_NOW] == opened.write_now
+
+
+def frame(text: str) -> dict[str, Any]:
+    return {"type": "websocket.receive", "text": text}
+
+
+@pytest.mark.parametrize("text", ["x" * 1_000_000, "x" * 10_000, ""])
+async def test_frames_are_read_as_fast_as_the_application_takes_them(text: str) -> None:
+    opened, asked, count = Socket(), list[str](), 0
+    opened.transport = SimpleNamespace(
+        pauseProducing=lambda: asked.append("pause"), resumeProducing=lambda: asked.append("resume")
+    )
+    queue = FrameQueue(opened)
+    while not asked:
+        queue.put_nowait(frame(text))
+        count += 1
+    assert (count - 1) * len(text) <= FRAMES_AHEAD and count < FRAMES_AHEAD
+    taken = [await queue.get()]
+    while not queue.empty():
+        taken.append(await queue.get())
+    assert asked == ["pause", "resume"] and taken == [frame(text)] * count
+
+
+async def test_an_ordinary_frame_changes_nothing_of_a_connection() -> None:
+    opened = Socket()
+    opened.transport = None  # Nothing is asked of it.
+    queue = FrameQueue(opened)
+    for message in ({"type": "websocket.connect"}, frame("a"), {"type": "websocket.disconnect", "code": 1}):
+        queue.put_nowait(message)
+        assert await queue.get() == message
+
+
+async def test_the_frames_of_a_socket_wait_in_such_a_queue() -> None:
+    opened, heard = Socket(), list[dict[str, Any]]()
+
+    async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        heard.append(await receive())
+
+    server = SimpleNamespace(application=application, connections={opened: {}}, handle_reply=print)
+    queue = _create_application(server, opened, {"type": "websocket"})
+    queue.put_nowait(frame("a"))
+    await server.connections[opened]["application_instance"]
+    assert isinstance(queue, FrameQueue) and heard == [frame("a")]

@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from pipeweb.environment import POSTGRES, SQLITE, Environment, kept_secret, make_secret
+from pipeweb.environment import (
+    ENOUGH,
+    MODEL_LIMIT,
+    POSTGRES,
+    SQLITE,
+    Environment,
+    check_secret,
+    kept_secret,
+    make_secret,
+)
 from pipeweb.settings import BASE_URL_LIMIT
 from sessions_app.errors import SettingsError
 from sessions_app.models import Exchange
@@ -66,15 +75,65 @@ def test_a_url_that_a_row_cannot_hold_is_refused() -> None:
         Environment({"BASE": value}).url("BASE", ("https",), longest=32)
 
 
-def test_the_longest_base_url_fits_into_its_column() -> None:
-    column = Exchange._meta.get_field("base_url")
-    assert column.max_length == BASE_URL_LIMIT
+def test_the_longest_base_url_and_model_fit_into_their_columns() -> None:
+    limits = {"base_url": BASE_URL_LIMIT, "model": MODEL_LIMIT}
+    columns = [field for field in Exchange._meta.concrete_fields if field.name in limits]
+    assert {column.name: column.max_length for column in columns} == limits
 
 
 def test_an_origin_without_its_scheme_is_refused() -> None:
     assert Environment({"ORIGINS": "https://a.example"}).origins("ORIGINS") == ["https://a.example"]
     with pytest.raises(SettingsError, match=r"'a\.example'; an origin looks like"):
         Environment({"ORIGINS": "a.example"}).origins("ORIGINS")
+
+
+def test_an_origin_has_no_path() -> None:
+    assert Environment({"ORIGINS": "https://a.example/"}).origins("ORIGINS") == ["https://a.example"]
+    with pytest.raises(SettingsError, match="an origin looks like"):
+        Environment({"ORIGINS": "https://a.example/chat"}).origins("ORIGINS")
+
+
+def test_a_host_is_a_name_without_scheme_and_port() -> None:
+    value = "chat.example.org,.example.org,*,127.0.0.1,[::1],a_b,fully.qualified."
+    assert Environment({"HOSTS": value}).hosts("HOSTS", []) == value.split(",")
+    assert Environment({}).hosts("HOSTS", ["localhost"]) == ["localhost"]
+
+
+@pytest.mark.parametrize("value", ["https://a.example", "a.example:443", "a.example b.example", "a/b", "::1"])
+def test_a_host_that_no_request_can_have_is_refused(value: str) -> None:
+    with pytest.raises(SettingsError, match="HOSTS holds"):
+        Environment({"HOSTS": value}).hosts("HOSTS", [])
+
+
+@pytest.mark.parametrize("value", ["gemini-9-new", "tunedModels/ours_1", "x" * MODEL_LIMIT])
+def test_a_model_need_not_be_known(value: str) -> None:
+    assert Environment({"MODEL": value}).model("MODEL", "gemini-3") == value
+
+
+@pytest.mark.parametrize("value", ["x y", "../x", "a/b", "gemini?alt=sse", "x" * (MODEL_LIMIT + 1)])
+def test_what_is_no_name_of_a_model_is_refused(value: str) -> None:
+    with pytest.raises(SettingsError, match="MODEL is no name of a model; one looks like gemini-3"):
+        Environment({"MODEL": value}).model("MODEL", "gemini-3")
+
+
+@pytest.mark.parametrize("value", ["redis://host", "rediss://:secret@host:6380/2", "redis://host/"])
+def test_a_redis_has_a_number_or_none(value: str) -> None:
+    assert Environment({"REDIS_URL": value}).redis("REDIS_URL") == value
+    assert Environment({}).redis("REDIS_URL") == ""
+
+
+def test_a_redis_with_a_name_for_a_number_is_refused_without_its_password() -> None:
+    with pytest.raises(SettingsError, match="number of a database") as refused:
+        Environment({"REDIS_URL": "redis://:secret@host/cache"}).redis("REDIS_URL")
+    assert "secret" not in str(refused.value)
+
+
+def test_a_file_without_certificates_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "authorities.pem"
+    file.write_text("no certificate")
+    with pytest.raises(SettingsError, match=r"SSL_CERT_FILE: .* has no certificates"):
+        Environment({"SSL_CERT_FILE": str(file)}).certificates("SSL_CERT_FILE")
+    assert Environment({}).certificates("SSL_CERT_FILE") is None
 
 
 def test_a_misspelt_setting_is_refused() -> None:
@@ -169,11 +228,40 @@ def test_an_empty_secret_is_refused(tmp_path: Path) -> None:
         kept_secret(tmp_path)
 
 
+@pytest.mark.parametrize("value", ["x", "changeme" * 3, "ab" * 40, "django-insecure-" + "0123456789" * 5])
+def test_a_secret_that_can_be_guessed_is_refused(value: str) -> None:
+    with pytest.raises(SettingsError, match="SECRET_KEY can be guessed") as caught:
+        check_secret("SECRET_KEY", value)
+    assert value not in str(caught.value) or value == "x"
+
+
+@pytest.mark.parametrize("value", ["0123456789abcdef" * 2, "not-a-secret" * 5])
+def test_a_secret_of_enough_characters_is_taken(value: str) -> None:
+    check_secret("SECRET_KEY", value)
+
+
+@pytest.mark.parametrize("value", ["https://host/v?key=secret", "https://host/#v", "https://host?"])
+def test_a_base_url_with_something_behind_its_path_is_refused(value: str) -> None:
+    with pytest.raises(SettingsError, match="BASE has a query or a fragment") as caught:
+        Environment({"BASE": value}).base_url("BASE", longest=99)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_base_url_may_have_a_path() -> None:
+    value = "https://user:word@host:8443/gemini/"
+    assert Environment({"BASE": value}).base_url("BASE", longest=99) == value
+    assert Environment({}).base_url("BASE", longest=99) == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("variables", "line"),
     [
         ({"DEBUG": "0"}, "pipeweb: SECRET_KEY is required when DEBUG is off. 50 random characters will do."),
+        (
+            {"DEBUG": "0", "SECRET_KEY": "changeme"},
+            f"pipeweb: SECRET_KEY can be guessed: it needs 32 characters, 5 of them different. {ENOUGH}",
+        ),
         (
             {"LOG_LEVEL": "loud"},
             "pipeweb: LOG_LEVEL is 'loud'; it can be DEBUG, INFO, WARNING, ERROR, CRITICAL.",
