@@ -145,6 +145,7 @@ class CaptureFault(StrEnum):
     FROM_BROWSER = "from_browser"
     WRONG_HOST = "wrong_host"
     WRONG_PATH = "wrong_path"
+    WRONG_METHOD = "wrong_method"
     LIVE = "live"
     UNCHECKED = "unchecked"
     TOO_MANY = "too_many"

@@ -31,6 +31,13 @@ CHUNKS = Counter("pipeweb_chunks", "Chunks received from the provider.", registr
 
 ERRORS = Counter("pipeweb_errors", "Runs that failed, by class of error.", ["kind"], registry=REGISTRY)
 
+CACHE_BYTES = Gauge(
+    "pipeweb_memory_cache_bytes",
+    "Bytes of immutable values that are kept in memory, by what they are.",
+    ["values"],
+    registry=REGISTRY,
+)
+
 FLUSH_LAG = Gauge(
     "pipeweb_flush_lag_seconds",
     "How long the oldest event that is not yet in the database has waited.",
@@ -52,7 +59,7 @@ FIRST_CHUNK = Histogram(
 
 
 def count_error(error: BaseException) -> None:
-    """Count a failed run by class of error."""
+    """Counts a failed run by class of error."""
     ERRORS.labels(kind=type(error).__name__ if isinstance(error, PipewebError) else UNEXPECTED).inc()
 
 

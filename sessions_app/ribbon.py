@@ -75,7 +75,7 @@ class Ribbon:
     def cached_label(self) -> str:
         """The cached tokens that the provider counted."""
         if self.prompt is None:
-            return "the provider has not counted yet"
+            return "the provider has counted nothing"
         return f"{self.cached or 0:,} of {self.prompt:,} came from a cache"
 
     @property

@@ -68,7 +68,7 @@ class Query:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """Parse any text; punctuation without words is ignored."""
+        """Parses any text; punctuation without words is ignored."""
         terms = (_term(match) for match in _QUERY.finditer(text))
         return cls(tuple(term for term in terms if term.words)[:TERM_LIMIT])
 
@@ -137,7 +137,7 @@ class SearchResults:
 
 
 def find(user: User | AnonymousUser, text: str, hits: int = HITS) -> SearchResults:
-    """Search the user's sessions, best match first. Two queries."""
+    """The hits in the user's sessions, best match first. Two queries."""
     query = Query.of(text)
     if not query.terms:
         return SearchResults(text, (), (), has_words=False)
@@ -211,7 +211,7 @@ def _index_matches(query: Query) -> RawSQL:
 
 
 def _distinct(turns: QuerySet[Turn]) -> list[Turn]:
-    """Keep the newest of the turns of a session that share a content."""
+    """Keeps the newest of the turns of a session that share a content."""
     seen: dict[tuple[int, int], Turn] = {}
     for turn in turns:
         seen.setdefault((turn.session_id, turn.content_id), turn)

@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from decimal import Decimal
 
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""Of texts that a spreadsheet evaluates."""
+
 
 def escape_formulas(row: Iterable[object]) -> list[object]:
     """Names come from a provider; a spreadsheet must not evaluate them as formulas.
@@ -15,4 +18,4 @@ def escape_formulas(row: Iterable[object]) -> list[object]:
 def _cell(value: object) -> object:
     if isinstance(value, Decimal):
         return format(value, "f")
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
@@ -107,6 +108,14 @@ def check_moment(moment: datetime) -> datetime:
     if moment.year not in YEARS:
         raise refused(ValueProblem.MOMENT)
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def uuid_or_none(text: str) -> UUID | None:
+    """The id that a text spells; None for any other text."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def check_nesting(body: bytes) -> None:

@@ -5,20 +5,16 @@ Paths are relative, with forward slashes, and resolved before use: neither `..` 
 
 import errno
 import os
-import re
 import stat
 import tempfile
-import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from functools import cache
-from hashlib import sha256
 from itertools import count, islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from sessions_app.errors import StorageFull, WorkspaceError
+from sessions_app.workspace_paths import check_path, matches_pattern, safe_name
 
 READ_LIMIT = 200_000
 """Bytes of a file that a tool may read at once."""
@@ -32,10 +28,6 @@ WRITE_LIMIT = 1_000_000
 UPLOAD_LIMIT = 5_000_000
 """Bytes of an uploaded file."""
 
-NAME_LIMIT = 120
-"""Bytes of an uploaded file's name, well below the 255 that file systems allow."""
-
-UNSAFE_IN_NAMES = re.compile(r"[^\w .()+-]")
 TEMPORARY_PREFIX = ".part-"
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 
@@ -52,7 +44,7 @@ class Workspace:
         Raises WorkspaceError for an absolute path, `..`, NUL, a symlink that leads out, and
         for anything that is neither a file nor a folder (a device, a pipe, a socket).
         """
-        _check_spelling(relative)
+        check_path(relative)
         root = self.root.resolve()
         try:
             path = (root / relative).resolve()
@@ -69,6 +61,13 @@ class Workspace:
         """The inverse of `resolve`."""
         return path.relative_to(self.root.resolve()).as_posix()
 
+    def existing_file(self, relative: str) -> Path:
+        """Like `resolve`. Raises WorkspaceError also where there is no file."""
+        path = self.resolve(relative)
+        if not path.is_file():
+            raise WorkspaceError(f"There is no file “{relative}” in the workspace.")
+        return path
+
     def read_text(self, relative: str, limit: int = READ_LIMIT) -> str:
         """The text of a file of at most `limit` bytes of UTF-8.
 
@@ -84,7 +83,7 @@ class Workspace:
         return text
 
     def writable(self, relative: str, text: str, limit: int = WRITE_LIMIT) -> Path:
-        """Resolve a path for `write_text` and check it and the size of the text."""
+        """The path of a file that `text` can be written to. Raises WorkspaceError."""
         path = self.resolve(relative)
         if path.is_dir():
             raise WorkspaceError(f"“{relative}” is a folder.", hint="Name a file inside it.")
@@ -95,8 +94,15 @@ class Workspace:
             raise WorkspaceError(f"The text has {size:,} bytes; a file may have {limit:,}.")
         return path
 
+    def free_path(self, relative: str) -> Path:
+        """Like `writable`. Raises WorkspaceError also where there is something already."""
+        path = self.writable(relative, "")
+        if path.exists():
+            raise WorkspaceError(f"There is a file “{relative}” already.", hint="Choose another name.")
+        return path
+
     def write_text(self, relative: str, text: str, limit: int = WRITE_LIMIT) -> Path:
-        """Create or replace a file atomically; missing folders are created."""
+        """Creates or replaces a file atomically; missing folders are created. Raises WorkspaceError."""
         path = self.writable(relative, text, limit)
         with _os_errors_as(relative):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +111,10 @@ class Workspace:
         return path
 
     def store_upload(self, name: str, chunks: Iterable[bytes], limit: int = UPLOAD_LIMIT) -> Path:
-        """Store an uploaded file under a safe name, with `-2`, `-3` … if it is taken."""
+        """Stores an uploaded file under a safe name, with `-2`, `-3` … if it is taken.
+
+        Raises WorkspaceError when it has more than `limit` bytes.
+        """
         safe = safe_name(name)
         with _os_errors_as(safe):
             root = self.root.resolve()
@@ -135,7 +144,7 @@ class Workspace:
         return _read_bytes(self.resolve(relative), relative, limit)
 
     def write_bytes(self, relative: str, data: bytes) -> Path:
-        """Creates a file, or replaces it, atomically."""
+        """The same as `write_text` for bytes, of at most UPLOAD_LIMIT."""
         path = self.writable(relative, "")
         with _os_errors_as(relative):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -143,24 +152,21 @@ class Workspace:
         return path
 
     def create(self, relative: str, data: bytes) -> Path:
-        """Writes a file at a path that is free."""
-        path = self.writable(relative, "")
-        if path.exists():
-            raise WorkspaceError(f"There is a file “{relative}” already.", hint="Choose another name.")
+        """Writes a file at a path that is free. Raises WorkspaceError."""
+        self.free_path(relative)
         return self.write_bytes(relative, data)
 
     def move(self, relative: str, to: str) -> Path:
-        """Renames a file to a path that is free; missing folders are created."""
-        path, target = self._file(relative), self.writable(to, "")
-        if target.exists():
-            raise WorkspaceError(f"There is a file “{to}” already.", hint="Choose another name.")
+        """Renames a file to a path that is free; missing folders are created. Raises WorkspaceError."""
+        path, target = self.existing_file(relative), self.free_path(to)
         with _os_errors_as(to):
             target.parent.mkdir(parents=True, exist_ok=True)
             path.rename(target)
         return target
 
     def remove(self, relative: str) -> None:
-        path = self._file(relative)
+        """Deletes a file. Raises WorkspaceError."""
+        path = self.existing_file(relative)
         with _os_errors_as(relative):
             path.unlink()
 
@@ -173,56 +179,18 @@ class Workspace:
         files = sorted(islice(_visible_files(self.root.resolve()), limit))
         if not pattern:
             return files
-        _check_spelling(pattern)
+        check_path(pattern)
         wanted = pattern if "/" in pattern else f"**/{pattern}"
-        return [path for path in files if _is_match(path, wanted)]
-
-    def _file(self, relative: str) -> Path:
-        path = self.resolve(relative)
-        if not path.is_file():
-            raise WorkspaceError(f"There is no file “{relative}” in the workspace.")
-        return path
+        return [path for path in files if matches_pattern(path, wanted)]
 
     def list(self, limit: int = 1_000) -> tuple[str, ...]:
         """The first `limit` files, as sorted relative paths; hidden names and symlinks are left out."""
         return tuple(sorted(islice(_visible_files(self.root.resolve()), limit)))
 
 
-def hash_of_lines(lines: Iterable[str]) -> str:
-    """Eight characters by which an edit knows the lines that it was written for."""
-    return sha256("".join(lines).encode(errors="replace")).hexdigest()[:8]
-
-
-def _is_match(path: str, pattern: str) -> bool:
-    """Part by part, `**` for any number of folders; takes polynomial time."""
-    names, wanted = path.split("/"), pattern.split("/")
-
-    @cache
-    def matches(name: int, part: int) -> bool:
-        if part == len(wanted):
-            return name == len(names)
-        if wanted[part] == "**":
-            return matches(name, part + 1) or (name < len(names) and matches(name + 1, part))
-        return name < len(names) and fnmatchcase(names[name], wanted[part]) and matches(name + 1, part + 1)
-
-    return matches(0, 0)
-
-
-def safe_name(name: str) -> str:
-    """The last part of a name from a browser, fit for any file system; never empty or hidden."""
-    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
-    clean = UNSAFE_IN_NAMES.sub("_", last).strip(" .")
-    stem, dot, suffix = clean.rpartition(".")
-    if not stem:
-        stem, dot, suffix = clean, "", ""
-    tail = (dot + suffix).encode()[:20].decode(errors="ignore")
-    head = stem.encode()[: NAME_LIMIT - len(tail.encode())].decode(errors="ignore")
-    return (head + tail).strip(" .") or "file"
-
-
 @contextmanager
 def _os_errors_as(relative: str) -> Iterator[None]:
-    """Convert an OSError into a WorkspaceError about this path, or into StorageFull."""
+    """Converts an OSError into a WorkspaceError about this path, or into StorageFull."""
     try:
         yield
     except OSError as error:
@@ -230,16 +198,6 @@ def _os_errors_as(relative: str) -> Iterator[None]:
             raise StorageFull from error
         reason = error.strerror or "the file system refused"
         raise WorkspaceError(f"“{relative}” cannot be written: {reason}.") from error
-
-
-def _check_spelling(relative: str) -> None:
-    if not relative or "\0" in relative or not relative.isprintable():
-        raise WorkspaceError("The path is empty or has characters that no file name has.")
-    path = PurePosixPath(relative)
-    if path.is_absolute() or "\\" in relative:
-        raise WorkspaceError(f"“{relative}” is not a relative path.", hint="Write it like notes/plan.md.")
-    if ".." in path.parts:
-        raise WorkspaceError(f"“{relative}” leads out of the workspace.")
 
 
 def _read_bytes(path: Path, relative: str, limit: int) -> bytes:
@@ -275,7 +233,7 @@ def _write_temporary(folder: Path, chunks: Iterable[bytes], limit: int) -> Path:
 
 
 def _reserve(folder: Path, name: str) -> Path:
-    """Create an empty file under the first free name."""
+    """Creates an empty file under the first free name."""
     path = folder / name
     for number in count(2):
         try:

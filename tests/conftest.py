@@ -100,7 +100,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection() -> None:
-    """Twelve thousand tests are found without looking for garbage: there is none."""
+    """The tests are found without looking for garbage: there is none."""
     gc.disable()
 
 

@@ -18,7 +18,14 @@ from tests.prices import make_price
 USD = Decimal("0.0021")
 CUT_OFF = {"usd": USD, "money": Money((), at_least=True).stored()}
 ESTIMATED = {"usd": USD, "money": Money((), estimated=True).stored()}
+OTHER_PRICE = {"usd": USD, "money": Money((), at_least=True, other_price=True).stored()}
+"""Of another service tier, and cut off besides: at that price it may have cost less."""
+EARLIER = {"usd": USD, "money": {"terms": [], "at_least": True}}
+"""Of a version that did not say whether tokens were estimated."""
+ESTIMATED_IN_PART = {"usd": USD, "money": Money((), at_least=True, estimated=True).stored()}
+"""Of an answer that was cut off before anything was counted: our estimate is no bound."""
 SEARCHED = {"usd": USD, "money": Money((), unpriced_searches=2).stored()}
+EARLIER_PRICE = {"usd": USD, "money": Money((), at_least=True).stored(), "usage": {"serviceTier": "flex"}}
 EXACT = {"usd": USD, "money": Money(()).stored()}
 UNPRICED: dict[str, Any] = {"usd": None, "money": {}}
 REFUSED: dict[str, Any] = {**UNPRICED, "first_chunk_ms": None, "prompt_tokens": None}
@@ -42,6 +49,9 @@ def answered(session: Session, **fields: Any) -> Exchange:
         (CUT_OFF, "≥\xa0$0.0021", "bound"),
         (SEARCHED, "≥\xa0$0.0021", "bound"),
         (ESTIMATED, "≈\xa0$0.0021", "estimated"),
+        (ESTIMATED_IN_PART, "≈\xa0$0.0021", "estimated"),
+        (OTHER_PRICE, "≈\xa0$0.0021", "other_price"),
+        (EARLIER_PRICE, "≈\xa0$0.0021", "other_price"),
         (UNPRICED, "–", "unpriced"),
         (REFUSED, "–", "uncounted"),
         ({**REFUSED, "ended_at": None}, "–", ""),
@@ -61,11 +71,17 @@ def test_the_cost_of_one_says_how_sure_it_is(
         ([EXACT, REFUSED], "$0.0042", ""),
         ([CUT_OFF], "≥\xa0$0.0042", "bound"),
         ([SEARCHED], "≥\xa0$0.0042", "bound"),
+        ([EARLIER], "≥\xa0$0.0042", "bound"),
+        ([ESTIMATED], "≈\xa0$0.0042", "about"),
+        ([ESTIMATED_IN_PART], "≈\xa0$0.0042", "about"),
+        ([OTHER_PRICE], "≈\xa0$0.0042", "about"),
+        ([ESTIMATED, CUT_OFF], "≥\xa0$0.0063", "bound"),
+        ([ESTIMATED, UNPRICED], "≥\xa0$0.0042", "some_unpriced"),
         ([UNPRICED], "≥\xa0$0.0021", "some_unpriced"),
         ([UNPRICED, CUT_OFF], "≥\xa0$0.0042", "some_unpriced"),
     ],
 )
-def test_a_sum_is_a_lower_bound_where_one_is_or_has_no_price(
+def test_a_sum_says_how_sure_it_is(
     session: Session, others: list[dict[str, Any]], text: str, case: str
 ) -> None:
     for fields in (EXACT, *others):

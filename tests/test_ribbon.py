@@ -63,10 +63,9 @@ def test_the_ribbon_is_also_told_in_words() -> None:
 
 
 def test_what_was_not_counted_is_not_called_zero() -> None:
-    assert (
-        make_ribbon(TOKENS, prompt=None, cached=None, is_named=False).cached_label
-        == "the provider has not counted yet"
-    )
+    """Nor is a count announced: of a request that failed none will come."""
+    told = make_ribbon(TOKENS, prompt=None, cached=None, is_named=False).cached_label
+    assert told == "the provider has counted nothing"
 
 
 def test_nothing_sent_draws_nothing_and_says_so() -> None:

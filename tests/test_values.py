@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
@@ -21,6 +22,7 @@ from sessions_app.values import (
     check_nesting,
     mended,
     parse_json,
+    uuid_or_none,
 )
 from sessions_app.wording.values import sentence
 from tests.factories import make_session
@@ -164,3 +166,13 @@ def as_floats(value: Any) -> Any:
 @given(st.integers(-(10**400), 10**400))
 def test_any_integer_of_a_model_is_serialised(number: int) -> None:
     json.loads(wire.dumps({"n": number, "half": "\ud800"}))
+
+
+@pytest.mark.parametrize("text", ["", "1", "None", "6a0c0c35-5e8a-4dbb-a3bb-4ce4c7d2f8dg", "\0" * 32])
+def test_other_texts_are_no_id(text: str) -> None:
+    assert uuid_or_none(text) is None
+
+
+def test_an_id_is_known_with_and_without_its_hyphens() -> None:
+    key = UUID("6a0c0c35-5e8a-4dbb-a3bb-4ce4c7d2f8d5")
+    assert uuid_or_none(str(key)) == uuid_or_none(key.hex) == key

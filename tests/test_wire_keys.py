@@ -19,6 +19,7 @@ OTHERS = {
     "emulator/": "plays the provider and knows nothing of ours",
     "conform/recordings/": "judges the emulator by the provider's own JSON",
     "prompt/dialects/openai_chunks.py": "writes the chunk that Gemini would have sent",
+    "prompt/dialects/interactions_conversation.py": "writes the counts that Gemini would have sent",
 }
 PART_KEYS = (
     "functionCall",

@@ -250,7 +250,6 @@ CATALOGUE = build_catalogue(
             "Gemini 2.5 Flash-Lite",
             2.5,
             GENERATION_2_5,
-            is_emulated=False,
             search_prices=SEARCH_2_5,
             prices=(price(LISTED, "0.10 0.01 0.40", storage="1.00", source=PAGE),),
         ),

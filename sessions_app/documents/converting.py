@@ -1,5 +1,6 @@
 """Word documents and web pages as Markdown. Called in a worker only: what comes in may be hostile."""
 
+import zlib
 from dataclasses import dataclass
 from io import BytesIO
 from zipfile import BadZipFile, ZipFile
@@ -16,6 +17,9 @@ TEXT_LIMIT = 4_900_000
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 TEXT_TYPES = ("text/plain", "text/markdown", "text/csv", "text/xml", "application/json", "application/xml")
+
+DAMAGED = (BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, ValueError, OSError)
+"""What zipfile raises for bytes that are not as the archive says."""
 
 _DOCUMENT = "word/document.xml"
 _DTD = b"<!DOCTYPE"
@@ -50,7 +54,7 @@ def check_archive(body: bytes) -> None:
             for entry in entries:
                 if entry.filename.endswith((".xml", ".rels")) and _has_dtd(archive.read(entry)):
                     raise DocumentRefused(DocumentProblem.BROKEN_DOCUMENT)
-    except (BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError, OSError) as error:
+    except DAMAGED as error:
         raise DocumentRefused(DocumentProblem.BROKEN_DOCUMENT) from error
 
 

@@ -52,7 +52,7 @@ class ReadText:
     url: str = ""
 
 
-class Places:
+class WorkerPlaces:
     """Who has a worker now."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Places:
                 self._people.discard(person)
 
 
-_places = Places()
+_places = WorkerPlaces()
 
 
 def read_document(body: bytes, *, person: int) -> ReadText:

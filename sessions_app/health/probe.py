@@ -15,7 +15,7 @@ from django.db import DatabaseError, connection, connections
 from sessions_app.database import close_unusable_connections
 from sessions_app.models import DatabaseProbe
 from sessions_app.models.run import LEASE
-from sessions_app.runs.background import supervised
+from sessions_app.runs.background import BackgroundTask
 from sessions_app.storage_errors import is_full
 
 PROBE_SECONDS = 5.0
@@ -58,17 +58,11 @@ class HealthProbe:
         self.heartbeat_age = heartbeat_age
         self.report: ProbeReport | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pipeweb-probe")
-        self._task: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Begins when a loop is running; calling it again does nothing."""
-        if self._task is None:
-            self._task = supervised("probe_ended", self._probe_forever)
+        self._probes = BackgroundTask("probe_ended", self._probe_forever)
+        self.start = self._probes.start
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._probes.stop()
         self._thread.submit(connections.close_all)
         self._thread.shutdown(wait=False)
 

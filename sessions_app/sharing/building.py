@@ -1,4 +1,4 @@
-"""Build a snapshot of the branch that ends at a turn."""
+"""Builds a snapshot of the branch that ends at a turn."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.parts import FileData, holds_media
 from sessions_app.sharing import snapshot as shared
 from sessions_app.sharing.snapshot import RUN_ENDINGS, SIZE_LIMIT, Snapshot
-from sessions_app.workspace import safe_name
+from sessions_app.workspace_paths import safe_name
 
 _REPORT = re.compile(rf"^~{{4,}}{EMULATOR_REPORT}\n.*?(?:^~{{4,}}$|\Z)", re.MULTILINE | re.DOTALL)
 """The emulator's account of a request: it names instructions and panels."""

@@ -146,7 +146,7 @@ class Toolbox:
         *,
         enabled: Collection[str] | None = None,
     ) -> ToolResult:
-        """Run one call. Whatever goes wrong becomes a failed result that the model can read.
+        """Runs one call. Whatever goes wrong becomes a failed result that the model can read.
 
         `timeout` is in seconds, by default the tool's. A tool outside `enabled` does not exist for the
         caller. Only a cancellation passes through.

@@ -1,6 +1,7 @@
 """Tools that look for files of the workspace and read parts of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -8,7 +9,7 @@ from pydantic import Field
 from sessions_app.errors import ToolError, WorkspaceError
 from sessions_app.tools.tool_context import ToolContext
 from sessions_app.tools.toolbox import tool
-from sessions_app.workspace import SHOWN_LIMIT, Workspace, hash_of_lines
+from sessions_app.workspace import SHOWN_LIMIT, Workspace
 
 if TYPE_CHECKING:
     import regex
@@ -96,6 +97,11 @@ def read_range(
     end = first + len(chosen) - 1
     answer = {"path": path, "first": first, "last": end, "lines": len(lines), "hash": hash_of_lines(chosen)}
     return answer | {"text": "".join(chosen)}
+
+
+def hash_of_lines(lines: Iterable[str]) -> str:
+    """Eight characters by which an edit knows the lines that it was written for."""
+    return sha256("".join(lines).encode(errors="replace")).hexdigest()[:8]
 
 
 def _matching(workspace: Workspace, pattern: str) -> list[str]:

@@ -1,6 +1,7 @@
 """`bench soak`: what counts as growth."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -25,6 +26,11 @@ def test_a_server_that_stays_as_it_is_misses_nothing() -> None:
 @pytest.mark.parametrize("memory", [106, 94])
 def test_memory_may_move_by_five_percent(memory: int) -> None:
     assert missed(samples(memory=memory)) == ["memory"]
+
+
+def test_what_caches_keep_may_grow() -> None:
+    full = [replace(one, memory=one.memory + 40, kept=40) for one in samples()[2:]]
+    assert missed([*samples()[:2], *full]) == []
 
 
 def test_files_sockets_and_failed_turns_may_not_grow() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from sessions_app.documents import jobs
-from sessions_app.documents.jobs import Places, read_document, read_page
+from sessions_app.documents.jobs import WorkerPlaces, read_document, read_page
 from sessions_app.error_codes import DocumentProblem
 from sessions_app.errors import DocumentRefused
 from tests.documents.hostile_server import serving
@@ -55,7 +55,7 @@ def test_a_document_that_takes_too_much_memory_hurts_its_worker_only() -> None:
 
 
 def test_a_person_has_one_place_and_all_have_two() -> None:
-    places = Places()
+    places = WorkerPlaces()
     with places.of(1):
         with pytest.raises(DocumentRefused), places.of(1):
             pass

@@ -12,6 +12,7 @@ SERIES = [
     "pipeweb_events_total",
     "pipeweb_chunks_total",
     "pipeweb_flush_lag_seconds",
+    'pipeweb_memory_cache_bytes{values="contents"}',
     'pipeweb_errors_total{kind="QuotaExceeded"}',
     'pipeweb_runs_ended_total{status="interrupted"}',
     'pipeweb_first_chunk_seconds_bucket{le="+Inf"}',

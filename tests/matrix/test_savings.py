@@ -249,6 +249,26 @@ def test_what_changes_in_every_request_is_told_though_nothing_was_ever_cached(be
     assert sum(each) == missed.tokens and f"{each[-1]:,}" in break_lines.missed(missed_of(changing.newest()))
 
 
+@pytest.mark.parametrize("operation", [PlayedSession.edit_text, PlayedSession.change_tools])
+def test_what_stands_beside_a_named_cache_was_not_missed(
+    begin: Begin, operation: Callable[[PlayedSession], None]
+) -> None:
+    """Against the emulator: unchanged, the same session is served the cache that it names and no more."""
+    make_price(MODEL)
+    changed, steady = (begin(LONG, cache_mode="explicit") for _ in range(2))
+    for played in (changed, steady):
+        for _ in range(3):
+            played.talk(more=TALK)
+    operation(changed)
+    for played in (changed, steady):
+        played.talk()
+    found = found_in(changed)
+    (lost,) = found.causes
+    assert lost.tokens == steady.newest().cached_tokens and not changed.newest().cached_tokens
+    assert (found.missed, missed_of(changed.newest()).tokens) == ((), 0)
+    assert not list(changed.wrong_savings())
+
+
 BROKEN_RULES: dict[str, tuple[str, Callable[..., object]]] = {
     "one cause for all": ("cause_of", lambda verdict, is_signature: SavingCause.ORDER),
     "each loss twice": ("_lossy", lambda *given: [*_lossy(*given), *_lossy(*given)]),

@@ -6,7 +6,7 @@ import pytest
 
 from sessions_app.panels import TOOLBOX
 from sessions_app.tools import ToolContext, workspace_reading
-from sessions_app.workspace import hash_of_lines
+from sessions_app.tools.workspace_reading import hash_of_lines
 
 
 async def answer(context: ToolContext, name: str, **args: Any) -> dict[str, Any]:
