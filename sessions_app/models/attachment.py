@@ -105,7 +105,7 @@ class Attachment(models.Model):
         "Turn", null=True, blank=True, on_delete=models.SET_NULL, related_name="attachments"
     )
     uri = models.CharField(max_length=300, blank=True, help_text="Where the provider keeps its copy.")
-    route = models.CharField(max_length=64, blank=True, help_text="The door that the copy was sent through.")
+    route = models.CharField(max_length=64, blank=True, help_text="The host and API key that keep the copy.")
     expires_at = models.DateTimeField(null=True, blank=True, help_text="When the provider's copy goes.")
     created_at = models.DateTimeField(auto_now_add=True)
 

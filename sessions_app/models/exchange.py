@@ -105,14 +105,16 @@ class Exchange(models.Model):
         default=dict, blank=True, help_text="Why this policy and this mode (prompt.strategy.StrategyRecord)."
     )
     break_line = models.JSONField(
-        default=dict, blank=True, help_text="Where the prefix left the previous exchange's (prompt.breaks)."
+        default=dict,
+        blank=True,
+        help_text="Where the prefix left the previous exchange's (prompt.prefix_diff.BreakLine).",
     )
     lost_tokens = models.PositiveIntegerField(
         null=True, help_text="Cached for the previous exchange and not for this one; null: unknown."
     )
     lost_usd = models.DecimalField(max_digits=14, decimal_places=8, null=True, help_text="Paid for these.")
     ledger = models.JSONField(
-        default=dict, blank=True, help_text="Estimated hits and misses (prompt.ledger)."
+        default=dict, blank=True, help_text="Estimated hits and misses (prompt.prefix_diff.Ledger)."
     )
     price = models.ForeignKey("Price", null=True, on_delete=models.PROTECT, related_name="+")
     money = models.JSONField(

@@ -93,7 +93,7 @@ class Run(models.Model):
     client_id = models.UUIDField(help_text="Chosen by the browser: sending twice starts one run.")
     status = models.CharField(max_length=12, choices=Status, default=Status.QUEUED)
     outcome = models.CharField(
-        max_length=24, blank=True, help_text="How the last reply ended (prompt.reply.Outcome)."
+        max_length=24, blank=True, help_text="How the last reply ended (prompt.outcomes.Outcome)."
     )
     error = models.JSONField(default=dict, blank=True, help_text="kind, message, hint, code, retry_after.")
     now = models.DateTimeField(

@@ -225,6 +225,10 @@ def every_old_session_is_a_chat_of_no_agent() -> None:
     assert not Exchange.objects.filter(uses_client_key=True).exists()
 
 
+def outcomes_and_ledgers_are_kept() -> None:
+    assert Run.objects.exclude(outcome="").exists() and Exchange.objects.exclude(ledger={}).exists()
+
+
 def an_address_passes_the_programs_key_on() -> None:
     row, _ = CaptureAddress.issue(User.objects.earliest("pk").pk, "made after the migration")
     captured = CapturedRequest.objects.create(address=row, received_at=row.created_at)
@@ -365,6 +369,7 @@ CASES: dict[str, Callable[[], None]] = {
     "0050_capture_addresses": there_is_no_address_for_other_programs,
     "0051_captured_requests": nothing_was_captured,
     "0053_captured_sessions": every_old_session_is_a_chat_of_no_agent,
+    "0119_help_texts": outcomes_and_ledgers_are_kept,
     "0118_answer_keys": bookings_know_their_answers,
     "0117_estimates": what_is_an_estimate_is_known_where_there_is_evidence,
     "0116_tool_use_tokens": no_old_booking_has_tokens_of_tools,
