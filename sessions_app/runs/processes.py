@@ -21,7 +21,7 @@ from sessions_app.models.run import LARGEST_SKEW, LEASE
 from sessions_app.runs.background import isolated, report
 from sessions_app.runs.run_end import end_run
 
-GROUP = "pipeweb.bell"
+GROUP = "pipeweb.changes"
 RECONNECT_SECONDS = 1.0
 
 PAUSE_SECONDS = 0.05

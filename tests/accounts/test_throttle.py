@@ -1,4 +1,4 @@
-"""Wrong passwords: how many, from where, by which door."""
+"""Wrong passwords: how many, from where, by which way."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -41,12 +41,12 @@ def staff(steward: User) -> Client:
     return client
 
 
-def door(session: Session) -> str:
+def access_url(session: Session) -> str:
     return reverse("admin:sessions_app_session_read", args=[session.pk])
 
 
 def open_it(staff: Client, session: Session) -> None:
-    assert staff.post(door(session), {"reason": REASON}).status_code == 302
+    assert staff.post(access_url(session), {"reason": REASON}).status_code == 302
 
 
 def pages(session: Session) -> Iterator[str]:
@@ -59,7 +59,7 @@ def pages(session: Session) -> Iterator[str]:
 def test_without_a_reason_nothing_is_read(staff: Client, session: Session) -> None:
     assert {staff.get(page).status_code for page in pages(session)} == {404}
     for reason in ("", "curious", " " * 20):
-        assert staff.post(door(session), {"reason": reason}).status_code == 200
+        assert staff.post(access_url(session), {"reason": reason}).status_code == 200
     assert {staff.get(page).status_code for page in pages(session)} == {404}
     assert not ContentGrant.objects.exists()
 
@@ -85,7 +85,7 @@ def test_every_condition_is_asked_each_time(
         case "time":
             ContentGrant.objects.update(expires_at=timezone.now())
         case _:
-            assert staff.post(door(session), {"close": "1"}).status_code == 302
+            assert staff.post(access_url(session), {"close": "1"}).status_code == 302
     assert 200 not in {staff.get(page).status_code for page in pages(session)}
 
 
@@ -163,13 +163,13 @@ def test_who_lacks_the_permission_is_refused_and_logged(steward: User, session: 
     steward.user_permissions.remove(Permission.objects.get(codename="read_content"))
     client = Client()
     client.force_login(steward)
-    assert client.post(door(session), {"reason": REASON}).status_code == 403
+    assert client.post(access_url(session), {"reason": REASON}).status_code == 403
     assert AuditEntry.objects.filter(action=LoggedAction.CONTENT_REFUSED, actor="steward").exists()
     with pytest.raises(NotOpened) as raised:
         ContentGrant.objects.open(User.objects.get(pk=steward.pk), session, REASON)
     assert raised.value.reason == RefusedReading.NO_PERMISSION
     page = client.get(reverse("admin:sessions_app_session_change", args=[session.pk])).content.decode()
-    assert door(session) not in page
+    assert access_url(session) not in page
 
 
 def test_links_run_from_a_run_to_its_exchange_to_its_error_and_into_the_inspector(
@@ -182,21 +182,23 @@ def test_links_run_from_a_run_to_its_exchange_to_its_error_and_into_the_inspecto
     page = staff.get(reverse("admin:sessions_app_run_change", args=[run.pk])).content.decode()
     assert of_exchange in page and "BadRequest 400" in page and WORDS not in page
     inspector = reverse("exchange", args=[session.public, 1])
-    assert f"{door(session)}?next={inspector}" in page
+    assert f"{access_url(session)}?next={inspector}" in page
     page = staff.get(of_exchange).content.decode()
-    assert "BadRequest 400" in page and f"{door(session)}?next={inspector}" in page and WORDS not in page
-    answer = staff.post(door(session), {"reason": REASON, "next": inspector})
+    assert (
+        "BadRequest 400" in page and f"{access_url(session)}?next={inspector}" in page and WORDS not in page
+    )
+    answer = staff.post(access_url(session), {"reason": REASON, "next": inspector})
     assert answer["Location"] == inspector
-    assert staff.get(door(session), {"next": inspector})["Location"] == inspector
+    assert staff.get(access_url(session), {"next": inspector})["Location"] == inspector
 
 
 @pytest.mark.parametrize("place", ["https://evil.example/", "/admin/", "//evil.example", "/s/../admin/"])
-def test_the_door_leads_nowhere_else(staff: Client, session: Session, place: str) -> None:
-    answer = staff.post(door(session), {"reason": REASON, "next": place})
+def test_the_page_of_reasons_leads_nowhere_else(staff: Client, session: Session, place: str) -> None:
+    answer = staff.post(access_url(session), {"reason": REASON, "next": place})
     assert answer["Location"] == session.get_absolute_url()
 
 
 def test_ones_own_session_needs_no_reason(client: Client, session: Session, alice: User) -> None:
     User.objects.filter(pk=alice.pk).update(is_staff=True)
-    assert client.get(door(session))["Location"] == session.get_absolute_url()
+    assert client.get(access_url(session))["Location"] == session.get_absolute_url()
     assert not AuditEntry.objects.filter(action=LoggedAction.CONTENT_READ).exists()

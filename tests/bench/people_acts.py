@@ -177,7 +177,7 @@ class Person:
         self.faults += [f"{self.name} does not see “{reason}”" for reason in before if reason not in page]
 
     async def try_others(self) -> None:
-        """What is somebody else's is not there, by any door."""
+        """What is somebody else's is not there, at any address."""
         for name in PERSONS:
             session = self.scene.sessions[name]
             if name == self.name or name in self.granted:

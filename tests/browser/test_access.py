@@ -128,7 +128,7 @@ async def test_a_page_that_is_not_there_passes(page: Page, complaints: list[str]
     assert "404" in complaints.pop()
 
 
-async def test_the_door_passes(visitor: BrowserContext) -> None:
+async def test_the_page_of_signing_in_passes(visitor: BrowserContext) -> None:
     page = await visitor.new_page()
     await page.goto("/")
     await assert_accessible(page)

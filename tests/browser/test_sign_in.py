@@ -12,13 +12,13 @@ async def test_a_link_from_the_terminal_signs_in(visitor: BrowserContext, server
     await expect(page).to_have_url(server.url + "/")
 
 
-async def test_nobody_in_particular_is_sent_to_the_door(visitor: BrowserContext) -> None:
+async def test_nobody_in_particular_is_sent_to_sign_in(visitor: BrowserContext) -> None:
     page = await visitor.new_page()
     await page.goto("/")
     await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-async def test_signing_out_leads_back_to_the_door(visitor: BrowserContext, server: Server) -> None:
+async def test_signing_out_leads_back_to_signing_in(visitor: BrowserContext, server: Server) -> None:
     page = await visitor.new_page()
     await sign_in(page, server.new_link())
     await open_account(page)

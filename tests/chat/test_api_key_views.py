@@ -65,7 +65,7 @@ def test_other_people_cannot_make_the_server_call(client: Client, alice: User, i
     assert "password" not in client.get(PAGE).content.decode()
 
 
-def test_strangers_are_sent_to_the_door(db: None) -> None:
+def test_strangers_are_sent_to_sign_in(db: None) -> None:
     assert Client().get(PAGE).status_code == 302
 
 

@@ -54,7 +54,7 @@ def test_it_reads_the_recorded_error(curl: Curl) -> None:
     assert error["message"] == "* GenerateContentRequest.contents: contents is not specified\n"
 
 
-def test_it_speaks_to_the_openai_door(curl: Curl) -> None:
+def test_it_speaks_to_the_openai_endpoint(curl: Curl) -> None:
     body = {"model": FLASH, "messages": [{"role": "user", "content": "hello"}], "stream": True}
     told = curl("v1beta/openai/chat/completions", body, "-H", "Authorization: Bearer emulator")
     assert told.startswith(b'data: {"choices"') and told.endswith(b"data: [DONE]\n\n")

@@ -1,4 +1,4 @@
-"""The openai clients for Python and Node through the OpenAI-compatible door of the emulator."""
+"""The openai clients for Python and Node through the OpenAI-compatible endpoint of the emulator."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The models of the OpenAI-compatible door through the openai clients."""
+"""The models of the OpenAI-compatible endpoint through the openai clients."""
 
 import pytest
 

@@ -149,14 +149,14 @@ def test_unknown_and_rerouted_models_have_a_warning() -> None:
 
 @given(st.text("abcdef-", min_size=1, max_size=90), st.text("abcdef-", min_size=1, max_size=90))
 def test_routes_differ_with_the_family_and_fit_their_column(one: str, other: str) -> None:
-    door = "0123456789abcdef"
-    assert (route_to(door, one) == route_to(door, other)) == (one == other)
-    assert len(route_to(door, one)) <= ROUTE_LENGTH
-    assert route_from(route_to(door, one), other) == route_to(door, other)
+    endpoint = "0123456789abcdef"
+    assert (route_to(endpoint, one) == route_to(endpoint, other)) == (one == other)
+    assert len(route_to(endpoint, one)) <= ROUTE_LENGTH
+    assert route_from(route_to(endpoint, one), other) == route_to(endpoint, other)
 
 
 def test_an_answer_that_names_no_model_keeps_the_route() -> None:
-    assert route_from("door/family", "") == "door/family"
+    assert route_from("endpoint/family", "") == "endpoint/family"
 
 
 def test_a_session_has_the_model_that_answered_last_on_this_endpoint(alice: User) -> None:

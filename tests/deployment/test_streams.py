@@ -6,6 +6,7 @@ import time
 import pytest
 from redis import Redis
 
+from sessions_app.runs.processes import GROUP
 from tests.deployment.site import Site
 from tests.deployment.visitor import Reader, Visitor, is_gapless
 
@@ -13,7 +14,7 @@ LONG = "/long Tell me about the lighthouse"
 SECOND_PROCESS_LIMIT = 15.0
 """Seconds until the readers of another process hear that a run has died."""
 
-DOORBELL_LIMIT = 10.0
+NOTICE_LIMIT = 10.0
 """Seconds until every process has found a Redis again that was away."""
 
 
@@ -96,7 +97,7 @@ async def test_a_restarted_redis_costs_no_reader_an_event(site: Site, visitor: V
         assert second.told_of(run) == first.told_of(run)
 
 
-async def test_the_doorbell_is_heard_again_after_redis_was_away(site: Site, visitor: Visitor) -> None:
+async def test_notices_are_heard_again_after_redis_was_away(site: Site, visitor: Visitor) -> None:
     session = visitor.new_session()
     async with visitor.reader(session, 0), visitor.reader(session, 1):
         await asyncio.to_thread(site.redis.stop)
@@ -106,18 +107,18 @@ async def test_the_doorbell_is_heard_again_after_redis_was_away(site: Site, visi
 
 
 def is_heard_by(count: int, port: int) -> bool:
-    """Whether so many processes come back to the doorbell within the limit."""
-    deadline = time.monotonic() + DOORBELL_LIMIT
+    """Whether so many processes listen for notices again within the limit."""
+    deadline = time.monotonic() + NOTICE_LIMIT
     while listeners(port) < count and time.monotonic() < deadline:
         time.sleep(0.1)
     return listeners(port) == count
 
 
 def listeners(port: int) -> int:
-    """How many processes have subscribed to the doorbell."""
+    """How many processes have subscribed to notices."""
     with Redis(port=port) as client:
-        bells = [name for name in client.pubsub_channels() if b"bell" in name]
-        return sum(count for _, count in client.pubsub_numsub(*bells)) if bells else 0
+        channels = [name for name in client.pubsub_channels() if GROUP.encode() in name]
+        return sum(count for _, count in client.pubsub_numsub(*channels)) if channels else 0
 
 
 async def test_readers_have_no_channel_in_redis_and_leave_without_an_error(

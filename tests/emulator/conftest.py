@@ -15,7 +15,7 @@ def emulator() -> Emulator:
 
 @pytest.fixture
 async def sdk(emulator: Emulator) -> AsyncIterator[genai.client.AsyncClient]:
-    """The real SDK over the in-process door."""
+    """The real SDK over the in-process transport."""
     arguments = {"transport": EmulatorTransport(emulator)}
     options = types.HttpOptions(api_version="v1beta", async_client_args=arguments)
     made = genai.Client(api_key="emulator", vertexai=False, http_options=options)
@@ -28,5 +28,5 @@ async def http(emulator: Emulator) -> AsyncIterator[httpx2.AsyncClient]:
     transport, headers = EmulatorTransport(emulator), {"x-goog-api-key": "emulator"}
     async with httpx2.AsyncClient(
         transport=transport, base_url="http://emulator.test", headers=headers
-    ) as door:
-        yield door
+    ) as client:
+        yield client

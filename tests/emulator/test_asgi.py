@@ -32,8 +32,8 @@ class Browser:
             "query_string": b"alt=sse",
             "headers": headers,
         }
-        door = application or EmulatorApplication(emulator)
-        await door(scope, self._messages.get, self._receive)
+        served = application or EmulatorApplication(emulator)
+        await served(scope, self._messages.get, self._receive)
 
     def leave(self) -> None:
         self._messages.put_nowait({"type": "http.disconnect"})

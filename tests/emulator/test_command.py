@@ -60,9 +60,9 @@ async def test_faults_and_recordings_come_from_the_command_line(tmp_path: Path) 
     process = await start("--port", "0", "--fault", "error 503", "--replay", str(tmp_path))
     assert process.stdout
     base = (await asyncio.wait_for(process.stdout.readline(), 120)).decode().split()[3].rstrip(";")
-    async with httpx2.AsyncClient(base_url=base, trust_env=False, timeout=60) as door:
-        assert (await door.post(PATH, json={"contents": [user("hello")]})).status_code == 503
-        assert (await door.get("/_emulator")).status_code == 200
+    async with httpx2.AsyncClient(base_url=base, trust_env=False, timeout=60) as http:
+        assert (await http.post(PATH, json={"contents": [user("hello")]})).status_code == 503
+        assert (await http.get("/_emulator")).status_code == 200
     process.send_signal(signal.SIGINT)
     await asyncio.wait_for(process.communicate(), 60)
 
@@ -105,7 +105,7 @@ async def _talk(base: str) -> None:
 
 
 async def _be_dropped(base: str) -> None:
-    async with httpx2.AsyncClient(base_url=base, trust_env=False, timeout=60) as door:
+    async with httpx2.AsyncClient(base_url=base, trust_env=False, timeout=60) as http:
         for word in ("/drop", "/close", "/hangup"):
             with pytest.raises((httpx2.ReadError, httpx2.RemoteProtocolError)):
-                await door.post(PATH, json={"contents": [user(word)]})
+                await http.post(PATH, json={"contents": [user(word)]})

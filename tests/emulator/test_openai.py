@@ -1,4 +1,4 @@
-"""The OpenAI-compatible door, with the bodies of seed 2's chapter on it."""
+"""The OpenAI-compatible endpoint, with the bodies of seed 2's chapter on it."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ TOOLS = [
 ]
 
 
-class Door:
+class OpenAIChat:
     """A client that keeps the conversation, as the seed does."""
 
     def __init__(self, emulator: Emulator, key: str = "emulator") -> None:
@@ -52,8 +52,8 @@ class Door:
 
 
 @pytest.fixture
-def door(emulator: Emulator) -> Door:
-    return Door(emulator)
+def chat(emulator: Emulator) -> OpenAIChat:
+    return OpenAIChat(emulator)
 
 
 def user(text: str) -> Wire:
@@ -71,13 +71,13 @@ def signature(call: Wire) -> str:
 
 
 @pytest.mark.parametrize("role", ["model", "assistant"])
-async def test_the_flight_and_taxi_example_plays(door: Door, role: str) -> None:
-    first = await door.say(user(FLIGHT)) | {"role": role}
+async def test_the_flight_and_taxi_example_plays(chat: OpenAIChat, role: str) -> None:
+    first = await chat.say(user(FLIGHT)) | {"role": role}
     (check,) = first["tool_calls"]
     told = answer(check, status="delayed", departure_time="12 PM")
-    second = await door.say(user(FLIGHT), first, told) | {"role": role}
+    second = await chat.say(user(FLIGHT), first, told) | {"role": role}
     (book,) = second["tool_calls"]
-    last = await door.say(user(FLIGHT), first, told, second, answer(book, booking_status="success"))
+    last = await chat.say(user(FLIGHT), first, told, second, answer(book, booking_status="success"))
     assert check["function"] == {"arguments": '{"flight":"AA100"}', "name": "check_flight"}
     assert book["function"] == {"arguments": '{"time":"10 AM"}', "name": "book_taxi"}
     assert signature(check) and signature(book) and "10 AM" in last["content"] and "tool_calls" not in last
@@ -85,60 +85,60 @@ async def test_the_flight_and_taxi_example_plays(door: Door, role: str) -> None:
 
 @pytest.mark.parametrize("model", [NAME, "gemini-2.5-flash"])
 @pytest.mark.parametrize("given", ["", "function-call-1"])
-async def test_answers_name_their_calls_by_ids_of_any_round(door: Door, model: str, given: str) -> None:
+async def test_answers_name_their_calls_by_ids_of_any_round(chat: OpenAIChat, model: str, given: str) -> None:
     messages = [user(FLIGHT)]
     for response in ({"status": "delayed", "departure_time": "12 PM"}, {"booking_status": "success"}):
-        asked = await door.say(*messages, model=model)
+        asked = await chat.say(*messages, model=model)
         (call,) = asked["tool_calls"]
         call["id"] = given or call["id"]
         told = answer(call, **response)
         del told["name"]
         messages += [asked, told]
-    assert "is delayed" in (await door.say(*messages, model=model))["content"]
+    assert "is delayed" in (await chat.say(*messages, model=model))["content"]
 
 
 @pytest.mark.parametrize("model", [NAME, "gemini-2.5-pro"])
-async def test_each_call_of_a_conversation_has_an_id_of_its_own(door: Door, model: str) -> None:
-    chunks = await door.chunks(user(WEATHER), model=model) + await door.chunks(user(WEATHER), model=model)
+async def test_each_call_of_a_conversation_has_an_id_of_its_own(chat: OpenAIChat, model: str) -> None:
+    chunks = await chat.chunks(user(WEATHER), model=model) + await chat.chunks(user(WEATHER), model=model)
     calls = [call for chunk in chunks for call in chunk["choices"][0]["delta"].get("tool_calls", [])]
     assert len({call["id"] for call in calls}) == 4
 
 
-async def test_the_paris_and_london_example_plays(door: Door) -> None:
-    asked = await door.say(user(WEATHER))
+async def test_the_paris_and_london_example_plays(chat: OpenAIChat) -> None:
+    asked = await chat.say(user(WEATHER))
     paris, london = asked["tool_calls"]
-    last = await door.say(user(WEATHER), asked, answer(paris, temp="15C"), answer(london, temp="12C"))
+    last = await chat.say(user(WEATHER), asked, answer(paris, temp="15C"), answer(london, temp="12C"))
     assert signature(paris) and not signature(london)
     assert "**Paris**: 15C" in last["content"] and "**London**: 12C" in last["content"]
 
 
-async def test_a_lost_signature_is_refused_in_a_list(door: Door) -> None:
-    asked = await door.say(user(FLIGHT))
+async def test_a_lost_signature_is_refused_in_a_list(chat: OpenAIChat) -> None:
+    asked = await chat.say(user(FLIGHT))
     del asked["tool_calls"][0]["extra_content"]
-    refused = await door.post(user(FLIGHT), asked, answer(asked["tool_calls"][0], status="delayed"))
+    refused = await chat.post(user(FLIGHT), asked, answer(asked["tool_calls"][0], status="delayed"))
     (body,) = refused.json()
     assert refused.status_code == body["error"]["code"] == 400
     assert "default_api:check_flight` , position 2" in body["error"]["message"]
 
 
-async def test_a_dummy_signature_is_taken(door: Door) -> None:
-    asked = await door.say(user(FLIGHT))
+async def test_a_dummy_signature_is_taken(chat: OpenAIChat) -> None:
+    asked = await chat.say(user(FLIGHT))
     google = {"thought_signature": "skip_thought_signature_validator"}
     asked["tool_calls"][0]["extra_content"] = {"google": google}
-    refused = await door.post(user(FLIGHT), asked, answer(asked["tool_calls"][0], status="delayed"))
+    refused = await chat.post(user(FLIGHT), asked, answer(asked["tool_calls"][0], status="delayed"))
     assert refused.status_code == 200
 
 
-async def test_interleaved_parallel_answers_are_refused(door: Door) -> None:
-    asked = await door.say(user(WEATHER))
+async def test_interleaved_parallel_answers_are_refused(chat: OpenAIChat) -> None:
+    asked = await chat.say(user(WEATHER))
     first, second = ({**asked, "tool_calls": [call]} for call in asked["tool_calls"])
     told = [answer(call, temp="15C") for call in asked["tool_calls"]]
-    refused = await door.post(user(WEATHER), first, told[0], second, told[1])
+    refused = await chat.post(user(WEATHER), first, told[0], second, told[1])
     assert refused.status_code == 400
 
 
-async def test_a_stream_brings_calls_whole_and_signed(door: Door) -> None:
-    chunks = await door.chunks(user(WEATHER))
+async def test_a_stream_brings_calls_whole_and_signed(chat: OpenAIChat) -> None:
+    chunks = await chat.chunks(user(WEATHER))
     calls = [call for chunk in chunks for call in chunk["choices"][0]["delta"].get("tool_calls", [])]
     assert [bool(signature(call)) for call in calls] == [True, False]
     assert "index" not in calls[0] and orjson.loads(calls[1]["function"]["arguments"]) == {
@@ -147,14 +147,14 @@ async def test_a_stream_brings_calls_whole_and_signed(door: Door) -> None:
     assert [chunk["choices"][0].get("finish_reason") for chunk in chunks] == [None, None, "stop"]
 
 
-async def test_calls_are_whole_even_when_pieces_are_asked_for(door: Door) -> None:
-    chunks = await door.chunks(user("weather in Paris /partial"))
+async def test_calls_are_whole_even_when_pieces_are_asked_for(chat: OpenAIChat) -> None:
+    chunks = await chat.chunks(user("weather in Paris /partial"))
     (call,) = [call for chunk in chunks for call in chunk["choices"][0]["delta"].get("tool_calls", [])]
     assert "Paris" in call["function"]["arguments"]
 
 
-async def test_a_streamed_text_ends_with_its_signature(door: Door) -> None:
-    chunks = await door.chunks(user("hello"), stream_options={"include_usage": True})
+async def test_a_streamed_text_ends_with_its_signature(chat: OpenAIChat) -> None:
+    chunks = await chat.chunks(user("hello"), stream_options={"include_usage": True})
     deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
     assert OPENING in "".join(delta.get("content", "") for delta in deltas)
     assert signature(deltas[-1]) and not any(map(signature, deltas[:-1]))
@@ -162,8 +162,8 @@ async def test_a_streamed_text_ends_with_its_signature(door: Door) -> None:
     assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
 
 
-async def test_a_whole_answer_has_the_openai_form(door: Door) -> None:
-    told = (await door.post(user("hello"))).json()
+async def test_a_whole_answer_has_the_openai_form(chat: OpenAIChat) -> None:
+    told = (await chat.post(user("hello"))).json()
     assert list(told) == ["choices", "created", "id", "model", "object", "usage"]
     assert told["object"] == "chat.completion" and told["model"] == "gemini-3-pro-preview"
     assert told["choices"][0]["finish_reason"] == "stop"
@@ -179,34 +179,34 @@ async def test_a_whole_answer_has_the_openai_form(door: Door) -> None:
         (FLIGHT, "tool_calls"),
     ],
 )
-async def test_every_ending_has_openais_word(door: Door, text: str, reason: str) -> None:
-    assert (await door.post(user(text))).json()["choices"][0]["finish_reason"] == reason
+async def test_every_ending_has_openais_word(chat: OpenAIChat, text: str, reason: str) -> None:
+    assert (await chat.post(user(text))).json()["choices"][0]["finish_reason"] == reason
 
 
-async def test_thoughts_stand_between_tags(door: Door) -> None:
+async def test_thoughts_stand_between_tags(chat: OpenAIChat) -> None:
     thinking = {"google": {"thinking_config": {"include_thoughts": True}}}
-    message = await door.say(user("hello"), extra_body=thinking)
+    message = await chat.say(user("hello"), extra_body=thinking)
     assert message["content"].startswith("<thought>") and f"</thought>Hello! {OPENING}" in message["content"]
 
 
 @pytest.mark.parametrize("spelling", ["thinking_level", "thinkingLevel"])
-async def test_a_level_of_the_extra_body_is_taken_in_both_spellings(door: Door, spelling: str) -> None:
+async def test_a_level_of_the_extra_body_is_taken_in_both_spellings(chat: OpenAIChat, spelling: str) -> None:
     thinking = {"google": {"thinking_config": {spelling: "low"}}}
-    assert (await door.post(user("hello"), extra_body=thinking)).status_code == 200
+    assert (await chat.post(user("hello"), extra_body=thinking)).status_code == 200
 
 
-async def test_a_system_message_is_the_system_instruction(door: Door, emulator: Emulator) -> None:
+async def test_a_system_message_is_the_system_instruction(chat: OpenAIChat, emulator: Emulator) -> None:
     short, long = [
-        (await door.post(*before, user("hello"))).json()["usage"]["prompt_tokens"]
+        (await chat.post(*before, user("hello"))).json()["usage"]["prompt_tokens"]
         for before in ([], [{"role": "system", "content": "word " * 33}])
     ]
     assert long - short == 50
 
 
-async def test_a_picture_counts_as_one(door: Door) -> None:
+async def test_a_picture_counts_as_one(chat: OpenAIChat) -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
     content = [{"type": "text", "text": "look"}, picture]
-    usage = (await door.post({"role": "user", "content": content})).json()["usage"]
+    usage = (await chat.post({"role": "user", "content": content})).json()["usage"]
     assert usage["prompt_tokens"] > 258
 
 
@@ -219,8 +219,8 @@ async def test_a_picture_counts_as_one(door: Door) -> None:
         ("auto", None),
     ],
 )
-async def test_a_tool_choice_is_kept(door: Door, choice: Any, called: str | None) -> None:
-    message = await door.say(user("hello"), tool_choice=choice)
+async def test_a_tool_choice_is_kept(chat: OpenAIChat, choice: Any, called: str | None) -> None:
+    message = await chat.say(user("hello"), tool_choice=choice)
     assert [call["function"]["name"] for call in message.get("tool_calls", [])] == (
         [called] if called else []
     )
@@ -228,22 +228,22 @@ async def test_a_tool_choice_is_kept(door: Door, choice: Any, called: str | None
 
 @pytest.mark.parametrize("model", ["gemini-3.5-flash", "gemini-2.5-flash"])
 @pytest.mark.parametrize("effort", ["none", "minimal", "low", "medium", "high"])
-async def test_an_effort_suits_every_family(door: Door, model: str, effort: str) -> None:
-    told = await door.post(user("hello"), model=model, reasoning_effort=effort)
+async def test_an_effort_suits_every_family(chat: OpenAIChat, model: str, effort: str) -> None:
+    told = await chat.post(user("hello"), model=model, reasoning_effort=effort)
     thoughts = told.json()["usage"]
     spent = thoughts["total_tokens"] - thoughts["prompt_tokens"] - thoughts["completion_tokens"]
     idle = effort == "none" or (effort == "minimal" and "3.5" in model)
     assert (spent == 0) is idle
 
 
-async def test_an_unknown_effort_is_refused(door: Door) -> None:
-    assert (await door.post(user("hello"), reasoning_effort="heroic")).status_code == 400
+async def test_an_unknown_effort_is_refused(chat: OpenAIChat) -> None:
+    assert (await chat.post(user("hello"), reasoning_effort="heroic")).status_code == 400
 
 
-async def test_json_is_given_on_request(door: Door) -> None:
+async def test_json_is_given_on_request(chat: OpenAIChat) -> None:
     schema = {"type": "object", "properties": {"word": {"type": "string"}}}
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
-    assert orjson.loads((await door.say(user("hello"), response_format=form))["content"]) == {"word": "word"}
+    assert orjson.loads((await chat.say(user("hello"), response_format=form))["content"]) == {"word": "word"}
 
 
 @pytest.mark.parametrize(
@@ -251,38 +251,38 @@ async def test_json_is_given_on_request(door: Door) -> None:
     [("", "Missing or invalid Authorization header."), ("invalid", "API key not valid.")],
 )
 async def test_a_bad_key_is_refused_in_a_list(emulator: Emulator, key: str, words: str) -> None:
-    (body,) = (await Door(emulator, key).post(user("hello"))).json()
+    (body,) = (await OpenAIChat(emulator, key).post(user("hello"))).json()
     assert body["error"]["code"] == 400 and body["error"]["message"].startswith(words)
 
 
-async def test_an_unknown_model_and_an_unknown_field_are_refused(door: Door) -> None:
-    lost = await door.post(user("hello"), model="gpt-4")
-    odd = await door.post(user("hello"), banana=1)
+async def test_an_unknown_model_and_an_unknown_field_are_refused(chat: OpenAIChat) -> None:
+    lost = await chat.post(user("hello"), model="gpt-4")
+    odd = await chat.post(user("hello"), banana=1)
     assert lost.status_code == 404 and "models/gpt-4 is not found for API version v1main" in lost.text
     assert odd.status_code == 400 and 'Unknown name \\"banana\\"' in odd.text
 
 
 @pytest.mark.parametrize("arguments", ["{", "[]"])
-async def test_arguments_that_are_no_object_are_refused(door: Door, arguments: str) -> None:
+async def test_arguments_that_are_no_object_are_refused(chat: OpenAIChat, arguments: str) -> None:
     call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": arguments}}
-    refused = await door.post(user("hi"), {"role": "assistant", "tool_calls": [call]})
+    refused = await chat.post(user("hi"), {"role": "assistant", "tool_calls": [call]})
     assert refused.status_code == 400 and "Invalid function call arguments" in refused.text
 
 
-async def test_an_error_in_mid_stream_is_bare_json(door: Door) -> None:
-    text = (await door.post(user("/wire bare"), stream=True)).text
+async def test_an_error_in_mid_stream_is_bare_json(chat: OpenAIChat) -> None:
+    text = (await chat.post(user("/wire bare"), stream=True)).text
     assert text.count("data: ") == 2 and text.rstrip().endswith("}") and '"error": {' in text
 
 
-async def test_a_plain_result_and_a_text_signature_are_taken(door: Door) -> None:
-    asked = await door.say(user(FLIGHT))
+async def test_a_plain_result_and_a_text_signature_are_taken(chat: OpenAIChat) -> None:
+    asked = await chat.say(user(FLIGHT))
     told = answer(asked["tool_calls"][0]) | {"content": "delayed"}
-    assert (await door.post(user(FLIGHT), asked, told)).status_code == 200
-    said = await door.say(user("hello"))
+    assert (await chat.post(user(FLIGHT), asked, told)).status_code == 200
+    said = await chat.say(user("hello"))
     assert signature(said)
-    assert (await door.post(user("hello"), said, user("and now?"))).status_code == 200
+    assert (await chat.post(user("hello"), said, user("and now?"))).status_code == 200
 
 
-async def test_models_are_listed(door: Door) -> None:
-    listed = (await door.http.get("/v1beta/openai/models")).json()
+async def test_models_are_listed(chat: OpenAIChat) -> None:
+    listed = (await chat.http.get("/v1beta/openai/models")).json()
     assert "models/gemini-3-flash-preview" in [model["id"] for model in listed["data"]]

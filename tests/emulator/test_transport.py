@@ -60,11 +60,11 @@ async def test_a_dropped_unary_answer_has_no_byte(http: httpx2.AsyncClient) -> N
 async def test_the_key_may_stand_in_the_query(emulator: Emulator) -> None:
     async with httpx2.AsyncClient(
         transport=EmulatorTransport(emulator), base_url="http://emulator.test"
-    ) as door:
-        assert (await door.get("/v1/models?key=emulator")).status_code == 200
-        assert (await door.get("/v1/models")).status_code == 403
+    ) as http:
+        assert (await http.get("/v1/models?key=emulator")).status_code == 200
+        assert (await http.get("/v1/models")).status_code == 403
 
 
-async def test_a_door_of_its_own_has_an_emulator_of_its_own() -> None:
+async def test_a_transport_of_its_own_has_an_emulator_of_its_own() -> None:
     one, other = EmulatorTransport(delay=0), EmulatorTransport(delay=0)
     assert one.emulator is not other.emulator

@@ -1,4 +1,4 @@
-"""The gateway through the OpenAI-compatible door, over the transport that production uses."""
+"""The gateway through the OpenAI-compatible endpoint, over the transport that production uses."""
 
 from collections.abc import AsyncIterator
 
@@ -17,7 +17,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 @pytest.fixture
-async def door(upstream: Upstream) -> AsyncIterator[OpenAIGateway]:
+async def gateway(upstream: Upstream) -> AsyncIterator[OpenAIGateway]:
     gateway = OpenAIGateway(api_key=KEY, base_url=upstream.url)
     yield gateway
     await gateway.aclose()
@@ -28,10 +28,10 @@ def listed(body: bytes) -> bytes:
 
 
 async def test_the_request_is_a_chat_completion_with_the_key_as_bearer(
-    door: OpenAIGateway, upstream: Upstream
+    gateway: OpenAIGateway, upstream: Upstream
 ) -> None:
     upstream.packets = [framed(CHUNK), DONE]
-    await read(door)
+    await read(gateway)
     (request,) = upstream.requests
     assert (request.method, request.target) == ("POST", "/v1beta/openai/chat/completions")
     assert request.headers["authorization"] == f"Bearer {KEY}"
@@ -39,18 +39,18 @@ async def test_the_request_is_a_chat_completion_with_the_key_as_bearer(
     assert (body["model"], body["messages"]) == (MODEL, [{"role": "user", "content": "hé"}])
 
 
-async def test_a_chunk_is_what_arrived_byte_for_byte(door: OpenAIGateway, upstream: Upstream) -> None:
+async def test_a_chunk_is_what_arrived_byte_for_byte(gateway: OpenAIGateway, upstream: Upstream) -> None:
     upstream.packets = [framed(CHUNK, CHUNK), DONE]
-    chunks = await read(door)
+    chunks = await read(gateway)
     assert [(chunk.seq, chunk.body) for chunk in chunks] == [(0, CHUNK), (1, CHUNK)]
 
 
 async def test_the_end_mark_is_no_chunk_even_when_it_comes_in_pieces(
-    door: OpenAIGateway, upstream: Upstream
+    gateway: OpenAIGateway, upstream: Upstream
 ) -> None:
     upstream.packets = [framed(CHUNK), b"data: [DO", b"NE]\n\n"]
     upstream.pause = 0.01
-    assert len(await read(door)) == 1
+    assert len(await read(gateway)) == 1
 
 
 @pytest.mark.parametrize(
@@ -63,35 +63,35 @@ async def test_the_end_mark_is_no_chunk_even_when_it_comes_in_pieces(
     ],
 )
 async def test_an_error_in_a_list_becomes_our_error(
-    door: OpenAIGateway, upstream: Upstream, code: int, status: str, error: type[Exception]
+    gateway: OpenAIGateway, upstream: Upstream, code: int, status: str, error: type[Exception]
 ) -> None:
     upstream.status, upstream.packets = code, [listed(error_body(code, "No.", status))]
     with pytest.raises(error, match=r"No\."):
-        await read(door)
+        await read(gateway)
 
 
-async def test_a_page_of_a_proxy_becomes_an_error_too(door: OpenAIGateway, upstream: Upstream) -> None:
+async def test_a_page_of_a_proxy_becomes_an_error_too(gateway: OpenAIGateway, upstream: Upstream) -> None:
     upstream.status, upstream.packets = 502, [b"<html>Bad gateway</html>"]
     with pytest.raises(ProviderDown, match="502"):
-        await read(door)
+        await read(gateway)
 
 
 async def test_an_error_in_mid_stream_comes_after_what_had_arrived(
-    door: OpenAIGateway, upstream: Upstream
+    gateway: OpenAIGateway, upstream: Upstream
 ) -> None:
     upstream.packets = [framed(CHUNK), listed(error_body(503, "Overloaded.", "UNAVAILABLE"))]
-    async with door.stream(MODEL, b'{"contents":[]}') as chunks:
+    async with gateway.stream(MODEL, b'{"contents":[]}') as chunks:
         assert (await anext(chunks)).body == CHUNK
         with pytest.raises(ProviderDown, match="Overloaded"):
             await anext(chunks)
 
 
 async def test_the_key_is_masked_where_the_provider_repeats_it(
-    door: OpenAIGateway, upstream: Upstream
+    gateway: OpenAIGateway, upstream: Upstream
 ) -> None:
     upstream.status, upstream.packets = 400, [listed(error_body(400, f"Bad {KEY}", "INVALID_ARGUMENT"))]
     with pytest.raises(BadRequest) as caught:
-        await read(door)
+        await read(gateway)
     assert KEY not in str(caught.value) and KEY not in str(caught.value.details)
 
 
@@ -99,38 +99,38 @@ async def test_a_closed_port_is_unreachable() -> None:
     def refuse(request: httpx2.Request) -> httpx2.Response:
         raise httpx2.ConnectError("refused")
 
-    door = OpenAIGateway(api_key=KEY, transport=httpx2.MockTransport(refuse))
+    gateway = OpenAIGateway(api_key=KEY, transport=httpx2.MockTransport(refuse))
     with pytest.raises(Unreachable):
-        await read(door)
+        await read(gateway)
 
 
-async def test_leaving_early_closes_the_connection(door: OpenAIGateway, upstream: Upstream) -> None:
+async def test_leaving_early_closes_the_connection(gateway: OpenAIGateway, upstream: Upstream) -> None:
     upstream.packets, upstream.hold = [framed(CHUNK)], True
-    async with door.stream(MODEL, b'{"contents":[]}') as chunks:
+    async with gateway.stream(MODEL, b'{"contents":[]}') as chunks:
         await anext(chunks)
     await upstream.closed.wait()
     assert upstream.closed.is_set()
 
 
-async def test_tokens_are_counted_at_the_native_door(door: OpenAIGateway, upstream: Upstream) -> None:
+async def test_tokens_are_counted_at_the_native_endpoint(gateway: OpenAIGateway, upstream: Upstream) -> None:
     upstream.answers = {":countTokens": b'{"totalTokens": 7}'}
-    assert await door.count_tokens(MODEL, b'{"contents":[]}') == 7
+    assert await gateway.count_tokens(MODEL, b'{"contents":[]}') == 7
 
 
-async def test_there_are_no_caches_and_nothing_is_asked(door: OpenAIGateway, upstream: Upstream) -> None:
+async def test_there_are_no_caches_and_nothing_is_asked(gateway: OpenAIGateway, upstream: Upstream) -> None:
     made = {"model": MODEL, "contents_and_tools": b"{}", "ttl_seconds": 60, "display_name": "x"}
     with pytest.raises(BadRequest):
-        await door.create_cache(**made)  # type: ignore[arg-type]
+        await gateway.create_cache(**made)  # type: ignore[arg-type]
     with pytest.raises(BadRequest):
-        await door.extend_cache("cachedContents/a", 60)
+        await gateway.extend_cache("cachedContents/a", 60)
     with pytest.raises(BadRequest):
-        await door.delete_cache("cachedContents/a")
-    assert await door.list_caches() == () and not upstream.requests
-    assert not door.has_explicit_caches
+        await gateway.delete_cache("cachedContents/a")
+    assert await gateway.list_caches() == () and not upstream.requests
+    assert not gateway.has_explicit_caches
 
 
 def test_its_route_is_not_the_native_one() -> None:
-    native, door = Gateway(api_key=KEY), OpenAIGateway(api_key=KEY)
-    assert native.route != door.route == OpenAIGateway(api_key=KEY).route
-    assert door.label.endswith(LABEL_SUFFIX) and not native.label.endswith(LABEL_SUFFIX)
-    assert KEY not in repr(door)
+    native, gateway = Gateway(api_key=KEY), OpenAIGateway(api_key=KEY)
+    assert native.route != gateway.route == OpenAIGateway(api_key=KEY).route
+    assert gateway.label.endswith(LABEL_SUFFIX) and not native.label.endswith(LABEL_SUFFIX)
+    assert KEY not in repr(gateway)

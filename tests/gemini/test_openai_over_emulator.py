@@ -42,14 +42,14 @@ TOOLS = declared(check_flight="flight", book_taxi="time", get_current_temperatur
 
 
 @pytest.fixture
-def door() -> OpenAIGateway:
+def gateway() -> OpenAIGateway:
     return OpenAIGateway.to_emulator(EmulatorTransport(delay=0))
 
 
-async def ask(door: OpenAIGateway, turns: list[Turn]) -> Reply:
+async def ask(gateway: OpenAIGateway, turns: list[Turn]) -> Reply:
     contents = [orjson.loads(turn.wire) for turn in turns]
-    chunks = await read(door, dumps({"contents": contents, "tools": TOOLS}))
-    return fold((chunk.body for chunk in chunks), door.dialect)
+    chunks = await read(gateway, dumps({"contents": contents, "tools": TOOLS}))
+    return fold((chunk.body for chunk in chunks), gateway.dialect)
 
 
 def extended(turns: list[Turn], reply: Reply, *responses: dict[str, Any]) -> list[Turn]:
@@ -58,51 +58,51 @@ def extended(turns: list[Turn], reply: Reply, *responses: dict[str, Any]) -> lis
     return [*turns, calling, tool_response("answers", answers)]
 
 
-async def test_sequential_calls_play_as_in_seed_2(door: OpenAIGateway) -> None:
+async def test_sequential_calls_play_as_in_seed_2(gateway: OpenAIGateway) -> None:
     turns = [user_task("1", FLIGHT)]
-    first = await ask(door, turns)
+    first = await ask(gateway, turns)
     turns = extended(turns, first, {"status": "delayed", "departure_time": "12 PM"})
-    second = await ask(door, turns)
+    second = await ask(gateway, turns)
     turns = extended(turns, second, {"booking_status": "success"})
-    last = await ask(door, turns)
+    last = await ask(gateway, turns)
     assert [call.name for reply in (first, second) for call in reply.calls] == ["check_flight", "book_taxi"]
     assert last.outcome is Outcome.COMPLETE and last.text
 
 
-async def test_each_step_is_signed_on_its_call(door: OpenAIGateway) -> None:
-    first = await ask(door, [user_task("1", FLIGHT)])
+async def test_each_step_is_signed_on_its_call(gateway: OpenAIGateway) -> None:
+    first = await ask(gateway, [user_task("1", FLIGHT)])
     (signature,) = signatures_of(first.wire or b"")
     assert signature.size > 0 and not signature.dummy
 
 
-async def test_parallel_calls_play_as_in_seed_2(door: OpenAIGateway) -> None:
+async def test_parallel_calls_play_as_in_seed_2(gateway: OpenAIGateway) -> None:
     turns = [user_task("1", WEATHER)]
-    first = await ask(door, turns)
+    first = await ask(gateway, turns)
     assert len(first.calls) == 2 and len(signatures_of(first.wire or b"")) == 1
-    last = await ask(door, extended(turns, first, {"temp": "15C"}, {"temp": "12C"}))
+    last = await ask(gateway, extended(turns, first, {"temp": "15C"}, {"temp": "12C"}))
     assert last.outcome is Outcome.COMPLETE and last.text
 
 
-async def test_a_signature_that_is_not_sent_back_is_missed(door: OpenAIGateway) -> None:
-    """The door checks what came back, so the two plays above prove where the signatures went."""
+async def test_a_signature_that_is_not_sent_back_is_missed(gateway: OpenAIGateway) -> None:
+    """The endpoint checks what came back, so the two plays above prove where the signatures went."""
     turns = [user_task("1", FLIGHT)]
-    first = await ask(door, turns)
+    first = await ask(gateway, turns)
     content = orjson.loads(first.wire or b"")
     for part in content["parts"]:
         part.pop("thoughtSignature", None)
     calling, answering = extended(turns, first, {"status": "delayed"})[1:]
     bare = Turn(calling.key, calling.kind, dumps(content))
     with pytest.raises(BadRequest, match="thought_signature"):
-        await ask(door, [*turns, bare, answering])
+        await ask(gateway, [*turns, bare, answering])
 
 
-async def test_a_text_answer_brings_its_signature(door: OpenAIGateway) -> None:
-    reply = await ask(door, [user_task("1", "Hello")])
+async def test_a_text_answer_brings_its_signature(gateway: OpenAIGateway) -> None:
+    reply = await ask(gateway, [user_task("1", "Hello")])
     assert reply.outcome is Outcome.COMPLETE and signatures_of(reply.wire or b"")
     assert reply.usage.prompt and reply.usage.total >= reply.usage.prompt + reply.usage.output
     assert reply.model_version == MODEL
 
 
-async def test_errors_are_the_same_as_at_the_native_door(door: OpenAIGateway) -> None:
+async def test_errors_are_the_same_as_at_the_native_endpoint(gateway: OpenAIGateway) -> None:
     with pytest.raises(QuotaExceeded):
-        await ask(door, [user_task("1", "/error 429")])
+        await ask(gateway, [user_task("1", "/error 429")])

@@ -65,12 +65,12 @@ async def test_nor_does_the_public_seam(
 
 
 @pytest.mark.parametrize("call", ["stream", "count_tokens", "models"])
-async def test_nor_does_the_openai_door(upstream: Upstream, elsewhere: Upstream, call: str) -> None:
+async def test_nor_does_the_openai_gateway(upstream: Upstream, elsewhere: Upstream, call: str) -> None:
     upstream.status = 302
-    door = OpenAIGateway(api_key=KEY, base_url=upstream.url)
+    gateway = OpenAIGateway(api_key=KEY, base_url=upstream.url)
     with pytest.raises(Redirected):
-        await CALLS[call](door)
-    await door.aclose()
+        await CALLS[call](gateway)
+    await gateway.aclose()
     assert not elsewhere.requests
 
 

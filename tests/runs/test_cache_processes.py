@@ -61,8 +61,8 @@ def database_url() -> str:
     given = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{given['NAME']}"
-    door = f"{given['USER']}:{quote(given['PASSWORD'])}@{given['HOST']}:{given['PORT']}"
-    return f"postgres://{door}/{given['NAME']}"
+    authority = f"{given['USER']}:{quote(given['PASSWORD'])}@{given['HOST']}:{given['PORT']}"
+    return f"postgres://{authority}/{given['NAME']}"
 
 
 def start(folder: Path, *command: str, **variables: str) -> subprocess.Popen[str]:
@@ -108,7 +108,7 @@ class Deployment:
 
     def __init__(self, folder: Path, provider: str) -> None:
         self._folder = folder
-        self._doors = {"GEMINI_API_KEY": "ours", "GOOGLE_GEMINI_BASE_URL": provider}
+        self._provider = {"GEMINI_API_KEY": "ours", "GOOGLE_GEMINI_BASE_URL": provider}
         self.gateway = Gateway(api_key="ours", base_url=provider)
 
     def talk(self, session: Session, *, dies: bool = False) -> None:
@@ -118,7 +118,7 @@ class Deployment:
         return self._run("manage.py", "caches", *words, ends=0)
 
     def _run(self, *command: str, ends: int) -> str:
-        process = start(self._folder, *command, **self._doors)
+        process = start(self._folder, *command, **self._provider)
         said, complaints = process.communicate(timeout=LIMIT)
         assert process.returncode == ends, complaints
         return said

@@ -38,7 +38,7 @@ TOOLS = "Check the weather in Paris and London."
 
 
 class Witness(EmulatorTransport):
-    """The emulator's door; remembers what every cache was made of, and every request's hash."""
+    """The emulator's transport; remembers what every cache was made of, and every request's hash."""
 
     def __init__(self) -> None:
         super().__init__(Emulator(delay=0))

@@ -54,7 +54,7 @@ async def test_what_the_provider_no_longer_has_is_done_with(alice: User, gateway
     assert await remove_files(gateway) == 1
 
 
-async def test_a_file_behind_another_door_waits_for_it(alice: User, gateway: Gateway) -> None:
+async def test_a_file_of_another_endpoint_waits_for_it(alice: User, gateway: Gateway) -> None:
     session = await database_sync_to_async(attached)(alice, ELSEWHERE, "elsewhere")
     await database_sync_to_async(session.erase)()
     assert await remove_files(gateway) == 0

@@ -1,4 +1,4 @@
-"""Whole runs through the OpenAI-compatible door: nothing but the wire is different."""
+"""Whole runs through the OpenAI-compatible endpoint: nothing but the wire is different."""
 
 from collections.abc import AsyncIterator
 from hashlib import sha256
@@ -64,7 +64,7 @@ async def exchanges(session: Session) -> list[Exchange]:
     return [exchange async for exchange in Exchange.objects.filter(session=session)]
 
 
-def test_the_setting_chooses_the_door(settings: Settings) -> None:
+def test_the_setting_chooses_the_endpoint(settings: Settings) -> None:
     settings.PIPEWEB_DIALECT = "openai"
     assert isinstance(build_emulator(Emulator()), OpenAIGateway)
     settings.PIPEWEB_DIALECT = "gemini"
@@ -139,7 +139,7 @@ async def test_an_answer_that_is_none_is_a_named_outcome(
     assert (run.status, run.outcome) == (Run.Status.FAILED, outcome)
 
 
-async def test_a_session_that_began_at_the_native_door_goes_on_here(ask: Ask, session: Session) -> None:
+async def test_a_session_that_began_at_the_native_endpoint_goes_on_here(ask: Ask, session: Session) -> None:
     """What another route signed is not sent; nothing is refused for it."""
     await ask(FLIGHT)
     await Turn.objects.aupdate(route="another route")

@@ -1,4 +1,4 @@
-"""Two steps: a password alone signs nobody in who has a second factor, by no door and on no socket."""
+"""Two steps: a password alone signs nobody in who has a second factor, on no page and on no socket."""
 
 from datetime import timedelta
 from unittest import mock
