@@ -10,10 +10,10 @@ from django.db.models import Field
 NAMED = re.compile(r"\b(?:capture|catalogue|chat|context|gemini|panels|prompt|runs)(?:\.\w+)+")
 
 TEXTS = {
-    str(field): field.help_text
+    str(field): str(field.help_text)
     for model in apps.get_app_config("sessions_app").get_models()
     for field in model._meta.get_fields()
-    if isinstance(field, Field) and NAMED.search(field.help_text)
+    if isinstance(field, Field) and NAMED.search(str(field.help_text))
 }
 
 
