@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.log_codes import LoggedAction
@@ -62,7 +62,7 @@ def _log_reading(request: HttpRequest, session: Session, grant: ContentGrant) ->
 
 @login_required
 @never_cache
-@require_GET
+@require_safe
 def readings(request: AuthenticatedRequest) -> HttpResponse:
     """Who read which session of this person, when and why."""
     rows = AuditEntry.objects.readings_of(request.user.pk)[:SHOWN]

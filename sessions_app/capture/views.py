@@ -10,7 +10,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import patch_cache_control
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.capture.clients import lines_for
@@ -41,7 +41,7 @@ CHANGES = {"pause": {"is_paused": True}, "resume": {"is_paused": False}}
 
 @login_required
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def capture(request: AuthenticatedRequest) -> HttpResponse:
     """POST makes an address and shows it: this once."""
     form = AddressForm(request.POST or None)
@@ -60,7 +60,7 @@ def capture(request: AuthenticatedRequest) -> HttpResponse:
 
 @login_required
 @never_cache
-@require_GET
+@require_safe
 def capture_list(request: AuthenticatedRequest) -> HttpResponse:
     """The list where it has changed since the state that the page shows, else 204."""
     if request.GET.get("state") == state_of(request.user):
@@ -85,7 +85,7 @@ def change_address(request: AuthenticatedRequest, address: UUID, change: str) ->
 
 @login_required
 @never_cache
-@require_GET
+@require_safe
 def captured_request(request: AuthenticatedRequest, captured: UUID) -> HttpResponse:
     row = _own(request, captured)
     if row.exchange is not None:
@@ -130,7 +130,7 @@ def erase_captured(request: AuthenticatedRequest, captured: UUID) -> HttpRespons
 
 @login_required
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def regroup(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """Lists the requests of a captured session; POST splits it at `split`, or joins it with `other`."""
     session = get_object_or_404(Session.objects.of(request.user).captured(), public=public)

@@ -47,10 +47,10 @@ class KeyForm(forms.Form):
 @never_cache
 @sensitive_post_parameters("key")
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def key(request: HttpRequest) -> HttpResponse:
     """A key may be entered where the environment does not decide."""
-    if request.method == "GET":
+    if request.method != "POST":
         return _page(request)
     if not _may_change(request):
         raise PermissionDenied

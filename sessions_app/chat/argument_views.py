@@ -83,7 +83,7 @@ class ArgumentsPage:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def arguments(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """Shows the page; POST saves the arguments or returns the invalid input."""
     found = own_chat(request, public, "assistant")

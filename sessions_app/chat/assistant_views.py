@@ -7,7 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.chat.assistant_form import OwnAssistantForm
@@ -32,7 +32,7 @@ def _own(request: AuthenticatedRequest, public: UUID) -> Assistant:
 
 @login_required
 @never_cache
-@require_GET
+@require_safe
 def assistants(request: AuthenticatedRequest) -> HttpResponse:
     found = Assistant.objects.of(request.user)
     context = {
@@ -43,7 +43,7 @@ def assistants(request: AuthenticatedRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def assistant_choices(request: AuthenticatedRequest) -> HttpResponse:
     """The list on home, as a fragment; `assistant` is the one chosen so far."""
     offers = [
@@ -55,13 +55,13 @@ def assistant_choices(request: AuthenticatedRequest) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def new_assistant(request: AuthenticatedRequest) -> HttpResponse:
     return _edit(request, Assistant(owner=request.user))
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def edit_assistant(request: AuthenticatedRequest, assistant: UUID) -> HttpResponse:
     return _edit(request, _own(request, assistant))
 

@@ -9,7 +9,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.clickjacking import xframe_options_sameorigin
-from django.views.decorators.http import require_GET, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from sessions_app.accounts.reading import readable_session
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
@@ -101,7 +101,7 @@ def detach(request: AuthenticatedRequest, public: UUID, attachment: UUID) -> Htt
 
 
 @login_required
-@require_GET
+@require_safe
 def attachments(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The chips of the message being written."""
     session = own_chat(request, public)
@@ -135,7 +135,7 @@ def turn_media(request: AuthenticatedRequest, public: UUID, turn: UUID, part: in
 
 @login_required
 @xframe_options_sameorigin
-@require_GET
+@require_safe
 def suggestions(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
     """The search suggestions of an answer: the provider's HTML as it came, for a frame of its own."""
     session = readable_session(request, public)

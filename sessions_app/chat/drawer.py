@@ -7,7 +7,7 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.errors import HistoryGone
@@ -69,14 +69,14 @@ class Drawer:
 
 
 @login_required
-@require_GET
+@require_safe
 def details(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     session = own_chat(request, public, "assistant")
     return render(request, "chat/drawer.html", {"session": session, "drawer": Drawer.of(session)})
 
 
 @login_required
-@require_GET
+@require_safe
 def chunks(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The history chunks that the next request would send."""
     session = own_chat(request, public)
@@ -92,7 +92,7 @@ def chunks(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def chunk(request: AuthenticatedRequest, public: UUID, number: int) -> HttpResponse:
     """The text of one history chunk."""
     session = own_chat(request, public)

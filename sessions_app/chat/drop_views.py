@@ -5,7 +5,7 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
@@ -16,7 +16,7 @@ from sessions_app.wording.refusals import error_texts
 
 
 @login_required
-@require_GET
+@require_safe
 def history_drop(request: AuthenticatedRequest, public: UUID, drop: str) -> HttpResponse:
     return _render(request, own_chat(request, public), drop)
 

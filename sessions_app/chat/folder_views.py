@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import Http404, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from sessions_app.accounts.requests import AuthenticatedRequest, page_before
@@ -52,7 +52,7 @@ def named_folder(request: AuthenticatedRequest) -> Folder | None:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def make_folder(request: AuthenticatedRequest) -> HttpResponse:
     """GET gives the form of the dialog, POST makes the folder."""
     form = NameForm(request.POST or None)
@@ -62,7 +62,7 @@ def make_folder(request: AuthenticatedRequest) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def rename_folder(request: AuthenticatedRequest, folder: UUID) -> HttpResponse:
     found = own_folder(request, folder)
     form = NameForm(request.POST or None, initial={"name": found.name})
@@ -106,7 +106,7 @@ def delete_folder(request: AuthenticatedRequest, folder: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def choose_folder(request: AuthenticatedRequest) -> HttpResponse:
     """The dialog that moves the named chats."""
     form = ChatsForm(request.GET)

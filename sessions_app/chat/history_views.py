@@ -10,7 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.html import format_html
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
@@ -48,12 +48,12 @@ def switch(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpRespo
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def turn_text(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
     """GET returns the Markdown of a turn; POST stores a corrected answer on a new branch."""
     found = own_chat(request, public)
     row = get_object_or_404(found.turns, public=turn)
-    if request.method == "GET":
+    if request.method != "POST":
         return HttpResponse(row.whole_text, content_type="text/plain; charset=utf-8")
     form = CorrectionForm(request.POST)
     if not form.is_valid():
@@ -112,7 +112,7 @@ SUMMARIES: dict[str, dict[str, str]] = {
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
     """GET shows the form; POST deletes a message with its answer, or the answer alone, on a new branch."""
     found = own_chat(request, public)
@@ -132,7 +132,7 @@ def delete(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpRespo
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def shorten(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
     """GET shows the form; POST replaces an answer by a summary."""
     context = _summary_context(request, public, turn, "shorten")
@@ -148,7 +148,7 @@ def shorten(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResp
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def compress(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
     """GET shows the form; POST replaces all turns before a message by a summary."""
     context = _summary_context(request, public, turn, "compress")
@@ -186,7 +186,7 @@ async def draft(request: AuthenticatedRequest, public: UUID, turn: UUID, what: s
 
 
 @login_required
-@require_GET
+@require_safe
 def original(request: AuthenticatedRequest, public: UUID, turn: UUID) -> HttpResponse:
     """The answer that a summary replaces."""
     rows = own_chat(request, public).turns.filter(summary=True).exclude(origin=None)

@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
 from sessions_app.accounts.requests import AuthenticatedRequest
@@ -104,7 +104,7 @@ def _show_end(request: AuthenticatedRequest, job: ImportJob) -> HttpResponse:
 
 @login_required
 @never_cache
-@require_GET
+@require_safe
 def imports(request: AuthenticatedRequest) -> HttpResponse:
     return _render(request)
 

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.chat.model_offers import ChosenModel, model_offers
@@ -16,7 +16,7 @@ from sessions_app.wording import models as wording
 
 
 @login_required
-@require_GET
+@require_safe
 def models(request: AuthenticatedRequest) -> HttpResponse:
     """The models for a chat that begins; `model` and `thinking_level` are those chosen so far."""
     chosen = ChosenModel.typed(
@@ -28,11 +28,11 @@ def models(request: AuthenticatedRequest) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def session_model(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """GET shows the models for a chat; POST chooses one and says from when on it answers."""
     session = own_chat(request, public)
-    if request.method == "GET":
+    if request.method != "POST":
         offers = model_offers(ChosenModel(session.model, session.options.thinking_level))
         return render(request, "chat/models.html", {"session": session, "offers": offers})
     chosen = ChosenModel.typed(
@@ -47,7 +47,7 @@ def session_model(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def other_models(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
     """The models that may answer the message of a run again."""
     session = own_chat(request, public)

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.chat.person_export import export_person
@@ -73,7 +73,7 @@ def is_fresh(person: User) -> bool:
 
 @never_cache
 @login_required
-@require_GET
+@require_safe
 def own_data(request: AuthenticatedRequest) -> HttpResponse:
     return page(request, ErasureForm(request.user))
 

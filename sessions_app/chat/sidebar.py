@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.functional import cached_property
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.models import Folder, Session
@@ -167,7 +167,7 @@ def _local_day(moment: datetime) -> date:
 
 
 @login_required
-@require_GET
+@require_safe
 def side_list(request: AuthenticatedRequest) -> HttpResponse:
     """The list as a fragment; with `q` search results. `at` is the chat that is open."""
     query = request.GET.get("q", "").strip()

@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.dateparse import parse_date
-from django.views.decorators.http import require_GET, require_safe
+from django.views.decorators.http import require_safe
 
 from sessions_app.chat.spending_chart import MonthByCause
 from sessions_app.exchange_sums import cost_of_session
@@ -202,7 +202,7 @@ def _unjudged() -> Coalesce:
 
 
 @login_required
-@require_GET
+@require_safe
 def spending(request: HttpRequest) -> HttpResponse:
     page = SpendingPage.of(request.user.pk, month_of(request))
     return render(request, "chat/money.html", {"page": page})

@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
 from sessions_app.accounts.reading import readable_session
@@ -45,7 +45,7 @@ class TitleForm(forms.Form):
 
 @login_required
 @never_cache
-@require_GET
+@require_safe
 def home(request: AuthenticatedRequest) -> HttpResponse:
     """An empty composer; the first message makes the session, with `assistant` and in `folder` if named."""
     assistant = usable_assistant(request, request.GET.get("assistant", ""))
@@ -63,7 +63,7 @@ def home(request: AuthenticatedRequest) -> HttpResponse:
 
 @login_required
 @never_cache
-@require_GET
+@require_safe
 def sessions(request: AuthenticatedRequest) -> HttpResponse:
     """The list; with `q` search results, with `archive` archived sessions, with `folder` those in it."""
     query = request.GET.get("q", "").strip()
@@ -80,7 +80,7 @@ def sessions(request: AuthenticatedRequest) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def palette(request: AuthenticatedRequest) -> HttpResponse:
     """Options of the palette: search results, or the newest sessions without a query."""
     query = request.GET.get("q", "").strip()
@@ -91,7 +91,7 @@ def palette(request: AuthenticatedRequest) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def new_session(request: AuthenticatedRequest) -> HttpResponse:
     """POST creates a session from the form or, with `quick`, from a sample or defaults."""
     session = Session(owner=request.user, model=configured.PIPEWEB_MODEL)
@@ -110,7 +110,7 @@ def new_session(request: AuthenticatedRequest) -> HttpResponse:
 
 def _begin_with_assistant(request: AuthenticatedRequest, session: Session) -> dict[str, Any]:
     """Where a GET names an assistant, the form shows what it brings; nothing is saved."""
-    if request.method != "GET" or "assistant" not in request.GET:
+    if request.method == "POST" or "assistant" not in request.GET:
         return {}
     session.assistant = assistant = usable_assistant(request, request.GET["assistant"])
     if assistant is None:
@@ -154,7 +154,7 @@ def _typed_own_tools(request: AuthenticatedRequest, session: Session) -> list[st
 
 @login_required
 @never_cache  # “Back” would show an outdated conversation.
-@require_GET
+@require_safe
 def session(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The chat; with `leaf=<turn>` the branch of that turn, with `before=<turn>` a fragment of older runs."""
     found = readable_session(request, public, "head")
@@ -180,7 +180,7 @@ def _turn(found: Session, value: str) -> Turn:
 
 
 @login_required
-@require_GET
+@require_safe
 def run(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
     """One run as a fragment, which replaces the live article when the run ends."""
     found = own_session(request, public)
@@ -190,7 +190,7 @@ def run(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     found = own_chat(request, public, "assistant")
     initial = _begin_with_assistant(request, found)
@@ -211,7 +211,7 @@ RENAMING = {
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def rename(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """GET returns the form (with `cancel` the title as it was), POST the new title.
 
@@ -241,7 +241,7 @@ def _render_row(request: AuthenticatedRequest, found: Session, template: str) ->
 
 
 @login_required
-@require_GET
+@require_safe
 def answer_cost(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpResponse:
     """The cost of an answer in plain words, and of each of its requests, as a fragment."""
     found = readable_session(request, public)
@@ -257,7 +257,7 @@ def answer_cost(request: AuthenticatedRequest, public: UUID, run: UUID) -> HttpR
 
 
 @login_required
-@require_GET
+@require_safe
 def cost_forecast(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The forecast below the composer and the sum in the header."""
     found = own_chat(request, public, "head")
@@ -265,7 +265,7 @@ def cost_forecast(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def context_usage(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The gauge below the composer, and the open files in it."""
     session = own_chat(request, public)

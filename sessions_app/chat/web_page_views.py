@@ -28,7 +28,7 @@ class WebPageForm(forms.Form):
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def web_page(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """GET shows the form; POST fetches the page and opens its text."""
     session = own_chat(request, public)

@@ -27,7 +27,7 @@ class WorkspaceFileForm(forms.Form):
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def workspace(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """GET shows the files; POST opens the chosen one."""
     session = own_chat(request, public)

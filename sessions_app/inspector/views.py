@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from sessions_app.inspector import exchange_header, formatting
 from sessions_app.inspector.attempts import shown_body
@@ -40,7 +40,7 @@ from sessions_app.wording.retention import purged
 
 
 @login_required
-@require_GET
+@require_safe
 def exchanges(request: HttpRequest, public: UUID) -> HttpResponse:
     session = session_or_404(request, public)
     listing = list_exchanges(session, request.GET)
@@ -50,7 +50,7 @@ def exchanges(request: HttpRequest, public: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def updates(request: HttpRequest, public: UUID) -> HttpResponse:
     """What changed in the list since the last poll; 204 for nothing."""
     session = session_or_404(request, public)
@@ -64,7 +64,7 @@ def updates(request: HttpRequest, public: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def since(request: HttpRequest, public: UUID) -> HttpResponse:
     """How much came since a list was read that stands still; 204 where the page says so already."""
     session = session_or_404(request, public)
@@ -75,7 +75,7 @@ def since(request: HttpRequest, public: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def savings(request: HttpRequest, public: UUID) -> HttpResponse:
     """What would have saved money: a page, or the part of it that the list of exchanges asks for."""
     session = session_or_404(request, public)
@@ -90,7 +90,7 @@ def savings(request: HttpRequest, public: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def signatures(request: HttpRequest, public: UUID) -> HttpResponse:
     """The table of all signatures of a session."""
     session = session_or_404(request, public)
@@ -103,7 +103,7 @@ def signatures(request: HttpRequest, public: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def exchange(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
     """The page of one exchange; with `live`, what changed since it was in that state, or 204."""
     seen = request.GET.get("live")
@@ -128,7 +128,7 @@ def exchange(request: HttpRequest, public: UUID, number: int) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def refused(request: HttpRequest, public: UUID, run: UUID) -> HttpResponse:
     """A run whose request was not sent."""
     found = run_or_404(request, public, run)
@@ -138,7 +138,7 @@ def refused(request: HttpRequest, public: UUID, run: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def full_text(request: HttpRequest, public: UUID, number: int, what: str, index: int) -> HttpResponse:
     """A text in full of which its tab shows the beginning."""
     found = kept_exchange_or_404(request, public, number)
@@ -147,7 +147,7 @@ def full_text(request: HttpRequest, public: UUID, number: int, what: str, index:
 
 
 @login_required
-@require_GET
+@require_safe
 def change(request: HttpRequest, public: UUID, number: int, other: int, place: str) -> HttpResponse:
     """One item of the diff in full."""
     found = kept_exchange_or_404(request, public, number)

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.errors import PipewebError
@@ -24,7 +24,7 @@ class DiffLine:
 
 
 @login_required
-@require_GET
+@require_safe
 def file_change(request: AuthenticatedRequest, public: UUID, change: str) -> HttpResponse:
     session = own_chat(request, public)
     return _render(request, session, change)

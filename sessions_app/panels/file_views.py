@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_GET, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.context.storage import check_storage, check_upload
@@ -92,7 +92,7 @@ def workspace_archive(request: AuthenticatedRequest, public: UUID) -> HttpRespon
 
 
 @login_required
-@require_GET
+@require_safe
 def text(request: AuthenticatedRequest, public: UUID, kind: str, number: int) -> HttpResponse:
     """The page of a file that is sent, or why it is not."""
     session = own_chat(request, public)

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import reswap
 from pydantic import ValidationError
 
@@ -26,7 +26,7 @@ OFFERS = "offers"
 
 
 @login_required
-@require_GET
+@require_safe
 def list_panels(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """The heads of all panels."""
     session = own_chat(request, public, "assistant")
@@ -34,14 +34,14 @@ def list_panels(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_safe
 def panel(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResponse:
     session = own_chat(request, public, "assistant")
     return panel_response(request, session, key if key == OFFERS else _kind(key).key)
 
 
 @login_required
-@require_GET
+@require_safe
 def raw_panel(request: AuthenticatedRequest, public: UUID, key: str) -> HttpResponse:
     """The characters of a panel in the dynamic layer."""
     session = own_chat(request, public, "assistant")

@@ -9,7 +9,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_session
 from sessions_app.context.personal_limits import check_shared_links, limits_of, lock_person
@@ -25,7 +25,7 @@ from sessions_app.wording.refusals import error_texts
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def share(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """GET shows the form with the preview; POST makes a link of what `digest` names, and shows it."""
     session = own_session(request, public, "head")
@@ -63,7 +63,7 @@ def preview(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 
 @login_required
 @never_cache
-@require_GET
+@require_safe
 def links(request: AuthenticatedRequest) -> HttpResponse:
     """The links of the person, the newest first; expired ones are erased."""
     SharedLink.objects.of(request.user).expired().revoke()

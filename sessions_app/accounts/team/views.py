@@ -20,7 +20,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.accounts.team import devices
@@ -134,7 +134,7 @@ class ChoosePassword(account.PasswordResetFromKeyView):
 
 @never_cache
 @login_required
-@require_GET
+@require_safe
 def security(request: AuthenticatedRequest) -> HttpResponse:
     """Password, second step, devices and the account at the provider, with what can be done about each."""
     rows = Authenticator.objects.filter(user=request.user)
