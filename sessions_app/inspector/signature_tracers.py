@@ -60,8 +60,8 @@ class SentSignatureTracer:
             origin = copied
             state, explanation = SignatureState.MOVED_FREELY, signature_traces.copied(self._exchange.number)
         elif origin is None or origin.sha256 != one.sha256:
-            origin = None
-            state, explanation = self._otherwise(one, turn)
+            origin = self._of_another_turn(one)
+            state, explanation = self._otherwise(one, turn, origin)
         else:
             state, explanation = self._same_bytes(origin, one, item)
         location = SignatureLocation(self._exchange.number, part_name(one.part, number))
@@ -78,8 +78,17 @@ class SentSignatureTracer:
             return SignatureState.REFUSED, f"{said} {signature_traces.SAME['refused']}"
         return SignatureState.EQUAL, said
 
-    def _otherwise(self, one: SentSignature, turn: Turn | None) -> tuple[SignatureState, str]:
-        """Of bytes that did not come with the turn."""
+    def _of_another_turn(self, one: SentSignature) -> ReceivedSignature | None:
+        """Which of the answers in this request brought these bytes; a stand-in comes with none."""
+        if one.is_dummy:
+            return None
+        received = (each for answer in self._received.values() for each in answer)
+        return next((each for each in received if each.sha256 == one.sha256), None)
+
+    def _otherwise(
+        self, one: SentSignature, turn: Turn | None, origin: ReceivedSignature | None
+    ) -> tuple[SignatureState, str]:
+        """Of bytes that did not come with the turn, perhaps with another one (`origin`)."""
         if one.is_dummy:
             known = self._refusal_of(turn) or self._note_of(turn, IMPORTED)
             why = known.reason if known else ""
@@ -87,8 +96,8 @@ class SentSignatureTracer:
         if turn is None or turn.exchange is None:
             return SignatureState.UNTRACED, signature_traces.untraced()
         number = turn.exchange.number
-        had_any = bool(self._received.get(number))
-        return SignatureState.ALTERED, signature_traces.altered(number, had_any=had_any)
+        had_any, came_in = bool(self._received.get(number)), origin.location.exchange if origin else None
+        return SignatureState.ALTERED, signature_traces.altered(number, had_any=had_any, came_in=came_in)
 
     def _sent_to(self, item: SentItem) -> SentTo:
         is_current = item.position > self._last_task
