@@ -1,6 +1,7 @@
 """Programs spell the members of a request as they like: pages and copies read them all the same."""
 
 import ast
+import json
 from typing import Any
 
 import orjson
@@ -9,7 +10,10 @@ import pytest
 from sessions_app.inspector.code_samples import sdk
 from sessions_app.inspector.request_diff import settings_of
 from sessions_app.inspector.tabs.renditions_tab import renditions_of
+from sessions_app.inspector.tabs.cache_tab import bill_for
 from sessions_app.models import Exchange
+from sessions_app.prompt.billing import ItemChange
+from tests.capture.answers import audited, says
 from tests.capture.conversations import body_of, model, user
 from tests.capture.program import Program
 
@@ -52,6 +56,22 @@ def test_another_spelling_is_no_other_setting(program: Program) -> None:
     first = captured(program, SNAKE, user("Hi"))
     second = captured(program, CAMEL, user("Hi"), model("Hello."), user("And?"))
     assert settings_of(first, second) == []
+
+
+def test_an_item_in_another_spelling_is_unchanged_on_the_bill(program: Program) -> None:
+    asked = user("Wie heiß ist er?")
+    wide = json.dumps(orjson.loads(body_of([asked], **SNAKE))).encode()
+    rows = [
+        program.ask(body, says("Very.", 9_000), model="gemini-3-flash-preview")
+        for body in (wide, body_of([asked, model("Very."), user("And?")], **CAMEL))
+    ]
+    first, second = (row.exchange for row in rows)
+    assert first is not None and second is not None and second.previous == first
+    items = bill_for(Exchange.objects.get(pk=second.pk)).items
+    changes = [(one.entry.source.partition(":")[0], one.change) for one in items]
+    same, new = ItemChange.UNCHANGED, ItemChange.NEW
+    turns = [("turn", same), ("turn", new), ("turn", new)]
+    assert changes == [("tools", same), ("system", same), *turns] and not audited()
 
 
 def test_a_copy_for_the_sdk_has_the_settings_where_it_takes_them(program: Program) -> None:

@@ -72,7 +72,7 @@ PLACE = BreakPlace(
 BREAK = BreakLine(BreakKind.CHANGED, "dynamic", "panel:todos", 0, PLACE, before="", was="a", now="b")
 SOURCES = (
     *("template:static", "template:dynamic", "tools", "clock", "turn:4f", "chunk:4f", "purpose"),
-    *("system", "opaque", "generated_context:1", "cached_content:1"),
+    *("system", "opaque", "generated_context:1", "cached_content:1", "unseen_cache"),
 )
 BREAKS = (
     *(replace(BREAK, kind=kind, source=source) for kind in BreakKind for source in ("panel:todos", "tools")),

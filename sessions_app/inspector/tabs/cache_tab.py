@@ -20,8 +20,10 @@ from sessions_app.prompt.billing import (
     PromptCount,
     bill_of,
     changes_of,
+    unseen_cache,
 )
 from sessions_app.prompt.cache_life import CacheEventKind
+from sessions_app.prompt.prefix_diff import LedgerItem
 from sessions_app.prompt.pricing import Money, TermKind, dollars
 from sessions_app.wording import cache_events, cache_plans, costs, strategies
 
@@ -170,9 +172,23 @@ def ledger_of(exchange: Exchange) -> ShownLedger | None:
 def bill_for(exchange: Exchange) -> Bill:
     """The items of the request as they were billed."""
     items, money = exchange.ledger_entries(), Money.restored(exchange.money)
-    before = exchange.previous.manifest.get("entries", []) if exchange.previous else None
-    changes = changes_of(before and [entry[0] for entry in before], [item.identity for item in items])
-    return bill_of(items, changes, count_of(exchange, money), money)
+    earlier, count = exchange.previous, count_of(exchange, money)
+    before = earlier.manifest.get("entries", []) if earlier else None
+    same = exchange.ledger.get("prefix", 0) if earlier else 0
+    changes = changes_of(before and [entry[0] for entry in before], [one.identity for one in items], same=same)
+    unseen = unseen_in(exchange, items, count)
+    if unseen:
+        is_same = earlier is not None and earlier.cache_name == exchange.cache_name
+        changes = [ItemChange.UNCHANGED if is_same else ItemChange.UNKNOWN, *changes]
+    return bill_of([*unseen, *items], changes, count, money)
+
+
+def unseen_in(
+    exchange: Exchange, items: Sequence[LedgerItem], count: PromptCount | None
+) -> list[LedgerItem]:
+    """What the request named of which no item is known; empty where it named nothing like it."""
+    is_seen = not exchange.cache_name or any(one.is_named for one in items)
+    return [] if is_seen or count is None else [unseen_cache(items, count)]
 
 
 def count_of(exchange: Exchange, money: Money | None) -> PromptCount | None:
