@@ -237,6 +237,17 @@ def test_only_a_count_that_broke_off_is_a_lower_bound(
     assert ("A lower bound: the answer was not" in read(client, exchange, "cache")) == is_bound
 
 
+def test_tokens_that_nobody_counted_are_estimates_on_the_bill(client: Client, session: Session) -> None:
+    make_price(MODEL)
+    exchange = asked(session)
+    account_for(exchange, fold([text_chunk("On time.", usage={})]))
+    exchange.prompt_tokens = None
+    exchange.save()
+    rows = re.findall(r'<td class="number">(.*?)</td>', read(client, exchange, "cache").partition("<tfoot>")[2])
+    prompt, _, output, usd, *_ = rows
+    assert prompt == "unknown" and output.startswith("≈ ") and usd.startswith("≈ $")
+
+
 def test_an_earlier_sum_at_another_price_is_no_lower_bound(client: Client, session: Session) -> None:
     """An earlier version did not keep that another price may hold."""
     make_price(MODEL)

@@ -60,11 +60,14 @@ class BesideRow:
 
 @dataclass(frozen=True, slots=True)
 class ShownLedger:
-    """`is_counted`: the provider counted the prompt. `total` is what was paid, with all its digits."""
+    """`is_counted`: the provider counted the prompt; `is_estimated`: it counted nothing, and the tokens beside
+    the items are ours. `total` is what was paid, with all its digits.
+    """
 
     rows: tuple[LedgerRow, ...]
     rest: tuple[BesideRow, ...]
     is_counted: bool
+    is_estimated: bool
     total: str
     mark: str
 
@@ -164,6 +167,7 @@ def ledger_of(exchange: Exchange) -> ShownLedger | None:
         tuple(rows_of(bill.items, titles)),
         tuple(BesideRow(costs.TOKEN_KINDS[term.name], term.tokens, dollars(term.usd)) for term in bill.rest),
         is_counted=exchange.prompt_tokens is not None,
+        is_estimated=money is not None and money.estimated,
         total=f"${money.total:f}" if money else "unknown",
         mark=costs.bound_of(money),
     )
