@@ -53,7 +53,7 @@ class SentSignatureTracer:
             yield self._unsent(one, source_name(item.source.name, number), turn, item)
 
     def _came_with(self, turn: Turn) -> Sequence[ReceivedSignature]:
-        """The signatures of the turn; those of one that no exchange of the session produced are `ELSEWHERE`."""
+        """The signatures of the turn: `ELSEWHERE` where no exchange of the session produced it."""
         return self._received.get(turn.exchange.number, []) if turn.exchange else elsewhere(turn)
 
     def _sent(

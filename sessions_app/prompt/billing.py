@@ -108,7 +108,7 @@ UNSEEN_CACHE = "unseen_cache"
 
 
 def unseen_cache(items: Sequence[LedgerItem], count: PromptCount) -> LedgerItem:
-    """An item for all of it. Its tokens are what our estimates of the others leave of the provider's count."""
+    """An item for all of it, with the tokens that our estimates of the others leave of the count."""
     rest = count.prompt - sum(one.tokens for one in items)
     return LedgerItem(Layer.STATIC.value, UNSEEN_CACHE, 0, max(1, rest), is_named=True)
 

@@ -243,7 +243,9 @@ def test_tokens_that_nobody_counted_are_estimates_on_the_bill(client: Client, se
     account_for(exchange, fold([text_chunk("On time.", usage={})]))
     exchange.prompt_tokens = None
     exchange.save()
-    rows = re.findall(r'<td class="number">(.*?)</td>', read(client, exchange, "cache").partition("<tfoot>")[2])
+    rows = re.findall(
+        r'<td class="number">(.*?)</td>', read(client, exchange, "cache").partition("<tfoot>")[2]
+    )
     prompt, _, output, usd, *_ = rows
     assert prompt == "unknown" and output.startswith("≈ ") and usd.startswith("≈ $")
 

@@ -9,8 +9,8 @@ import pytest
 
 from sessions_app.inspector.code_samples import sdk
 from sessions_app.inspector.request_diff import settings_of
-from sessions_app.inspector.tabs.renditions_tab import renditions_of
 from sessions_app.inspector.tabs.cache_tab import bill_for
+from sessions_app.inspector.tabs.renditions_tab import renditions_of
 from sessions_app.models import Exchange
 from sessions_app.prompt.billing import ItemChange
 from tests.capture.answers import audited, says
@@ -72,6 +72,21 @@ def test_an_item_in_another_spelling_is_unchanged_on_the_bill(program: Program) 
     same, new = ItemChange.UNCHANGED, ItemChange.NEW
     turns = [("turn", same), ("turn", new), ("turn", new)]
     assert changes == [("tools", same), ("system", same), *turns] and not audited()
+
+
+def test_a_turn_that_lost_its_signature_is_changed_on_the_bill(program: Program) -> None:
+    """All that is left of it stands first again, so that the prompts part behind it."""
+    tail = {"text": "", "thoughtSignature": "c2lnbmVk"}
+    signed = model("Very.") | {"parts": [{"text": "Very."}, tail]}
+    asked, then = user("How hot is it?"), [user("And?"), model("Cold."), user("So?")]
+    for contents in ([asked], [asked, signed, *then[:1]], [asked, model("Very."), *then]):
+        row = program.ask(body_of(contents), says("Yes.", 9_000), model="gemini-3-flash-preview")
+    assert row.exchange is not None
+    exchange = Exchange.objects.get(pk=row.exchange.pk)
+    turns = [one for one in bill_for(exchange).items if one.entry.source.startswith("turn:")]
+    assert exchange.ledger["prefix"] > 3 and exchange.break_line["source"] == turns[1].entry.source
+    same, new, behind = ItemChange.UNCHANGED, ItemChange.NEW, ItemChange.BEHIND
+    assert [one.change for one in turns] == [same, new, behind, new, new] and not audited()
 
 
 def test_a_copy_for_the_sdk_has_the_settings_where_it_takes_them(program: Program) -> None:

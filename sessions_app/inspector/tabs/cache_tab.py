@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from itertools import groupby
+from itertools import groupby, islice, takewhile
 
 from sessions_app.exchange_sums import equation_of, money_of
 from sessions_app.inspector import formatting
@@ -60,8 +60,8 @@ class BesideRow:
 
 @dataclass(frozen=True, slots=True)
 class ShownLedger:
-    """`is_counted`: the provider counted the prompt; `is_estimated`: it counted nothing, and the tokens beside
-    the items are ours. `total` is what was paid, with all its digits.
+    """`is_counted`: the provider counted the prompt; `is_estimated`: it counted nothing, and the tokens
+    beside the items are ours. `total` is what was paid, with all its digits.
     """
 
     rows: tuple[LedgerRow, ...]
@@ -178,8 +178,10 @@ def bill_for(exchange: Exchange) -> Bill:
     items, money = exchange.ledger_entries(), Money.restored(exchange.money)
     earlier, count = exchange.previous, count_of(exchange, money)
     before = earlier.manifest.get("entries", []) if earlier else None
-    same = exchange.ledger.get("prefix", 0) if earlier else 0
-    changes = changes_of(before and [entry[0] for entry in before], [one.identity for one in items], same=same)
+    same = said_before(exchange, items) if earlier else 0
+    changes = changes_of(
+        before and [entry[0] for entry in before], [one.identity for one in items], same=same
+    )
     unseen = unseen_in(exchange, items, count)
     if unseen:
         is_same = earlier is not None and earlier.cache_name == exchange.cache_name
@@ -187,9 +189,16 @@ def bill_for(exchange: Exchange) -> Bill:
     return bill_of([*unseen, *items], changes, count, money)
 
 
-def unseen_in(
-    exchange: Exchange, items: Sequence[LedgerItem], count: PromptCount | None
-) -> list[LedgerItem]:
+def said_before(exchange: Exchange, items: Sequence[LedgerItem]) -> int:
+    """How many leading items say what the request before said, perhaps in other bytes, as the verdict counts
+    them. A culprit is none of them, though all that is left of it may be what it had said.
+    """
+    culprit = exchange.break_line.get("source")
+    same = islice(items, exchange.ledger.get("prefix", 0))
+    return sum(1 for _ in takewhile(lambda one: one.source != culprit, same))
+
+
+def unseen_in(exchange: Exchange, items: Sequence[LedgerItem], count: PromptCount | None) -> list[LedgerItem]:
     """What the request named of which no item is known; empty where it named nothing like it."""
     is_seen = not exchange.cache_name or any(one.is_named for one in items)
     return [] if is_seen or count is None else [unseen_cache(items, count)]
