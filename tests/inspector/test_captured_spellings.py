@@ -10,9 +10,11 @@ import pytest
 from sessions_app.inspector.code_samples import sdk
 from sessions_app.inspector.request_diff import settings_of
 from sessions_app.inspector.tabs.cache_tab import bill_for
+from sessions_app.inspector.tabs.diff_tab import DiffTab
 from sessions_app.inspector.tabs.renditions_tab import renditions_of
 from sessions_app.models import Exchange
 from sessions_app.prompt.billing import ItemChange
+from sessions_app.prompt.comparisons import StateSubject
 from tests.capture.answers import audited, says
 from tests.capture.conversations import body_of, model, user
 from tests.capture.program import Program
@@ -58,20 +60,34 @@ def test_another_spelling_is_no_other_setting(program: Program) -> None:
     assert settings_of(first, second) == []
 
 
-def test_an_item_in_another_spelling_is_unchanged_on_the_bill(program: Program) -> None:
+def spelled_twice(program: Program) -> list[Exchange]:
+    """Two requests of one conversation: the first with escapes and spaces, the second without."""
     asked = user("Wie heiß ist er?")
     wide = json.dumps(orjson.loads(body_of([asked], **SNAKE))).encode()
-    rows = [
-        program.ask(body, says("Very.", 9_000), model="gemini-3-flash-preview")
-        for body in (wide, body_of([asked, model("Very."), user("And?")], **CAMEL))
-    ]
-    first, second = (row.exchange for row in rows)
-    assert first is not None and second is not None and second.previous == first
-    items = bill_for(Exchange.objects.get(pk=second.pk)).items
+    bodies = (wide, body_of([asked, model("Very."), user("And?")], **CAMEL))
+    rows = [program.ask(body, says("Very.", 9_000), model="gemini-3-flash-preview") for body in bodies]
+    return [Exchange.objects.get(pk=row.exchange.pk) for row in rows if row.exchange]
+
+
+def test_an_item_in_another_spelling_is_unchanged_on_the_bill(program: Program) -> None:
+    first, second = spelled_twice(program)
+    assert second.previous == first
+    items = bill_for(second).items
     changes = [(one.entry.source.partition(":")[0], one.change) for one in items]
     same, new = ItemChange.UNCHANGED, ItemChange.NEW
     turns = [("turn", same), ("turn", new), ("turn", new)]
     assert changes == [("tools", same), ("system", same), *turns] and not audited()
+
+
+def test_another_spelling_is_no_change_of_the_session(program: Program) -> None:
+    _, second = spelled_twice(program)
+    found = DiffTab().read(second, {})
+    assert [(one.subject, one.how) for one in found.state] == [(StateSubject.HISTORY, "new")]
+    changed = [one for layer in found.layers for one in layer.pairs if one.pair.status == "changed"]
+    told = {one.pair.shown.name: one.change.is_hidden for one in changed if one.change}
+    assert told.pop("system") and any(
+        name.startswith("turn:") and is_hidden for name, is_hidden in told.items()
+    )
 
 
 def test_a_turn_that_lost_its_signature_is_changed_on_the_bill(program: Program) -> None:
