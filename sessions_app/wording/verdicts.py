@@ -53,7 +53,7 @@ BADGES = {
 """The code below an answer; the card gives the reason of a miss."""
 
 OURS = {
-    "nothing": "{sender}: nothing was sent before this on its branch.",
+    "nothing": "{sender}: nothing that the provider counted was sent before this on its branch.",
     "same": "{sender}: all that exchange {number} sent (about {prefix_tokens:,} tokens) "
     "stands first again{reader}.",
     "parted": "{sender}: the first {prefix_tokens:,} tokens (about) are those of exchange {number}; "
