@@ -45,7 +45,8 @@ def ledger_findings(
 
 def _respelled(exchange: Row, names: Sequence[str]) -> int:
     """The leading items that say the same in whatever bytes, before the culprit of the break."""
-    count, culprit = exchange["ledger"].get("prefix", 0), exchange["break_line"].get("source")
+    count: int = exchange["ledger"].get("prefix", 0)
+    culprit = exchange["break_line"].get("source")
     return min(count, names.index(culprit)) if culprit in names else count
 
 

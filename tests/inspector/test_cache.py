@@ -239,6 +239,14 @@ def test_only_a_count_that_broke_off_is_a_lower_bound(
     assert ("A lower bound: the answer was not" in read(client, exchange, "cache")) == is_bound
 
 
+def test_a_cache_whose_time_is_over_is_not_called_live(client: Client, session: Session) -> None:
+    past = timezone.now() - timedelta(seconds=1)
+    CacheEntry.objects.claim(PRINT, model=MODEL, route=ROUTE)
+    CacheEntry.objects.remember(PRINT, name="cachedContents/abc", tokens=1024, expires=past)
+    page = read(client, make_exchange(make_run(session), fingerprint=PRINT), "cache")
+    assert ">live</span>" not in page and f">{cache_plans.EXPIRED}</span>" in page
+
+
 def test_the_exchange_that_another_is_compared_with_may_be_of_another_branch(
     client: Client, session: Session
 ) -> None:

@@ -103,7 +103,7 @@ SEEN = (
 )
 FATES = (
     *(CacheFate(kind, "c/1", EntryReason.ADMIN, PlanReason.WAIVED, 600.0) for kind in FateKind),
-    *(CacheFate(FateKind.EXPIRED, "c/1", seconds=seconds) for seconds in (-5.0, 5.0)),
+    *(CacheFate(FateKind.EXPIRED, "c/1", seconds=seconds) for seconds in (-5.0, 5.0, 60.0)),
 )
 UNCOUNTED = (
     VerdictReason.CACHE_GONE,

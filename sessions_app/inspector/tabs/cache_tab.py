@@ -6,6 +6,8 @@ from datetime import datetime
 from decimal import Decimal
 from itertools import groupby, islice, takewhile
 
+from django.utils import timezone
+
 from sessions_app.exchange_sums import equation_of, money_of
 from sessions_app.inspector import formatting
 from sessions_app.inspector.shown_breaks import ShownBreak, break_of
@@ -87,12 +89,15 @@ class LifeRow:
 
 @dataclass(frozen=True, slots=True)
 class ShownCache:
-    """`entry` is the current row, which may have changed since the exchange. `is_cut_off`: as in `Money`."""
+    """`entry` is the current row, which may have changed since the exchange, and `state` what is known of it.
+    `is_cut_off`: as in `Money`.
+    """
 
     plan: str
     reason: str
     strategy: str
     entry: CacheEntry | None
+    state: str
     is_named: bool
     broken: ShownBreak | None
     life: tuple[LifeRow, ...]
@@ -107,14 +112,15 @@ class CacheTab(Tab):
     title = "Cache"
 
     def context(self, exchange: Exchange, *, raw: bool) -> ShownCache:
-        money = money_of(exchange)
+        money, entry = money_of(exchange), entry_of(exchange)
         return ShownCache(
             plan=cache_plans.action(exchange.cache_action),
             reason=formatting.visible(
                 cache_plans.reason(exchange.cache_plan, exchange.earlier("cache_plan"))
             ),
             strategy=formatting.visible(strategies.sentence(exchange.strategy, exchange.earlier("strategy"))),
-            entry=entry_of(exchange),
+            entry=entry,
+            state=state_of(entry, timezone.now()) if entry else "",
             is_named=bool(exchange.cache_name),
             broken=break_of(exchange),
             life=life_of(exchange),
@@ -129,6 +135,14 @@ def entry_of(exchange: Exchange) -> CacheEntry | None:
     if not exchange.fingerprint:
         return None
     return CacheEntry.objects.filter(fingerprint=exchange.fingerprint).first()
+
+
+def state_of(entry: CacheEntry, now: datetime) -> str:
+    """A cache that nobody extended is over when its time is, also before a round of the janitor notes it."""
+    is_over = (
+        entry.state == CacheEntry.State.LIVE and entry.expires_at is not None and entry.expires_at <= now
+    )
+    return cache_plans.EXPIRED if is_over else entry.state
 
 
 def life_of(exchange: Exchange) -> tuple[LifeRow, ...]:
