@@ -22,11 +22,11 @@ from tests.capture.program import Program
 pytestmark = pytest.mark.django_db
 
 SCHEMA = {"type": "object", "properties": {"a_b": {"type": "integer"}}}
-SNAKE = {
+SNAKE: dict[str, Any] = {
     "tools": [{"function_declarations": [{"name": "weather", "parameters_json_schema": SCHEMA}]}],
     "generation_config": {"max_output_tokens": 5, "top_p": 0.5},
 }
-CAMEL = {
+CAMEL: dict[str, Any] = {
     "tools": [{"functionDeclarations": [{"name": "weather", "parametersJsonSchema": SCHEMA}]}],
     "generationConfig": {"maxOutputTokens": 5, "topP": 0.5},
 }
