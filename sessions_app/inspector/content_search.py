@@ -103,8 +103,8 @@ def spellings(text: str) -> list[str]:
 
 
 def _cases(text: str) -> set[str]:
-    """The text as it is typed. SQLite and numbers do not know the cases of letters beyond ASCII: of a text with
-    such, also all small, all large, and with a large one at the beginning.
+    """The text as it is typed. SQLite and numbers do not know the cases of letters beyond ASCII: of a text
+    with such, also all small, all large, and with a large one at the beginning.
     """
     return {text} if text.isascii() else {text, text.lower(), text.upper(), text.capitalize()}
 
