@@ -52,6 +52,15 @@ def _is_count(value: Any) -> bool:
     return type(value) is int and 0 <= value <= LARGEST
 
 
+def _rank(usage: dict[str, Any]) -> int:
+    """The newest of the highest rank counts: one with a total, one with a prompt; else the first of any. A
+    chunk of Vertex may hold nothing but its traffic type.
+    """
+    if not usage:
+        return 0
+    return 3 if "totalTokenCount" in usage else 2 if "promptTokenCount" in usage else 1
+
+
 def answer_of(chunks: Iterable[bytes]) -> Answer:
     """`chunks` are the events of a Gemini answer."""
     answer = Answer()
@@ -59,8 +68,7 @@ def answer_of(chunks: Iterable[bytes]) -> Answer:
         if chunk.get("error"):
             continue
         usage = chunk.get("usageMetadata")
-        # A chunk of Vertex may hold nothing but its traffic type.
-        if isinstance(usage, dict) and usage and ("totalTokenCount" in usage or not answer.usage):
+        if isinstance(usage, dict) and _rank(usage) >= (max(2, _rank(answer.usage)) if answer.usage else 1):
             answer.usage = usage
         feedback = chunk.get("promptFeedback")
         answer.is_blocked |= isinstance(feedback, dict) and bool(_reason(feedback, "blockReason", BLOCKED))

@@ -10,6 +10,9 @@ from sessions_app.audit.differences import MoneyFigure
 from sessions_app.audit.rows import Row
 from sessions_app.audit.shown import LedgerLine, ShownLedger
 
+UNSEEN = 0
+"""In the place of a source: what a named cache holds whose making nobody has seen."""
+
 
 def ledger_findings(
     exchange: Row,
@@ -17,26 +20,47 @@ def ledger_findings(
     shown: ShownLedger,
     *,
     tokens: dict[int, int],
+    names: dict[int, str],
     counts: Counts,
     paid: Decimal | None,
 ) -> Iterator[Finding]:
-    """`tokens` are our estimates by source; `paid` is the cost by the counts, None for no known price."""
+    """`tokens` are our estimates by source, `names` those of the sources; `paid` is the cost by
+    the counts, None for no known price.
+    """
     entries: list[Any] = exchange["manifest"].get("entries", [])
     is_counted = exchange["prompt_tokens"] is not None
-    lines = _lines(entries, _changes(before, entries), tokens, counts if is_counted else None)
+    changes = _changes(before, entries, _respelled(exchange, [names[entry[0]] for entry in entries]))
+    if is_counted and exchange["cache_name"] and all(entry[2] is not None for entry in entries):
+        # Nobody was seen making the cache: all of it is one item, of what the estimates leave of the count.
+        is_same = before is not None and before["cache_name"] == exchange["cache_name"]
+        left = counts.prompt - sum(tokens[entry[0]] for entry in entries)
+        entries, tokens = [(UNSEEN, "", None), *entries], tokens | {UNSEEN: max(1, left)}
+        changes = ["unchanged" if is_same else "unknown", *changes]
+    lines = _lines(entries, changes, tokens, counts if is_counted else None)
     yield MoneyFigure.LEDGER_ITEMS, list(shown.lines), lines
     yield MoneyFigure.LEDGER_TOTAL, shown.paid, paid
     if shown.summed is not None:
         yield MoneyFigure.LEDGER_TOTAL, shown.summed, paid
 
 
-def _changes(before: Row | None, entries: Sequence[Any]) -> list[str]:
-    """Unchanged up to the first source that is another one; behind it the same ones are only moved."""
+def _respelled(exchange: Row, names: Sequence[str]) -> int:
+    """The leading items that say the same in whatever bytes, before the culprit of the break."""
+    count: int = exchange["ledger"].get("prefix", 0)
+    culprit = exchange["break_line"].get("source")
+    return min(count, names.index(culprit)) if culprit in names else count
+
+
+def _changes(before: Row | None, entries: Sequence[Any], respelled: int) -> list[str]:
+    """Unchanged up to the first source that is another one; behind it the same ones are only moved. The first
+    `respelled` ones say the same, perhaps in other bytes.
+    """
     old = [entry[0] for entry in before["manifest"].get("entries", [])] if before else []
     found: list[str] = []
+    is_same = True
     for at, (source, *_) in enumerate(entries):
-        is_same = at < len(old) and old[at] == source and all(one == "unchanged" for one in found[-1:])
-        found.append("unchanged" if is_same else "behind" if source in old else "new")
+        is_same = is_same and at < len(old) and old[at] == source
+        is_said = before is not None and at < respelled
+        found.append("unchanged" if is_same or is_said else "behind" if source in old else "new")
     return found
 
 

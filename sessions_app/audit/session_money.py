@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 from sessions_app.audit.answers import Answer, answer_of
 from sessions_app.audit.bookings import (
@@ -61,10 +62,12 @@ def _exchange_money(
         price = booked.tables.prices.get(own[0]["price_id"] or 0) if own else None
         counts = counts_of(exchange, answer)
         tokens = {key: source["tokens"] for key, source in rows.sources.items()}
+        names = {key: source["name"] for key, source in rows.sources.items()}
         searched = searched_by(booked.tables, exchange, own[0], answer).usd if own else NO_MONEY
         paid = counts.cost(price, searched) if price else None
         before = compared_with(rows, exchange)
-        yield from ledger_findings(exchange, before, ledger, tokens=tokens, counts=counts, paid=paid)
+        facts: dict[str, Any] = {"tokens": tokens, "names": names, "counts": counts, "paid": paid}
+        yield from ledger_findings(exchange, before, ledger, **facts)
 
 
 def _received(rows: SessionRows, exchange: Row) -> Answer:

@@ -4,9 +4,12 @@ Sources are stored once, however many requests carried them, so they are searche
 newest first, at most `MAX_BYTES` bytes, until `MAX_MATCHES` of them match.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+
+from django.db.models import Q
 
 from sessions_app.inspector import formatting
 from sessions_app.inspector.manifest_sources import manifest_sources
@@ -82,10 +85,28 @@ def _match_of(printed: PrintedName, text: str) -> Match:
     return Match(printed.name, before, found, after, tab=printed.tab or "layers")
 
 
+_OF_HTML = {ord(one): f"\\u{ord(one):04x}" for one in "<>&"}
+_NUMBERED = re.compile(r"(?:\\+u[0-9a-fA-F]{4})+")
+
+
 def spellings(text: str) -> list[str]:
-    """The text as it is, as a JSON string, and as a JSON string inside a JSON string; longest first."""
-    once = wire.dumps(text).decode()[1:-1]
-    return sorted({text, once, wire.dumps(once).decode()[1:-1]}, key=len, reverse=True)
+    """The text as it is, as a JSON string, and as a JSON string inside a JSON string; longest first.
+
+    Programs may write any character by its number: Python's what is not ASCII, Go's what HTML reads. Letters
+    that are written so are found in the cases of `_cases`.
+    """
+    numbered = {json.dumps(one)[1:-1] for one in _cases(text)}
+    safe = {one.translate(_OF_HTML) for one in numbered}
+    once = {wire.dumps(text).decode()[1:-1], *numbered, *safe}
+    twice = {wire.dumps(one).decode()[1:-1] for one in once}
+    return sorted({text, *once, *twice}, key=len, reverse=True)
+
+
+def _cases(text: str) -> set[str]:
+    """The text as it is typed. SQLite and numbers do not know the cases of letters beyond ASCII: of a text
+    with such, also all small, all large, and with a large one at the beginning.
+    """
+    return {text} if text.isascii() else {text, text.lower(), text.upper(), text.capitalize()}
 
 
 def _in_sources(session: Session, text: str) -> tuple[dict[int, Match], bool]:
@@ -116,7 +137,8 @@ def _sources(session: Session) -> Iterator[tuple[int, str, bytes]]:
 
 def _add_answers(session: Session, text: str, matches: Matches) -> None:
     """Adds matches in answers: an answer is a source of the next request only, so its turn is searched."""
-    turns = Turn.objects.filter(session=session, exchange__isnull=False, text__icontains=text)
+    wanted = Q(*(("text__icontains", one) for one in sorted(_cases(text))), _connector=Q.OR)
+    turns = Turn.objects.filter(wanted, session=session, exchange__isnull=False)
     rows = list(turns.order_by("-pk").values_list("exchange__number", "text")[: MAX_MATCHES + 1])
     for number, answer in rows[:MAX_MATCHES]:
         found = match_in(answer, re.compile(re.escape(text), re.IGNORECASE), "answer")
@@ -132,11 +154,17 @@ def match_in(text: str, needles: re.Pattern[str], place: str) -> Match | None:
         return None
     start, end = found.span()
     # Only the same JSON value, without the keys around it.
-    before = text[max(0, start - CONTEXT) : start].rpartition('":"')[2]
+    before = re.split(r'": ?"', text[max(0, start - CONTEXT) : start])[-1]
     after = text[end : end + CONTEXT].partition('"}')[0]
     return Match(place, _shown(before), _shown(found[0]), _shown(after))
 
 
 def _shown(text: str) -> str:
-    """On one line: line breaks, also escaped ones, become spaces."""
-    return formatting.visible(re.sub(r"\\+n|\n", " ", text))
+    """On one line: line breaks, also escaped ones, become spaces. Characters stand for their numbers."""
+    return formatting.visible(re.sub(r"\\+n|\n", " ", _NUMBERED.sub(_characters, text)))
+
+
+def _characters(numbered: re.Match[str]) -> str:
+    """Two numbers may be one character."""
+    units = (int(one, 16) for one in re.findall(r"u([0-9a-fA-F]{4})", numbered[0]))
+    return "".join(map(chr, units)).encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -14,6 +14,7 @@ from sessions_app.inspector import formatting
 from sessions_app.inspector.part_views import text_of, title_of
 from sessions_app.inspector.request_diff import ItemPair, SentItemPart
 from sessions_app.models import Source
+from sessions_app.prompt import wire
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.parts import parts_of
 
@@ -167,10 +168,23 @@ class ItemBodies:
         """Compares the readable text, or the bytes where only they differ."""
         old, new = (self._readable(side) for side in (pair.old, pair.new))
         pieces = compare(old, new)
-        is_hidden = pair.status == "changed" and all(piece.change == "same" for piece in pieces)
+        is_hidden = pair.status == "changed" and (
+            all(piece.change == "same" for piece in pieces) or self.is_respelled(pair)
+        )
         if is_hidden:
             pieces = compare(self._decoded(pair.old), self._decoded(pair.new))
         return ItemDiff(shortened(pieces, None if whole else SHOWN), is_hidden)
+
+    def is_respelled(self, pair: ItemPair) -> bool:
+        """Whether both sides are one JSON value in other bytes; False for a pair without its bytes here."""
+        sides = [self._bodies.get(side.source) for side in (pair.old, pair.new) if side]
+        if pair.status != "changed" or None in sides:
+            return False
+        try:
+            old, new = (wire.canonical(wire.loads(body)) for body in sides if body is not None)
+        except ValueError:
+            return False
+        return old == new
 
     def _decoded(self, side: SentItemPart | None) -> str:
         return formatting.decoded(self._bodies[side.source]) if side else ""
@@ -179,16 +193,16 @@ class ItemBodies:
         return item_text(side, self._bodies[side.source]) if side else ""
 
 
-def item_text(item: SentItemPart, wire: bytes) -> str:
+def item_text(item: SentItemPart, body: bytes) -> str:
     """An item as text: its parts with titles, template text unescaped, tools indented."""
     if item.name == "tools":
-        return formatting.pretty(wire)
+        return formatting.pretty(body)
     if item.layer in (Layer.STATIC, Layer.DYNAMIC):
-        return formatting.segment_text(wire)
+        return formatting.segment_text(body)
     try:
-        views = parts_of(wire)
+        views = parts_of(body)
     except ValueError:
-        return formatting.decoded(wire)
+        return formatting.decoded(body)
     return "\n".join(f"{title_of(view)}: {text_of(view)}" for view in views)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sessions_app.exchange_sums import money_of
 from sessions_app.inspector import formatting
-from sessions_app.inspector.tabs.cache_tab import count_of
+from sessions_app.inspector.tabs.cache_tab import count_of, unseen_in
 from sessions_app.models import Exchange, Session
 from sessions_app.models.source import names_and_tokens
 from sessions_app.prompt.part_costs import CountedRequest, PartCost, PartSum, part_costs
@@ -18,7 +18,7 @@ from sessions_app.wording.sources import part_title
 ITEMS_READ = 50_000
 """Items of requests that are read for one page, the newest requests first."""
 
-COLUMNS = ("manifest", "money", "usage", "prompt_tokens", "cached_tokens")
+COLUMNS = ("manifest", "money", "usage", "prompt_tokens", "cached_tokens", "cache_name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,8 @@ def _counted(exchange: Exchange, known: Mapping[int, tuple[str, int]]) -> Counte
     money = money_of(exchange)
     count = count_of(exchange, money)
     assert count is not None
-    return CountedRequest(exchange.ledger_entries(known=known), count, money)
+    items = exchange.ledger_entries(known=known)
+    return CountedRequest([*unseen_in(exchange, items, count), *items], count, money)
 
 
 def _shown(part: PartCost, *, is_emulated: bool) -> PartCostRow:

@@ -112,7 +112,7 @@ class ReceivedSignatureTracer:
             signature.on,
             state,
             explanation,
-            None if self._origin.number == ELSEWHERE else signature.location,
+            came_from(signature),
             tuple(one.location for one in occurrences if one.state in CAME_BACK),
         )
 
@@ -231,6 +231,11 @@ def received_traces(exchange: Exchange) -> list[SignatureTrace]:
     records.read_contents(records.sources_of(origin.turns))
     tracer = ReceivedSignatureTracer(origin, records)
     return [tracer.trace(one) for one in origin.signatures]
+
+
+def came_from(signature: ReceivedSignature) -> SignatureLocation | None:
+    """Where the session received it; None where it did not."""
+    return None if signature.location.exchange == ELSEWHERE else signature.location
 
 
 def elsewhere(turn: Turn) -> tuple[ReceivedSignature, ...]:

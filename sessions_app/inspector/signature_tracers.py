@@ -1,11 +1,12 @@
 """The tracer of the signatures that an exchange sent."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
 
 from sessions_app.errors import SignatureRefused
 from sessions_app.inspector.answer_hops import answers_of
+from sessions_app.inspector.received_signatures import came_from, elsewhere
 from sessions_app.inspector.session_records import is_task
 from sessions_app.inspector.signature_matching import MatchedSignatures, SentTo, is_in_place, matched
 from sessions_app.inspector.signature_trace import (
@@ -43,30 +44,35 @@ class SentSignatureTracer:
 
     def _of_item(self, item: SentItem) -> Iterator[SignatureTrace]:
         turn = self._turns.get(turn_key(item))
-        produced_by = turn.exchange if turn else None
-        received = self._received.get(produced_by.number, []) if produced_by else []
         number = self._numbers.get(item.source.name, 0)
-        pairs = matched(placed(received, turn.wire) if turn else received, signatures_in(item.wire))
+        received = placed(self._came_with(turn), turn.wire) if turn else ()
+        pairs = matched(received, signatures_in(item.wire))
         for at in range(len(pairs.sent)):
             yield self._sent(pairs, at, number, turn, item)
         for one in pairs.unsent:
             yield self._unsent(one, source_name(item.source.name, number), turn, item)
 
+    def _came_with(self, turn: Turn) -> Sequence[ReceivedSignature]:
+        """The signatures of the turn: `ELSEWHERE` where no exchange of the session produced it."""
+        return self._received.get(turn.exchange.number, []) if turn.exchange else elsewhere(turn)
+
     def _sent(
         self, pairs: MatchedSignatures, at: int, number: int, turn: Turn | None, item: SentItem
     ) -> SignatureTrace:
         one, origin = pairs.sent[at], pairs.origin_of(at)
-        if origin is None and (copied := pairs.copied_by(one)) is not None:
+        if origin is not None and came_from(origin) is None:
+            state, explanation = self._otherwise(one, turn, None)
+        elif origin is None and (copied := pairs.copied_by(one)) is not None:
             origin = copied
             state, explanation = SignatureState.MOVED_FREELY, signature_traces.copied(self._exchange.number)
         elif origin is None or origin.sha256 != one.sha256:
-            origin = None
-            state, explanation = self._otherwise(one, turn)
+            origin = self._of_another_turn(one)
+            state, explanation = self._otherwise(one, turn, origin)
         else:
             state, explanation = self._same_bytes(origin, one, item)
         location = SignatureLocation(self._exchange.number, part_name(one.part, number))
-        came_from = origin.location if origin else None
-        return SignatureTrace(one.sha256, one.size, one.on, state, explanation, came_from, (location,))
+        received = came_from(origin) if origin else None
+        return SignatureTrace(one.sha256, one.size, one.on, state, explanation, received, (location,))
 
     def _same_bytes(
         self, origin: ReceivedSignature, one: SentSignature, item: SentItem
@@ -78,8 +84,17 @@ class SentSignatureTracer:
             return SignatureState.REFUSED, f"{said} {signature_traces.SAME['refused']}"
         return SignatureState.EQUAL, said
 
-    def _otherwise(self, one: SentSignature, turn: Turn | None) -> tuple[SignatureState, str]:
-        """Of bytes that did not come with the turn."""
+    def _of_another_turn(self, one: SentSignature) -> ReceivedSignature | None:
+        """Which of the answers in this request brought these bytes; a stand-in comes with none."""
+        if one.is_dummy:
+            return None
+        received = (each for answer in self._received.values() for each in answer)
+        return next((each for each in received if each.sha256 == one.sha256), None)
+
+    def _otherwise(
+        self, one: SentSignature, turn: Turn | None, origin: ReceivedSignature | None
+    ) -> tuple[SignatureState, str]:
+        """Of bytes that did not come with the turn, perhaps with another one (`origin`)."""
         if one.is_dummy:
             known = self._refusal_of(turn) or self._note_of(turn, IMPORTED)
             why = known.reason if known else ""
@@ -87,8 +102,8 @@ class SentSignatureTracer:
         if turn is None or turn.exchange is None:
             return SignatureState.UNTRACED, signature_traces.untraced()
         number = turn.exchange.number
-        had_any = bool(self._received.get(number))
-        return SignatureState.ALTERED, signature_traces.altered(number, had_any=had_any)
+        had_any, came_in = bool(self._received.get(number)), origin.location.exchange if origin else None
+        return SignatureState.ALTERED, signature_traces.altered(number, had_any=had_any, came_in=came_in)
 
     def _sent_to(self, item: SentItem) -> SentTo:
         is_current = item.position > self._last_task
@@ -111,7 +126,7 @@ class SentSignatureTracer:
             state, explanation = SignatureState.WITHHELD, signature_traces.CUT_OFF
         location = SignatureLocation(self._exchange.number, place)
         return SignatureTrace(
-            missing.sha256, missing.size, missing.on, state, explanation, missing.location, (location,)
+            missing.sha256, missing.size, missing.on, state, explanation, came_from(missing), (location,)
         )
 
     @staticmethod

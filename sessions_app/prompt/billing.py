@@ -9,6 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 
+from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.prefix_diff import LedgerItem, common_prefix
 from sessions_app.prompt.pricing import MILLION, SMALLEST, Money, PriceTerm, TermKind
 from sessions_app.prompt.stored import Code
@@ -71,9 +72,14 @@ class Bill:
         )
 
 
-def changes_of(before: Sequence[Hashable] | None, now: Sequence[Hashable]) -> list[ItemChange]:
-    """Each item against the identities of the request before; None when there was none: all are new."""
-    prefix, known = common_prefix(before or (), now), set(before or ())
+def changes_of(
+    before: Sequence[Hashable] | None, now: Sequence[Hashable], *, same: int = 0
+) -> list[ItemChange]:
+    """Each item against the identities of the request before; None when there was none: all are new.
+
+    The first `same` items say what those of that request said, perhaps in other bytes.
+    """
+    prefix, known = max(same, common_prefix(before or (), now)), set(before or ())
     return [
         ItemChange.UNCHANGED
         if position < prefix
@@ -95,6 +101,16 @@ def bill_of(
     rates = {term.name: term.rate for term in money.terms} if money else None
     shares = zip(items, changes, share_out(items, count), strict=True)
     return Bill(tuple(_billed(entry, change, *share, rates) for entry, change, share in shares), rest)
+
+
+UNSEEN_CACHE = "unseen_cache"
+"""The source of what a named cache holds of which nothing is known: nobody was seen making it."""
+
+
+def unseen_cache(items: Sequence[LedgerItem], count: PromptCount) -> LedgerItem:
+    """An item for all of it, with the tokens that our estimates of the others leave of the count."""
+    rest = count.prompt - sum(one.tokens for one in items)
+    return LedgerItem(Layer.STATIC.value, UNSEEN_CACHE, 0, max(1, rest), is_named=True)
 
 
 IN_PROMPT = frozenset({TermKind.NEW, TermKind.CACHED})

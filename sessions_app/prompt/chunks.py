@@ -75,9 +75,16 @@ class Usage:
         return as_count(self.raw.get("promptTokenCount")) is not None
 
 
-def has_counts(usage: dict[str, Any]) -> bool:
-    """Whether a `usageMetadata` has counts: a Vertex chunk may have only `trafficType`."""
-    return "totalTokenCount" in usage
+def replaces(usage: dict[str, Any], before: dict[str, Any]) -> bool:
+    """Whether a `usageMetadata` takes the place of an earlier one of its stream, empty for none.
+
+    A Vertex chunk may have only `trafficType`. Google sends a total with every count; what answers in its
+    place may send none.
+    """
+    has_counts = "totalTokenCount" in usage or (
+        "promptTokenCount" in usage and "totalTokenCount" not in before
+    )
+    return bool(usage) and (has_counts or not before)
 
 
 class TokenKind(StrEnum):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from sessions_app.prompt import wire
 from sessions_app.prompt.calls import CallAssembler, FunctionCall, asked_tool, calls_of, with_assembled_calls
-from sessions_app.prompt.chunks import ChunkReader, Usage, has_counts
+from sessions_app.prompt.chunks import ChunkReader, Usage, replaces
 from sessions_app.prompt.citations import NO_CITATIONS, CitationFolder, Citations
 from sessions_app.prompt.outcomes import CONTINUATION, Outcome, outcome_of
 from sessions_app.prompt.parts import (
@@ -120,7 +120,7 @@ class Folder:
             self._error = error
             return ChunkView(error=error)
         usage, names = chunk.usage, chunk.names
-        if usage and (has_counts(usage) or not self._usage):
+        if replaces(usage, self._usage):
             self._usage = usage
         self._names.update(names)
         self._citations.add(chunk.candidate)

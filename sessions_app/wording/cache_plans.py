@@ -3,6 +3,9 @@
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason
 from sessions_app.wording.sentences import earlier_version
 
+EXPIRED = "expired"
+"""The state of an entry whose time is over and whose row does not say so yet."""
+
 ACTIONS = {
     CacheAction.NONE: "No cache was used.",
     CacheAction.HIT: "A cache was named instead of sending the static layer.",

@@ -37,6 +37,7 @@ FOREIGN_TO_TURN = {
     "untraced": "No exchange of this session produced this turn.",
     "altered": "Exchange {number} received other bytes.",
     "added": "Exchange {number} received no signature.",
+    "of_another": "{otherwise} These came in exchange {came_in}, with another turn.",
 }
 
 UNSENT = "Received, and not in this request."
@@ -93,8 +94,10 @@ def untraced() -> str:
     return FOREIGN_TO_TURN["untraced"]
 
 
-def altered(number: int, *, had_any: bool) -> str:
-    return FOREIGN_TO_TURN["altered" if had_any else "added"].format(number=number)
+def altered(number: int, *, had_any: bool, came_in: int | None = None) -> str:
+    """`came_in` is the exchange whose answer brought the bytes, for another turn."""
+    said = FOREIGN_TO_TURN["altered" if had_any else "added"].format(number=number)
+    return said if came_in is None else FOREIGN_TO_TURN["of_another"].format(otherwise=said, came_in=came_in)
 
 
 def from_elsewhere(otherwise: str) -> str:

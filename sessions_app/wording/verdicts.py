@@ -53,7 +53,7 @@ BADGES = {
 """The code below an answer; the card gives the reason of a miss."""
 
 OURS = {
-    "nothing": "{sender}: nothing was sent before this on its branch.",
+    "nothing": "{sender}: nothing that the provider counted was sent before this on its branch.",
     "same": "{sender}: all that exchange {number} sent (about {prefix_tokens:,} tokens) "
     "stands first again{reader}.",
     "parted": "{sender}: the first {prefix_tokens:,} tokens (about) are those of exchange {number}; "
@@ -162,6 +162,7 @@ FATES_OF_PROGRAMS = FATES | {
 EXPIRIES = {
     "soon": "was about to run out",
     "seconds": "had run out seconds before",
+    "minute": "had run out a minute before",
     "minutes": "had run out {minutes:,} minutes before",
 }
 
@@ -264,7 +265,7 @@ def _fate(fate: CacheFate | None, is_captured: bool) -> str:
     if fate is None:
         return ""
     minutes = round(fate.seconds / 60)
-    expiry = "minutes" if minutes > 0 else "seconds" if fate.seconds >= 0 else "soon"
+    expiry = {0: "seconds", 1: "minute"}.get(minutes, "minutes") if fate.seconds >= 0 else "soon"
     plan = CachePlan(CacheAction.NONE, "", fate.plan) if fate.plan else None
     said = (FATES_OF_PROGRAMS if is_captured else FATES)[fate.kind]
     return said.format(

@@ -36,7 +36,7 @@ PATCHES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
     "shares": ("sessions_app.prompt.billing.share_out", broken_share, {F_.LEDGER_ITEMS, F_.LEDGER_TOTAL}),
     "changes": (
         "sessions_app.inspector.tabs.cache_tab.changes_of",
-        lambda before, now: [ItemChange.NEW for _ in now],
+        lambda before, now, *, same: [ItemChange.NEW for _ in now],
         {F_.LEDGER_ITEMS},
     ),
     "causes": (

@@ -8,7 +8,8 @@ import pytest
 from django.contrib.admin import site
 from django.contrib.auth.models import User
 from django.contrib.messages.storage.cookie import CookieStorage
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
+from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -16,13 +17,18 @@ from sessions_app.admin.caches import CacheEntryAdmin
 from sessions_app.capture.headers import kept
 from sessions_app.capture.records import Begun, Ended
 from sessions_app.gemini.http_evidence import EMULATOR_HEADER
+from sessions_app.inspector.part_costs import shown_parts
+from sessions_app.inspector.session_cost import caches_of
+from sessions_app.inspector.tabs.cache_tab import bill_for
 from sessions_app.models import Booking, CacheEntry, CacheEvent, CaptureAddress, CapturedRequest, Exchange
+from sessions_app.prompt.billing import UNSEEN_CACHE, BilledAs
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.pricing import MoneySource
 from sessions_app.prompt.wire import dumps
 from sessions_app.runs.cache_janitor import _compare, record_expiries
+from sessions_app.wording.costs import cause_sums
 from tests.capture.answers import MODEL, Asking, audited, says
-from tests.capture.conversations import TOOLS, body_of, user
+from tests.capture.conversations import TOOLS, body_of, model, user
 from tests.prices import make_price
 
 pytestmark = pytest.mark.django_db
@@ -56,8 +62,8 @@ class CachingProgram(Asking):
     def delete(self) -> CapturedRequest:
         return self.of_caches("DELETE", f"/v1beta/{NAME}", None, {})
 
-    def ask_with(self, name: str = NAME, *, cached: int = TOKENS) -> Exchange:
-        body = body_of([ASKED], system="", tools=None, cachedContent=name)
+    def ask_with(self, name: str = NAME, *more: Any, cached: int = TOKENS) -> Exchange:
+        body = body_of([ASKED, *more], system="", tools=None, cachedContent=name)
         body = body.replace(b'"systemInstruction":{"role":"user","parts":[{"text":""}]},', b"")
         return self.exchange(body, says("Double it.", TOKENS + 20, cached))
 
@@ -129,6 +135,18 @@ def test_nobody_pays_an_emulator_behind_an_address(alice: User, settings: Settin
     assert set(Booking.objects.values_list("source", flat=True)) == {"emulator"} and not audited()
 
 
+def test_what_an_unseen_cache_holds_is_billed_as_that_and_as_no_turn(program: CachingProgram) -> None:
+    name = "cachedContents/unseen"
+    first, second = program.ask_with(name), program.ask_with(name, model("Double it."), user("And?"))
+    held, turn = bill_for(first).items
+    assert (held.entry.source, held.change, held.cached, held.new) == (UNSEEN_CACHE, "unknown", TOKENS, 0)
+    assert (turn.billed, turn.cached, turn.new) == (BilledAs.NEW, 0, 20)
+    assert bill_for(second).items[0].change == "unchanged"
+    whole, *turns = shown_parts(first.session).rows
+    assert (whole.cached, whole.new) == (2 * TOKENS, 0) and not audited()
+    assert [sum(row.cached for row in turns), sum(row.new for row in turns)] == [0, 40]
+
+
 def test_a_request_that_names_it_hits_and_shows_what_it_holds(program: CachingProgram) -> None:
     program.make()
     exchange = program.ask_with()
@@ -137,6 +155,19 @@ def test_a_request_that_names_it_hits_and_shows_what_it_holds(program: CachingPr
     assert [item.is_cached for item in items] == [True, True, False]
     assert orjson.loads(items[1].wire)["parts"] == BOOK["parts"]
     assert exchange.is_faithful() and kinds() == ["planned", "made", "named"] and not audited()
+
+
+def test_what_it_costs_stands_beside_the_sums_of_a_session_that_names_it(
+    client: Client, program: CachingProgram
+) -> None:
+    program.make("cachedContents/other")
+    program.make()
+    exchange = program.ask_with()
+    sums = {one.cause: one.usd for one in caches_of(exchange.session)}
+    booked = Booking.objects.filter(cache_name=NAME)
+    assert sums == {one.cause: one.usd for one in booked} and len(sums) == 2
+    page = client.get(reverse("exchanges", args=[exchange.session.public])).content.decode()
+    assert f"Beside that {cause_sums(caches_of(exchange.session))}" in page
 
 
 def test_extending_it_is_booked_and_shortening_gives_back(program: CachingProgram) -> None:

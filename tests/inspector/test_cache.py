@@ -19,9 +19,11 @@ from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, Pla
 from sessions_app.prompt.prefix_diff import CacheLoss
 from sessions_app.prompt.pricing import Money
 from sessions_app.prompt.reply import fold
+from sessions_app.prompt.verdict import Verdict, VerdictReason
 from sessions_app.runs.accounting import account_for
 from sessions_app.wording import break_lines, cache_events, cache_plans, sentences, verdicts
 from sessions_app.wording.break_lines import PLACES, VIEWS, loss
+from sessions_app.wording.verdicts import two_facts
 from tests.factories import (
     MODEL,
     ROUTE,
@@ -235,6 +237,40 @@ def test_only_a_count_that_broke_off_is_a_lower_bound(
     Exchange.objects.filter(pk=exchange.pk).update(money=money.stored())
     assert CacheTab().context(Exchange.objects.get(pk=exchange.pk), raw=False).is_cut_off == is_bound
     assert ("A lower bound: the answer was not" in read(client, exchange, "cache")) == is_bound
+
+
+def test_a_cache_whose_time_is_over_is_not_called_live(client: Client, session: Session) -> None:
+    past = timezone.now() - timedelta(seconds=1)
+    CacheEntry.objects.claim(PRINT, model=MODEL, route=ROUTE)
+    CacheEntry.objects.remember(PRINT, name="cachedContents/abc", tokens=1024, expires=past)
+    page = read(client, make_exchange(make_run(session), fingerprint=PRINT), "cache")
+    assert ">live</span>" not in page and f">{cache_plans.EXPIRED}</span>" in page
+
+
+def test_the_exchange_that_another_is_compared_with_may_be_of_another_branch(
+    client: Client, session: Session
+) -> None:
+    """An edit of the first message has none on its branch, and what was not counted is passed over."""
+    first, _, third = make_history(session, 3)
+    third.previous = first
+    third.save()
+    page = read(client, third, "cache")
+    assert "before it on its branch.</span>" not in page and "is the one that it is compared with" in page
+    nothing = two_facts(Verdict(VerdictReason.NOTHING_BEFORE, prompt=1)).ours
+    assert "counted was sent before" in nothing
+
+
+def test_tokens_that_nobody_counted_are_estimates_on_the_bill(client: Client, session: Session) -> None:
+    make_price(MODEL)
+    exchange = asked(session)
+    account_for(exchange, fold([text_chunk("On time.", usage={})]))
+    exchange.prompt_tokens = None
+    exchange.save()
+    rows = re.findall(
+        r'<td class="number">(.*?)</td>', read(client, exchange, "cache").partition("<tfoot>")[2]
+    )
+    prompt, _, output, usd, *_ = rows
+    assert prompt == "unknown" and output.startswith("≈ ") and usd.startswith("≈ $")
 
 
 def test_an_earlier_sum_at_another_price_is_no_lower_bound(client: Client, session: Session) -> None:

@@ -1,9 +1,14 @@
+import json
+
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from sessions_app.inspector import content_search
 from sessions_app.models import Exchange, Session
+from tests.capture.answers import says
+from tests.capture.conversations import body_of, user
+from tests.capture.program import Program
 from tests.factories import answered, make_history, play_flight
 
 
@@ -35,6 +40,27 @@ def test_what_json_escapes_is_found_in_turns_and_in_the_static_layer(session: Se
     }
     assert found(session, words) == [1, 2]
     assert "turn" in places
+
+
+@pytest.mark.parametrize("words", ["Größe", "größe", "GRÖSSE 😀", "wie 😀 <b>", "😀 <b>"])
+@pytest.mark.parametrize("escaped", ["<>&", ""])
+def test_what_a_program_writes_by_numbers_is_found_and_shown(
+    program: Program, words: str, escaped: str
+) -> None:
+    """As Python's json writes what is not ASCII, and Go's what HTML reads."""
+    said = words if words.startswith("GR") else "Größe wie 😀 <b>"
+    body = json.dumps(json.loads(body_of([user(said)])))
+    for one in escaped:
+        body = body.replace(one, f"\\u{ord(one):04x}")
+    row = program.ask(body.encode(), says("Yes.", 9), model="gemini-3-flash-preview")
+    assert row.exchange is not None
+    match = content_search.search(row.exchange.session, words).by_exchange[1]
+    assert match.place.startswith("turn:") and match.text.lower() == words.lower()
+
+
+def test_an_answer_is_found_in_either_case_of_any_letter(session: Session) -> None:
+    answered(session, "Hello", "Die Größe.")
+    assert found(session, "GRÖ") == [1] and found(session, "gröSSe") == []
 
 
 def test_a_match_tells_what_is_around_it_and_where_it_stands(session: Session) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from sessions_app.inspector.received_signatures import received_traces
 from sessions_app.inspector.signature_trace import SignatureState
+from sessions_app.inspector.signature_tracers import SentSignatureTracer
 from sessions_app.models import Blob, Exchange, Run, Session
 from sessions_app.prompt.parts import raw_parts, signature_of, with_parts, with_signature, without_signature
 from sessions_app.prompt.signatures import DUMMIES
@@ -77,6 +78,17 @@ def test_a_moved_signature_of_an_earlier_turn_is_no_alarm(program: Program) -> N
     assert (received(first), sent(third)) == ([FREELY], [FREELY])
     (trace,) = received_traces(first)
     assert [one.exchange for one in trace.returned] == [2, 3]
+
+
+def test_a_signature_of_another_turn_is_found_where_it_came(program: Program) -> None:
+    first = asked(program, [QUESTION], signed(FIRST))
+    call = [QUESTION, model(signed(FIRST)), results(returned("look", "id-1"))]
+    asked(program, call, signed(DONE, OTHER))
+    third = asked(program, [*call, model(signed(DONE)), NEXT], {"text": "Hot as well."})
+    own, moved = SentSignatureTracer(Exchange.objects.get(pk=third.pk)).traces()
+    assert (own.state, moved.state) == (EQUAL, SignatureState.ALTERED)
+    assert moved.received == own.received and moved.received is not None
+    assert moved.received.exchange == first.number
 
 
 def test_a_copy_beside_its_signature_is_told_apart(program: Program) -> None:

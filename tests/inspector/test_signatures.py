@@ -11,7 +11,9 @@ from sessions_app.inspector.tabs.signatures_tab import ShownSignatures, Signatur
 from sessions_app.models import Blob, Exchange, HistoryChunk, Run, Session, Source, Turn
 from sessions_app.models.run import describe
 from sessions_app.models.source import Manifest
+from sessions_app.prompt.turns import IMPORTED
 from sessions_app.runs.history_edits import delete_turns
+from sessions_app.wording import remarks
 from sessions_app.wording.signature_traces import CUT_OFF
 from tests.factories import (
     answer_calls,
@@ -157,6 +159,16 @@ def test_a_turn_from_elsewhere_is_not_traced(session: Session) -> None:
     first = signed_reply(session)
     first.turns.update(exchange=None)
     assert states(traces(make_exchange(make_run(session))).sent) == [SignatureState.UNTRACED]
+
+
+def test_a_signature_from_elsewhere_that_did_not_go_along_is_told(client: Client, session: Session) -> None:
+    first = signed_reply(session)
+    first.turns.update(exchange=None, route=IMPORTED)
+    second = make_exchange(make_run(session))
+    (trace,) = traces(second).sent
+    assert (trace.state, trace.received) == (SignatureState.FOREIGN, None)
+    assert trace.explanation == remarks.foreign(second.number, IMPORTED, second.route)
+    assert "carried no signature" not in read(client, second)
 
 
 def test_a_reply_that_was_not_kept_owes_nothing(session: Session) -> None:

@@ -47,6 +47,15 @@ def test_only_the_last_chunk_counts_for_usage(session: Session) -> None:
     assert kinds == [("text",), ("text", "usage")]
 
 
+@pytest.mark.parametrize("end", [{"error": {"code": 500}}, {"usageMetadata": {"trafficType": "ON_DEMAND"}}])
+def test_the_usage_that_counts_may_have_come_before_the_last_chunk(
+    session: Session, end: dict[str, object]
+) -> None:
+    bodies = [text_chunk("a", usage=USAGE), orjson.dumps(end)]
+    first, last = (arrival.kinds for arrival in stream(make_exchange(make_run(session), bodies)).arrivals)
+    assert first == ("text", "usage") and "usage" not in last
+
+
 def test_the_marks_lie_on_the_axis_in_their_lanes(exchange: Exchange) -> None:
     shown = stream(exchange)
     assert shown.lanes == ["thought", "call", "signature", "usage", "end"]

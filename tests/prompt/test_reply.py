@@ -109,6 +109,13 @@ def test_only_the_last_usage_counts() -> None:
     assert (usage.prompt, usage.total) == (646, 646)
 
 
+def test_the_last_usage_counts_without_a_total_too() -> None:
+    counts = ({"promptTokenCount": 5_000, "candidatesTokenCount": n} for n in (1, 9))
+    bodies = [orjson.dumps({"usageMetadata": one}) for one in (*counts, {"trafficType": "ON_DEMAND"})]
+    usage = fold(bodies).usage
+    assert (usage.prompt, usage.output) == (5_000, 9)
+
+
 def test_no_usage_is_all_zero() -> None:
     assert fold([chunk(text("x"))]).usage == Usage()
 

@@ -72,7 +72,7 @@ PLACE = BreakPlace(
 BREAK = BreakLine(BreakKind.CHANGED, "dynamic", "panel:todos", 0, PLACE, before="", was="a", now="b")
 SOURCES = (
     *("template:static", "template:dynamic", "tools", "clock", "turn:4f", "chunk:4f", "purpose"),
-    *("system", "opaque", "generated_context:1", "cached_content:1"),
+    *("system", "opaque", "generated_context:1", "cached_content:1", "unseen_cache"),
 )
 BREAKS = (
     *(replace(BREAK, kind=kind, source=source) for kind in BreakKind for source in ("panel:todos", "tools")),
@@ -103,7 +103,7 @@ SEEN = (
 )
 FATES = (
     *(CacheFate(kind, "c/1", EntryReason.ADMIN, PlanReason.WAIVED, 600.0) for kind in FateKind),
-    *(CacheFate(FateKind.EXPIRED, "c/1", seconds=seconds) for seconds in (-5.0, 5.0)),
+    *(CacheFate(FateKind.EXPIRED, "c/1", seconds=seconds) for seconds in (-5.0, 5.0, 60.0)),
 )
 UNCOUNTED = (
     VerdictReason.CACHE_GONE,

@@ -35,6 +35,7 @@ def signature_sentences() -> Iterator[str]:
         yield signature_traces.stand_in(2, is_captured=one)
         yield signature_traces.put_in("", is_captured=one)
         yield signature_traces.altered(2, had_any=one)
+        yield signature_traces.altered(2, had_any=one, came_in=1)
 
 
 def candidate_sentences() -> Iterator[str]:

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from itertools import groupby
+from itertools import groupby, islice, takewhile
+
+from django.utils import timezone
 
 from sessions_app.exchange_sums import equation_of, money_of
 from sessions_app.inspector import formatting
@@ -20,8 +22,10 @@ from sessions_app.prompt.billing import (
     PromptCount,
     bill_of,
     changes_of,
+    unseen_cache,
 )
 from sessions_app.prompt.cache_life import CacheEventKind
+from sessions_app.prompt.prefix_diff import LedgerItem
 from sessions_app.prompt.pricing import Money, TermKind, dollars
 from sessions_app.wording import cache_events, cache_plans, costs, strategies
 
@@ -58,11 +62,14 @@ class BesideRow:
 
 @dataclass(frozen=True, slots=True)
 class ShownLedger:
-    """`is_counted`: the provider counted the prompt. `total` is what was paid, with all its digits."""
+    """`is_counted`: the provider counted the prompt; `is_estimated`: it counted nothing, and the tokens
+    beside the items are ours. `total` is what was paid, with all its digits.
+    """
 
     rows: tuple[LedgerRow, ...]
     rest: tuple[BesideRow, ...]
     is_counted: bool
+    is_estimated: bool
     total: str
     mark: str
 
@@ -82,12 +89,15 @@ class LifeRow:
 
 @dataclass(frozen=True, slots=True)
 class ShownCache:
-    """`entry` is the current row, which may have changed since the exchange. `is_cut_off`: as in `Money`."""
+    """`entry` is the current row, which may have changed since the exchange, and `state` what is known of it.
+    `is_cut_off`: as in `Money`.
+    """
 
     plan: str
     reason: str
     strategy: str
     entry: CacheEntry | None
+    state: str
     is_named: bool
     broken: ShownBreak | None
     life: tuple[LifeRow, ...]
@@ -102,14 +112,15 @@ class CacheTab(Tab):
     title = "Cache"
 
     def context(self, exchange: Exchange, *, raw: bool) -> ShownCache:
-        money = money_of(exchange)
+        money, entry = money_of(exchange), entry_of(exchange)
         return ShownCache(
             plan=cache_plans.action(exchange.cache_action),
             reason=formatting.visible(
                 cache_plans.reason(exchange.cache_plan, exchange.earlier("cache_plan"))
             ),
             strategy=formatting.visible(strategies.sentence(exchange.strategy, exchange.earlier("strategy"))),
-            entry=entry_of(exchange),
+            entry=entry,
+            state=state_of(entry, timezone.now()) if entry else "",
             is_named=bool(exchange.cache_name),
             broken=break_of(exchange),
             life=life_of(exchange),
@@ -124,6 +135,14 @@ def entry_of(exchange: Exchange) -> CacheEntry | None:
     if not exchange.fingerprint:
         return None
     return CacheEntry.objects.filter(fingerprint=exchange.fingerprint).first()
+
+
+def state_of(entry: CacheEntry, now: datetime) -> str:
+    """A cache that nobody extended is over when its time is, also before a round of the janitor notes it."""
+    is_over = (
+        entry.state == CacheEntry.State.LIVE and entry.expires_at is not None and entry.expires_at <= now
+    )
+    return cache_plans.EXPIRED if is_over else entry.state
 
 
 def life_of(exchange: Exchange) -> tuple[LifeRow, ...]:
@@ -162,6 +181,7 @@ def ledger_of(exchange: Exchange) -> ShownLedger | None:
         tuple(rows_of(bill.items, titles)),
         tuple(BesideRow(costs.TOKEN_KINDS[term.name], term.tokens, dollars(term.usd)) for term in bill.rest),
         is_counted=exchange.prompt_tokens is not None,
+        is_estimated=money is not None and money.estimated,
         total=f"${money.total:f}" if money else "unknown",
         mark=costs.bound_of(money),
     )
@@ -170,9 +190,32 @@ def ledger_of(exchange: Exchange) -> ShownLedger | None:
 def bill_for(exchange: Exchange) -> Bill:
     """The items of the request as they were billed."""
     items, money = exchange.ledger_entries(), Money.restored(exchange.money)
-    before = exchange.previous.manifest.get("entries", []) if exchange.previous else None
-    changes = changes_of(before and [entry[0] for entry in before], [item.identity for item in items])
-    return bill_of(items, changes, count_of(exchange, money), money)
+    earlier, count = exchange.previous, count_of(exchange, money)
+    before = earlier.manifest.get("entries", []) if earlier else None
+    same = said_before(exchange, items) if earlier else 0
+    changes = changes_of(
+        before and [entry[0] for entry in before], [one.identity for one in items], same=same
+    )
+    unseen = unseen_in(exchange, items, count)
+    if unseen:
+        is_same = earlier is not None and earlier.cache_name == exchange.cache_name
+        changes = [ItemChange.UNCHANGED if is_same else ItemChange.UNKNOWN, *changes]
+    return bill_of([*unseen, *items], changes, count, money)
+
+
+def said_before(exchange: Exchange, items: Sequence[LedgerItem]) -> int:
+    """How many leading items say what the request before said, perhaps in other bytes, as the verdict counts
+    them. A culprit is none of them, though all that is left of it may be what it had said.
+    """
+    culprit = exchange.break_line.get("source")
+    same = islice(items, exchange.ledger.get("prefix", 0))
+    return sum(1 for _ in takewhile(lambda one: one.source != culprit, same))
+
+
+def unseen_in(exchange: Exchange, items: Sequence[LedgerItem], count: PromptCount | None) -> list[LedgerItem]:
+    """What the request named of which no item is known; empty where it named nothing like it."""
+    is_seen = not exchange.cache_name or any(one.is_named for one in items)
+    return [] if is_seen or count is None else [unseen_cache(items, count)]
 
 
 def count_of(exchange: Exchange, money: Money | None) -> PromptCount | None:

@@ -107,15 +107,17 @@ class DiffTab(Tab):
         if other is None:
             return ShownDiff(None, choices, [], [], previous, "", [], problem, found.asked)
         pairs, settings = pairs_of(other, exchange), settings_of(other, exchange)
-        titles = titles_of(pairs, exchange.session_id)
+        titles, opened = titles_of(pairs, exchange.session_id), compared_at_once(pairs)
+        bodies = ItemBodies(opened)
+        said_otherwise = [pair for pair in pairs if not bodies.is_respelled(pair)]
         return ShownDiff(
             other=other,
             choices=choices,
-            layers=shown_layers(pairs, titles),
+            layers=shown_layers(pairs, titles, opened, bodies),
             settings=settings,
             previous=previous,
             cache=cache_note(other, exchange),
-            state=state_changes(other, exchange, pairs, settings, titles),
+            state=state_changes(other, exchange, said_otherwise, settings, titles),
             problem=problem,
             asked=found.asked,
             is_elsewhere=other.session_id != exchange.session_id,
@@ -156,9 +158,10 @@ def titles_of(pairs: list[ItemPair], session_pk: int) -> SourceTitles:
     return SourceTitles(session_pk, new, [pair.old.name for pair in pairs if pair.old])
 
 
-def shown_layers(pairs: list[ItemPair], titles: SourceTitles) -> list[LayerDiff]:
-    opened = compared_at_once(pairs)
-    bodies = ItemBodies(opened)
+def shown_layers(
+    pairs: list[ItemPair], titles: SourceTitles, opened: set[ItemPair], bodies: ItemBodies
+) -> list[LayerDiff]:
+    """Those that are `opened`, of which the bytes are here, with their change."""
     shown = [
         PairView(pair, titles.title(pair.shown.name), bodies.change(pair) if pair in opened else None)
         for pair in pairs

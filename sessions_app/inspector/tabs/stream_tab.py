@@ -1,12 +1,15 @@
 """The stream tab: when each chunk arrived and what it held."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sessions_app.inspector import formatting
 from sessions_app.inspector.chunk_times import has_times
 from sessions_app.inspector.signature_trace import read_chunk
 from sessions_app.inspector.tabs.base import Tab
 from sessions_app.models import Exchange
+from sessions_app.prompt.chunks import StreamedChunk, replaces
 from sessions_app.prompt.parts import RawPart, call_of, is_thought, signature_of
 
 KINDS = ("thought", "text", "call", "signature", "usage", "end", "other")
@@ -111,24 +114,34 @@ class StreamTab(Tab):
 
 
 def arrivals_of(exchange: Exchange, *, is_timed: bool) -> list[ChunkArrival]:
-    chunks = list(exchange.chunks.all())
+    rows = [(row, bytes(row.body)) for row in exchange.chunks.all()]
+    read = [read_chunk(exchange, body) for _, body in rows]
+    counted = counted_at(read)
     found, before = [], 0.0
-    for chunk in chunks:
-        body = bytes(chunk.body)
-        kinds, glimpse = read(exchange, body, is_last=chunk is chunks[-1])
-        ms, gap = (chunk.ms, chunk.ms - before) if is_timed else (None, None)
-        found.append(ChunkArrival(chunk.seq, ms, gap, len(body), kinds, glimpse))
-        before = chunk.ms
+    for at, ((row, body), chunk) in enumerate(zip(rows, read, strict=True)):
+        kinds, glimpse = brought_by(chunk, body, counts=at == counted)
+        ms, gap = (row.ms, row.ms - before) if is_timed else (None, None)
+        found.append(ChunkArrival(row.seq, ms, gap, len(body), kinds, glimpse))
+        before = row.ms
     return found
 
 
-def read(exchange: Exchange, body: bytes, *, is_last: bool) -> tuple[tuple[str, ...], str]:
-    """The kinds of a chunk and the beginning of its text. All chunks repeat usage; the last one counts."""
-    chunk = read_chunk(exchange, body)
+def counted_at(chunks: Sequence[StreamedChunk | None]) -> int | None:
+    """The chunk whose usage is that of the answer, from 0 on: most repeat it, and the last may have none."""
+    counted: int | None = None
+    usage: dict[str, Any] = {}
+    for at, chunk in enumerate(chunks):
+        if chunk is not None and chunk.error is None and replaces(chunk.usage, usage):
+            counted, usage = at, chunk.usage
+    return counted
+
+
+def brought_by(chunk: StreamedChunk | None, body: bytes, *, counts: bool) -> tuple[tuple[str, ...], str]:
+    """The kinds of a chunk and the beginning of its text; of its usage only where it `counts`."""
     if chunk is None:
         return ("other",), formatting.decoded(body[:GLIMPSE])
     kinds = {kind for part in chunk.parts for kind in kinds_of(part)}
-    kinds |= {"usage"} if is_last and chunk.usage else set()
+    kinds |= {"usage"} if counts else set()
     kinds |= {"end"} if chunk.is_last else set()
     ordered = tuple(kind for kind in KINDS if kind in kinds) or ("other",)
     return ordered, formatting.visible(glimpse_of(chunk.parts)[:GLIMPSE])

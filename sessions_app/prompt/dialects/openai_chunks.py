@@ -143,15 +143,17 @@ def _arguments(text: Any) -> Wire:
 
 
 def _usage(usage: Mapping[str, Any]) -> Wire:
-    def count(of: Mapping[str, Any], name: str) -> int:
-        value = of.get(name)
-        return value if isinstance(value, int) else 0
-
-    prompt, output, total = (count(usage, f"{name}_tokens") for name in ("prompt", "completion", "total"))
-    result = {"promptTokenCount": prompt, "candidatesTokenCount": output, "totalTokenCount": total}
-    if cached := count(as_dict(usage.get("prompt_tokens_details")), "cached_tokens"):
-        result["cachedContentTokenCount"] = cached
-    thoughts = total - prompt - output
+    """In Gemini's form. A count that is missing is not 0: nobody counted it."""
+    details = as_dict(usage.get("prompt_tokens_details"))
+    found = {
+        "promptTokenCount": usage.get("prompt_tokens"),
+        "candidatesTokenCount": usage.get("completion_tokens"),
+        "totalTokenCount": usage.get("total_tokens"),
+        "cachedContentTokenCount": details.get("cached_tokens") or None,
+    }
+    result = {name: count for name, count in found.items() if type(count) is int}
+    prompt, output, total = (result.get(name) for name in list(found)[:3])
+    thoughts = (total or 0) - prompt - (output or 0) if prompt is not None else 0
     return result | ({"thoughtsTokenCount": thoughts} if thoughts > 0 else {})
 
 

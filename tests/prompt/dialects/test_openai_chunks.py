@@ -165,6 +165,12 @@ def test_thoughts_are_what_the_total_has_more() -> None:
     assert (found.prompt, found.cached, found.output, found.thoughts, found.total) == (10, 4, 3, 7, 20)
 
 
+@pytest.mark.parametrize("usage", [{}, {"odd": 3}, {"prompt_tokens": None, "total_tokens": 7}])
+def test_a_usage_without_a_count_of_the_prompt_is_none(usage: dict[str, Any]) -> None:
+    found = fold([orjson.dumps(chunk({"content": "Hi"}, "stop", usage=usage))], "openai").usage
+    assert not found.is_counted and found.thoughts == 0
+
+
 def test_a_chunk_without_usage_reports_none() -> None:
     assert fold([orjson.dumps(chunk({"content": "Hi"}))], "openai").usage == Usage()
 
