@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, KeysView, Sized, ValuesView
 from functools import wraps
 from typing import Any, cast
 
+from jinja2 import pass_eval_context
 from jinja2.exceptions import SecurityError
 from jinja2.filters import FILTERS as JINJA
 from jinja2.nodes import EvalContext
-from jinja2.runtime import Context, Undefined
+from jinja2.runtime import Context, Undefined, markup_join
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.tests import TESTS as JINJA_TESTS
-from markupsafe import Markup
 
 from sessions_app.prompt.metering import METER, as_json, check_length, metered_loop, text_of
 
@@ -89,12 +89,12 @@ def checked(value: Any) -> Any:
     return value
 
 
-def _concat(values: list[Any]) -> str:
-    """`a ~ b ~ c`."""
+@pass_eval_context
+def _concat(scope: EvalContext, values: list[Any]) -> str:
+    """`a ~ b ~ c`; where nothing is escaped by itself, what `escape` wrote is a text like any other."""
     texts = [text_of(value) for value in values]
     check_length(sum(map(len, texts)))
-    safe = any(isinstance(text, Markup) for text in texts)
-    return Markup("").join(texts) if safe else "".join(texts)
+    return markup_join(texts) if scope.autoescape else "".join(texts)
 
 
 def _slice(value: Any, *bounds: int | None) -> Any:
@@ -102,17 +102,22 @@ def _slice(value: Any, *bounds: int | None) -> Any:
     return [] if isinstance(value, Undefined) else value[slice(*bounds)]
 
 
-def _join(values: Any, separator: str = "") -> str:
-    texts = [text_of(value) for value in values]
-    check_length(sum(map(len, texts)) + len(texts) * len(separator))
-    return separator.join(texts)
+@pass_eval_context
+def _join(scope: EvalContext, values: Any, separator: Any = "") -> str:
+    texts, between = [text_of(value) for value in values], text_of(separator)
+    check_length(sum(map(len, texts)) + len(texts) * len(between))
+    joined: str = JINJA["join"](scope, texts, between)
+    return joined
 
 
-def _replace(text: Any, old: str, new: str, count: int = -1) -> str:
-    written = text_of(text)
-    times = written.count(old) if count < 0 else min(count, written.count(old))
-    check_length(len(written) + times * len(new))
-    return written.replace(old, new, count)
+@pass_eval_context
+def _replace(scope: EvalContext, text: Any, old: Any, new: Any, count: int | None = None) -> str:
+    written, sought, put = text_of(text), text_of(old), text_of(new)
+    limit = None if count is None or count < 0 else count
+    times = written.count(sought)
+    check_length(len(written) + (times if limit is None else min(limit, times)) * len(put))
+    replaced: str = JINJA["replace"](scope, written, sought, put, limit)
+    return replaced
 
 
 def _round(value: float, precision: int = 0) -> float:
