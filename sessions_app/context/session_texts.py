@@ -218,7 +218,7 @@ def expand_command(session: Session, text: str, now: datetime, language: str = "
     values = arguments_of(session, MessageArguments(rest, language), now).values
     body = Unrendered(command.body, parse_json_texts(command.defaults))
     (written,) = renderer().render([body], values, owner=session.owner_id)
-    named = any(use.path in ("message", "message.text") for use in written.uses)
+    named = any(use.path == "message" or f"{use.path}.".startswith("message.text.") for use in written.uses)
     uses_rest = named and written.status == "rendered"
     return f"{written.text}\n\n{rest}" if rest and not uses_rest else written.text
 

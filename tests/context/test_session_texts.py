@@ -196,6 +196,21 @@ def test_a_command_that_fails_keeps_what_the_person_wrote(blue_session: Session)
     assert expanded(blue_session, "/shorten a\nb") == "Shorten: {{ message.text|round }}\n\na\nb"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{{ message.text }}",
+        "{{ message.text.split(' ')[0] }} {{ message.text[0] }}",
+        "{% for message in args.old %}{{ message.text }}{% endfor %}{{ message.text }}",
+    ],
+)
+def test_what_the_person_wrote_stands_once_where_the_command_uses_it(
+    blue_session: Session, body: str
+) -> None:
+    command("Say", body)
+    assert "\n\n" not in expanded(blue_session, "/say one two")
+
+
 def test_a_name_without_letters_is_no_command(blue_session: Session) -> None:
     command("→", "Go there.")
     assert expanded(blue_session, "/- hello") == "/- hello"
