@@ -23,9 +23,11 @@ CONCAT, SLICE, CHECKED, LOOP = "~", "[:]", "(…)", "for"
 """Filters that `syntax` inserts; these names are no valid template syntax."""
 
 _FROM_JINJA = """
-    abs capitalize count default d dictsort e escape first float int items last length list lower reject
-    reverse safe select title trim truncate upper wordcount
+    abs count default d dictsort first float int items last length list reject reverse select
 """
+
+_OF_TEXTS = "capitalize e escape lower safe title trim truncate upper wordcount"
+"""Filters of Jinja's that take a text; of any other value they take what is written of it."""
 
 _PATH_PLACES = {"max": 1, "min": 1, "rejectattr": 0, "selectattr": 0, "sort": 2, "unique": 1}
 """Filters whose `attribute` may stand without its name, and its place after the value."""
@@ -66,6 +68,17 @@ def _with_path(name: str) -> Callable[..., Any]:
         return function(scope, value, *args, **kwargs)
 
     return bounded
+
+
+def _of_text(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The filter with `text_of` its value, which Jinja would write as Python does."""
+
+    @wraps(function)
+    def written(*args: Any, **kwargs: Any) -> Any:
+        at = int(isinstance(args[0], _UNMETERED))
+        return function(*args[:at], text_of(args[at]), *args[at + 1 :], **kwargs)
+
+    return written
 
 
 def _metered_test(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -128,6 +141,7 @@ def _round(value: float, precision: int = 0) -> float:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     **{name: _metered(JINJA[name]) for name in _FROM_JINJA.split()},
+    **{name: _metered(_of_text(JINJA[name])) for name in _OF_TEXTS.split()},
     **{name: _metered(_with_path(name)) for name in ("map", *_PATH_PLACES)},
     "join": _metered(_join),
     "json": _metered(as_json),

@@ -1,6 +1,7 @@
 """The filters that are written anew do what Jinja's own do, with and without autoescape."""
 
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -49,3 +50,18 @@ def test_any_text_is_replaced_as_jinja_does(text: str, old: str, new: str) -> No
 def test_a_text_that_was_escaped_stands_between_marks_as_they_are() -> None:
     template = '{{ "<note>" ~ (text|e) ~ "</note>" }}{{ text|e|replace("\\n", "<br>") }}'
     assert render(template, {"text": "a&\nb"}).text == "<note>a&amp;\nb</note>a&amp;<br>b"
+
+
+@pytest.mark.parametrize("name", ["capitalize", "e", "lower", "safe", "title", "trim", "truncate", "upper"])
+@pytest.mark.parametrize("value", [None, {"b": None, "a": [True]}, [1, "é"], 7, True, "a text"])
+def test_a_filter_of_texts_takes_a_value_as_it_is_written(name: str, value: Any) -> None:
+    written = render("{{ x }}", {"x": value}).text
+    assert render(f"{{{{ x|{name} }}}}", {"x": value}).text == JINJA.filters[name](*given_to(name, written))
+
+
+def given_to(name: str, text: str) -> tuple[Any, ...]:
+    return (JINJA, text) if name == "truncate" else (text,)
+
+
+def test_words_are_counted_in_what_is_written() -> None:
+    assert render("{{ x|wordcount }} {{ y|wordcount }}", {"x": None, "y": "two words"}).text == "0 2"
