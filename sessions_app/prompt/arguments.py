@@ -68,7 +68,7 @@ def build_arguments(
     mode: str = "text",
 ) -> Arguments:
     """The map of one run, independent of the given objects; `now` is aware."""
-    own = expand_dotted(parse_json_texts(copy.deepcopy(args))) if args and _is_usable(args) else {}
+    own = expand_dotted(parse_json_texts(copy.deepcopy(args))) if _is_usable(args) else {}
     values: dict[str, Any] = {
         "system": system_values(now),
         "assistant": asdict(assistant) if assistant else {},
@@ -86,7 +86,7 @@ def build_arguments(
         ("session", {"mode": mode} if mode else {}),
     ):
         before = values[name]
-        values[name] = merge_maps(before, facts) if before and isinstance(before, Mapping) else facts
+        values[name] = merge_maps(before, facts) if isinstance(before, Mapping) else facts
     return Arguments(values, (*_unusable(args), *_collisions(own)))
 
 
@@ -135,7 +135,7 @@ def _parse_json_text(text: str) -> Any:
         value = wire.loads(text)
     except (ValueError, RecursionError):
         return text
-    return value if isinstance(value, list | dict) and depth_of(value) <= MAX_DEPTH else text
+    return value if depth_of(value) <= MAX_DEPTH else text
 
 
 def _unusable(args: Any) -> Iterator[Remark]:

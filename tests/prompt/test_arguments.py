@@ -19,6 +19,7 @@ from sessions_app.prompt.arguments import (
     duration,
     is_name,
 )
+from sessions_app.prompt.remarks import RemarkCode
 from sessions_app.prompt.templates import render
 
 NOW = datetime(2026, 4, 26, 12, 30, 45, tzinfo=UTC)
@@ -51,6 +52,12 @@ def test_the_clock_has_the_originals_formats() -> None:
 def test_the_clock_is_utc_wherever_the_moment_comes_from() -> None:
     elsewhere = NOW.astimezone(timezone(timedelta(hours=9)))
     assert build_arguments(elsewhere, None, None, HELLO, {}).values["system"] == values()["system"]
+
+
+def test_the_unix_time_keeps_its_milliseconds_and_no_more() -> None:
+    moment = NOW.replace(microsecond=123_987)
+    clock = build_arguments(moment, None, None, HELLO, {}).values["system"]
+    assert (clock["date_unix"], clock["date_unix_ms"]) == ("1777206645", "1777206645123")
 
 
 def test_the_assistant_and_the_conversation_stand_with_every_key() -> None:
@@ -142,6 +149,13 @@ def test_texts_that_hold_json_are_read() -> None:
     assert (found["people"], found["broken"], found["word"]) == (["Ann", "Bo"], "[1,", "null")
 
 
+@pytest.mark.parametrize(("levels", "is_read"), [(20, True), (21, False), (5_000, False)])
+def test_a_text_that_holds_deeper_json_than_arguments_may_be_stays_a_text(levels: int, is_read: bool) -> None:
+    text = " \n" + "[" * levels + "]" * levels
+    assert isinstance(values({"x": text})["x"], list) is is_read
+    assert is_read or values({"x": text})["x"] == text
+
+
 def test_collisions_are_reported_with_who_wins() -> None:
     remarks = built({"assistant": 1, "message": 2, "args": 3, "name": 4}).remarks
     assert [(one.code, one.figures["name"]) for one in remarks] == [
@@ -149,6 +163,27 @@ def test_collisions_are_reported_with_who_wins() -> None:
         ("argument_loses", "message"),
         ("argument_merged", "args"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "code"),
+    [
+        ("a..b", RemarkCode.ARGUMENT_EMPTY_SEGMENT),
+        (".", RemarkCode.ARGUMENT_EMPTY_SEGMENT),
+        ("a. ", RemarkCode.ARGUMENT_EMPTY_SEGMENT),
+        ("a-b", RemarkCode.ARGUMENT_UNNAMEABLE),
+        ("", RemarkCode.ARGUMENT_UNNAMEABLE),
+        ("true", RemarkCode.ARGUMENT_UNNAMEABLE),
+        ("a.b", None),
+        ("ab", None),
+    ],
+)
+def test_a_key_that_no_template_reaches_is_reported_by_what_is_wrong_with_it(
+    key: str, code: RemarkCode | None
+) -> None:
+    assert [(one.code, one.figures) for one in built({key: 1}).remarks] == (
+        [(code, {"name": key})] if code else []
+    )
 
 
 def test_an_odd_key_is_reported_and_stays_within_reach() -> None:

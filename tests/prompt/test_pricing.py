@@ -95,6 +95,8 @@ def test_making_a_cache_is_charged_once_as_input_and_keeping_it_by_the_hour() ->
     assert creation_cost(1_000_000, SONNET).total == 3
     assert storage_cost(500_000, 2, SONNET) == 1
     assert storage_cost(500_000, 2, Rates(Decimal(1), Decimal(1), Decimal(1))) is None
+    pro = Rates(Decimal(2), Decimal("0.20"), Decimal(12), Decimal("4.50"))
+    assert str(storage_cost(1_000, 1 / 3, pro)) == "0.00150000"
 
 
 @pytest.mark.parametrize(
