@@ -14,6 +14,7 @@ from typing import Any
 from sessions_app.prompt import wire
 from sessions_app.prompt.argument_maps import MAX_DEPTH, depth_of, dropped_paths, expand_dotted, merge_maps
 from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.prompt.syntax import Use
 
 RESERVED = ("system", "assistant", "conversation", "session", "message", "args")
 _OVERRIDABLE = ("system", "assistant")
@@ -52,10 +53,14 @@ class MessageArguments:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The map, and remarks on arguments that are ignored, unreachable or overridden."""
+    """The map, and remarks on arguments that are ignored, unreachable or overridden.
+
+    `described` are the variables of the assistant's description where that is a template.
+    """
 
     values: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+    described: tuple[Use, ...] = ()
 
 
 def build_arguments(
