@@ -208,6 +208,29 @@ def test_arguments_that_are_no_object_are_reported_and_left_out(args: Any) -> No
     assert found.values["args"] == {} and [one.code for one in found.remarks] == ["arguments_no_object"]
 
 
+@pytest.mark.parametrize(
+    ("args", "code", "figures"),
+    [
+        ({"a.b": 1, "a": {"b": 2}}, RemarkCode.ARGUMENT_TWICE, {"name": "a.b", "other": "a.b"}),
+        ({"a.b": 1, "a": '{"b": 2}'}, RemarkCode.ARGUMENT_TWICE, {"name": "a.b", "other": "a.b"}),
+        ({"a.b": 1, "a": 2}, RemarkCode.ARGUMENT_DROPPED, {"name": "a", "other": "a.b"}),
+    ],
+)
+def test_an_argument_beside_another_of_its_name_is_reported_with_it(
+    args: dict[str, Any], code: RemarkCode, figures: dict[str, str]
+) -> None:
+    assert [(one.code, one.figures) for one in built(args).remarks] == [(code, figures)]
+
+
+def nested(levels: int) -> dict[str, Any]:
+    return {"a": nested(levels - 1)} if levels > 1 else {}
+
+
+def test_arguments_have_twenty_levels_at_most() -> None:
+    assert built(nested(20)).remarks == () and values(nested(20))["args"] == nested(20)
+    assert [one.code for one in built(nested(21)).remarks] == ["arguments_too_deep"]
+
+
 def test_bottomless_arguments_are_reported_and_left_out() -> None:
     deep: Any = 1
     for _ in range(30):
