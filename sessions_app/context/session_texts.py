@@ -172,7 +172,21 @@ def _library_text(row: tuple[Any, ...], moved: set[str]) -> SessionText:
 def _written(text: SessionText, rendered: Rendered, arguments: Arguments) -> RenderedText:
     is_still = text.is_dynamic or rendered.status != "rendered"
     breakers = () if is_still else cache_breakers(rendered.uses, arguments.described)
-    return RenderedText(text, rendered, breakers)
+    own = arguments.values.get("args")
+    return RenderedText(text, rendered, tuple(one for one in breakers if not _is_set(own, one.path)))
+
+
+def _is_set(own: Any, path: str) -> bool:
+    """Whether the session's arguments take the place of a value of the clock, which then stays."""
+    if not path.startswith("system.") or not isinstance(own, Mapping):
+        return False
+    for name in path.split("."):
+        if not isinstance(own, Mapping):
+            break
+        if name not in own:
+            return False
+        own = own[name]
+    return not isinstance(own, Mapping)
 
 
 def _own(texts: Sequence[RenderedText], source: str) -> str:

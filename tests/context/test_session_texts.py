@@ -164,6 +164,28 @@ def test_a_description_that_changes_breaks_the_cache_of_the_text_that_uses_it(
     assert texts["purpose"].breakers == ()
 
 
+@pytest.mark.parametrize(
+    ("args", "paths"),
+    [
+        ({}, ["system.current_time", "system.day_of_week", "message.text"]),
+        ({"system": {"current_time": "noon"}}, ["system.day_of_week", "message.text"]),
+        (
+            {"system.day_of_week": "Monday", "message": {"text": "Hi"}},
+            ["system.current_time", "message.text"],
+        ),
+    ],
+)
+def test_a_clock_that_the_sessions_arguments_set_breaks_nothing(
+    session: Session, args: dict[str, Any], paths: list[str]
+) -> None:
+    session.args = args
+    session.background = "{{ system.current_time }}{{ system.day_of_week[0] }}{{ message.text }}"
+    found = arguments_of(session, MessageArguments("Hi"), NOW)
+    texts = {one.text.source: one for one in render_session_texts(read_texts(session), found, owner=1)}
+    breakers = texts["background"].breakers
+    assert [one.path.removesuffix(".0") for one in breakers] == paths
+
+
 def test_a_text_that_is_sent_as_written_breaks_nothing(session: Session) -> None:
     session.background = "{{ system.current_time }}{{ 1 / 0 }}"
     assert written(session)["background"].breakers == ()

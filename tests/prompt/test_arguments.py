@@ -81,6 +81,12 @@ def test_what_is_not_there_is_an_empty_namespace() -> None:
     assert found["args"] == {}
 
 
+@pytest.mark.parametrize("ahead", [0, 90])
+def test_a_conversation_that_begins_now_or_later_has_lasted_no_time(ahead: int) -> None:
+    created = ConversationArguments("1", "x", created=NOW + timedelta(seconds=ahead))
+    assert values(conversation=created)["conversation"]["duration"] == "0s"
+
+
 def test_a_conversation_without_a_beginning_has_no_duration() -> None:
     assert values(conversation=ConversationArguments("1", "x"))["conversation"].keys() == {
         "id",
