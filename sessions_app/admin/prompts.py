@@ -89,10 +89,10 @@ class PreviewAdmin(FilteredAdmin):
         """POST: the text of the form, rendered with sample arguments or with those of one's session."""
         if not (self.has_change_permission(request) or self.has_add_permission(request)):
             raise PermissionDenied
-        values = _values(request)
+        sample = _arguments(request)
         try:
             texts = [self.typed_text(request)]
-            (written,) = render_session_texts(texts, values, owner=request.user.pk or 0)
+            (written,) = render_session_texts(texts, sample, owner=request.user.pk or 0)
         except forms.ValidationError as error:
             return render(request, "admin/text_preview.html", {"problem": error.messages[0]})
         return render(request, "admin/text_preview.html", {"written": written})
@@ -165,14 +165,14 @@ class AssistantAdmin(PreviewAdmin):
         return SessionText("typed", "description", "", request.POST.get("description", ""))
 
 
-def _values(request: HttpRequest) -> dict[str, Any]:
+def _arguments(request: HttpRequest) -> arguments.Arguments:
     """The arguments of the chosen session, else sample arguments."""
     chosen = request.POST.get("preview_session", "")
     sessions = Session.objects.of(request.user).select_related("assistant")
     # Compared as text, so that an invalid id is ignored.
     session = next((each for each in sessions[:SESSIONS] if str(each.public) == chosen), None)
     if session is not None:
-        return arguments_now(session).values
+        return arguments_now(session)
     now = timezone.now()
     return arguments.build_arguments(
         now,
@@ -182,4 +182,4 @@ def _values(request: HttpRequest) -> dict[str, Any]:
         ),
         arguments.MessageArguments("Where is my order?", "en-GB"),
         {},
-    ).values
+    )

@@ -77,7 +77,7 @@ class ArgumentsPage:
     def of(cls, session: Session) -> Self:
         found = arguments_now(session)
         written = [text for text in read_texts(session) if text.body]
-        texts = render_session_texts(written, found.values, owner=session.owner_id)
+        texts = render_session_texts(written, found, owner=session.owner_id)
         names = (*_names(found.values), *_defaults(written, found.values))
         return cls(session, tuple(map(sentence, found.remarks)), names, texts)
 

@@ -198,8 +198,8 @@ class SessionForm(UnchangedTextsForm):
         """Problems of the stored texts."""
         if self.instance.pk is None:
             return ()
-        values = arguments_of(self.instance, MessageArguments(), timezone.now()).values
-        texts = render_session_texts(read_texts(self.instance), values, owner=self.instance.owner_id)
+        found = arguments_of(self.instance, MessageArguments(), timezone.now())
+        texts = render_session_texts(read_texts(self.instance), found, owner=self.instance.owner_id)
         failed = [each.text.title for each in texts if each.rendered.status == "fallback"]
         breaking = [each.text.title for each in texts if each.breakers]
         counts = (("fell_back", failed), ("breaking", breaking))

@@ -39,7 +39,7 @@ def arguments_of(
     written = replace(_assistant(session) or AssistantArguments("", ""), description=description.text)
     found = build_arguments(now, written, _conversation(session), message, session.args)
     if description.status == "rendered":
-        return found
+        return replace(found, described=description.uses if _is_told(found, description.text) else ())
     failed = Remark(code=RemarkCode.DESCRIPTION_FELL_BACK, **description.failure_figures())
     return replace(found, remarks=(*found.remarks, failed))
 
@@ -76,6 +76,12 @@ def message_of(run: Run | None, spoken: str = "") -> MessageArguments:
 def _assistant(session: Session) -> AssistantArguments | None:
     row = session.installed_assistant
     return AssistantArguments(row.name, str(row.pk), row.language, row.description) if row else None
+
+
+def _is_told(found: Arguments, description: str) -> bool:
+    """Whether the description stands in the map; the session's arguments may have another."""
+    told = found.values["assistant"]
+    return isinstance(told, Mapping) and told.get("description") == description
 
 
 def _conversation(session: Session) -> ConversationArguments:

@@ -13,7 +13,7 @@ from sessions_app.context.arguments import arguments_of
 from sessions_app.models import Assistant, PromptText, Session
 from sessions_app.models.library import defaults_of
 from sessions_app.models.prepared import NONE, Parameter, Reading
-from sessions_app.prompt.arguments import MessageArguments, parse_json_texts
+from sessions_app.prompt.arguments import Arguments, MessageArguments, parse_json_texts
 from sessions_app.prompt.layers import NamedText, StaticSources
 from sessions_app.prompt.panels import Panel
 from sessions_app.prompt.remarks import Remark, RemarkCode
@@ -92,12 +92,12 @@ def read_texts(session: Session) -> tuple[SessionText, ...]:
 
 
 def render_session_texts(
-    texts: Sequence[SessionText], values: Mapping[str, Any], *, owner: int, time: RenderTime | None = None
+    texts: Sequence[SessionText], arguments: Arguments, *, owner: int, time: RenderTime | None = None
 ) -> tuple[RenderedText, ...]:
     """Renders each text; one that fails is sent unrendered."""
     sources = [Unrendered(text.body, text.defaults) for text in texts]
-    rendered = renderer().render(sources, values, owner=owner, time=time)
-    return tuple(map(_written, texts, rendered))
+    rendered = renderer().render(sources, arguments.values, owner=owner, time=time)
+    return tuple(_written(text, one, arguments) for text, one in zip(texts, rendered, strict=True))
 
 
 def rendering_status(texts: Sequence[RenderedText]) -> StageStatus:
@@ -169,9 +169,24 @@ def _library_text(row: tuple[Any, ...], moved: set[str]) -> SessionText:
     return SessionText(source, kind, name, body, defaults, is_fixed or source in moved, is_fixed)
 
 
-def _written(text: SessionText, rendered: Rendered) -> RenderedText:
+def _written(text: SessionText, rendered: Rendered, arguments: Arguments) -> RenderedText:
     is_still = text.is_dynamic or rendered.status != "rendered"
-    return RenderedText(text, rendered, () if is_still else cache_breakers(rendered.uses))
+    breakers = () if is_still else cache_breakers(rendered.uses, arguments.described)
+    own = arguments.values.get("args")
+    return RenderedText(text, rendered, tuple(one for one in breakers if not _is_set(own, one.path)))
+
+
+def _is_set(own: Any, path: str) -> bool:
+    """Whether the session's arguments take the place of a value of the clock, which then stays."""
+    if not path.startswith("system.") or not isinstance(own, Mapping):
+        return False
+    for name in path.split("."):
+        if not isinstance(own, Mapping):
+            break
+        if name not in own:
+            return False
+        own = own[name]
+    return not isinstance(own, Mapping)
 
 
 def _own(texts: Sequence[RenderedText], source: str) -> str:
@@ -218,7 +233,7 @@ def expand_command(session: Session, text: str, now: datetime, language: str = "
     values = arguments_of(session, MessageArguments(rest, language), now).values
     body = Unrendered(command.body, parse_json_texts(command.defaults))
     (written,) = renderer().render([body], values, owner=session.owner_id)
-    named = any(use.path in ("message", "message.text") for use in written.uses)
+    named = any(use.path == "message" or f"{use.path}.".startswith("message.text.") for use in written.uses)
     uses_rest = named and written.status == "rendered"
     return f"{written.text}\n\n{rest}" if rest and not uses_rest else written.text
 

@@ -55,7 +55,10 @@ def payload_sizes(sessions: "Collection[int] | models.QuerySet[rows.Session]") -
     chunks = rows.RawChunk.objects.filter(exchange__session__in=sessions)
     attempts = rows.ExchangeAttempt.objects.filter(exchange__session__in=sessions)
     sources = rows.Source.objects.filter(session__in=sessions)
+    captured = rows.CapturedRequest.objects.filter(exchange__session__in=sessions)
     return _added(
+        # An answer that its chunks do not make up is kept beside them.
+        _sums(captured, F("exchange__session"), F("response_body__size")),
         _sums(chunks, F("exchange__session"), Length("body")),
         _sums(attempts, F("exchange__session"), F("body__size")),
         _sums(sources, F("session"), F("blob__size")),

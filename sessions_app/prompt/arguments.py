@@ -14,6 +14,7 @@ from typing import Any
 from sessions_app.prompt import wire
 from sessions_app.prompt.argument_maps import MAX_DEPTH, depth_of, dropped_paths, expand_dotted, merge_maps
 from sessions_app.prompt.remarks import Remark, RemarkCode
+from sessions_app.prompt.syntax import Use
 
 RESERVED = ("system", "assistant", "conversation", "session", "message", "args")
 _OVERRIDABLE = ("system", "assistant")
@@ -52,10 +53,14 @@ class MessageArguments:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The map, and remarks on arguments that are ignored, unreachable or overridden."""
+    """The map, and remarks on arguments that are ignored, unreachable or overridden.
+
+    `described` are the variables of the assistant's description where that is a template.
+    """
 
     values: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+    described: tuple[Use, ...] = ()
 
 
 def build_arguments(
@@ -68,7 +73,7 @@ def build_arguments(
     mode: str = "text",
 ) -> Arguments:
     """The map of one run, independent of the given objects; `now` is aware."""
-    own = expand_dotted(parse_json_texts(copy.deepcopy(args))) if args and _is_usable(args) else {}
+    own = expand_dotted(parse_json_texts(copy.deepcopy(args))) if _is_usable(args) else {}
     values: dict[str, Any] = {
         "system": system_values(now),
         "assistant": asdict(assistant) if assistant else {},
@@ -86,7 +91,7 @@ def build_arguments(
         ("session", {"mode": mode} if mode else {}),
     ):
         before = values[name]
-        values[name] = merge_maps(before, facts) if before and isinstance(before, Mapping) else facts
+        values[name] = merge_maps(before, facts) if isinstance(before, Mapping) else facts
     return Arguments(values, (*_unusable(args), *_collisions(own)))
 
 
@@ -135,7 +140,7 @@ def _parse_json_text(text: str) -> Any:
         value = wire.loads(text)
     except (ValueError, RecursionError):
         return text
-    return value if isinstance(value, list | dict) and depth_of(value) <= MAX_DEPTH else text
+    return value if depth_of(value) <= MAX_DEPTH else text
 
 
 def _unusable(args: Any) -> Iterator[Remark]:

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, KeysView, Sized, ValuesView
 from functools import wraps
 from typing import Any, cast
 
+from jinja2 import pass_eval_context
 from jinja2.exceptions import SecurityError
 from jinja2.filters import FILTERS as JINJA
 from jinja2.nodes import EvalContext
-from jinja2.runtime import Context, Undefined
+from jinja2.runtime import Context, Undefined, markup_join
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.tests import TESTS as JINJA_TESTS
-from markupsafe import Markup
 
 from sessions_app.prompt.metering import METER, as_json, check_length, metered_loop, text_of
 
@@ -23,9 +23,11 @@ CONCAT, SLICE, CHECKED, LOOP = "~", "[:]", "(…)", "for"
 """Filters that `syntax` inserts; these names are no valid template syntax."""
 
 _FROM_JINJA = """
-    abs capitalize count default d dictsort e escape first float int items last length list lower reject
-    reverse safe select title trim truncate upper wordcount
+    abs count default d dictsort first float int items last length list reject reverse select
 """
+
+_OF_TEXTS = "capitalize e escape lower safe title trim truncate upper wordcount"
+"""Filters of Jinja's that take a text; of any other value they take what is written of it."""
 
 _PATH_PLACES = {"max": 1, "min": 1, "rejectattr": 0, "selectattr": 0, "sort": 2, "unique": 1}
 """Filters whose `attribute` may stand without its name, and its place after the value."""
@@ -68,6 +70,17 @@ def _with_path(name: str) -> Callable[..., Any]:
     return bounded
 
 
+def _of_text(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The filter with `text_of` its value, which Jinja would write as Python does."""
+
+    @wraps(function)
+    def written(*args: Any, **kwargs: Any) -> Any:
+        at = int(isinstance(args[0], _UNMETERED))
+        return function(*args[:at], text_of(args[at]), *args[at + 1 :], **kwargs)
+
+    return written
+
+
 def _metered_test(function: Callable[..., Any]) -> Callable[..., Any]:
     """The test with metered arguments; asking about a name without a value is not using it."""
 
@@ -89,12 +102,12 @@ def checked(value: Any) -> Any:
     return value
 
 
-def _concat(values: list[Any]) -> str:
-    """`a ~ b ~ c`."""
+@pass_eval_context
+def _concat(scope: EvalContext, values: list[Any]) -> str:
+    """`a ~ b ~ c`; where nothing is escaped by itself, what `escape` wrote is a text like any other."""
     texts = [text_of(value) for value in values]
     check_length(sum(map(len, texts)))
-    safe = any(isinstance(text, Markup) for text in texts)
-    return Markup("").join(texts) if safe else "".join(texts)
+    return markup_join(texts) if scope.autoescape else "".join(texts)
 
 
 def _slice(value: Any, *bounds: int | None) -> Any:
@@ -102,17 +115,22 @@ def _slice(value: Any, *bounds: int | None) -> Any:
     return [] if isinstance(value, Undefined) else value[slice(*bounds)]
 
 
-def _join(values: Any, separator: str = "") -> str:
-    texts = [text_of(value) for value in values]
-    check_length(sum(map(len, texts)) + len(texts) * len(separator))
-    return separator.join(texts)
+@pass_eval_context
+def _join(scope: EvalContext, values: Any, separator: Any = "") -> str:
+    texts, between = [text_of(value) for value in values], text_of(separator)
+    check_length(sum(map(len, texts)) + len(texts) * len(between))
+    joined: str = JINJA["join"](scope, texts, between)
+    return joined
 
 
-def _replace(text: Any, old: str, new: str, count: int = -1) -> str:
-    written = text_of(text)
-    times = written.count(old) if count < 0 else min(count, written.count(old))
-    check_length(len(written) + times * len(new))
-    return written.replace(old, new, count)
+@pass_eval_context
+def _replace(scope: EvalContext, text: Any, old: Any, new: Any, count: int | None = None) -> str:
+    written, sought, put = text_of(text), text_of(old), text_of(new)
+    limit = None if count is None or count < 0 else count
+    times = written.count(sought)
+    check_length(len(written) + (times if limit is None else min(limit, times)) * len(put))
+    replaced: str = JINJA["replace"](scope, written, sought, put, limit)
+    return replaced
 
 
 def _round(value: float, precision: int = 0) -> float:
@@ -123,6 +141,7 @@ def _round(value: float, precision: int = 0) -> float:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     **{name: _metered(JINJA[name]) for name in _FROM_JINJA.split()},
+    **{name: _metered(_of_text(JINJA[name])) for name in _OF_TEXTS.split()},
     **{name: _metered(_with_path(name)) for name in ("map", *_PATH_PLACES)},
     "join": _metered(_join),
     "json": _metered(as_json),

@@ -187,12 +187,14 @@ class PastExchange:
 def pace_of(seen: Sequence[PastExchange], count: int, longest: float) -> Pace:
     """`seen` are the newest exchanges, oldest first, `count` is how many the session has.
 
-    A pause counts at most `longest` hours: an unused cache has expired by then. As many requests are
-    expected as there have been.
+    A pause counts at most `longest` hours: an unused cache has expired by then; where the clock was set back
+    it counts as none. As many requests are expected as there have been.
     """
     pairs = list(pairwise(seen))
     grown = [now - was for was, now in pairwise([one.history for one in seen]) if now > was]
-    hours = [min((after.at - before.at).total_seconds() / 3_600, longest) for before, after in pairs]
+    hours = [
+        min(max((after.at - before.at).total_seconds() / 3_600, 0.0), longest) for before, after in pairs
+    ]
     changed = [_prefix_changed(before, after) for before, after in pairs]
     return Pace(
         growth=fmean(grown) if grown else DEFAULT_GROWTH,

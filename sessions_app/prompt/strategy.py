@@ -57,6 +57,7 @@ class StrategyReason(Code):
     NOT_OFFERED = "not_offered"
     REFUSED = "refused"
     AS_SET = "as_set"
+    NO_DISCOUNT = "no_discount"
     LONG_PAUSES = "long_pauses"
     PROVIDER_CHEAPER = "provider_cheaper"
     OURS_CHEAPER = "ours_cheaper"
@@ -140,11 +141,18 @@ def _record(now: Situation, rates: Rates) -> StrategyRecord:
     if now.mode != "auto":
         return StrategyRecord(now.mode, now.policy, StrategyReason.AS_SET)
     if saving(rates, now.pace.hours) <= 0:
-        minutes = longest_pause(rates) * 60
-        return StrategyRecord("implicit", now.policy, StrategyReason.LONG_PAUSES, pause_minutes=minutes)
+        return _useless(now, rates)
     if now.hit_share is not None:
         return _cheaper(now, rates, now.hit_share)
     return StrategyRecord("explicit", now.policy, StrategyReason.SHARE_UNKNOWN)
+
+
+def _useless(now: Situation, rates: Rates) -> StrategyRecord:
+    """Without a discount no pause is short enough."""
+    if rates.cached >= rates.input:
+        return StrategyRecord("implicit", now.policy, StrategyReason.NO_DISCOUNT)
+    minutes = longest_pause(rates) * 60
+    return StrategyRecord("implicit", now.policy, StrategyReason.LONG_PAUSES, pause_minutes=minutes)
 
 
 def _cheaper(now: Situation, rates: Rates, share: float) -> StrategyRecord:

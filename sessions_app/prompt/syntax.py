@@ -1,6 +1,6 @@
 """Parsing of prompt templates: what is allowed, which variables are used, where metering goes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -51,7 +51,7 @@ def parse_template(environment: Environment, text: str) -> tuple[nodes.Template,
     _check_size(environment, text)
     tree = environment.parse(text)
     _check(tree)
-    uses = tuple(_uses(tree, _assigned_names(tree)))
+    uses = tuple(_uses(tree, set(_OWN_NAMES)))
     metered: nodes.Template = _Metered().visit(tree)
     metered.set_environment(environment)
     return metered, uses
@@ -169,19 +169,58 @@ def _cost(node: nodes.Node) -> int:
     return 1 + len(node.data) // 64 if isinstance(node, nodes.TemplateData) else 1
 
 
-def _assigned_names(tree: nodes.Template) -> set[str]:
-    """Names that the template itself defines, in loops and assignments."""
-    return {name.name for name in tree.find_all(nodes.Name) if name.ctx != "load"} | {"loop", "on", "off"}
+_OWN_NAMES = frozenset({"loop", "on", "off"})
 
 
 def _uses(node: nodes.Node, bound: set[str]) -> Iterator[Use]:
+    """The variables that the template does not define itself; the names that the node assigns join `bound`.
+
+    As in Jinja, a name is defined from its assignment to the end of the block.
+    """
     path = _dotted(node)
     if path:
         if path.partition(".")[0] not in bound:
             yield Use(path, node.lineno)
-        return
-    for child in node.iter_child_nodes():
-        yield from _uses(child, bound)
+    elif isinstance(node, nodes.If):
+        yield from _uses_of_choice(node, bound)
+    elif isinstance(node, nodes.For):
+        yield from _uses(node.iter, bound)
+        inner = bound | _names((node.target,))
+        yield from _uses_of_all([*([node.test] if node.test else []), *node.body], inner)
+        yield from _uses_of_all(node.else_, set(bound))
+    elif isinstance(node, nodes.With):
+        yield from _uses_of_all(node.values, bound)
+        yield from _uses_of_all(node.body, bound | _names(node.targets))
+    elif isinstance(node, nodes.Assign):
+        yield from _uses(node.node, bound)
+        bound |= _names((node.target,))
+    elif isinstance(node, nodes.AssignBlock):
+        bound |= _names((node.target,))
+        yield from _uses_of_all([*node.body, *([node.filter] if node.filter else [])], set(bound))
+    else:
+        is_block = isinstance(node, nodes.Scope | nodes.FilterBlock)
+        yield from _uses_of_all(node.iter_child_nodes(), set(bound) if is_block else bound)
+
+
+def _uses_of_all(found: Iterable[nodes.Node], bound: set[str]) -> Iterator[Use]:
+    for node in found:
+        yield from _uses(node, bound)
+
+
+def _uses_of_choice(node: nodes.If, bound: set[str]) -> Iterator[Use]:
+    """Behind it only what every branch assigns is defined."""
+    branches = [set(bound) for _ in range(len(node.elif_) + 2)]
+    for branch, names in zip((node, *node.elif_), branches, strict=False):
+        yield from _uses(branch.test, bound)
+        yield from _uses_of_all(branch.body, names)
+    yield from _uses_of_all(node.else_, branches[-1])
+    bound |= set.intersection(*branches)
+
+
+def _names(targets: Iterable[nodes.Node]) -> set[str]:
+    """The names that are assigned."""
+    named = (name for target in targets for name in (target, *target.find_all(nodes.Name)))
+    return {name.name for name in named if isinstance(name, nodes.Name)}
 
 
 def _dotted(node: nodes.Node) -> str:

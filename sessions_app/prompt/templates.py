@@ -195,6 +195,9 @@ _STABLE = {
 }
 
 
+_DESCRIBED = {"assistant", "assistant.description"}
+
+
 @dataclass(frozen=True, slots=True)
 class CacheBreaker:
     """A volatile variable in a text of a cached layer, at its first line."""
@@ -204,18 +207,25 @@ class CacheBreaker:
     rate: ChangeRate
 
 
-def cache_breakers(uses: Iterable[Use]) -> tuple[CacheBreaker, ...]:
-    """The variables that change between requests, each once, in text order."""
+def cache_breakers(uses: Iterable[Use], described: Iterable[Use] = ()) -> tuple[CacheBreaker, ...]:
+    """The variables that change between requests, each once, in text order.
+
+    `described` are those of the assistant's description, which changes as they do.
+    """
     found: dict[str, CacheBreaker] = {}
+    rates = [rate for use in described if (rate := _change_rate(use.path))]
+    description = ChangeRate.ALWAYS if ChangeRate.ALWAYS in rates else next(iter(rates), None)
     for use in uses:
-        rate = _change_rate(use.path)
+        rate = _change_rate(use.path, description)
         if rate:
             found.setdefault(use.path, CacheBreaker(use.path, use.line, rate))
     return tuple(found.values())
 
 
-def _change_rate(path: str) -> ChangeRate | None:
-    """None for a stable variable."""
+def _change_rate(path: str, description: ChangeRate | None = None) -> ChangeRate | None:
+    """None for a stable variable; `description` is the rate of the assistant's description."""
     root, _, rest = path.partition(".")
     named = f"{root}.{rest.partition('.')[0]}" if rest else root
+    if named in _DESCRIBED:
+        return description
     return None if named in _STABLE else VOLATILE.get(named) or VOLATILE.get(root)

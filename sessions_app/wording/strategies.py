@@ -12,6 +12,8 @@ REASONS = {
     StrategyReason.NOT_OFFERED: "{mode}: there are no explicit caches for this model here.",
     StrategyReason.REFUSED: "{mode}: the provider refused a cache: {refusal}",
     StrategyReason.AS_SET: "{mode}, as set for this session.",
+    StrategyReason.NO_DISCOUNT: "{mode}: cached tokens cost no less than new ones here, "
+    "so that no cache of ours can pay.",
     StrategyReason.LONG_PAUSES: "{mode}: requests more than {minutes:.0f} min apart "
     "make keeping a cache dearer than none.",
     StrategyReason.PROVIDER_CHEAPER: "{mode}: {share:.0%} of the last prompts came from the provider’s own "

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sessions_app.context.personal_limits import (
     LIMIT_NAMES,
     WAITING,
+    Activity,
     EffectiveLimits,
     active_runs,
     activity_of,
@@ -109,6 +110,21 @@ def test_a_message_too_many_says_when_there_is_room(alice: User) -> None:
         check_send(alice.pk, activity, client_id, now)
     assert refused.value.figures == {"used": 2, "limit": 2, "seconds": 10}
     check_send(alice.pk, activity, client_id, now + timedelta(seconds=10))
+
+
+def test_room_comes_when_enough_of_the_oldest_are_a_minute_old_whatever_their_order(alice: User) -> None:
+    PersonalLimits.objects.create(user=alice, sends_per_minute=2)
+    now, again = timezone.now(), uuid.uuid4()
+    ages: list[tuple[int, uuid.UUID]] = [
+        (20, uuid.uuid4()),
+        (50, uuid.uuid4()),
+        (40, uuid.uuid4()),
+        (1, again),
+    ]
+    seen = [Activity(1, WAITING, now - timedelta(seconds=age), key) for age, key in ages]
+    with pytest.raises(OverLimit) as refused:
+        check_send(alice.pk, [*seen, Activity(1, WAITING, None, uuid.uuid4())], again, now)
+    assert refused.value.figures == {"used": 3, "limit": 2, "seconds": 20}
 
 
 def test_nothing_is_allowed_by_a_limit_of_0(alice: User) -> None:

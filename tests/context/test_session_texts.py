@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import DjangoAssertNumQueries
 
+from sessions_app.context.arguments import arguments_of
 from sessions_app.context.session_texts import (
     MOVED,
     RenderedText,
@@ -18,7 +19,9 @@ from sessions_app.context.session_texts import (
     static_sources,
 )
 from sessions_app.models import Assistant, PromptText, Session
+from sessions_app.prompt.arguments import Arguments, MessageArguments
 from sessions_app.prompt.layers import StaticSources
+from sessions_app.prompt.templates import ChangeRate
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -42,11 +45,12 @@ def assistant(**fields: Any) -> Assistant:
 
 
 def written(session: Session, **values: Any) -> dict[str, RenderedText]:
-    return {each.text.source: each for each in render_session_texts(read_texts(session), values, owner=1)}
+    texts = render_session_texts(read_texts(session), Arguments(values), owner=1)
+    return {each.text.source: each for each in texts}
 
 
 def static(session: Session, *tools: str) -> StaticSources:
-    return static_sources(session, render_session_texts(read_texts(session), {}, owner=1), tools)
+    return static_sources(session, render_session_texts(read_texts(session), Arguments(), owner=1), tools)
 
 
 def move(session: Session, *sources: str) -> None:
@@ -136,6 +140,52 @@ def test_a_clock_in_a_static_text_is_a_breaker_with_its_line(session: Session) -
     assert (breaker.path, breaker.line) == ("system.current_time", 2)
 
 
+@pytest.mark.parametrize(
+    ("description", "args", "rates"),
+    [
+        ("Knows {{ message.text }} on {{ system.current_date }}.", {}, [ChangeRate.ALWAYS]),
+        ("It is {{ system.current_date }}.", {}, [ChangeRate.DAILY]),
+        ("Works for {{ args.team }}.", {}, []),
+        ("Plain.", {}, []),
+        ("Knows {{ message.text }}.", {"assistant": {"description": "Fixed."}}, []),
+        ("Knows {{ message.text }}.", {"assistant": "Fixed."}, []),
+    ],
+)
+def test_a_description_that_changes_breaks_the_cache_of_the_text_that_uses_it(
+    session: Session, description: str, args: dict[str, Any], rates: list[ChangeRate]
+) -> None:
+    session.assistant, session.args = assistant(description=description), args
+    session.purpose, session.background = "{{ assistant.name }}", "{{ assistant.description|default('') }}"
+    found = arguments_of(session, MessageArguments("Hi"), NOW)
+    texts = {one.text.source: one for one in render_session_texts(read_texts(session), found, owner=1)}
+    assert [(one.path, one.rate) for one in texts["background"].breakers] == [
+        ("assistant.description", rate) for rate in rates
+    ]
+    assert texts["purpose"].breakers == ()
+
+
+@pytest.mark.parametrize(
+    ("args", "paths"),
+    [
+        ({}, ["system.current_time", "system.day_of_week", "message.text"]),
+        ({"system": {"current_time": "noon"}}, ["system.day_of_week", "message.text"]),
+        (
+            {"system.day_of_week": "Monday", "message": {"text": "Hi"}},
+            ["system.current_time", "message.text"],
+        ),
+    ],
+)
+def test_a_clock_that_the_sessions_arguments_set_breaks_nothing(
+    session: Session, args: dict[str, Any], paths: list[str]
+) -> None:
+    session.args = args
+    session.background = "{{ system.current_time }}{{ system.day_of_week[0] }}{{ message.text }}"
+    found = arguments_of(session, MessageArguments("Hi"), NOW)
+    texts = {one.text.source: one for one in render_session_texts(read_texts(session), found, owner=1)}
+    breakers = texts["background"].breakers
+    assert [one.path.removesuffix(".0") for one in breakers] == paths
+
+
 def test_a_text_that_is_sent_as_written_breaks_nothing(session: Session) -> None:
     session.background = "{{ system.current_time }}{{ 1 / 0 }}"
     assert written(session)["background"].breakers == ()
@@ -145,7 +195,8 @@ def test_a_moved_text_stands_in_the_dynamic_layer_only(session: Session) -> None
     role = text("role", "R", "{{ system.current_time }}")
     session.roles.add(role)
     move(session, f"role:{role.pk}", "purpose")
-    texts = render_session_texts(read_texts(session), {"system": {"current_time": "9:00"}}, owner=1)
+    clock = Arguments({"system": {"current_time": "9:00"}})
+    texts = render_session_texts(read_texts(session), clock, owner=1)
     sources = static_sources(session, texts, ())
     panel = instructions_panel(texts, NOW)
     assert (sources.roles, sources.purpose) == ((), MOVED)
@@ -165,7 +216,7 @@ def test_the_library_can_say_that_a_text_is_dynamic(session: Session) -> None:
 
 def test_without_moved_texts_there_is_no_panel(session: Session) -> None:
     move(session, "background", "role:99")
-    assert instructions_panel(render_session_texts(read_texts(session), {}, owner=1), NOW) is None
+    assert instructions_panel(render_session_texts(read_texts(session), Arguments(), owner=1), NOW) is None
 
 
 def test_a_text_is_called_by_its_kind_and_name() -> None:
@@ -194,6 +245,21 @@ def test_a_command_becomes_its_text(blue_session: Session) -> None:
 def test_a_command_that_fails_keeps_what_the_person_wrote(blue_session: Session) -> None:
     command("Shorten", "Shorten: {{ message.text|round }}")
     assert expanded(blue_session, "/shorten a\nb") == "Shorten: {{ message.text|round }}\n\na\nb"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{{ message.text }}",
+        "{{ message.text.split(' ')[0] }} {{ message.text[0] }}",
+        "{% for message in args.old %}{{ message.text }}{% endfor %}{{ message.text }}",
+    ],
+)
+def test_what_the_person_wrote_stands_once_where_the_command_uses_it(
+    blue_session: Session, body: str
+) -> None:
+    command("Say", body)
+    assert "\n\n" not in expanded(blue_session, "/say one two")
 
 
 def test_a_name_without_letters_is_no_command(blue_session: Session) -> None:

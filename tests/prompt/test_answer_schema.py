@@ -89,6 +89,68 @@ def test_a_fault_has_its_place(text: str, problem: SchemaProblem, path: str, fig
     assert schema_fault(found)
 
 
+FITTING: dict[str, list[Any]] = {
+    "type": ["string", ["string", "null"]],
+    "title": ["", "A name"],
+    "minItems": [0, 1],
+    "maxItems": [0, 7],
+    "minimum": [0, -1.5],
+    "maximum": [0, 1e308, -1e308],
+    "required": [[]],
+    "propertyOrdering": [[]],
+    "properties": [{}, {"a": {}}],
+    "prefixItems": [[{}]],
+    "anyOf": [[{}]],
+    "oneOf": [[{}]],
+    "enum": [["a", 1, 0.5]],
+    "items": [{}],
+    "additionalProperties": [True, False, {}],
+}
+"""Values that each keyword takes."""
+
+ODD: list[Any] = [
+    "3",
+    1.5,
+    -1,
+    True,
+    None,
+    [],
+    [1],
+    [True],
+    ["a", None],
+    {},
+    {"a": 1},
+    [{}],
+    "object",
+    ["string"],
+]
+
+TAKEN: dict[str, list[Any]] = {
+    "type": ["3", "object", ["string"]],
+    "title": ["3", "object"],
+    "minimum": [1.5, -1],
+    "maximum": [1.5, -1],
+    "required": [[], ["string"]],
+    "propertyOrdering": [[], ["string"]],
+    "properties": [{}],
+    "prefixItems": [[{}]],
+    "anyOf": [[{}]],
+    "oneOf": [[{}]],
+    "enum": [[1], ["string"]],
+    "items": [{}, {"a": 1}],
+    "additionalProperties": [True, {}, {"a": 1}],
+}
+"""Those of ODD whose kind each keyword takes; what stands in them may be refused at another place."""
+
+
+@pytest.mark.parametrize("keyword", FITTING)
+def test_a_keyword_takes_values_of_its_kind_only(keyword: str) -> None:
+    assert [fault_of(of({keyword: value})) for value in FITTING[keyword]] == [None] * len(FITTING[keyword])
+    wrong = (SchemaProblem.WRONG_VALUE, "$", {"keyword": keyword})
+    refused = [value for value in ODD if (found := fault_of(of({keyword: value}))) and tuple(found) == wrong]
+    assert sorted(map(of, ODD)) == sorted(map(of, [*refused, *TAKEN.get(keyword, [])]))
+
+
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [

@@ -19,6 +19,7 @@ from sessions_app.prompt.arguments import (
     duration,
     is_name,
 )
+from sessions_app.prompt.remarks import RemarkCode
 from sessions_app.prompt.templates import render
 
 NOW = datetime(2026, 4, 26, 12, 30, 45, tzinfo=UTC)
@@ -53,6 +54,12 @@ def test_the_clock_is_utc_wherever_the_moment_comes_from() -> None:
     assert build_arguments(elsewhere, None, None, HELLO, {}).values["system"] == values()["system"]
 
 
+def test_the_unix_time_keeps_its_milliseconds_and_no_more() -> None:
+    moment = NOW.replace(microsecond=123_987)
+    clock = build_arguments(moment, None, None, HELLO, {}).values["system"]
+    assert (clock["date_unix"], clock["date_unix_ms"]) == ("1777206645", "1777206645123")
+
+
 def test_the_assistant_and_the_conversation_stand_with_every_key() -> None:
     found = values()
     assert found["assistant"] == {"name": "Guide", "id": "123", "language": "en", "description": "Helps."}
@@ -72,6 +79,12 @@ def test_what_is_not_there_is_an_empty_namespace() -> None:
     assert (found["assistant"], found["conversation"], found["session"]) == ({}, {}, {})
     assert found["message"] == {"text": "", "language": ""}
     assert found["args"] == {}
+
+
+@pytest.mark.parametrize("ahead", [0, 90])
+def test_a_conversation_that_begins_now_or_later_has_lasted_no_time(ahead: int) -> None:
+    created = ConversationArguments("1", "x", created=NOW + timedelta(seconds=ahead))
+    assert values(conversation=created)["conversation"]["duration"] == "0s"
 
 
 def test_a_conversation_without_a_beginning_has_no_duration() -> None:
@@ -142,6 +155,13 @@ def test_texts_that_hold_json_are_read() -> None:
     assert (found["people"], found["broken"], found["word"]) == (["Ann", "Bo"], "[1,", "null")
 
 
+@pytest.mark.parametrize(("levels", "is_read"), [(20, True), (21, False), (5_000, False)])
+def test_a_text_that_holds_deeper_json_than_arguments_may_be_stays_a_text(levels: int, is_read: bool) -> None:
+    text = " \n" + "[" * levels + "]" * levels
+    assert isinstance(values({"x": text})["x"], list) is is_read
+    assert is_read or values({"x": text})["x"] == text
+
+
 def test_collisions_are_reported_with_who_wins() -> None:
     remarks = built({"assistant": 1, "message": 2, "args": 3, "name": 4}).remarks
     assert [(one.code, one.figures["name"]) for one in remarks] == [
@@ -149,6 +169,27 @@ def test_collisions_are_reported_with_who_wins() -> None:
         ("argument_loses", "message"),
         ("argument_merged", "args"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "code"),
+    [
+        ("a..b", RemarkCode.ARGUMENT_EMPTY_SEGMENT),
+        (".", RemarkCode.ARGUMENT_EMPTY_SEGMENT),
+        ("a. ", RemarkCode.ARGUMENT_EMPTY_SEGMENT),
+        ("a-b", RemarkCode.ARGUMENT_UNNAMEABLE),
+        ("", RemarkCode.ARGUMENT_UNNAMEABLE),
+        ("true", RemarkCode.ARGUMENT_UNNAMEABLE),
+        ("a.b", None),
+        ("ab", None),
+    ],
+)
+def test_a_key_that_no_template_reaches_is_reported_by_what_is_wrong_with_it(
+    key: str, code: RemarkCode | None
+) -> None:
+    assert [(one.code, one.figures) for one in built({key: 1}).remarks] == (
+        [(code, {"name": key})] if code else []
+    )
 
 
 def test_an_odd_key_is_reported_and_stays_within_reach() -> None:
@@ -171,6 +212,29 @@ def test_a_key_stands_at_the_root_where_a_template_can_name_it(key: str) -> None
 def test_arguments_that_are_no_object_are_reported_and_left_out(args: Any) -> None:
     found = build_arguments(NOW, None, None, HELLO, args)
     assert found.values["args"] == {} and [one.code for one in found.remarks] == ["arguments_no_object"]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "figures"),
+    [
+        ({"a.b": 1, "a": {"b": 2}}, RemarkCode.ARGUMENT_TWICE, {"name": "a.b", "other": "a.b"}),
+        ({"a.b": 1, "a": '{"b": 2}'}, RemarkCode.ARGUMENT_TWICE, {"name": "a.b", "other": "a.b"}),
+        ({"a.b": 1, "a": 2}, RemarkCode.ARGUMENT_DROPPED, {"name": "a", "other": "a.b"}),
+    ],
+)
+def test_an_argument_beside_another_of_its_name_is_reported_with_it(
+    args: dict[str, Any], code: RemarkCode, figures: dict[str, str]
+) -> None:
+    assert [(one.code, one.figures) for one in built(args).remarks] == [(code, figures)]
+
+
+def nested(levels: int) -> dict[str, Any]:
+    return {"a": nested(levels - 1)} if levels > 1 else {}
+
+
+def test_arguments_have_twenty_levels_at_most() -> None:
+    assert built(nested(20)).remarks == () and values(nested(20))["args"] == nested(20)
+    assert [one.code for one in built(nested(21)).remarks] == ["arguments_too_deep"]
 
 
 def test_bottomless_arguments_are_reported_and_left_out() -> None:

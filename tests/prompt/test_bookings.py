@@ -34,9 +34,9 @@ def test_a_part_of_a_second_is_given_back_too() -> None:
 
 
 def test_sums_of_one_cause_add_up_figure_by_figure() -> None:
-    one = CauseSum(SpendingCause.ANSWER, Decimal(1), 5, 1, 2)
-    other = CauseSum(SpendingCause.ANSWER, Decimal("0.5"), 9, 3, 4)
-    assert one.plus(other) == CauseSum(SpendingCause.ANSWER, Decimal("1.5"), 14, 4, 6)
+    one = CauseSum(SpendingCause.ANSWER, Decimal(1), 5, 1, 2, 3, 10)
+    other = CauseSum(SpendingCause.ANSWER, Decimal("0.5"), 9, 3, 4, 7, 20)
+    assert one.plus(other) == CauseSum(SpendingCause.ANSWER, Decimal("1.5"), 14, 4, 6, 10, 30)
 
 
 prices = st.decimals(min_value=0, max_value=100, places=8)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from sessions_app.prompt.pricing import (
     MILLION,
     SMALLEST,
+    Budget,
+    BudgetScope,
     Money,
     Rates,
     Searches,
@@ -93,6 +95,8 @@ def test_making_a_cache_is_charged_once_as_input_and_keeping_it_by_the_hour() ->
     assert creation_cost(1_000_000, SONNET).total == 3
     assert storage_cost(500_000, 2, SONNET) == 1
     assert storage_cost(500_000, 2, Rates(Decimal(1), Decimal(1), Decimal(1))) is None
+    pro = Rates(Decimal(2), Decimal("0.20"), Decimal(12), Decimal("4.50"))
+    assert str(storage_cost(1_000, 1 / 3, pro)) == "0.00150000"
 
 
 @pytest.mark.parametrize(
@@ -162,3 +166,47 @@ def test_searches_without_a_price_make_a_lower_bound() -> None:
     money = cost(Usage(prompt=1_000_000), Rates(Decimal(1), Decimal(0), Decimal(0)), Searches(3))
     assert money.total == 1 and money.unpriced_searches == 3 and money.is_bound
     assert Money.restored(money.stored()) == money
+
+
+def test_one_search_without_a_price_is_one_too_many_for_an_exact_sum() -> None:
+    rates = Rates(Decimal(1), Decimal(0), Decimal(0))
+    assert cost(Usage(), rates, Searches(1)) == Money((), unpriced_searches=1)
+    assert cost(Usage(), rates, Searches(1)).is_bound
+    assert not cost(Usage(), rates, Searches(0)).is_bound
+    assert Money((), at_least=True).is_bound
+
+
+def test_what_an_ordinary_exchange_stores_has_no_rare_members() -> None:
+    assert cost(Usage(prompt=1), SONNET).stored().keys() == {"terms", "at_least", "estimated", "source"}
+
+
+def budget(spent: str, held: str = "0", limit: str = "2", warn: int = 80) -> Budget:
+    return Budget(BudgetScope.TODAY, Decimal(limit), Decimal(spent), warn, held=Decimal(held))
+
+
+@pytest.mark.parametrize(
+    ("one", "left", "percent", "states"),
+    [
+        (budget("0"), "2", 0, ""),
+        (budget("1.5999999"), "0.4000001", 79, ""),
+        (budget("1.6"), "0.4", 80, "near"),
+        (budget("1.99999999"), "0.00000001", 99, "near"),
+        (budget("2"), "0", 100, "spent"),
+        (budget("2.5", held="1"), "0", 125, "spent"),
+        (budget("1", held="0.99"), "1", 50, ""),
+        (budget("1", held="1"), "1", 50, "held"),
+        (budget("1.7", held="0.5"), "0.3", 85, "held near"),
+        (budget("0", limit="0"), "0", 100, "spent"),
+    ],
+)
+def test_a_budget_is_spent_at_its_limit_and_held_where_requests_may_reach_it(
+    one: Budget, left: str, percent: int, states: str
+) -> None:
+    found = {"held": one.is_held, "near": one.is_near, "spent": one.is_spent}
+    assert (one.left, one.percent) == (Decimal(left), percent)
+    assert [name for name, is_so in found.items() if is_so] == states.split()
+
+
+def test_only_the_budgets_of_the_installation_are_shared() -> None:
+    shared = [scope for scope in BudgetScope if Budget(scope, Decimal(1), Decimal(0), 80).is_shared]
+    assert shared == [BudgetScope.INSTALLATION_TODAY, BudgetScope.INSTALLATION_MONTH]

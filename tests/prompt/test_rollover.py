@@ -99,7 +99,8 @@ def test_a_quick_writer_who_falls_silent_counts_as_gone_sooner() -> None:
 
 def test_an_unknown_storage_price_is_taken_for_a_high_one() -> None:
     unknown = Rates(FLASH.input, FLASH.cached, FLASH.output)
-    assert longest_lifetime(unknown) < longest_lifetime(FLASH)
+    assert longest_lifetime(unknown) == 1_059 < longest_lifetime(FLASH)
+    assert longest_pause(unknown) == pytest.approx(0.27 / (3.4 * 0.30))
 
 
 def test_where_the_provider_caches_itself_a_changing_panel_rolls_history_early() -> None:
@@ -189,6 +190,11 @@ def test_a_history_that_shrank_says_nothing_about_growth() -> None:
 
 def test_a_night_counts_as_the_longest_life_of_a_cache() -> None:
     assert pace_of([seen(0, 1_000), seen(600, 1_400)], 2, longest=0.3).hours == pytest.approx(0.3)
+
+
+def test_a_clock_that_was_set_back_makes_no_pause_negative() -> None:
+    turns = [seen(0, 1_000), seen(-600, 1_400), seen(-598, 1_800)]
+    assert pace_of(turns, 3, longest=0.3).hours == pytest.approx(1 / 60)
 
 
 def test_the_panels_are_those_of_the_newest_request_and_no_history() -> None:

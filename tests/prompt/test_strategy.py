@@ -1,10 +1,12 @@
 from dataclasses import replace
+from decimal import Decimal
 from typing import Literal
 
 import orjson
 import pytest
 
 from sessions_app.prompt.detach import SEED
+from sessions_app.prompt.pricing import Rates
 from sessions_app.prompt.rollover import NEVER, Pace
 from sessions_app.prompt.strategy import Situation, StrategyReason, StrategyRecord, choose_strategy
 from tests.prompt.test_rollover import FLASH, LONG
@@ -59,6 +61,18 @@ def test_long_pauses_make_storage_dearer_than_sending() -> None:
     chosen = choose_strategy(replace(HERE, pace=slow)).record
     assert (chosen.mode, chosen.reason) == ("implicit", StrategyReason.LONG_PAUSES)
     assert chosen.pause_minutes and round(chosen.pause_minutes) == 16
+
+
+@pytest.mark.parametrize(
+    ("new", "cached", "storage"), [(0, 0, 0), (1, 1, 0), (1, 1, 2), (1, 2, 1), (0, 0, None)]
+)
+def test_where_cached_tokens_cost_as_much_as_new_ones_no_pause_is_blamed(
+    new: int, cached: int, storage: int | None
+) -> None:
+    rates = Rates(Decimal(new), Decimal(cached), Decimal(2), None if storage is None else Decimal(storage))
+    chosen = choose_strategy(replace(HERE, rates=rates)).record
+    assert (chosen.mode, chosen.reason) == ("implicit", StrategyReason.NO_DISCOUNT)
+    assert chosen.pause_minutes is None
 
 
 @pytest.mark.parametrize("mode", ["explicit", "implicit"])

@@ -14,6 +14,8 @@ from django.utils import timezone
 
 from sessions_app.models import (
     Blob,
+    CaptureAddress,
+    CapturedRequest,
     Exchange,
     ExchangeAttempt,
     RawChunk,
@@ -24,7 +26,8 @@ from sessions_app.models import (
     Source,
     Turn,
 )
-from sessions_app.models.payload_purge import payload_sizes, purge_payloads
+from sessions_app.models.blob import digest
+from sessions_app.models.payload_purge import payload_sizes, purge_payloads, session_sizes
 from sessions_app.retention_codes import RetentionRule
 from sessions_app.runs.retention import apply_rules, due_now
 from sessions_app.wording.retention import purged
@@ -120,6 +123,24 @@ def test_no_more_goes_than_the_bound_asks_for(alice: User, monkeypatch: pytest.M
     monkeypatch.setattr("sessions_app.runs.retention.MEGABYTE", sizes[older.pk])
     RetentionRules.objects.create(payload_mb=1)
     assert set(due()) == {oldest.pk}
+
+
+def test_an_answer_to_a_program_that_is_kept_whole_counts_until_it_is_purged(alice: User) -> None:
+    session = make_old(alice, days=9)
+    before = payload_sizes([session.pk])[session.pk]
+    body = b"<p>Not an answer.</p>"
+    blob = Blob.objects.store(alice.pk, [body])[digest(body)]
+    address, _ = CaptureAddress.issue(alice.pk, "A program")
+    CapturedRequest.objects.create(
+        address=address,
+        received_at=timezone.now(),
+        exchange=session.exchanges.get(),
+        response_body_id=blob,
+    )
+    assert payload_sizes([session.pk]) == {session.pk: before + len(body)}
+    assert session_sizes([session.pk])[session.pk] > before + len(body)
+    assert purge_payloads(session.pk) == 1
+    assert payload_sizes([session.pk]).get(session.pk, 0) == 0
 
 
 def test_a_purge_keeps_chat_totals_and_money(alice: User) -> None:

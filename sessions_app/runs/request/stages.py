@@ -1,7 +1,6 @@
 """The stages that make the layers of a request: trigger, budget, history, panels, texts."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -22,6 +21,7 @@ from sessions_app.models.turn_statements import ANY_CHUNK
 from sessions_app.panels.base import ReadPanel
 from sessions_app.panels.refresh import refresh as read_and_keep
 from sessions_app.prompt import layers, signatures
+from sessions_app.prompt.arguments import Arguments
 from sessions_app.prompt.detach import cuts
 from sessions_app.prompt.history import violations
 from sessions_app.prompt.layers import FrozenHistory as ChunkValue
@@ -193,22 +193,22 @@ def offer_tools(context: RequestContext) -> StageResult[None]:
     return StageResult(None, figures, StageStatus.NOTICED if remarks else StageStatus.OK, remarks)
 
 
-def prepare_arguments(context: RequestContext, history: History) -> StageResult[dict[str, Any]]:
+def prepare_arguments(context: RequestContext, history: History) -> StageResult[Arguments]:
     """The prompt arguments, the same in every step of a run."""
     message = message_of(context.run, history.language)
     found = arguments_of(context.session, message, context.run.now, context.render_time)
     figures = ArgumentFigures(own=len(found.values["args"]), names=len(found.values))
     status = StageStatus.NOTICED if found.remarks else StageStatus.OK
-    return StageResult(found.values, figures, status, found.remarks)
+    return StageResult(found, figures, status, found.remarks)
 
 
-def refresh_panels(context: RequestContext, arguments: dict[str, Any]) -> StageResult[tuple[Panel, ...]]:
+def refresh_panels(context: RequestContext, arguments: Arguments) -> StageResult[tuple[Panel, ...]]:
     """Reads the active panels; `changed` of a panel is the time its content changed."""
     on = frozenset(context.tools)
     tools = {name: name in on for name in context.toolbox.names}
     workspace = workspace_of(context.session.owner_id)
     began = context.run.now
-    render = rendering_of(context.session, lambda: arguments, context.render_time)
+    render = rendering_of(context.session, lambda: arguments.values, context.render_time)
     read = read_and_keep(context.session, workspace, timezone.now(), tools=tools, began=began, render=render)
     panels = tuple(sent.panel for one in read for sent in one.sent)
     noted = [one for one in read if one.sent or one.problem]
@@ -223,7 +223,7 @@ def refresh_panels(context: RequestContext, arguments: dict[str, Any]) -> StageR
     return StageResult(panels, figures, status, remarks)
 
 
-def render_texts(context: RequestContext, arguments: dict[str, Any]) -> StageResult[RenderedTexts]:
+def render_texts(context: RequestContext, arguments: Arguments) -> StageResult[RenderedTexts]:
     """Renders each text of the session."""
     owner, time = context.session.owner_id, context.render_time
     texts = render_session_texts(read_texts(context.session), arguments, owner=owner, time=time)

@@ -50,6 +50,25 @@ def test_dynamic_text_that_is_no_object_is_one_panel() -> None:
     assert (odd.panels, odd.clock) == ({"dynamic": 'Todos: "none"'}, "")
 
 
+def test_a_request_without_a_dynamic_layer_has_no_panels() -> None:
+    bare = Original("m", (), b"]}")
+    assert (bare.panels, bare.clock, bare.dynamic_text, bare.tools) == ({}, "", "", [])
+
+
+def test_tools_of_another_shape_than_gemini_takes_are_none() -> None:
+    sent = [{"functionDeclarations": ["f", FLIGHT], "googleSearch": {}}, "odd", {"functionDeclarations": "f"}]
+    odd = Original("m", (OriginalEntry(Layer.STATIC, "tools", dumps(sent)),), b"]}")
+    declared = [{"functionDeclarations": [FLIGHT], "googleSearch": {}}, {"functionDeclarations": []}]
+    assert odd.tools == declared
+    assert Original("m", (OriginalEntry(Layer.STATIC, "tools", b'{"a":1}'),), b"]}").tools == []
+
+
+@pytest.mark.parametrize("layer", [Layer.STATIC, Layer.DYNAMIC])
+def test_inline_a_layer_that_was_not_sent_is_no_empty_text(layer: Layer) -> None:
+    only = Original("m", (OriginalEntry(layer, "template", b"A text"),), b"]}")
+    assert inline_body(only) == b'{"contents":[{"role":"user","parts":[{"text":"A text"}]}]}'
+
+
 def test_a_manifest_without_a_body_has_no_fields() -> None:
     assert original(tail="").config == {}
 
