@@ -33,6 +33,7 @@ from sessions_app.capture.paths import RelayPath, key_in, relay_path, without_se
 from sessions_app.capture.recorder import Recorder
 from sessions_app.capture.records import Begun, Ended
 from sessions_app.capture.server_key import Grant, ServerKeys
+from sessions_app.capture.traits import may_pass_unread
 from sessions_app.capture.upstreams import Upstream
 from sessions_app.error_codes import CaptureFault
 from sessions_app.errors import RelayRefused
@@ -91,8 +92,10 @@ class Relay:
             if not path.is_upload:
                 begun.body = await incoming.read()
                 begun.size = len(begun.body)
-            if grant is not None and grant.has_budget and path.asks_model:
-                await self._reserve(call, address)
+            if grant is not None and path.asks_model:
+                await _check_is_counted(call)
+                if grant.has_budget:
+                    await self._reserve(call, address)
         except RelayRefused as refused:
             if not address.is_paused:
                 self._record_refusal(call, refused)
@@ -185,6 +188,14 @@ def _begun(scope: Any, path: RelayPath, headers: list[Pair], address: KnownAddre
         asks_model=path.asks_model,
         key_hash=keyed_hash(key_of(headers) or key_in(given), settings.SECRET_KEY),
     )
+
+
+async def _check_is_counted(call: Call) -> None:
+    """A request that has no exchange is not booked, whatever it costs. Raises RelayRefused."""
+    packing = first(call.headers, "content-encoding").strip().lower()
+    is_packed = packing not in ("", "identity")
+    if is_packed or await asyncio.to_thread(may_pass_unread, call.begun.body or b""):
+        raise RelayRefused(CaptureFault.NOT_READ)
 
 
 def _leave_out(ended: Ended) -> None:

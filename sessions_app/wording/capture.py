@@ -48,6 +48,10 @@ FAULTS: dict[str, str] = {
         "This address uses the key of Pipeweb, and what the request costs could not be booked: recording is "
         "paused, or there is no room for more records. Nothing was sent."
     ),
+    CaptureFault.NOT_READ: (
+        "This address uses the key of Pipeweb, and what the request costs could not be booked: its body is "
+        "packed, or is no JSON with contents. Nothing was sent."
+    ),
     CaptureFault.BUDGET_UNCHECKED: (
         "Whether the budget allows this request could not be checked, because the database does not answer. "
         "Nothing was sent."
