@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -81,10 +82,10 @@ class Relay:
         await self._server_keys.close()
 
     async def _serve(self, scope: Any, path: RelayPath, incoming: IncomingRequest, send: Send) -> None:
-        began = time.perf_counter()
+        began, at = time.perf_counter(), timezone.now()
         address = await self._book.find(path.token)
         headers = decoded(scope["headers"])
-        begun = _begun(scope, path, headers, address)
+        begun = _begun(scope, path, headers, address, at)
         call = Call(scope, path, headers, begun, incoming, began)
         try:
             self._check(call, address)
@@ -171,13 +172,14 @@ class Relay:
             self._recorder.end(call.ended(refused.fault, own_answer(refused.fault).status))
 
 
-def _begun(scope: Any, path: RelayPath, headers: list[Pair], address: KnownAddress) -> Begun:
+def _begun(scope: Any, path: RelayPath, headers: list[Pair], address: KnownAddress, at: datetime) -> Begun:
+    """`at` is when it came: before its address was looked up, as its milliseconds count."""
     given = scope["query_string"].decode("latin-1")
     query = without_secrets(given)
     return Begun(
         address=address.pk,
         owner=address.owner,
-        received_at=timezone.now(),
+        received_at=at,
         method=scope["method"],
         path=path.rest + (f"?{query}" if query else ""),
         client=first(headers, "user-agent"),
