@@ -8,6 +8,7 @@ import pytest
 from django.contrib.admin import site
 from django.contrib.auth.models import User
 from django.contrib.messages.storage.cookie import CookieStorage
+from django.db import connection
 from django.test import RequestFactory
 from django.utils import timezone
 from pytest_django import Settings
@@ -19,6 +20,7 @@ from sessions_app.gemini.http_evidence import EMULATOR_HEADER
 from sessions_app.models import Booking, CacheEntry, CacheEvent, CaptureAddress, CapturedRequest, Exchange
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.pricing import MoneySource
+from sessions_app.prompt.verdict import VerdictReason
 from sessions_app.prompt.wire import dumps
 from sessions_app.runs.cache_janitor import _compare, record_expiries
 from tests.capture.answers import MODEL, Asking, audited, says
@@ -275,6 +277,15 @@ def test_of_a_file_that_was_deleted_the_next_one_tells_what_the_cache_held(
     row = other.make()
     assert CacheEntry.objects.get().captured_request == row and len(booked()) == 2
     assert [item.is_cached for item in other.ask_with().sent_items()] == [True, True, False]
+
+
+def test_a_making_is_erased_without_its_cache(program: CachingProgram, alice: User) -> None:
+    program.make()
+    assert CapturedRequest.objects.of(alice).erase() == 1
+    connection.check_constraints()
+    assert CacheEntry.objects.get().captured_request is None and len(booked()) == 2
+    exchange = program.ask_with()
+    assert exchange.found_verdict and exchange.found_verdict.reason == VerdictReason.NAMED and not audited()
 
 
 @pytest.mark.parametrize(

@@ -270,7 +270,9 @@ async def test_a_request_came_before_its_address_was_looked_up() -> None:
     await bench.ask()
     (begun,), (ended,) = bench.recorded()
     assert ended.total_ms is not None and ended.total_ms >= 200
-    assert (ended.ended_at - begun.received_at).total_seconds() * 1000 == pytest.approx(ended.total_ms, abs=50)
+    assert (ended.ended_at - begun.received_at).total_seconds() * 1000 == pytest.approx(
+        ended.total_ms, abs=50
+    )
 
 
 async def test_a_session_is_named_by_header_or_path() -> None:
