@@ -177,6 +177,7 @@ class RegroupProblem(StrEnum):
     OTHER_ADDRESS = "other_address"
     UNDER_WAY = "under_way"
     NOTHING_BEFORE = "nothing_before"
+    PURGED = "purged"
     # count, limit.
     TOO_MANY = "too_many"
 

@@ -87,6 +87,9 @@ REGROUP_PROBLEMS: dict[str, str] = {
     RegroupProblem.OTHER_ADDRESS: "The sessions are of different addresses.",
     RegroupProblem.UNDER_WAY: "A request is still under way. Try again when it has ended.",
     RegroupProblem.NOTHING_BEFORE: "Nothing comes before this request, so there is nothing to split it from.",
+    RegroupProblem.PURGED: (
+        "Payloads of requests that would be moved were purged, and without them they cannot be moved."
+    ),
     RegroupProblem.TOO_MANY: (
         "{count:,} requests would be moved, and at most {limit:,} are moved at once. Split the session first."
     ),
