@@ -30,7 +30,7 @@ from sessions_app.capture.headers import (
     scope_of,
 )
 from sessions_app.capture.incoming import IncomingRequest
-from sessions_app.capture.paths import RelayPath, key_in, relay_path, without_secrets
+from sessions_app.capture.paths import RelayPath, has_unread_answer, key_in, relay_path, without_secrets
 from sessions_app.capture.recorder import Recorder
 from sessions_app.capture.records import Begun, Ended
 from sessions_app.capture.server_key import Grant, ServerKeys
@@ -193,7 +193,12 @@ def _begun(scope: Any, path: RelayPath, headers: list[Pair], address: KnownAddre
 
 
 async def _check_is_counted(call: Call) -> None:
-    """A request that has no exchange is not booked, whatever it costs. Raises RelayRefused."""
+    """What has no exchange, or an answer that cannot be read, is not booked, whatever it costs.
+
+    Raises RelayRefused.
+    """
+    if has_unread_answer(call.scope["query_string"].decode("latin-1")):
+        raise RelayRefused(CaptureFault.NOT_READ)
     packing = first(call.headers, "content-encoding").strip().lower()
     is_packed = packing not in ("", "identity")
     if is_packed or await asyncio.to_thread(may_pass_unread, call.begun.body or b""):

@@ -50,7 +50,7 @@ FAULTS: dict[str, str] = {
     ),
     CaptureFault.NOT_READ: (
         "This address uses the key of Pipeweb, and what the request costs could not be booked: its body is "
-        "packed, or is no JSON with contents. Nothing was sent."
+        "packed, or is no JSON with contents, or its answer would be no JSON. Nothing was sent."
     ),
     CaptureFault.BUDGET_UNCHECKED: (
         "Whether the budget allows this request could not be checked, because the database does not answer. "

@@ -235,6 +235,26 @@ async def test_what_cannot_be_read_and_so_not_booked_is_not_sent(body: bytes, pa
     assert (await Bench(answering(b"x")).ask(body=body, headers=headers)).status == 200
 
 
+@pytest.mark.parametrize(
+    ("query", "is_sent"),
+    [
+        (b"alt=sse", True),
+        (b"%24alt=json%3Benum-encoding%3Dint&prettyPrint=false", True),
+        (b"alt=proto", False),
+        (b"alt=json&$Alt=media", False),
+        (b"%61lt=proto", False),
+        (b"$callback=f", False),
+    ],
+)
+async def test_what_would_be_answered_in_another_form_is_not_sent(query: bytes, is_sent: bool) -> None:
+    bench = bench_with()
+    assert (await bench.ask(body=BODY, query=query)).headers.get("x-pipeweb") == (
+        None if is_sent else "not_read"
+    )
+    assert len(bench.provider.requests) == is_sent
+    assert (await Bench(answering(b"x")).ask(body=BODY, query=query)).status == 200
+
+
 @pytest.mark.parametrize("body", [b'{"cachedContent":"c"}', b'{"generationConfig":{"candidateCount":8}}'])
 def test_what_a_call_may_read_or_write_beyond_its_body_is_reserved(
     budget: Allowance, alice: User, body: bytes
