@@ -289,5 +289,5 @@ def left_caches(tables: PriceRows) -> Iterator[CacheBookings]:
             of_owners.setdefault(entry["owner_id"], entry)
         if not of_owners:
             yield CacheBookings(name, tables)
-        for entry in of_owners.values():
-            yield CacheBookings(name, tables, of_program=entry)
+        for first in of_owners.values():
+            yield CacheBookings(name, tables, of_program=first)
