@@ -160,6 +160,7 @@ class CaptureFault(StrEnum):
     OVER_BUDGET = "over_budget"
     BUDGET_HELD = "budget_held"
     NOT_BOOKED = "not_booked"
+    NOT_READ = "not_read"
     BUDGET_UNCHECKED = "budget_unchecked"
     NOT_WITH_SERVER_KEY = "not_with_server_key"
     # limit (bytes).
@@ -176,6 +177,7 @@ class RegroupProblem(StrEnum):
     OTHER_ADDRESS = "other_address"
     UNDER_WAY = "under_way"
     NOTHING_BEFORE = "nothing_before"
+    PURGED = "purged"
     # count, limit.
     TOO_MANY = "too_many"
 

@@ -46,23 +46,33 @@ class Kept:
 # No slots here: the cached properties need the instance dictionary.
 @dataclass(frozen=True)
 class CacheBookings:
-    """One cache by its name at the provider. `ahead`: as much its clock may be before ours."""
+    """One cache by its name at the provider. `ahead`: as much its clock may be before ours.
+
+    `of_program` is the entry of a person whose captured program made it.
+    """
 
     name: str
     tables: PriceRows
     ahead: timedelta = field(default=timedelta())
+    of_program: Row | None = None
 
     @cached_property
     def bookings(self) -> list[Row]:
-        return list(Booking.objects.filter(cache_name=self.name).order_by("pk").values())
+        rows = Booking.objects.filter(cache_name=self.name)
+        if self.of_program:
+            rows = rows.filter(owner=self.of_program["owner_id"])
+        return list(rows.order_by("pk").values())
 
     @cached_property
     def events(self) -> list[Row]:
-        return list(CacheEvent.objects.filter(name=self.name).order_by("at", "pk").values())
+        rows = CacheEvent.objects.filter(name=self.name)
+        if self.of_program:
+            rows = rows.filter(entry=self.of_program["id"])
+        return list(rows.order_by("at", "pk").values())
 
     @cached_property
     def entry(self) -> Row | None:
-        return CacheEntry.objects.filter(events__name=self.name).values().first()
+        return self.of_program or CacheEntry.objects.filter(events__name=self.name).values().first()
 
     @cached_property
     def sources(self) -> set[str]:
@@ -269,3 +279,15 @@ def caches_of(session_id: int | None) -> Iterable[str]:
     booked = Booking.objects.filter(session=session_id).exclude(cache_name="")
     caused = CacheEvent.objects.filter(session=session_id, kind__in=("made", "extended"))
     return sorted({*booked.values_list("cache_name", flat=True), *caused.values_list("name", flat=True)})
+
+
+def left_caches(tables: PriceRows) -> Iterator[CacheBookings]:
+    """Those of no session. What a program made is booked once for each person, with their first entry."""
+    for name in caches_of(None):
+        of_owners: dict[int | None, Row] = {}
+        for entry in CacheEntry.objects.filter(is_programs=True, name=name).order_by("pk").values():
+            of_owners.setdefault(entry["owner_id"], entry)
+        if not of_owners:
+            yield CacheBookings(name, tables)
+        for first in of_owners.values():
+            yield CacheBookings(name, tables, of_program=first)

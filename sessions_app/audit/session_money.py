@@ -14,7 +14,7 @@ from sessions_app.audit.bookings import (
     searched_by,
     side_findings,
 )
-from sessions_app.audit.cache_bookings import CacheBookings, cache_findings, caches_of
+from sessions_app.audit.cache_bookings import CacheBookings, cache_findings, caches_of, left_caches
 from sessions_app.audit.compared import compared_with
 from sessions_app.audit.differences import Difference
 from sessions_app.audit.ledger import ledger_findings
@@ -46,8 +46,8 @@ def audit_money(
 def audit_left_caches() -> Iterator[Difference]:
     """The caches that no session pays for: of erased ones, and what an admin had extended."""
     tables = PriceRows()
-    for name in caches_of(None):
-        yield from _differences(name, 0, cache_findings(CacheBookings(name, tables)))
+    for cache in left_caches(tables):
+        yield from _differences(cache.name, 0, cache_findings(cache))
 
 
 def _exchange_money(

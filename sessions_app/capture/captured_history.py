@@ -113,11 +113,15 @@ def known_contents(exchange: Exchange) -> tuple[KnownContent, ...]:
 
 
 def session_of(captured: CapturedRequest, contents: Sequence[Content]) -> Session:
-    """The session of the key that the request was placed under; a new one for a new key."""
+    """The session of the key that the request was placed under; a new one for a new key, and for that of a
+    session which its owner has deleted: what is asked afterwards is in no list there, and goes with it.
+    """
     known = CapturedSession.objects.filter(address=captured.address_id, key=captured.session)
     found = known.select_related("session").first()
-    if found is not None:
+    if found is not None and found.session.deleted_at is None:
         return found.session
+    if found is not None:
+        _leave_behind(found)
     said = next((text_of(one.wire) for one in contents if one.kind is TurnKind.USER_TASK and one.wire), "")
     title = captured.name or starting_words(said) or captured.client.partition("/")[0] or captured.model
     session = Session.objects.create(
@@ -130,6 +134,14 @@ def session_of(captured: CapturedRequest, contents: Sequence[Content]) -> Sessio
     Session.objects.filter(pk=session.pk).update(created_at=captured.received_at)
     CapturedSession.objects.create(address_id=captured.address_id, key=captured.session, session=session)
     return session
+
+
+def _leave_behind(deleted: CapturedSession) -> None:
+    """Frees the key of a deleted session, which has another one from then on: it may be restored."""
+    key = f"deleted:{uuid.uuid4()}"
+    rows = CapturedRequest.objects.filter(address=deleted.address_id, session=deleted.key)
+    rows.filter(exchange__session=deleted.session_id).update(session=key)
+    CapturedSession.objects.filter(pk=deleted.pk).update(key=key)
 
 
 def add_turns(

@@ -110,8 +110,10 @@ def _make(captured: CapturedRequest, route: str, said: CacheAnswer, payer: Money
         fingerprint, name=said.name, tokens=tokens, expires=said.expire_time, by=_when(captured)
     )
     CacheEntry.objects.filter(fingerprint=fingerprint).update(is_programs=True, captured_request=captured)
-    cache = KeptCache(said.name, model, route, tokens, _when(captured).moment)
-    book_creation(cache, None, _rest(said.expire_time, captured), owner_id, source=payer)
+    entry = CacheEntry.objects.get(fingerprint=fingerprint)
+    if _is_booked_with(entry):
+        cache = KeptCache.of(entry, _when(captured).moment)
+        book_creation(cache, None, _rest(said.expire_time, captured), owner_id, source=payer)
 
 
 def _extend(captured: CapturedRequest, route: str, said: CacheAnswer) -> None:
@@ -124,13 +126,26 @@ def _extend(captured: CapturedRequest, route: str, said: CacheAnswer) -> None:
         return
     gained = said.expire_time - entry.expires_at
     _entries(captured, route).set_expiry(said.name, said.expire_time, by=by)
-    book_extension(KeptCache.of(entry, by.moment), None, entry.owner_id, gained)
+    if _is_booked_with(entry):
+        book_extension(KeptCache.of(entry, by.moment), None, entry.owner_id, gained)
 
 
 def _delete(entry: CacheEntry, by: CausedBy) -> None:
     CacheEntry.objects.filter(pk=entry.pk).mark_for_deletion(EntryReason.CLIENT, by=by)
     entry.refresh_from_db()
-    record_end(entry, EntryReason.CLIENT, by=by)
+    if _is_booked_with(entry):
+        record_end(entry, EntryReason.CLIENT, by=by)
+    else:
+        entry.drop(EntryReason.CLIENT, by=by)
+
+
+def _is_booked_with(entry: CacheEntry) -> bool:
+    """Whether this is the first entry that its owner has of the cache.
+
+    What it costs is booked once, also where an archive shows it without its key or at another address.
+    """
+    seen = CacheEntry.objects.filter(is_programs=True, owner=entry.owner_id, name=entry.name)
+    return not seen.filter(pk__lt=entry.pk).exists()
 
 
 def _when(captured: CapturedRequest) -> CausedBy:

@@ -30,6 +30,7 @@ _STATUSES: dict[CaptureFault, tuple[int, str]] = {
     CaptureFault.OVER_BUDGET: (429, "RESOURCE_EXHAUSTED"),
     CaptureFault.BUDGET_HELD: (429, "RESOURCE_EXHAUSTED"),
     CaptureFault.NOT_BOOKED: (503, "UNAVAILABLE"),
+    CaptureFault.NOT_READ: (400, "INVALID_ARGUMENT"),
     CaptureFault.BUDGET_UNCHECKED: (503, "UNAVAILABLE"),
     CaptureFault.NOT_WITH_SERVER_KEY: (403, "PERMISSION_DENIED"),
     CaptureFault.REQUEST_TOO_LARGE: (413, "INVALID_ARGUMENT"),

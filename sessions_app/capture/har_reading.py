@@ -39,6 +39,11 @@ METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 REQUESTS = 500
 """Of one file: the page waits until all are written."""
 
+ROUNDED = 0.001
+"""Seconds by which times of a file may be off: a request that begins so shortly before the end of another
+one came after it.
+"""
+
 ENCODED = "content-encoding"
 """A header of the answer that no longer holds: an archive has bodies unpacked."""
 
@@ -88,7 +93,8 @@ def read_har(body: bytes, importer: Importer) -> ReadHar:
             continue
         begun, ended = found
         records.append((begun.received_at.timestamp(), 2 * number, begun))
-        records.append((ended.ended_at.timestamp(), 2 * number + 1, ended))
+        over = max(begun.received_at.timestamp(), ended.ended_at.timestamp() - ROUNDED)
+        records.append((over, 2 * number + 1, ended))
     if not records:
         raise HarRefused(HarProblem.NOTHING, entries=len(entries))
     if (requests := len(records) // 2) > REQUESTS:

@@ -15,14 +15,16 @@ AT_ONCE = 500
 def drop_unnamed(session: Session) -> None:
     """Deletes what no exchange of the session names: sources and turns with their bytes, runs of nothing.
 
-    The session has exchanges. Must run in a transaction.
+    The session has exchanges. Where one is without its payload nothing tells which turns it named: all stay.
+    Must run in a transaction.
     """
     manifests = session.exchanges.values_list("manifest", flat=True)
     named = {key for manifest in manifests for key in _sources_in(manifest)}
     sources = dict(Source.objects.filter(session=session).values_list("pk", "name"))
     _delete(Source, sources.keys() - named)
     keys = {name.removeprefix(SOURCE) for pk, name in sources.items() if pk in named}
-    unnamed = _unnamed_turns(session, keys)
+    is_known = not session.exchanges.exclude(payload_purged_at=None).exists()
+    unnamed = _unnamed_turns(session, keys) if is_known else set()
     empty = Run.objects.filter(session=session, exchanges=None)
     empty.filter(trigger__in=unnamed).update(trigger=None)
     Session.objects.filter(pk=session.pk, head__in=unnamed).update(head=None)

@@ -20,6 +20,9 @@ RESOURCES = (
 _UNVERSIONED = re.compile(rf"/(?:upload/files|(?:{RESOURCES})\b)", re.DOTALL)
 _KEYS = frozenset({"key", "access_token"})
 _SECRETS = _KEYS | {"upload_id"}
+_READ = frozenset({"", "json", "sse"})
+"""Forms of an answer that are read, as `alt` names them."""
+
 _WITH_SERVER_KEY = re.compile(
     r"POST /v1\w*/models/[^/:]+:(generateContent|streamGenerateContent|countTokens)"
     r"|GET /v1\w*/models(/[^/]+)?|(POST|PUT) /upload/v1\w*/files|(GET|DELETE) /v1\w*/files/[^/:]+"
@@ -116,6 +119,15 @@ def key_in(query: str) -> str:
     """The key that a query carries, or none."""
     found = (one.partition("=")[2] for one in query.split("&") if _parameter(one) in _KEYS)
     return unquote(next(found, ""))
+
+
+def has_unread_answer(query: str) -> bool:
+    """Whether it asks for an answer in a form that is not read: protobuf, bare bytes, a script."""
+    pairs = ((_parameter(one), unquote(one.partition("=")[2])) for one in query.split("&"))
+    return any(
+        name == "callback" or (name == "alt" and value.partition(";")[0].strip().lower() not in _READ)
+        for name, value in pairs
+    )
 
 
 def _parameter(one: str) -> str:

@@ -72,7 +72,7 @@ def join(session: Session, other: Session) -> None:
     if _key_of(other)[1] != address:
         raise NotRegrouped(RegroupProblem.OTHER_ADDRESS)
     moved = list(_requests(other).order_by("received_at", "pk"))
-    _check_size(moved)
+    _check_movable(moved)
     opener = next((row for row in moved if row.role == LaneRole.MAIN), None)
     earlier = _requests(session).filter(role=LaneRole.MAIN)
     if opener is not None:
@@ -100,7 +100,7 @@ def split(session: Session, number: int) -> Session:
     if first is None or not rows.filter(exchange__number__lt=number).exists():
         raise NotRegrouped(RegroupProblem.NOTHING_BEFORE)
     moved = list(rows.filter(exchange__number__gte=number).order_by("exchange__number"))
-    _check_size(moved)
+    _check_movable(moved)
     here = {str(row.public) for row in moved}
     lanes: dict[str, str] = {}
     # Not the key of the request: that may lead to where an earlier split was joined again.
@@ -181,7 +181,8 @@ def _judge_all(session_pk: int) -> None:
         exchange = row.exchange
         assert exchange is not None
         steps[exchange.run_id] = exchange.step = steps.get(exchange.run_id, 0) + 1
-        if exchange.ended_at is not None:
+        # Without its payload a request keeps the verdict that it had.
+        if exchange.ended_at is not None and exchange.payload_purged_at is None:
             exchange.break_line, exchange.previous = {}, compared_with(exchange, row)
             comparison = compare_with_previous(exchange)
             judge(exchange, Usage.of(exchange.usage), comparison, row)
@@ -203,11 +204,13 @@ def _key_of(session: Session) -> tuple[str, int]:
     return found
 
 
-def _check_size(moved: Sequence[CapturedRequest]) -> None:
+def _check_movable(moved: Sequence[CapturedRequest]) -> None:
     if len(moved) > MOST:
         raise NotRegrouped(RegroupProblem.TOO_MANY, count=len(moved), limit=MOST)
     if any(row.is_open for row in moved):
         raise NotRegrouped(RegroupProblem.UNDER_WAY)
+    if any(row.exchange is not None and row.exchange.payload_purged_at for row in moved):
+        raise NotRegrouped(RegroupProblem.PURGED)
 
 
 def _note_change(address: int) -> None:

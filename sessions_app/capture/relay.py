@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -29,10 +30,11 @@ from sessions_app.capture.headers import (
     scope_of,
 )
 from sessions_app.capture.incoming import IncomingRequest
-from sessions_app.capture.paths import RelayPath, key_in, relay_path, without_secrets
+from sessions_app.capture.paths import RelayPath, has_unread_answer, key_in, relay_path, without_secrets
 from sessions_app.capture.recorder import Recorder
 from sessions_app.capture.records import Begun, Ended
 from sessions_app.capture.server_key import Grant, ServerKeys
+from sessions_app.capture.traits import may_pass_unread
 from sessions_app.capture.upstreams import Upstream
 from sessions_app.error_codes import CaptureFault
 from sessions_app.errors import RelayRefused
@@ -80,10 +82,10 @@ class Relay:
         await self._server_keys.close()
 
     async def _serve(self, scope: Any, path: RelayPath, incoming: IncomingRequest, send: Send) -> None:
-        began = time.perf_counter()
+        began, at = time.perf_counter(), timezone.now()
         address = await self._book.find(path.token)
         headers = decoded(scope["headers"])
-        begun = _begun(scope, path, headers, address)
+        begun = _begun(scope, path, headers, address, at)
         call = Call(scope, path, headers, begun, incoming, began)
         try:
             self._check(call, address)
@@ -91,8 +93,10 @@ class Relay:
             if not path.is_upload:
                 begun.body = await incoming.read()
                 begun.size = len(begun.body)
-            if grant is not None and grant.has_budget and path.asks_model:
-                await self._reserve(call, address)
+            if grant is not None and path.asks_model:
+                await _check_is_counted(call)
+                if grant.has_budget:
+                    await self._reserve(call, address)
         except RelayRefused as refused:
             if not address.is_paused:
                 self._record_refusal(call, refused)
@@ -168,13 +172,14 @@ class Relay:
             self._recorder.end(call.ended(refused.fault, own_answer(refused.fault).status))
 
 
-def _begun(scope: Any, path: RelayPath, headers: list[Pair], address: KnownAddress) -> Begun:
+def _begun(scope: Any, path: RelayPath, headers: list[Pair], address: KnownAddress, at: datetime) -> Begun:
+    """`at` is when it came: before its address was looked up, as its milliseconds count."""
     given = scope["query_string"].decode("latin-1")
     query = without_secrets(given)
     return Begun(
         address=address.pk,
         owner=address.owner,
-        received_at=timezone.now(),
+        received_at=at,
         method=scope["method"],
         path=path.rest + (f"?{query}" if query else ""),
         client=first(headers, "user-agent"),
@@ -185,6 +190,19 @@ def _begun(scope: Any, path: RelayPath, headers: list[Pair], address: KnownAddre
         asks_model=path.asks_model,
         key_hash=keyed_hash(key_of(headers) or key_in(given), settings.SECRET_KEY),
     )
+
+
+async def _check_is_counted(call: Call) -> None:
+    """What has no exchange, or an answer that cannot be read, is not booked, whatever it costs.
+
+    Raises RelayRefused.
+    """
+    if has_unread_answer(call.scope["query_string"].decode("latin-1")):
+        raise RelayRefused(CaptureFault.NOT_READ)
+    packing = first(call.headers, "content-encoding").strip().lower()
+    is_packed = packing not in ("", "identity")
+    if is_packed or await asyncio.to_thread(may_pass_unread, call.begun.body or b""):
+        raise RelayRefused(CaptureFault.NOT_READ)
 
 
 def _leave_out(ended: Ended) -> None:

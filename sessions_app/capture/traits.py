@@ -78,15 +78,9 @@ class RequestTraits:
 
 def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits | None:
     """None where there are no contents: another method, or nothing that can be read."""
-    if wire.is_too_complex(body):
-        return None
-    try:
-        request = wire.loads(body)
-    except ValueError:
-        return None
-    contents = request.get("contents") if isinstance(request, dict) else None
-    listed: list[Any] = contents if isinstance(contents, list) else [contents]
-    if not listed or not all(isinstance(one, dict) for one in listed):
+    request = _request_in(body)
+    listed = _contents_in(request) if request else []
+    if request is None or not listed:
         return None
     system = request.get("systemInstruction", request.get("system_instruction"))
     tools = request.get("tools")
@@ -109,6 +103,29 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         newest=_newest(listed),
         opening="\n".join(_texts(listed[0]))[:OPENING_LIMIT],
     )
+
+
+def may_pass_unread(body: bytes) -> bool:
+    """Whether the provider may answer a body of which `traits_of` makes nothing: none without contents."""
+    request = _request_in(body)
+    return request is None or ("contents" in request and not _contents_in(request))
+
+
+def _request_in(body: bytes) -> dict[str, Any] | None:
+    if wire.is_too_complex(body):
+        return None
+    try:
+        request = wire.loads(body)
+    except ValueError:
+        return None
+    return request if isinstance(request, dict) else None
+
+
+def _contents_in(request: Mapping[str, Any]) -> list[Any]:
+    """Empty where there are none, or one of them is no object."""
+    contents = request.get("contents")
+    listed = contents if isinstance(contents, list) else [contents]
+    return listed if all(isinstance(one, dict) for one in listed) else []
 
 
 def meaning(value: Any) -> str:

@@ -10,6 +10,7 @@ from sessions_app.inspector.attempts import attempts_of
 from sessions_app.inspector.code_samples import path_of
 from sessions_app.models import Exchange, ExchangeAttempt
 from sessions_app.models.answering import host
+from sessions_app.prompt.verdict import VerdictReason
 
 MIME = "application/json"
 SSE = "text/event-stream"
@@ -18,6 +19,8 @@ FRAME = b"data: %b\r\n\r\n"
 """A chunk as a server-sent event."""
 
 UNKNOWN = "unknown"
+
+CUT_OFF = VerdictReason.CUT_OFF.value
 
 NOT_STORED = "Headers and times are not stored: an earlier version sent it, or its process ended."
 NOT_TEXT = "The body is not UTF-8 throughout: U+FFFD stands for what is none."
@@ -91,7 +94,14 @@ def _response(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, 
         "headersSize": -1,
         "bodySize": -1,
         **_packets(exchange, attempt, body),
+        **_broken(exchange, attempt),
     }
+
+
+def _broken(exchange: Exchange, attempt: ExchangeAttempt | None) -> dict[str, str]:
+    """What Chromium calls an answer that did not come to its end; nothing for a whole one."""
+    is_of_answer = exchange.verdict_figures.get("reason") == CUT_OFF and _has_chunks(exchange, attempt)
+    return {"_error": CUT_OFF} if is_of_answer or (attempt is not None and attempt.is_cut) else {}
 
 
 def _packets(exchange: Exchange, attempt: ExchangeAttempt | None, body: bytes) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from sessions_app.models.blob import Blob
+from sessions_app.models.cache import CacheEntry
 from sessions_app.models.capture_address import OF_FILE, CaptureAddress
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class CapturedRequestQuerySet(models.QuerySet["CapturedRequest"]):
         """Deletes the rows with their bodies; returns how many."""
         owners = set(self.order_by().values_list("address__owner_id", flat=True).distinct())
         rows = CapturedRequest.objects.filter(pk__in=self.order_by().values("pk"))
+        # The caches that they made stay: they are booked, and explain the requests that name them.
+        CacheEntry.objects.filter(captured_request__in=rows).update(captured_request=None)
         deleted = rows._raw_delete(rows.db)
         for owner_id in owners:
             Blob.objects.delete_unreferenced(owner_id)

@@ -23,13 +23,17 @@ from sessions_app.runs.serving import model_of_cache, price_of_served
 
 @dataclass(frozen=True, slots=True)
 class KeptCache:
-    """A cache at the provider, as far as its price needs it; `at` is when it is made, kept longer or ends."""
+    """A cache at the provider, as far as its price needs it; `at` is when it is made, kept longer or ends.
+
+    `is_programs`: a captured program made it; each person who has captured it has bookings of their own.
+    """
 
     name: str
     model: str
     route: str
     tokens: int
     at: datetime = field(default_factory=timezone.now)
+    is_programs: bool = False
 
     @property
     def serving_model(self) -> str:
@@ -37,7 +41,8 @@ class KeptCache:
 
     @classmethod
     def of(cls, entry: CacheEntry, at: datetime | None = None) -> "KeptCache":
-        return cls(entry.name, entry.model, entry.route, entry.tokens, at or timezone.now())
+        at = at or timezone.now()
+        return cls(entry.name, entry.model, entry.route, entry.tokens, at, entry.is_programs)
 
 
 class Payer(NamedTuple):
@@ -82,7 +87,8 @@ def book_extension(
 
 def book_early_end(cache: KeptCache, owner_id: int | None, left: timedelta) -> None:
     """Gives back the storage booked for the last `left` of a cache's life."""
-    own = {one.pk: one for one in Booking.objects.filter(cache_name=cache.name).order_by("pk")}
+    rows = Booking.objects.filter(cache_name=cache.name).order_by("pk")
+    own = {one.pk: one for one in (rows.filter(owner=owner_id) if cache.is_programs else rows)}
     kept = [one for one in own.values() if one.cause == SpendingCause.CACHE_KEPT]
     booked = [StorageBooking(one.pk, one.stored_seconds, one.usd) for one in kept]
     found, unbooked = refunds(booked, left.total_seconds())

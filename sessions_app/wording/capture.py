@@ -48,6 +48,10 @@ FAULTS: dict[str, str] = {
         "This address uses the key of Pipeweb, and what the request costs could not be booked: recording is "
         "paused, or there is no room for more records. Nothing was sent."
     ),
+    CaptureFault.NOT_READ: (
+        "This address uses the key of Pipeweb, and what the request costs could not be booked: its body is "
+        "packed, or is no JSON with contents, or its answer would be no JSON. Nothing was sent."
+    ),
     CaptureFault.BUDGET_UNCHECKED: (
         "Whether the budget allows this request could not be checked, because the database does not answer. "
         "Nothing was sent."
@@ -83,6 +87,9 @@ REGROUP_PROBLEMS: dict[str, str] = {
     RegroupProblem.OTHER_ADDRESS: "The sessions are of different addresses.",
     RegroupProblem.UNDER_WAY: "A request is still under way. Try again when it has ended.",
     RegroupProblem.NOTHING_BEFORE: "Nothing comes before this request, so there is nothing to split it from.",
+    RegroupProblem.PURGED: (
+        "Payloads of requests that would be moved were purged, and without them they cannot be moved."
+    ),
     RegroupProblem.TOO_MANY: (
         "{count:,} requests would be moved, and at most {limit:,} are moved at once. Split the session first."
     ),

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.admin import site
 from django.contrib.auth.models import User
 from django.contrib.messages.storage.cookie import CookieStorage
+from django.db import connection
 from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
@@ -24,6 +25,7 @@ from sessions_app.models import Booking, CacheEntry, CacheEvent, CaptureAddress,
 from sessions_app.prompt.billing import UNSEEN_CACHE, BilledAs
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.pricing import MoneySource
+from sessions_app.prompt.verdict import VerdictReason
 from sessions_app.prompt.wire import dumps
 from sessions_app.runs.cache_janitor import _compare, record_expiries
 from sessions_app.wording.costs import cause_sums
@@ -43,6 +45,10 @@ class CachingProgram(Asking):
     """Its clock is the real one, which is that of what is booked."""
 
     heads: tuple[tuple[str, str], ...] = ()
+    key_hash = ""
+
+    def begun(self, body: bytes, **fields: Any) -> Begun:
+        return super().begun(body, key_hash=self.key_hash, **fields)
 
     def ended(self, begun: Begun, answer: bytes = b"", status: int | None = 200, **fields: Any) -> Ended:
         return super().ended(begun, answer, status, headers=kept(self.heads, of_answer=True), **fields)
@@ -89,6 +95,13 @@ def made_by(owner: User, upstream: str) -> CachingProgram:
     make_price(MODEL)
     made = CachingProgram(CaptureAddress.issue(owner.pk, "Laptop", upstream=upstream)[0])
     made.now -= timedelta(minutes=2)
+    return made
+
+
+def beside(program: CachingProgram, owner: User) -> CachingProgram:
+    """Another one, with the same clock."""
+    made = CachingProgram(CaptureAddress.issue(owner.pk, "Again", upstream=program.address.upstream)[0])
+    made.now = program.now
     return made
 
 
@@ -297,6 +310,35 @@ def test_what_stands_in_two_imported_files_is_booked_once(program: CachingProgra
     assert booked() == [*kept, *[("cache_kept", True)] * 3] and not audited()
 
 
+def test_what_an_archive_shows_elsewhere_is_booked_once(alice: User) -> None:
+    """It does not have the key, and may have the address of the relay or of a proxy."""
+    live = made_by(alice, CaptureAddress.Upstream.PROVIDER)
+    archive = beside(live, alice)
+    live.key_hash = "of the key"
+    for one in (live, archive):
+        one.make()
+        one.extend(2)
+        kept = booked()
+    assert kept == [("cache_made", False), ("cache_kept", False), ("cache_kept", False)]
+    assert [item.is_cached for item in archive.ask_with().sent_items()] == [True, True, False]
+    live.delete()
+    ended = booked()
+    archive.delete()
+    assert booked() == ended != kept and {entry.state for entry in CacheEntry.objects.all()} == {"gone"}
+    assert not audited()
+
+
+def test_what_two_people_captured_of_a_cache_is_booked_for_each(alice: User, bob: User) -> None:
+    first = made_by(alice, CaptureAddress.Upstream.PROVIDER)
+    for one in (first, beside(first, bob)):
+        one.make()
+        one.extend(2)
+    first.delete()
+    given_back = Booking.objects.filter(stored_seconds__lt=0)
+    assert {row.owner for row in given_back} == {alice} and len(booked()) == 6 + given_back.count()
+    assert not audited()
+
+
 def test_of_a_file_that_was_deleted_the_next_one_tells_what_the_cache_held(
     program: CachingProgram, alice: User
 ) -> None:
@@ -306,6 +348,15 @@ def test_of_a_file_that_was_deleted_the_next_one_tells_what_the_cache_held(
     row = other.make()
     assert CacheEntry.objects.get().captured_request == row and len(booked()) == 2
     assert [item.is_cached for item in other.ask_with().sent_items()] == [True, True, False]
+
+
+def test_a_making_is_erased_without_its_cache(program: CachingProgram, alice: User) -> None:
+    program.make()
+    assert CapturedRequest.objects.of(alice).erase() == 1
+    connection.check_constraints()
+    assert CacheEntry.objects.get().captured_request is None and len(booked()) == 2
+    exchange = program.ask_with()
+    assert exchange.found_verdict and exchange.found_verdict.reason == VerdictReason.NAMED and not audited()
 
 
 @pytest.mark.parametrize(

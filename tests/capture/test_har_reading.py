@@ -182,6 +182,13 @@ def test_requests_at_the_same_time_overlap() -> None:
     assert [type(one).__name__ for one in found] == ["Begun", "Begun", "Ended", "Ended"]
 
 
+@pytest.mark.parametrize(("gap", "overlaps"), [(0.4797, False), (0.4785, True)])
+def test_a_beginning_that_was_rounded_down_stands_behind_the_end(gap: float, overlaps: bool) -> None:
+    """The first one lasts 480.5 ms."""
+    found = read(devtools_entry(), devtools_entry(at=gap)).records
+    assert [type(one).__name__ for one in found[:2]] == ["Begun", "Begun" if overlaps else "Ended"]
+
+
 def without(*steps: str) -> bytes:
     entry = devtools_entry()
     inner: Any = entry

@@ -6,15 +6,19 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from sessions_app.capture import recording
+from sessions_app.capture.listing import listed
 from sessions_app.capture.recording import Recording, count_missed
+from sessions_app.capture.regrouping import join
 from sessions_app.models import Blob, CaptureAddress, CapturedRequest, PersonalLimits, Session
 from sessions_app.models.captured_request import RETENTION
 from sessions_app.models.session_queries import CAPTURED_LIFETIME
 from sessions_app.runs.person_erasure import erase_person
 from sessions_app.runs.run_poller import erase_left_behind
+from tests.capture.answers import MODEL, Asking, audited, says
 from tests.capture.conversations import body_of, model, user
 from tests.capture.program import Program
 from tests.factories import call_chunk, text_chunk
+from tests.prices import make_price
 
 pytestmark = pytest.mark.django_db
 
@@ -152,6 +156,23 @@ def test_a_session_is_erased_as_a_whole_some_time_after_its_last_request(program
     Session.objects.update(updated_at=timezone.now() - CAPTURED_LIFETIME)
     erase_left_behind()
     assert not CapturedRequest.objects.exists() and not Blob.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["", "nightly"])
+def test_what_is_asked_after_a_session_was_deleted_is_in_another(alice: User, name: str) -> None:
+    program = Asking(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    make_price(MODEL)
+    talk = [body_of([FIRST, *[model("So."), FIRST] * turn]) for turn in range(4)]
+    old = program.exchange(talk[0], says("So."), name=name).session
+    old.soft_delete()
+    new = [program.exchange(body, says("So."), name=name) for body in talk[1:3]]
+    (session,) = {one.session for one in new}
+    assert session != old and [one.number for one in new] == [1, 2]
+    assert old.public not in {one.session.public for one in listed(alice) if one.session}
+    Session.objects.update(deleted_at=None)
+    assert program.exchange(talk[3], says("So."), name=name).session == session
+    join(old, session)
+    assert [one.number for one in old.exchanges.all()] == [1, 2, 3, 4] and not audited()
 
 
 def test_a_person_is_erased_with_all_that_was_captured(program: Program, alice: User) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
@@ -14,6 +15,7 @@ from sessions_app.error_codes import RegroupProblem
 from sessions_app.errors import NotRegrouped
 from sessions_app.models import Booking, CaptureAddress, CapturedRequest, Session, Turn
 from sessions_app.models.booking import sum_of
+from sessions_app.models.payload_purge import purge_payloads
 from tests.capture.answers import Asking, audited, calls, says
 from tests.capture.conversations import body_of, call, model, result, user
 from tests.factories import make_session
@@ -205,6 +207,29 @@ def test_a_request_under_way_is_not_moved(program: Asking, baking: Session) -> N
     with pytest.raises(NotRegrouped) as caught:
         split(baking, 2)
     assert caught.value.reason is RegroupProblem.UNDER_WAY
+
+
+def test_a_request_without_its_payload_is_not_moved(baking: Session, sailing: Session) -> None:
+    purge_payloads(baking.pk)
+    for move in (lambda: split(baking, 2), lambda: join(sailing, baking)):
+        with pytest.raises(NotRegrouped) as caught:
+            move()
+        assert caught.value.reason is RegroupProblem.PURGED
+    connection.check_constraints()
+
+
+def test_what_is_moved_leaves_requests_without_payloads_as_they_are(program: Asking, baking: Session) -> None:
+    """Also a text that was never answered."""
+    program.exchange(body_of([BREAD, DOUBLE, OVEN, LONGER, OVEN]), b"{}", status=503)
+    purge_payloads(baking.pk)
+    old = baking.exchanges.order_by("pk").values("pk", "step", "verdict_figures", "ledger")[:3]
+    kept, turns = list(old), set(baking.turns.values_list("pk", flat=True))
+    join(baking, program.exchange(body_of([BOAT]), says("A bowline.")).session)
+    assert list(old.all()) == kept and numbers(baking) == [1, 2, 3, 4]
+    apart = split(baking, 4)
+    assert list(old.all()) == kept and numbers(apart) == [1]
+    assert turns <= set(baking.turns.values_list("pk", flat=True)) and not audited()
+    connection.check_constraints()
 
 
 def test_too_many_requests_are_not_moved_at_once(

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -256,6 +257,22 @@ async def test_a_database_that_hangs_holds_nobody_up_who_is_known(monkeypatch: p
     answers.set()
     await asyncio.sleep(0.2)
     assert (await bench.ask()).headers["x-pipeweb"] == "revoked", "what was read at last counts"
+
+
+async def test_a_request_came_before_its_address_was_looked_up() -> None:
+    bench = Bench(answering(b"x"))
+
+    def slow(token_hash: str) -> KnownAddress:
+        time.sleep(0.2)
+        return ADDRESS
+
+    bench.find = slow
+    await bench.ask()
+    (begun,), (ended,) = bench.recorded()
+    assert ended.total_ms is not None and ended.total_ms >= 200
+    assert (ended.ended_at - begun.received_at).total_seconds() * 1000 == pytest.approx(
+        ended.total_ms, abs=50
+    )
 
 
 async def test_a_session_is_named_by_header_or_path() -> None:

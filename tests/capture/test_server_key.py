@@ -1,6 +1,7 @@
 """An address with the server's key: it replaces the program's, within the owner's budgets."""
 
 import asyncio
+import zlib
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -24,6 +25,7 @@ from tests.prices import make_price
 
 WITH_KEY = replace(ADDRESS, uses_server_key=True)
 GRANT = Grant("server-key", 8)
+BODY = b'{"contents":[{"parts":[{"text":"x"}]}]}'
 
 
 def bench_with(found: Grant | CaptureFault = GRANT) -> Bench:
@@ -209,6 +211,48 @@ async def test_what_would_not_be_booked_is_not_spent(budget: Allowance, alice: U
     assert not full.provider.requests and not await Reservation.objects.aexists()
     for one in (bench, full):
         await one.relay.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "packing"),
+    [
+        (zlib.compress(BODY), "gzip"),
+        (BODY, "gzip"),
+        (b"{contents: [{'parts': [{'text': 'x'}]}]}", ""),
+        (b'{"contents":[{"parts":[' + b"{}," * 100_000 + b"{}]}]}", ""),
+        (b"\x0a\x03abc", "identity"),
+    ],
+    ids=["packed", "said to be packed", "lenient", "too many objects", "protobuf"],
+)
+async def test_what_cannot_be_read_and_so_not_booked_is_not_sent(body: bytes, packing: str) -> None:
+    bench = bench_with()
+    headers = [("Content-Encoding", packing)]
+    refused = await bench.ask(body=body, headers=headers)
+    assert (refused.status, refused.headers["x-pipeweb"]) == (400, "not_read")
+    assert [one.fault for one in bench.recorded()[1]] == ["not_read"]
+    assert (await bench.ask(body=BODY)).status == 200
+    assert len(bench.provider.requests) == 1
+    assert (await Bench(answering(b"x")).ask(body=body, headers=headers)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "is_sent"),
+    [
+        (b"alt=sse", True),
+        (b"%24alt=json%3Benum-encoding%3Dint&prettyPrint=false", True),
+        (b"alt=proto", False),
+        (b"alt=json&$Alt=media", False),
+        (b"%61lt=proto", False),
+        (b"$callback=f", False),
+    ],
+)
+async def test_what_would_be_answered_in_another_form_is_not_sent(query: bytes, is_sent: bool) -> None:
+    bench = bench_with()
+    assert (await bench.ask(body=BODY, query=query)).headers.get("x-pipeweb") == (
+        None if is_sent else "not_read"
+    )
+    assert len(bench.provider.requests) == is_sent
+    assert (await Bench(answering(b"x")).ask(body=BODY, query=query)).status == 200
 
 
 @pytest.mark.parametrize("body", [b'{"cachedContent":"c"}', b'{"generationConfig":{"candidateCount":8}}'])

@@ -9,9 +9,13 @@ import pytest
 from django.contrib.auth.models import User
 from pydantic import ValidationError
 
+from sessions_app.capture.har_imports import import_har
 from sessions_app.inspector.har import har
 from sessions_app.models import CaptureAddress, Exchange, Session
+from sessions_app.prompt.verdict import VerdictReason
 from tests.capture.answers import Asking, says
+from tests.capture.conversations import body_of
+from tests.capture.har_files import FIRST
 from tests.factories import answered, finish, make_exchange, make_run, text_chunk
 from tests.inspector.evidence import REFUSAL, add_attempt, add_refusal
 from tests.inspector.har_format import Archive, Entry
@@ -107,3 +111,25 @@ def test_a_body_of_a_program_that_is_no_utf8_is_not_passed_off_as_sent(
     (entry,) = har(program.exchange(body, says("Hi.")))["log"]["entries"]
     posted = entry["request"]["postData"]
     assert (posted["text"].encode() == body) == is_text == ("comment" not in posted)
+
+
+@pytest.mark.parametrize(
+    ("of_end", "is_broken"), [({}, False), ({"fault": "client_left"}, True), ({"is_cut": True}, True)]
+)
+def test_an_answer_that_broke_off_is_imported_as_one(alice: User, of_end: Any, *, is_broken: bool) -> None:
+    program = Asking(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    live = program.exchange(body_of([FIRST]), says("Half", finish=""), **of_end)
+    told = har(live)
+    assert ("_error" in told["log"]["entries"][0]["response"]) == is_broken
+    import_har(alice.pk, "talk.har", json.dumps(told).encode())
+    again = Exchange.objects.exclude(pk=live.pk).get()
+    reasons = [found.reason for one in (live, again) if (found := one.found_verdict)]
+    assert [one == VerdictReason.CUT_OFF for one in reasons] == [is_broken] * 2
+
+
+def test_of_several_attempts_the_answered_one_broke_off(session: Session) -> None:
+    exchange = make_exchange(make_run(session), [text_chunk("Half")], verdict_figures={"reason": "cut_off"})
+    add_refusal(exchange)
+    add_attempt(exchange)
+    entries = har(Exchange.objects.get(pk=exchange.pk))["log"]["entries"]
+    assert ["_error" in entry["response"] for entry in entries] == [False, True]
