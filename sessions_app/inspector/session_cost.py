@@ -37,7 +37,8 @@ def caches_of(session: Session) -> list[CauseSum]:
         return []
     named = session.exchanges.exclude(cache_name="").values("fingerprint")
     names = CacheEntry.objects.filter(is_programs=True, fingerprint__in=named).values("name")
-    return Booking.objects.filter(session=None, cache_name__in=names, cause__in=OF_CACHES).by_cause()
+    kept = Booking.objects.filter(owner=session.owner_id, session=None, cache_name__in=names)
+    return kept.filter(cause__in=OF_CACHES).by_cause()
 
 
 def causes_of(session: Session) -> list[CauseSum]:

@@ -1,124 +1,49 @@
 """Explicit caches that programs make: entries, events, bookings, and the requests that name them."""
 
 from datetime import timedelta
-from typing import Any
 
 import orjson
 import pytest
 from django.contrib.admin import site
 from django.contrib.auth.models import User
 from django.contrib.messages.storage.cookie import CookieStorage
-from django.db import connection
 from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app.admin.caches import CacheEntryAdmin
-from sessions_app.capture.headers import kept
-from sessions_app.capture.records import Begun, Ended
 from sessions_app.gemini.http_evidence import EMULATOR_HEADER
 from sessions_app.inspector.part_costs import shown_parts
 from sessions_app.inspector.session_cost import caches_of
 from sessions_app.inspector.tabs.cache_tab import bill_for
-from sessions_app.models import Booking, CacheEntry, CacheEvent, CaptureAddress, CapturedRequest, Exchange
+from sessions_app.models import Booking, CacheEntry, CacheEvent, CaptureAddress, Exchange
 from sessions_app.prompt.billing import UNSEEN_CACHE, BilledAs
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.pricing import MoneySource
-from sessions_app.prompt.verdict import VerdictReason
 from sessions_app.prompt.wire import dumps
 from sessions_app.runs.cache_janitor import _compare, record_expiries
 from sessions_app.wording.costs import cause_sums
-from tests.capture.answers import MODEL, Asking, audited, says
-from tests.capture.conversations import TOOLS, body_of, model, user
-from tests.prices import make_price
+from tests.capture.answers import MODEL, audited, says
+from tests.capture.caching_program import (
+    ASKED,
+    BOOK,
+    NAME,
+    TOKENS,
+    CachingProgram,
+    booked,
+    kinds,
+    made_by,
+)
+from tests.capture.conversations import body_of, model, user
 
 pytestmark = pytest.mark.django_db
-
-NAME = "cachedContents/a1b2c3"
-BOOK = user("The whole book about bread. " * 40)
-ASKED = user("How do I scale the loaf to two kilograms?")
-TOKENS = 9_000
-
-
-class CachingProgram(Asking):
-    """Its clock is the real one, which is that of what is booked."""
-
-    heads: tuple[tuple[str, str], ...] = ()
-    key_hash = ""
-
-    def begun(self, body: bytes, **fields: Any) -> Begun:
-        return super().begun(body, key_hash=self.key_hash, **fields)
-
-    def ended(self, begun: Begun, answer: bytes = b"", status: int | None = 200, **fields: Any) -> Ended:
-        return super().ended(begun, answer, status, headers=kept(self.heads, of_answer=True), **fields)
-
-    def make(self, name: str = NAME, hours: float = 1.0) -> CapturedRequest:
-        held = {
-            "model": f"models/{MODEL}",
-            "contents": [BOOK],
-            "tools": TOOLS,
-            "ttl": f"{hours * 3_600:.0f}s",
-        }
-        return self.of_caches("POST", "/v1beta/cachedContents", held, self.said(name, hours))
-
-    def extend(self, hours: float) -> CapturedRequest:
-        return self.of_caches("PATCH", f"/v1beta/{NAME}?updateMask=ttl", {}, self.said(NAME, hours))
-
-    def delete(self) -> CapturedRequest:
-        return self.of_caches("DELETE", f"/v1beta/{NAME}", None, {})
-
-    def ask_with(self, name: str = NAME, *more: Any, cached: int = TOKENS) -> Exchange:
-        body = body_of([ASKED, *more], system="", tools=None, cachedContent=name)
-        body = body.replace(b'"systemInstruction":{"role":"user","parts":[{"text":""}]},', b"")
-        return self.exchange(body, says("Double it.", TOKENS + 20, cached))
-
-    def of_vertex(self, method: str, path: str, project: str = "1234") -> CapturedRequest:
-        """`project` is how the answer names it."""
-        said = self.said(f"projects/{project}/locations/europe-west4/cachedContents/77", 1)
-        said["model"] = f"projects/{project}/locations/europe-west4/publishers/google/models/{MODEL}"
-        held = {"model": said["model"], "contents": [BOOK], "tools": TOOLS}
-        return self.of_caches(method, f"/v1/projects/bread/locations/europe-west4/{path}", held, said)
-
-    def of_caches(self, method: str, path: str, body: Any, said: Any) -> CapturedRequest:
-        sent = b"" if body is None else orjson.dumps(body)
-        facts: dict[str, Any] = {"method": method, "path": path, "model": "", "asks_model": False}
-        return self.ask(sent, orjson.dumps(said), **facts)
-
-    def said(self, name: str, hours: float) -> dict[str, Any]:
-        until = self.now + timedelta(hours=hours)
-        facts = {"name": name, "model": f"models/{MODEL}", "expireTime": until.isoformat()}
-        return facts | {"usageMetadata": {"totalTokenCount": TOKENS}}
-
-
-def made_by(owner: User, upstream: str) -> CachingProgram:
-    make_price(MODEL)
-    made = CachingProgram(CaptureAddress.issue(owner.pk, "Laptop", upstream=upstream)[0])
-    made.now -= timedelta(minutes=2)
-    return made
-
-
-def beside(program: CachingProgram, owner: User) -> CachingProgram:
-    """Another one, with the same clock."""
-    made = CachingProgram(CaptureAddress.issue(owner.pk, "Again", upstream=program.address.upstream)[0])
-    made.now = program.now
-    return made
 
 
 @pytest.fixture(params=CaptureAddress.Upstream.values)
 def program(request: pytest.FixtureRequest, alice: User) -> CachingProgram:
     """Before Google with a key of its own, and before the emulator."""
     return made_by(alice, request.param)
-
-
-def kinds() -> list[str]:
-    return list(CacheEvent.objects.order_by("at", "pk").values_list("kind", flat=True))
-
-
-def booked() -> list[tuple[str, bool]]:
-    """Causes of what caches cost; whether it was given back."""
-    rows = Booking.objects.exclude(cache_name="").order_by("pk")
-    return [(row.cause, row.stored_seconds < 0) for row in rows]
 
 
 def test_making_one_is_kept_and_booked(program: CachingProgram) -> None:
@@ -291,72 +216,6 @@ def test_one_of_vertex_is_known_by_its_number_and_by_its_project(program: Cachin
     assert [item.is_cached for item in exchange.sent_items()] == [True, True, False]
     program.of_vertex("DELETE", "cachedContents/77")
     assert kinds()[-1] == "deleted" and booked()[-1] == ("cache_kept", True) and not audited()
-
-
-def test_what_stands_in_two_imported_files_is_booked_once(program: CachingProgram, alice: User) -> None:
-    """A second file has the same requests of the same moments, and what came after them."""
-    other = CachingProgram(CaptureAddress.issue(alice.pk, "Again", upstream=program.address.upstream)[0])
-    began = timezone.now() - timedelta(minutes=30)
-    for one in (program, other):
-        one.now = began
-        one.make()
-        one.extend(2)
-        one.extend(3)
-    kept = [("cache_made", False), *[("cache_kept", False)] * 3]
-    assert booked() == kept and kinds() == ["planned", "made", "extended", "extended"]
-    exchange = other.ask_with()
-    assert [item.is_cached for item in exchange.sent_items()] == [True, True, False]
-    other.delete()
-    assert booked() == [*kept, *[("cache_kept", True)] * 3] and not audited()
-
-
-def test_what_an_archive_shows_elsewhere_is_booked_once(alice: User) -> None:
-    """It does not have the key, and may have the address of the relay or of a proxy."""
-    live = made_by(alice, CaptureAddress.Upstream.PROVIDER)
-    archive = beside(live, alice)
-    live.key_hash = "of the key"
-    for one in (live, archive):
-        one.make()
-        one.extend(2)
-        kept = booked()
-    assert kept == [("cache_made", False), ("cache_kept", False), ("cache_kept", False)]
-    assert [item.is_cached for item in archive.ask_with().sent_items()] == [True, True, False]
-    live.delete()
-    ended = booked()
-    archive.delete()
-    assert booked() == ended != kept and {entry.state for entry in CacheEntry.objects.all()} == {"gone"}
-    assert not audited()
-
-
-def test_what_two_people_captured_of_a_cache_is_booked_for_each(alice: User, bob: User) -> None:
-    first = made_by(alice, CaptureAddress.Upstream.PROVIDER)
-    for one in (first, beside(first, bob)):
-        one.make()
-        one.extend(2)
-    first.delete()
-    given_back = Booking.objects.filter(stored_seconds__lt=0)
-    assert {row.owner for row in given_back} == {alice} and len(booked()) == 6 + given_back.count()
-    assert not audited()
-
-
-def test_of_a_file_that_was_deleted_the_next_one_tells_what_the_cache_held(
-    program: CachingProgram, alice: User
-) -> None:
-    program.make()
-    CapturedRequest.objects.all().erase()
-    other = CachingProgram(CaptureAddress.issue(alice.pk, "Again", upstream=program.address.upstream)[0])
-    row = other.make()
-    assert CacheEntry.objects.get().captured_request == row and len(booked()) == 2
-    assert [item.is_cached for item in other.ask_with().sent_items()] == [True, True, False]
-
-
-def test_a_making_is_erased_without_its_cache(program: CachingProgram, alice: User) -> None:
-    program.make()
-    assert CapturedRequest.objects.of(alice).erase() == 1
-    connection.check_constraints()
-    assert CacheEntry.objects.get().captured_request is None and len(booked()) == 2
-    exchange = program.ask_with()
-    assert exchange.found_verdict and exchange.found_verdict.reason == VerdictReason.NAMED and not audited()
 
 
 @pytest.mark.parametrize(
