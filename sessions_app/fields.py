@@ -10,7 +10,9 @@ from pydantic import ValidationError as PydanticError
 
 from sessions_app.models.library import VARIABLES, VARIABLES_HELP
 from sessions_app.models.session_settings import EXAMPLES_HELP
+from sessions_app.prompt.answer_schema import fault_of
 from sessions_app.prompt.examples import MOST, ExampleMessage, parse_examples, written
+from sessions_app.wording.answer_schemas import schema_fault
 
 STORED = TypeAdapter(list[ExampleMessage])
 
@@ -139,6 +141,13 @@ class UnchangedTextsForm(forms.ModelForm):  # type: ignore[type-arg]  # takes no
             if isinstance(stored, str) and name in cleaned and cleaned[name] == field.to_python(stored):
                 cleaned[name] = stored
         return cleaned
+
+
+def checked_schema(text: str) -> str:
+    """The JSON schema of answers; raises ValidationError for one that the provider does not take."""
+    if text and (fault := fault_of(text)):
+        raise ValidationError(schema_fault(fault), code=fault.problem.value)
+    return text
 
 
 def _line_of(variable: Any) -> str:

@@ -31,7 +31,6 @@ TRIMMED = {
     "KeyForm.key": "pasted; no key has white space",
     "SessionForm.answer_schema": "JSON",
     "OwnAssistantForm.answer_schema": "JSON",
-    "AssistantForm.provider_tools": "JSON",
     "ModelFacts admin.own_tools": "JSON",
     "SessionForm.variables": "one variable a line; a default in JSON quotes keeps its white space",
     "OwnAssistantForm.variables": "one variable a line; a default in JSON quotes keeps its white space",

@@ -21,13 +21,15 @@ from sessions_app.fields import (
     UnchangedTextsForm,
     VariablesField,
     VerbatimTextField,
+    checked_schema,
 )
 from sessions_app.models import Assistant, PromptText, Session, SessionSettings
 from sessions_app.models.assistant import STARTER_LENGTH, STARTERS_LIMIT
 from sessions_app.panels import available_tools
 from sessions_app.prompt import arguments
 
-LEVELS = SessionSettings.form_fields()["thinking_level"].choices
+OPTIONS = SessionSettings.form_fields()
+LEVELS, OWN_TOOLS = OPTIONS["thinking_level"].choices, OPTIONS["provider_tools"].choices
 
 SESSIONS = 20
 """The admin's newest sessions, offered for the preview."""
@@ -42,6 +44,9 @@ class AssistantForm(UnchangedTextsForm):
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text="A session with this assistant can use these at most.",
+    )
+    provider_tools = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, choices=list(OWN_TOOLS.items())
     )
     model = forms.ChoiceField(required=False, help_text="Chosen with the assistant.")
     thinking_level = forms.ChoiceField(required=False, choices=list(LEVELS.items()))
@@ -69,6 +74,9 @@ class AssistantForm(UnchangedTextsForm):
         """None when all are chosen, so that tools added later are allowed too."""
         chosen: list[str] = self.cleaned_data["tools"]
         return None if set(chosen) == set(available_tools().names) else sorted(chosen)
+
+    def clean_answer_schema(self) -> str:
+        return checked_schema(self.cleaned_data["answer_schema"])
 
 
 class PreviewAdmin(FilteredAdmin):

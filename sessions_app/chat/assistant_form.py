@@ -8,10 +8,16 @@ from django.core.exceptions import ValidationError
 
 from sessions_app.chat.model_offers import LEVEL_LABELS
 from sessions_app.chat.option_fields import option_field
-from sessions_app.chat.session_form import checked_schema, model_choices, within_limit
+from sessions_app.chat.session_form import model_choices, within_limit
 from sessions_app.chat.tool_groups import ToolGroup, tool_groups
 from sessions_app.context.model_lookup import facts_of
-from sessions_app.fields import LinesField, RowsField, UnchangedTextsForm, VerbatimTextField
+from sessions_app.fields import (
+    LinesField,
+    RowsField,
+    UnchangedTextsForm,
+    VerbatimTextField,
+    checked_schema,
+)
 from sessions_app.models import Assistant, PromptText
 from sessions_app.models.assistant import STARTER_LENGTH, STARTERS_LIMIT, SYMBOLS, validate_icon
 from sessions_app.panels import available_tools

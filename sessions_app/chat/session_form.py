@@ -22,13 +22,12 @@ from sessions_app.fields import (
     RowsField,
     UnchangedTextsForm,
     VerbatimTextField,
+    checked_schema,
 )
 from sessions_app.models import Assistant, PromptText, Session, SessionSettings
 from sessions_app.models.session_settings import GROUP_TITLES, Group
 from sessions_app.panels import available_tools
-from sessions_app.prompt.answer_schema import fault_of
 from sessions_app.prompt.arguments import MessageArguments
-from sessions_app.wording.answer_schemas import schema_fault
 from sessions_app.wording.remarks import about_texts
 
 TEXT_LIMIT = 200_000
@@ -243,12 +242,6 @@ def _empty_value(name: str) -> Any:
     """Null (no limit) if the setting allows it, else its default."""
     info = SessionSettings.model_fields[name]
     return None if NoneType in get_args(info.annotation) else info.default
-
-
-def checked_schema(text: str) -> str:
-    if text and (fault := fault_of(text)):
-        raise ValidationError(schema_fault(fault), code=fault.problem.value)
-    return text
 
 
 def within_limit(text: str) -> str:

@@ -173,5 +173,5 @@ def side_list(request: AuthenticatedRequest) -> HttpResponse:
     query = request.GET.get("q", "").strip()
     context: dict[str, Any] = {"at": uuid_or_none(request.GET.get("at", ""))}
     if query:
-        context["found"] = find(request.user, query, hits=SEARCH_HITS)
+        context["side_found"] = find(request.user, query, hits=SEARCH_HITS)
     return render(request, "chat/side_list.html", context)

@@ -1,13 +1,16 @@
 """Facts about models: overrides of the catalogue, and refusals of explicit caches."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
 
 from sessions_app.models.columns import storable
 from sessions_app.models.prepared import Reading, parameter
+from sessions_app.models.session_settings import SessionSettings
 from sessions_app.prompt.caching import pause_after
 
 DEFAULT_EXPLICIT_MINIMUM = 4_096
@@ -17,7 +20,14 @@ OVERRIDES = (
     *("implicit_minimum", "thinking", "signatures_required", "sampling", "input_limit", "output_limit"),
     "mixes_tools",
 )
-LISTS = ("levels", "own_tools")
+
+_CHOICES = SessionSettings.form_fields()
+
+LISTS: Mapping[str, tuple[str, ...]] = {
+    "levels": tuple(filter(None, _CHOICES["thinking_level"].choices)),
+    "own_tools": tuple(_CHOICES["provider_tools"].choices),
+}
+"""Fields that hold a list, and the names that pages and requests know. Others would fail every page."""
 
 
 class ModelFacts(models.Model):
@@ -59,11 +69,23 @@ class ModelFacts(models.Model):
     def __str__(self) -> str:
         return self.model
 
+    def clean(self) -> None:
+        """Raises ValidationError for a list with anything but known names."""
+        wrong = {
+            name: ValidationError(f"A list of these names: {', '.join(known)}.", code="unknown_name")
+            for name, known in LISTS.items()
+            if getattr(self, name) is not None and _known(name, getattr(self, name)) != getattr(self, name)
+        }
+        if wrong:
+            raise ValidationError(wrong)
+
     def overrides(self) -> dict[str, Any]:
         """The fields that are set, by their names in `Capabilities`, without those of explicit caches."""
         overrides = {name: getattr(self, name) for name in OVERRIDES if getattr(self, name) not in (None, "")}
         lists = {name: getattr(self, name) for name in LISTS}
-        return overrides | {name: tuple(value) for name, value in lists.items() if value is not None}
+        return overrides | {
+            name: tuple(_known(name, value)) for name, value in lists.items() if isinstance(value, list)
+        }
 
     def explicit_minimum_over(self, known: int | None) -> int | None:
         """Tokens of the smallest explicit cache, None for none; `known` is the value without this row."""
@@ -71,6 +93,11 @@ class ModelFacts(models.Model):
             return None
         minimum = known if self.explicit_minimum is None else self.explicit_minimum
         return DEFAULT_EXPLICIT_MINIMUM if minimum is None and self.has_explicit_caches else minimum
+
+
+def _known(name: str, value: Any) -> list[str]:
+    """The names in the value of a list field that are known."""
+    return [one for one in value if one in LISTS[name]] if isinstance(value, list) else []
 
 
 class CacheRefusalQuerySet(models.QuerySet["CacheRefusal"]):

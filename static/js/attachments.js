@@ -3,7 +3,8 @@
 // What has not arrived would be lost with the page, so the browser asks before it leaves.
 
 import { countLimit, refusalOf, tooLarge, tooMany } from "./limits.js";
-import { csrfHeaders } from "./fragments.js";
+import { attempt } from "./failures.js";
+import { csrfHeaders, fetchPage, fetchText, remove } from "./fragments.js";
 import { clone } from "./live.js";
 import { closeFile, keepOpen } from "./open-files.js";
 
@@ -106,9 +107,8 @@ export class Attachments {
 
   // Reloads the stored chips after a refusal or a withdrawal.
   async fetchBack() {
-    const response = await fetch(`${this.#list.dataset.url}waiting/`);
-    if (!response.ok) return;
-    const kept = new DOMParser().parseFromString(await response.text(), "text/html");
+    const kept = await fetchPage(`${this.#list.dataset.url}waiting/`).catch(() => null);
+    if (!kept) return;
     for (const chip of this.#list.querySelectorAll("[data-attachment]")) chip.remove();
     this.#list.prepend(...kept.querySelectorAll("li"));
     this.#changed();
@@ -178,12 +178,7 @@ export class Attachments {
     if ("reference" in stored.dataset) keepOpen(stored);
   }
 
-  async #takeText(url) {
-    const response = await fetch(url);
-    if (response.ok) this.#insert(await response.text());
-  }
-
-  async #press(target) {
+  #press(target) {
     const chip = target.closest("li");
     if (target.closest("[data-dismiss]")) {
       this.#coming.delete(chip);
@@ -194,11 +189,16 @@ export class Attachments {
     const closing = target.closest("[data-closes-file]");
     if (closing) return closeFile(closing);
     const back = target.closest("[data-insert]");
-    if (back) await this.#takeText(back.dataset.insert);
     const button = back ? chip.querySelector("[data-detach]") : target.closest("[data-detach]");
-    if (!button) return;
-    const response = await fetch(button.dataset.detach, { method: "POST", headers: csrfHeaders() });
-    if (response.ok || response.status === 404) chip.remove();
+    if (button) attempt(button.dataset.detach, () => this.#detach(chip, button.dataset.detach, back?.dataset.insert));
+  }
+
+  // `source` is the address of a text that goes back into the message.
+  async #detach(chip, url, source) {
+    const text = source && (await fetchText(source));
+    await remove(url);
+    chip.remove();
+    if (text) this.#insert(text);
     this.#changed();
   }
 }
@@ -269,7 +269,7 @@ function takeBack(chip) {
   const closing = chip?.querySelector("[data-closes-file]");
   if (closing) closeFile(closing);
   const button = chip?.querySelector("[data-detach]");
-  if (button) fetch(button.dataset.detach, { method: "POST", headers: csrfHeaders() });
+  if (button) attempt(button.dataset.detach, () => remove(button.dataset.detach));
 }
 
 function wordsOf(request, file) {
@@ -279,5 +279,5 @@ function wordsOf(request, file) {
     const { message, hint } = JSON.parse(request.responseText);
     return `${message} ${hint}`;
   }
-  return type.startsWith("text/plain") ? request.responseText : "It did not arrive. Attach it again.";
+  return type.startsWith("text/plain") ? request.responseText : `“${file.name}” did not arrive. Attach it again.`;
 }

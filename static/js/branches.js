@@ -35,11 +35,13 @@ export class Branches {
 
   async #correct(item) {
     const url = item.dataset.correct;
+    const text = await this.#attempt(() => fetchText(url));
+    if (text === null) return;
     this.#parts.follower.release();
     item.closest("details").open = false;
     const step = item.closest(".run").querySelector(".steps > .step:last-child");
     rewordInPlace(step.querySelector(".text") ?? step, {
-      text: await fetchText(url),
+      text,
       verb: "Save as a branch",
       note: "The model's own answer stays on its branch.",
       save: async (text) => {
@@ -63,6 +65,17 @@ export class Branches {
     if (after) follower.shift(after.getBoundingClientRect().top - before);
   }
 
+  // What `asking` resolves to, or null: then the reason stands in the chat.
+  async #attempt(asking) {
+    this.#parts.frame.forgetRefusals();
+    try {
+      return await asking();
+    } catch (refusal) {
+      this.#parts.frame.explain(refusal);
+      return null;
+    }
+  }
+
   async #ask(url, fields) {
     const { composer, frame } = this.#parts;
     frame.forgetRefusals();
@@ -70,12 +83,7 @@ export class Branches {
       frame.explain({ message: "This chat is answering.", hint: "Wait for the answer or stop it first." });
       return null;
     }
-    try {
-      return await post(url, fields);
-    } catch (refusal) {
-      frame.explain(refusal);
-      return null;
-    }
+    return this.#attempt(() => post(url, fields));
   }
 }
 

@@ -2,8 +2,9 @@
 // in the dialog that was to show it, else over the page until it is closed or the same works. While a dialog loads it
 // shows nothing older, since the buttons would act on what it was opened for before.
 
+import { Refusal } from "./fragments.js";
 import { isFreeEscape } from "./keys.js";
-import { reasonOf } from "./refusals.js";
+import { failureOf, isSignIn, reasonOf } from "./refusals.js";
 
 const ABOVE = "dialog[open], details.menu[open], :popover-open"; // What Escape closes first.
 const OWN = "[data-module=panels], #own-tools"; // They say it themselves.
@@ -14,7 +15,7 @@ export function mountFailures(root) {
   root.addEventListener("htmx:beforeRequest", ({ detail }) => follow(detail));
   root.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const { target, xhr, requestConfig: { elt } } = detail;
-    if (isSignIn(xhr) || (isOpener(elt) && newest.get(target) !== xhr)) detail.shouldSwap = false;
+    if (isSignIn(xhr.responseURL) || (isOpener(elt) && newest.get(target) !== xhr)) detail.shouldSwap = false;
   });
   root.addEventListener("close", ({ target }) => target.querySelector(".failure")?.remove(), true);
   root.addEventListener("keydown", (event) => {
@@ -25,6 +26,19 @@ export function mountFailures(root) {
   }, true);
 }
 
+// What a press asks for without htmx. `asked` names it; returns whether it was done.
+export async function attempt(asked, action) {
+  try {
+    await action();
+  } catch (refusal) {
+    if (!(refusal instanceof Refusal)) throw refusal;
+    showOver(refusal.text, asked);
+    return false;
+  }
+  takeAway(asked);
+  return true;
+}
+
 function follow({ elt, target, xhr, requestConfig: { verb, path, triggeringEvent } }) {
   if (isOpener(elt)) wait(target, xhr);
   // Not what the page asks for by itself: it asks again.
@@ -32,7 +46,7 @@ function follow({ elt, target, xhr, requestConfig: { verb, path, triggeringEvent
   const asked = `${verb} ${path}`;
   const fail = () => explain(elt, target, xhr, verb, asked);
   for (const end of ["error", "timeout"]) xhr.addEventListener(end, fail);
-  xhr.addEventListener("load", () => (xhr.status >= 400 || isSignIn(xhr) ? fail() : takeAway(asked)));
+  xhr.addEventListener("load", () => (xhr.status >= 400 || isSignIn(xhr.responseURL) ? fail() : takeAway(asked)));
 }
 
 function takeAway(asked) {
@@ -58,12 +72,9 @@ function explain(elt, target, xhr, verb, asked) {
   if (target.matches("dialog")) target.append(closing());
 }
 
-function sentence(xhr, verb) {
-  const what = verb === "get" ? "This could not be loaded." : "That could not be saved.";
-  if (isSignIn(xhr)) return `${what} Sign in again in another tab, then try again.`;
-  if (xhr.status === 404) return `${what} It is not there any more: it may have been deleted elsewhere.`;
-  if (xhr.status === 403) return `${what} Reload the page and try again.`;
-  return `${what} Check the connection and try again.`;
+function sentence({ status, responseURL }, verb) {
+  const { message, hint } = failureOf({ status, url: responseURL }, verb);
+  return `${message} ${hint}`;
 }
 
 function showOver(words, asked) {
@@ -98,6 +109,3 @@ function closeButton() {
 }
 
 const isOpener = (element) => "opensDialog" in element.dataset;
-
-// Who is not signed in any more is led to that page, whatever was asked for.
-const isSignIn = (xhr) => xhr.responseURL !== "" && new URL(xhr.responseURL).pathname === "/sign-in";

@@ -1,4 +1,6 @@
-// Fetches HTML fragments as elements.
+// Fetches HTML fragments as elements. What was not answered as asked is thrown as a Refusal with {message, hint}.
+
+import { failureOf, isReason, isSignIn } from "./refusals.js";
 
 export async function fetchRun(url) {
   const page = await fetchPage(url);
@@ -6,37 +8,50 @@ export async function fetchRun(url) {
 }
 
 export async function fetchPage(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: ${response.status}`);
-  return parse(await response.text());
+  return parse(await fetchText(url));
 }
 
 export async function fetchText(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  const response = await ask(url);
   return response.text();
 }
 
 // The headers of a POST (CSRF), from the attribute that htmx reads.
 export const csrfHeaders = () => JSON.parse(document.body.getAttribute("hx-headers"));
 
-// Posts a form and returns the page; throws a refusal as {message, hint}.
+// Posts a form and returns the page.
 export async function post(url, fields = {}) {
-  const response = await fetch(url, { method: "POST", headers: csrfHeaders(), body: new URLSearchParams(fields) });
-  if ([409, 429, 507].includes(response.status)) throw new Refusal(await response.json());
-  if (!response.ok) throw new Refusal({ message: "That did not work.", hint: "Reload the page and try again." });
+  const body = new URLSearchParams(fields);
+  const response = await ask(url, { method: "POST", headers: csrfHeaders(), body });
   return parse(await response.text());
 }
 
+// Posts what removes something; it may be gone already.
+export async function remove(url, fields) {
+  try {
+    await post(url, fields);
+  } catch (refusal) {
+    if (refusal.status !== 404) throw refusal;
+  }
+}
+
 export class Refusal extends Error {
-  constructor({ message, hint }) {
+  constructor({ message, hint }, status = 0) {
     super(message);
     this.hint = hint;
+    this.status = status;
   }
 
   get text() {
     return `${this.message} ${this.hint}`.trim();
   }
+}
+
+async function ask(url, options = {}) {
+  const response = await fetch(url, options).catch(() => Response.error());
+  if (response.ok && !isSignIn(response.url)) return response;
+  const reason = isReason(response) ? await response.json() : failureOf(response, options.method ? "post" : "get");
+  throw new Refusal(reason, response.status);
 }
 
 const parse = (html) => new DOMParser().parseFromString(html, "text/html");

@@ -1,5 +1,7 @@
 // Applies the events of the server to the page.
 
+import { Refusal } from "./fragments.js";
+
 const ACKNOWLEDGE_EVERY = 64; // Events; the server pauses when it is a few hundred ahead.
 
 export class Listener {
@@ -63,7 +65,7 @@ export class Listener {
     waiting.show([]);
     await this.#moved({ head_version: headVersion });
     const isBehind = active ? !transcript.knows(active) : transcript.isWriting;
-    if (isBehind || this.#isBack) (await transcript.catchUp()).forEach((client) => this.#confirm(client));
+    if ((isBehind || this.#isBack) && !(await this.#catchUp())) return socket.renew();
     this.#isBack = true;
     if (active) {
       this.#follow(active, transcript.clientOf(active));
@@ -73,6 +75,17 @@ export class Listener {
       this.#rest();
     }
     for (const command of outbox) socket.send(command);
+  }
+
+  // Whether the page has what was said in the meantime.
+  async #catchUp() {
+    try {
+      for (const client of await this.#parts.transcript.catchUp()) this.#confirm(client);
+      return true;
+    } catch (refusal) {
+      if (refusal instanceof Refusal) return false;
+      throw refusal;
+    }
   }
 
   #join(run) {

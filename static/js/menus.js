@@ -1,6 +1,7 @@
 // Menus are details elements, closed by a choice, a click outside or Esc.
 
 const ROOM = 320; // Pixels that an open menu may need above its button.
+const LEAST = 128; // Pixels below which it is no use to let it scroll.
 const GAP = 4;
 
 // In the sidebar the lists scroll: an open menu lies over them, below its button or above it.
@@ -13,6 +14,24 @@ function placeBeside(menu) {
   items.style.top = `${fits ? bottom + GAP : Math.max(GAP, top - GAP - height)}px`;
 }
 
+// Above its button where there is room, else below it, unless it fits into neither and there is more above.
+function place(menu) {
+  const items = menu.querySelector(".items");
+  const { top, bottom } = menu.querySelector("summary").getBoundingClientRect();
+  const frame = menu.closest(".scroller")?.getBoundingClientRect() ?? { top: 0, bottom: innerHeight };
+  const above = top - frame.top - 2 * GAP;
+  const below = frame.bottom - bottom - 2 * GAP;
+  items.style.maxHeight = "";
+  const height = items.offsetHeight;
+  const isDown = above < ROOM && (height <= below || above < Math.max(below, LEAST));
+  menu.classList.toggle("down", isDown);
+  const room = isDown ? below : above;
+  if (height <= room) return;
+  const isScrolledTo = room < LEAST;
+  items.style.maxHeight = `${isScrolledTo ? Math.max(LEAST, frame.bottom - frame.top - 2 * GAP) : room}px`;
+  if (isScrolledTo) items.scrollIntoView({ block: "nearest" });
+}
+
 // Of boxes several may be chosen.
 const isChoice = (target) => target.closest(".items > :not(fieldset)") !== null;
 
@@ -20,9 +39,8 @@ export function mountMenus(root) {
   // The toggle event does not bubble: listen in the capture phase.
   root.addEventListener("toggle", ({ target: menu }) => {
     if (!menu.matches("details.menu[open]")) return;
-    if (menu.closest(".side-list")) return placeBeside(menu);
-    const above = menu.closest(".scroller")?.getBoundingClientRect().top ?? 0;
-    menu.classList.toggle("down", menu.getBoundingClientRect().top - above < ROOM);
+    if (menu.closest(".side-list")) placeBeside(menu);
+    else place(menu);
   }, true);
   // Before the choice acts: a dialog that it opens gives the focus back to where it was.
   root.addEventListener("click", ({ target }) => {

@@ -1,6 +1,7 @@
 // The files that stay open for the model: listed above the message until they are closed.
 
-import { csrfHeaders } from "./fragments.js";
+import { attempt } from "./failures.js";
+import { remove } from "./fragments.js";
 
 const fresh = new Map(); // By path: copies of the chips that came since the last message.
 
@@ -21,13 +22,12 @@ export function giveOpened() {
 
 // `button` is in the chip of the file.
 export async function closeFile(button) {
-  const body = new FormData();
-  body.append("path", button.dataset.closesFile);
-  const response = await fetch(button.dataset.url, { method: "POST", headers: csrfHeaders(), body });
-  if (response.ok || response.status === 404) {
-    fresh.delete(button.dataset.closesFile);
+  const path = button.dataset.closesFile;
+  await attempt(`close ${path}`, async () => {
+    await remove(button.dataset.url, { path });
+    fresh.delete(path);
     button.closest("li").remove();
-  }
+  });
   tellChanged();
 }
 

@@ -1,11 +1,14 @@
 // The command palette: search results of the server, actions of the page.
 
+import { fetchText } from "./fragments.js";
+
 const AFTER = 120; // Milliseconds without a key before the server is asked.
 
 class Palette {
   #dialog;
   #box;
   #list;
+  #problem;
   #asking = 0;
   #newest = 0;
 
@@ -13,6 +16,7 @@ class Palette {
     this.#dialog = dialog;
     this.#box = dialog.querySelector("input");
     this.#list = dialog.querySelector("[role=listbox]");
+    this.#problem = dialog.querySelector(".problem");
     this.#box.addEventListener("input", () => this.#typed());
     this.#box.addEventListener("keydown", (event) => this.#press(event));
     this.#list.addEventListener("pointermove", ({ target }) => this.#choose(target.closest("[role=option]")));
@@ -41,15 +45,26 @@ class Palette {
   async #ask() {
     const turn = (this.#newest += 1);
     const url = `${this.#box.dataset.search}?q=${encodeURIComponent(this.#box.value.trim())}`;
-    const response = await fetch(url).catch(() => null);
+    const html = await fetchText(url).catch((refusal) => this.#fail(turn, refusal));
     // Ignore outdated responses.
-    if (!response?.ok || turn !== this.#newest) return;
+    if (html === undefined || turn !== this.#newest) return;
+    this.#problem.hidden = true;
     const template = document.createElement("template");
-    template.innerHTML = await response.text();
+    template.innerHTML = html;
     const chosen = this.#list.querySelector("[aria-selected=true]")?.id;
     for (const old of this.#list.querySelectorAll("[data-found]")) old.remove();
     this.#list.append(template.content);
     this.#settle(chosen);
+  }
+
+  // What was found for other words is no answer.
+  #fail(turn, { text }) {
+    if (turn !== this.#newest) return;
+    for (const old of this.#list.querySelectorAll("[data-found]")) old.remove();
+    this.#settle();
+    this.#dialog.querySelector(".nothing").hidden = true;
+    this.#problem.textContent = text;
+    this.#problem.hidden = false;
   }
 
   // `chosen` is the id of the selected option before the list was replaced.

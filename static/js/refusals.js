@@ -10,7 +10,28 @@ export function mountRefusals(root) {
 
 // The `message` and the `hint` of a refusal; null where the server gave none.
 export function reasonOf(xhr) {
-  return [409, 429, 507].includes(xhr?.status) && isJson(xhr) ? JSON.parse(xhr.responseText) : null;
+  if (!xhr) return null;
+  const { status, responseText } = xhr;
+  const headers = { get: (name) => xhr.getResponseHeader(name) };
+  return isReason({ status, headers }) ? JSON.parse(responseText) : null;
 }
 
-const isJson = (xhr) => xhr.getResponseHeader("Content-Type")?.startsWith("application/json");
+// What there is to say of a request without words of the server's; `status` is 0 where the line broke.
+export function failureOf({ status, url }, verb) {
+  const message = verb === "get" ? "This could not be loaded." : "That could not be saved.";
+  return { message, hint: hintOf(status, url) };
+}
+
+// Who is not signed in any more is led to that page, whatever was asked for.
+export const isSignIn = (url) => url !== "" && new URL(url).pathname === "/sign-in";
+
+function hintOf(status, url) {
+  if (isSignIn(url)) return "Sign in again in another tab, then try again.";
+  if (status === 404) return "It is not there any more: it may have been deleted elsewhere.";
+  if (status === 403) return "Reload the page and try again.";
+  return "Check the connection and try again.";
+}
+
+// Whether a response, such as fetch gives, has the server's own words.
+export const isReason = ({ status, headers }) =>
+  [409, 429, 507].includes(status) && (headers.get("Content-Type")?.startsWith("application/json") ?? false);

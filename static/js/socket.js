@@ -42,6 +42,12 @@ export class Socket {
     return true;
   }
 
+  // What the page has to fetch after a reconnect could not be fetched: connects again after the longest wait.
+  renew() {
+    this.#tries = Infinity;
+    this.#drop();
+  }
+
   #receive(event) {
     if (event.type === "hello") this.#restored();
     this.#listener.event(event);

@@ -1,6 +1,8 @@
 """The capability table in the admin: what holds, beside what the code says."""
 
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from sessions_app.context.model_lookup import clear_caches, facts_of
 from sessions_app.gemini.model_capabilities import known_models
 from sessions_app.models import ModelFacts
+from sessions_app.models.model_facts import LISTS
 
 LIST = "admin:sessions_app_modelfacts_changelist"
 
@@ -66,3 +69,23 @@ def test_the_page_costs_the_same_however_many_rows(
         ModelFacts.objects.create(model=f"tuned-{number}")
     with django_assert_max_num_queries(9):
         shown(root)
+
+
+WRONG_LISTS = ("99999", '"LOW"', '{"a": 1}', '["low"]', '["LOW", null]', '[["LOW"]]')
+
+
+@pytest.mark.parametrize("field", LISTS)
+@pytest.mark.parametrize("typed", WRONG_LISTS)
+def test_a_list_with_other_than_known_names_is_refused(root: Client, field: str, typed: str) -> None:
+    data = {"model": "gemini-3.8-flash", "thinking": "", field: typed}
+    answer = root.post(reverse("admin:sessions_app_modelfacts_add"), data)
+    assert answer.context["adminform"].form.errors.as_data()[field][0].code == "unknown_name"
+    assert not ModelFacts.objects.exists()
+
+
+@pytest.mark.parametrize("stored", [json.loads(typed) for typed in WRONG_LISTS])
+def test_a_row_that_was_stored_with_other_names_fails_no_page(root: Client, stored: Any) -> None:
+    ModelFacts.objects.create(model="gemini-3.8-flash", levels=stored, own_tools=stored)
+    assert root.get(reverse(LIST)).status_code == 200
+    assert root.get(reverse("models")).status_code == 200
+    assert set(facts_of("gemini-3.8-flash").levels) <= set(LISTS["levels"])

@@ -99,6 +99,27 @@ def test_an_assistant_is_kept_and_all_tools_mean_later_ones_too(root: Client) ->
     assert guide.tools == ["calculate"]
 
 
+@pytest.mark.parametrize(
+    ("field", "typed"),
+    [
+        ("provider_tools", "99999"),
+        ("provider_tools", '["nope"]'),
+        ("answer_schema", "{bad"),
+        ("answer_schema", "[1, 2]"),
+    ],
+)
+def test_an_assistant_with_which_no_chat_could_begin_is_refused(root: Client, field: str, typed: str) -> None:
+    answer = root.post(reverse("admin:sessions_app_assistant_add"), {"name": "Guide", field: typed})
+    assert field in answer.context["adminform"].form.errors
+    assert not Assistant.objects.exists()
+
+
+def test_an_assistant_keeps_the_tools_of_the_provider_that_were_ticked(root: Client) -> None:
+    fields = {"name": "Guide", "provider_tools": ["google_search", "url_context"]}
+    assert root.post(reverse("admin:sessions_app_assistant_add"), fields).status_code == 302
+    assert Assistant.objects.get().provider_tools == ["google_search", "url_context"]
+
+
 def test_an_assistants_description_is_previewed(root: Client) -> None:
     assert "For Guide" in preview(root, "assistant", description="For {{ assistant.name }}")
 

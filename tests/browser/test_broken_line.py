@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from playwright.async_api import BrowserContext, Locator, Page, WebSocketRoute, expect
+from playwright.async_api import BrowserContext, Locator, Page, Route, WebSocketRoute, expect
 
 from tests.browser.lines import Line
 from tests.browser.test_chat import finished, open_session, send
@@ -165,3 +165,29 @@ async def test_a_page_without_a_network_says_so_and_sends_when_it_is_back(
     await expect(banner).not_to_be_visible()
     await expect(page.locator(".run .bubble", has_text="Written in a tunnel")).to_have_count(1)
     complaints.clear()  # Of requests that found no network.
+
+
+async def test_a_page_that_cannot_be_fetched_after_a_break_is_fetched_again(
+    page: Page, complaints: list[str]
+) -> None:
+    line = await line_of(page)
+    await finished(await send(page, "Hello"))
+    missed: list[str] = []
+
+    async def miss_the_first(route: Route) -> None:
+        missed.append(route.request.url)
+        if len(missed) == 1:
+            await route.abort()
+        else:
+            await route.continue_()
+
+    await page.route(page.url, miss_the_first)
+    await line.cut()
+    waiting = await send(page, "Said without a line")
+    line.is_cut = False
+    await finished(waiting)
+    await expect(page.locator(".run .bubble")).to_have_text(["Hello", "Said without a line"])
+    await expect(page.locator(".run").last.locator(".text")).not_to_be_empty()
+    assert len(missed) > 1
+    assert not any("fetch" in complaint for complaint in complaints)
+    complaints.clear()

@@ -38,6 +38,15 @@ SHOWS_BEGINNING = """(element) => {
 """Whether the first letter of an element is inside of it."""
 
 
+PLACE_OF = """(element, at) => {
+    const letter = document.createRange();
+    letter.setStart(element.firstChild, at);
+    letter.setEnd(element.firstChild, at + 1);
+    return letter.getBoundingClientRect().left;
+}"""
+"""How far from the left a letter of an element stands."""
+
+
 async def begins_at_the_right(block: Locator) -> bool:
     left, right = await block.evaluate(EDGES)
     return bool(right < left)
@@ -52,6 +61,13 @@ async def test_each_block_of_an_answer_has_the_direction_of_its_words(page: Page
     await expect(text.locator("ul").last).to_have_css("direction", "ltr")
     assert not await begins_at_the_right(text.locator("p", has_text="In English"))
     await expect(page.get_by_label("Message")).to_have_css("unicode-bidi", "plaintext")
+
+
+async def test_code_in_a_text_from_right_to_left_reads_from_left_to_right(page: Page) -> None:
+    await open_talk(page, [(ARABIC, f"{ARABIC} `run()` {ARABIC}")])
+    code = page.locator(".step code")
+    letter, bracket = [await code.evaluate(PLACE_OF, at) for at in (0, len("run()") - 1)]
+    assert letter < bracket
 
 
 async def test_a_column_of_a_table_is_aligned_as_its_rule_says(page: Page) -> None:

@@ -7,6 +7,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from tests.browser.talks import open_talk
+from tests.browser.test_attachments import PAPER, PICTURE, choose
 
 ASKS = "**/delete/"
 TALK = [("First", "One."), ("Second", "Two.")]
@@ -159,4 +160,83 @@ async def test_what_failed_stays_over_the_page_until_it_works_or_is_closed(
     await title.press("Enter")
     await expect(page.get_by_role("heading", name="A garden")).to_be_visible()
     await expect(said).to_have_count(0)
+    complaints.clear()
+
+
+SIGN_IN_AGAIN = "Sign in again in another tab"
+
+
+async def sign_out(page: Page) -> None:
+    """Every request is answered with the page of the sign-in, under status 200."""
+    await page.context.clear_cookies(name="pipeweb_session")
+
+
+async def lose_the_line(page: Page) -> None:
+    await page.route("**/*", abort)
+
+
+LOSSES = [(lose_the_line, "Check the connection"), (sign_out, SIGN_IN_AGAIN)]
+
+
+@pytest.mark.parametrize(("lose", "words"), LOSSES)
+async def test_an_answer_that_cannot_be_fetched_to_be_edited_is_not_replaced(
+    page: Page, complaints: list[str], lose: Callable[[Page], Awaitable[None]], words: str
+) -> None:
+    await open_talk(page, TALK)
+    await lose(page)
+    article = page.locator("article.run").first
+    await article.locator(".tools details.menu summary").click()
+    await article.get_by_role("button", name="Edit this answer").click()
+    await expect(page.locator(".transcript > .ending")).to_contain_text(words)
+    await expect(page.locator(".rewording")).to_have_count(0)
+    await expect(article.locator(".text")).to_have_text("One.")
+    assert not any("fetch" in complaint for complaint in complaints)
+    complaints.clear()
+
+
+@pytest.mark.parametrize(("lose", "words"), LOSSES)
+async def test_a_file_that_could_not_be_taken_off_stays_and_that_is_said(
+    page: Page, complaints: list[str], lose: Callable[[Page], Awaitable[None]], words: str
+) -> None:
+    await open_talk(page, TALK)
+    await choose(page, PICTURE, {"name": "a.txt", "mimeType": "text/plain", "buffer": b"a"})
+    picture, text = page.locator("[data-attachment]"), page.locator("#open-files li")
+    await expect(picture).to_have_count(1)
+    await expect(text).to_have_count(1)
+    await lose(page)
+    said = page.get_by_role("alert").filter(has_text="could not be saved")
+    for chip in (picture, text):
+        await chip.get_by_role("button").last.click()
+        await expect(said).to_contain_text(words)
+        await expect(chip).to_have_count(1)
+        await said.get_by_role("button", name="Close").click()
+    assert not any("fetch" in complaint for complaint in complaints)
+    complaints.clear()
+
+
+async def test_each_file_that_did_not_arrive_is_named(page: Page, complaints: list[str]) -> None:
+    await open_talk(page, TALK)
+    await page.route("**/attachments/", abort)
+    await choose(page, PICTURE, PAPER)
+    for name in ("sunset.png", "paper.pdf"):
+        await expect(page.locator(".chip.refused .problem", has_text=name)).to_be_visible()
+    complaints.clear()
+
+
+@pytest.mark.parametrize(("lose", "words"), LOSSES)
+async def test_a_search_that_fails_offers_nothing_that_was_found_for_other_words(
+    page: Page, complaints: list[str], lose: Callable[[Page], Awaitable[None]], words: str
+) -> None:
+    await open_talk(page, TALK)
+    await page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Go somewhere")
+    await palette.get_by_role("combobox").fill("imported")
+    found = palette.locator("[data-found]")
+    await expect(found.first).to_be_visible()
+    await lose(page)
+    await palette.get_by_role("combobox").fill("something else")
+    await expect(palette.get_by_role("alert")).to_contain_text(words)
+    await expect(found).to_have_count(0)
+    await expect(palette.get_by_label("Password")).to_have_count(0)
+    await page.unroute_all()
     complaints.clear()

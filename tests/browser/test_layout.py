@@ -191,3 +191,32 @@ async def test_the_menu_of_a_chat_is_the_same_in_the_sidebar_and_in_the_bar(page
     await page.locator(".menu[open]").get_by_role("button", name="Delete").click()
     await page.get_by_role("button", name="Undo").click()
     await expect(page.locator(".side")).to_contain_text("Two menus")
+
+
+LOW = {"width": 640, "height": 400}
+"""A laptop of 1280 by 800 at 200 %, or a phone that lies on its side."""
+
+SEEN = """(element) => {
+    const { left, top, bottom } = element.getBoundingClientRect();
+    const shown = (y) => element.contains(document.elementFromPoint(left + 30, y));
+    return shown(top + 3) && shown(bottom - 3);
+}"""
+"""Whether the first and the last line of an element are on the screen, with nothing over them."""
+
+
+@pytest.mark.parametrize("menu", ["account", "answer"])
+async def test_all_of_a_menu_is_in_reach_on_a_low_screen(page: Page, menu: str) -> None:
+    await page.set_viewport_size(LOW)  # type: ignore[arg-type]
+    await open_session(page)
+    run = await send(page, "Hello")
+    await finished(run)
+    if menu == "account":
+        await open_account(page)
+    else:
+        await run.locator(".text").hover()
+        await run.get_by_label("More for this answer").click()
+    items = page.locator("details.menu[open] .items")
+    await expect(items).to_be_in_viewport(ratio=1)
+    for item in await items.locator(".button:visible").all():
+        await item.scroll_into_view_if_needed()
+        assert await item.evaluate(SEEN), await item.inner_text()

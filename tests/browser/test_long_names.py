@@ -86,3 +86,15 @@ async def test_the_preview_of_a_link_is_a_sheet_as_wide_as_a_phone(page: Page) -
     await share(page)
     await phone(page)
     assert await edges_of(page.locator("#share")) == pytest.approx((0, PHONE["width"]), abs=1)
+
+
+async def test_a_long_word_that_nobody_has_said_stays_in_the_list_and_in_the_sidebar(page: Page) -> None:
+    await page.goto("/sessions/?q=" + "x" * 90)
+    said = page.get_by_text("Nobody has said")
+    await page.get_by_role("searchbox").first.fill("y" * 90)
+    await expect(said).to_have_count(2)
+    for place in await said.all():
+        assert await place.evaluate(SCROLLS) == 0
+        _, right = await edges_of(place)
+        _, end = await edges_of(place.locator(".."))
+        assert right <= end

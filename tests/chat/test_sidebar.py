@@ -78,6 +78,12 @@ def test_a_search_finds_messages_and_nothing_lists_the_chats_again(client: Clien
     assert 'aria-current="page"' in listed and "Animals" in listed
 
 
+def test_a_search_in_the_list_leaves_the_chats_in_the_sidebar(client: Client, alice: User) -> None:
+    make_session(alice, title="Animals")
+    page = client.get(reverse("sessions"), {"q": "zebras"}).content.decode()
+    assert page.count("Nobody has said") == 1 and ">Animals</span>" in page
+
+
 def test_renaming_in_the_sidebar_gives_its_row(client: Client, alice: User) -> None:
     session = make_session(alice, title="Before")
     address = reverse("rename-session", args=[session.public]) + "?side"
