@@ -126,6 +126,33 @@ async def test_no_command_is_carried_out_after_the_sign_in_ended(
     assert not await Run.objects.aexists()
 
 
+class Neighbour:
+    """Another person's socket, which counts who looks at whose it is."""
+
+    user_id, looks = 0, 0
+
+    @property
+    def session_key(self) -> str:
+        self.looks += 1
+        return "another"
+
+    async def end_sign_in(self) -> None:
+        raise AssertionError
+
+
+async def test_a_command_looks_at_no_other_persons_socket(
+    socket: Socket, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be thousands."""
+    monkeypatch.setattr("sessions_app.chat.sockets.FRESH_SECONDS", 0.0)
+    neighbour = Neighbour()
+    assert sockets_of(runner).add(neighbour, limit=1)
+    neighbour.looks = 0
+    await socket.send_message("Hello")
+    await socket.receive_until("finished")
+    assert neighbour.looks == 0
+
+
 @pytest.mark.usefixtures("sockets")
 async def test_other_devices_and_other_people_stay(
     socket: Socket, runner: Runner, browser: Client, session: Session, bob: User
