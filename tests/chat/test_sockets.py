@@ -5,6 +5,7 @@ import threading
 import uuid
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -145,7 +146,7 @@ async def test_a_command_looks_at_no_other_persons_socket(
 ) -> None:
     """There may be thousands."""
     monkeypatch.setattr("sessions_app.chat.sockets.FRESH_SECONDS", 0.0)
-    neighbour = Neighbour()
+    neighbour: Any = Neighbour()
     assert sockets_of(runner).add(neighbour, limit=1)
     neighbour.looks = 0
     await socket.send_message("Hello")
