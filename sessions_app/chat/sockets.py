@@ -106,7 +106,9 @@ class Sockets:
         began = monotonic()
         valid = await database_sync_to_async(signed_in_users)(keys)
         self._checked.update(dict.fromkeys(valid, began))
-        for socket in [one for one in self._open if one.session_key in keys.difference(valid)]:
+        ended = keys.difference(valid)
+        # Most commands end none, and there may be thousands of sockets.
+        for socket in [one for one in self._open if one.session_key in ended] if ended else ():
             self.remove(socket)
             with isolated("end_failed"):
                 await socket.end_sign_in()

@@ -241,6 +241,8 @@ class _Insertion:
         )
         query.insert_values(fields, [_Blank()], raw=True)
         compiler = query.get_compiler(alias)
+        # SQLite runs a RETURNING as a trigger, for which it copies every page that the statement changes.
+        self._tells_last_key = not unique and connections[alias].vendor == "sqlite"
         compiler.returning_fields = [meta.pk]
         ((sql, _),) = compiler.as_sql()
         self.values = StoredValues(fields)
@@ -249,8 +251,10 @@ class _Insertion:
 
     def run(self, connection: Any, rows: Sequence[Sequence[Any]]) -> list[int]:
         """The keys of the rows, in their order."""
-        params = [*chain.from_iterable(rows)]
         with transaction.mark_for_rollback_on_error(connection.alias):
+            if self._tells_last_key and len(rows) == 1:
+                return [execute(connection, f"{self._head}VALUES {self._one}", rows[0]).lastrowid]
+            params = [*chain.from_iterable(rows)]
             return [key for (key,) in execute(connection, self._for(len(rows)), params).fetchall()]
 
     def _for(self, count: int) -> str:

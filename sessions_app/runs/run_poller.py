@@ -130,6 +130,8 @@ class RunPoller:
             if session_pk in changes.queues:
                 stream.set_queue(changes.queues[session_pk])
             stream.set_head_version(changes.head_version.get(session_pk, 0))
+        # A run of another process may have ended after its last viewer here left.
+        self._runner.streams.drop_idle([*self._runner.streams])
 
     async def _end_abandoned(self, runs: Sequence[int]) -> None:
         """One by one, beside the polls. What waits in their queues waits for the person, as after a stop."""

@@ -228,7 +228,7 @@ class Runner:
             ACTIVE_RUNS.dec()
             for tasks in (self._engine_runs, self._supervisors, self.live_runs):
                 tasks.pop(live.run.pk, None)
-            self.streams.drop_idle()
+            self.streams.drop_idle([live.run.session_id])
 
     async def _complete(self, live: LiveRun, last: Hop, engine: Engine) -> None:
         run, reply, outcome = live.run, last.reply, last.reply.outcome

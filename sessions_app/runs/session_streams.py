@@ -198,11 +198,14 @@ class SessionStreams(dict[int, SessionStream]):
                     yield sent
         finally:
             stream.viewers -= 1
-            self.drop_idle()
+            self.drop_idle([session_pk])
 
-    def drop_idle(self) -> None:
-        for session_pk in [pk for pk, stream in self.items() if stream.is_idle]:
-            del self[session_pk]
+    def drop_idle(self, session_pks: Iterable[int]) -> None:
+        """Forgets those of these sessions that have neither viewers nor a run."""
+        for session_pk in session_pks:
+            stream = self.get(session_pk)
+            if stream is not None and stream.is_idle:
+                del self[session_pk]
 
     async def read_queue(self, session_pk: int) -> None:
         """Shows the queue to whoever follows the session."""

@@ -5,6 +5,7 @@ import threading
 import uuid
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -124,6 +125,33 @@ async def test_no_command_is_carried_out_after_the_sign_in_ended(
     await socket.send_message("Hello")
     assert await socket.receive_code() == SIGNED_OUT
     assert not await Run.objects.aexists()
+
+
+class Neighbour:
+    """Another person's socket, which counts who looks at whose it is."""
+
+    user_id, looks = 0, 0
+
+    @property
+    def session_key(self) -> str:
+        self.looks += 1
+        return "another"
+
+    async def end_sign_in(self) -> None:
+        raise AssertionError
+
+
+async def test_a_command_looks_at_no_other_persons_socket(
+    socket: Socket, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be thousands."""
+    monkeypatch.setattr("sessions_app.chat.sockets.FRESH_SECONDS", 0.0)
+    neighbour: Any = Neighbour()
+    assert sockets_of(runner).add(neighbour, limit=1)
+    neighbour.looks = 0
+    await socket.send_message("Hello")
+    await socket.receive_until("finished")
+    assert neighbour.looks == 0
 
 
 @pytest.mark.usefixtures("sockets")

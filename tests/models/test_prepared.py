@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import BigIntegerField, Count, F, QuerySet
 from django.db.models.signals import post_save, pre_save
 from django.db.models.sql.compiler import SQLCompiler, SQLInsertCompiler, SQLUpdateCompiler
+from django.test.utils import CaptureQueriesContext
 
 from sessions_app.models import Blob, Exchange, Run, Session, Turn
 from sessions_app.models.blob import PackedBlob
@@ -65,6 +66,24 @@ def test_an_inserted_row_reads_back_with_every_column(session: Session) -> None:
     run = insert(a_run(session))
     assert columns_of(Run.objects.get(pk=run.pk)) == columns_of(run)
     assert not run._state.adding
+
+
+def test_sqlite_is_not_asked_to_return_the_key_of_one_row(session: Session) -> None:
+    """It runs a RETURNING as a trigger, and copies each page that such a statement changes."""
+    with CaptureQueriesContext(connection) as context:
+        insert(a_run(session))
+    (statement,) = context.captured_queries
+    assert ("RETURNING" in statement["sql"]) == (connection.vendor != "sqlite")
+
+
+def test_a_row_gets_its_own_key_where_a_trigger_inserts_others(session: Session) -> None:
+    """The words of turns are indexed so."""
+    turns = []
+    for number in range(3):
+        with transaction.atomic():
+            value = user_task(str(uuid.uuid4()), f"Word{number} and more")
+            turns.append(Turn.append(session, value, parent=None, run=insert(a_run(session))))
+    assert [Turn.objects.get(public=turn.public).pk for turn in turns] == [turn.pk for turn in turns]
 
 
 def test_inserting_and_updating_send_the_signals_of_saving(session: Session) -> None:
