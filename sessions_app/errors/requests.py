@@ -22,12 +22,26 @@ class McpServerFailed(CodedError[ServerProblem]):
     """Its sentence is in `wording.mcp`."""
 
 
-class StorageFull(PipewebError):
+class StorageRefuses(PipewebError):
+    """What a database or a disk said about itself: the same may be saved later."""
+
+
+class StorageFull(StorageRefuses):
     def __init__(
         self,
         message: str = "The server’s disk is full. Nothing was saved.",
         *,
         hint: str = "Try again when whoever runs the server has made room.",
+    ) -> None:
+        super().__init__(message, hint=hint)
+
+
+class StorageReadOnly(StorageRefuses):
+    def __init__(
+        self,
+        message: str = "The server’s storage takes no changes now. Nothing was saved.",
+        *,
+        hint: str = "Try again when whoever runs the server has seen to it.",
     ) -> None:
         super().__init__(message, hint=hint)
 
