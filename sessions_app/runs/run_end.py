@@ -50,7 +50,8 @@ def end_run(
 async def store_end(
     live: LiveRun, writer: Writer, end: Callable[[], Awaitable[End]], *, gives_up: Callable[[], bool]
 ) -> End:
-    """Stores what arrived, then the end; waits while the database is away, locked or full."""
+    """Stores what arrived, then the end; waits while the database is away, locked, full or read-only."""
+    shown = ""
     while True:
         try:
             await writer.flush()
@@ -59,8 +60,10 @@ async def store_end(
             if gives_up() or not is_temporary(error):
                 raise
             report("end_waits", error, run=str(live.public))
-            if refused := refusal_of(error):
-                live.show_status(refused.message)
+            refused = refusal_of(error)
+            if refused is not None and refused.state != shown:
+                shown = refused.state
+                live.show_status(f"{shown} What has arrived is kept until it can be saved.")
         await asyncio.sleep(RETRY_SECONDS)
 
 

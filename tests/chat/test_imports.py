@@ -232,7 +232,7 @@ def test_a_database_that_was_away_for_a_moment_leaves_the_job_to_the_next_attemp
 
 def test_a_disk_that_is_full_to_the_end_of_a_failure_is_said_by_the_next_attempt(
     job: ImportJob,
-    alice: User,
+    client: Client,
     after_slice: Any,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -240,18 +240,19 @@ def test_a_disk_that_is_full_to_the_end_of_a_failure_is_said_by_the_next_attempt
     def fail(*_: Any) -> None:
         raise disk_full()
 
-    before = rows_of(alice)
+    before = rows_of(job.owner)
     after_slice(3, fail)
     with monkeypatch.context() as patch:
         patch.setattr("sessions_app.chat.imports.erase_partial", fail)
         with pytest.raises(OperationalError):
             run_job(job.pk, "p")
+    assert "was not imported" in client.get(reverse("imports")).content.decode()
     ImportJob.objects.update(heartbeat_at=timezone.now() - 2 * LEASE)
     assert not file_of(job).exists() and jobs_for_this_machine() == [job]
     run_job(job.pk, "p")
     job.refresh_from_db()
     assert (job.state, job.error["reason"]) == (ImportJob.State.FAILED, ImportProblem.NOT_WRITTEN)
-    assert rows_of(alice) == before
+    assert rows_of(job.owner) == before
     assert not [record for record in caplog.records if record.exc_info]
 
 
