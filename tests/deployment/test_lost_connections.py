@@ -110,6 +110,16 @@ async def test_a_database_that_is_read_only_for_a_while_loses_no_answer(site: Si
     assert_all_chunks_are_stored_once(site.database, run)
 
 
+def test_pages_say_that_the_database_is_away_until_it_is_back(site: Site, visitor: Visitor) -> None:
+    session = visitor.new_session()
+    with site.database.gone():
+        found = [visitor.get(path) for path in ("/", f"/s/{session}/", "/sign-in")]
+        found.append(visitor.post("/new", quick="1"))
+        assert [answer.status_code for answer in found] == [503] * 4
+        assert all(answer.headers["Retry-After"] for answer in found)
+    assert visitor.get(f"/s/{session}/").status_code == 200
+
+
 async def test_a_stop_through_the_other_process_ends_an_answer_without_a_viewer(
     site: Site, visitor: Visitor
 ) -> None:
