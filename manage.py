@@ -4,6 +4,7 @@
 Works on a bare machine: the bootstrap makes `.venv` first and continues inside it.
 """
 
+import errno
 import gc
 import os
 import sys
@@ -60,6 +61,9 @@ def execute(argv: list[str]) -> None:
 UNUSED = ("OpenSSL", "aiohttp", "cbor2", "click", "greenlet", "rich")
 """What Daphne, google-genai and structlog import where it is installed, for nothing that `up` does."""
 
+NO_STORAGE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""What a disk says that is full or read-only."""
+
 WAMP = "autobahn.twisted.wamp"
 """What Autobahn's WebSocket imports for its package only, and cryptography with it."""
 
@@ -105,6 +109,11 @@ def run_command(arguments: list[str]) -> int:
         if "--traceback" in arguments:
             raise
         return print_error(describe(error))
+    except OSError as error:
+        if error.errno not in NO_STORAGE or "--traceback" in arguments:
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        return print_error(f"the disk: {error.strerror}{where}. The data lies in PIPEWEB_DATA.")
     return 0
 
 

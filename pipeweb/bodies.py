@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
@@ -21,8 +21,8 @@ from sessions_app.body_limits import body_limit, takes_file
 from sessions_app.context.personal_limits import check_imports, check_sessions
 from sessions_app.context.storage import check_room
 from sessions_app.error_codes import BodyRefusal
-from sessions_app.errors import BodyRefused, OverLimit, StorageFull
-from sessions_app.storage_errors import full_storage_raised
+from sessions_app.errors import BodyRefused, OverLimit, StorageRefuses
+from sessions_app.storage_errors import storage_refusals_raised
 from sessions_app.wording import uploads
 
 UPLOADS_AT_ONCE = 32
@@ -64,9 +64,16 @@ class BodyHandler(ASGIHandler):
             response.streaming_content = in_steps(response.streaming_content)
         await super().send_response(response, send)
 
+    async def listen_for_disconnect(self, receive: Receive) -> None:
+        """Returns where Django's raises: the end of the server leaves this task to itself, and asyncio would
+        log an error that nobody took.
+        """
+        with suppress(RequestAborted):
+            await super().listen_for_disconnect(receive)
+
     async def read_body(self, receive: Receive) -> Any:
         body = SpooledTemporaryFile(max_size=SLICE, dir=str(settings.FILE_UPLOAD_TEMP_DIR))  # noqa: SIM115
-        with full_storage_raised():
+        with storage_refusals_raised():
             try:
                 await _fill(body, receive)
                 body.flush()
@@ -101,7 +108,7 @@ class BodyGuard:
             await self._serve(scope, receive, response)
         except BodyRefused as refused:
             await response.refuse(refused)
-        except (OverLimit, StorageFull) as refused:
+        except (OverLimit, StorageRefuses) as refused:
             await self._application({**scope, "refused": refused}, _no_body().__anext__, response)
 
     async def _serve(self, scope: Any, receive: Receive, response: "_Response") -> None:
@@ -213,9 +220,9 @@ async def _fill(body: Any, receive: Receive) -> None:
 
 
 def _check_person(scope: Any, route: str, size: int) -> int:
-    """The primary key of the person who sends a file. Raises BodyRefused, OverLimit, StorageFull."""
+    """The primary key of the person who sends a file. Raises BodyRefused, OverLimit, StorageRefuses."""
     user = check_sender(scope)
-    with full_storage_raised():
+    with storage_refusals_raised():
         if route == "import":
             check_sessions(user)
             check_imports(user)

@@ -11,7 +11,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from sessions_app.database import release_connections
-from sessions_app.storage_errors import is_full
+from sessions_app.storage_errors import refusal_of
 
 IN_MEMORY = 512 * 1024
 """Bytes of a response that may wait in memory; a larger one waits in a file without a name."""
@@ -33,11 +33,11 @@ def ready_to_wait(response: HttpResponseBase) -> HttpResponseBase:
 
 
 def _on_disk(response: HttpResponse) -> HttpResponseBase:
-    """The same response with its content in a file; as it was, where the disk has no room."""
+    """The same response with its content in a file; as it was, where the disk takes nothing."""
     try:
         file = _file_of(response.content)
     except OSError as error:
-        if not is_full(error):
+        if refusal_of(error) is None:
             raise
         return response
     found = StreamingHttpResponse(

@@ -175,7 +175,7 @@ MIDDLEWARE = [
     "sessions_app.chat.time_zone.time_zone_middleware",
     "sessions_app.chat.not_found.NotFoundMiddleware",
     "sessions_app.chat.unreadable_form.UnreadableFormMiddleware",
-    "sessions_app.chat.full_storage.FullStorageMiddleware",
+    "sessions_app.chat.storage_refusals.StorageRefusalsMiddleware",
     "sessions_app.chat.over_limit.OverLimitMiddleware",
 ]
 

@@ -241,6 +241,11 @@ async def test_a_client_that_goes_away_leaves_nothing() -> None:
     assert list(settings.FILE_UPLOAD_TEMP_DIR.iterdir()) == []
 
 
+async def test_the_end_of_a_client_is_no_error_of_the_task_that_waits_for_it() -> None:
+    """Where the server ends within a request, nobody takes what that task raises, and asyncio logs it."""
+    await BodyHandler().listen_for_disconnect(await receiver([{"type": "http.disconnect"}]))
+
+
 async def test_a_page_is_one_piece_of_work_for_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between middleware of two kinds a request changes threads, which costs as much as two queries."""
     pieces: list[type[Executor]] = []

@@ -1,6 +1,7 @@
 """The bootstrap of `.venv`, and the failures of a start as one line."""
 
 import ast
+import errno
 import fcntl
 import os
 import signal
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import manage as command_line
 from pipeweb import bootstrap
 from pipeweb.bootstrap import BootstrapError, VirtualEnvironment, enter_environment, explain, install_lock
 from tests.conftest import ROOT
@@ -213,6 +215,21 @@ def test_a_database_that_is_not_there_is_one_line_with_the_setting(
     done = manage(tmp_path, "link", DATABASE_URL=url)
     assert done.returncode == 1 and words in done.stderr and "DATABASE_URL" in done.stderr
     assert done.stderr.count("\n") == 1 and "migrate" not in done.stderr
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS])
+def test_a_disk_that_takes_nothing_is_one_line(
+    code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def execute(_: list[str]) -> None:
+        raise OSError(code, os.strerror(code), "/data/bundles")
+
+    monkeypatch.setattr(command_line, "execute", execute)
+    assert command_line.run_command(["link"]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "/data/bundles" in said and "PIPEWEB_DATA" in said
+    with pytest.raises(OSError, match="bundles"):
+        command_line.run_command(["link", "--traceback"])
 
 
 @pytest.mark.slow

@@ -9,15 +9,16 @@ from uuid import UUID
 
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import DatabaseError
 from pydantic import ValidationError
 
 from sessions_app.chat.handshake import Admission, session_key_in
 from sessions_app.chat.sockets import WRITE_NOW, Sockets
 from sessions_app.error_codes import RefusalCode
-from sessions_app.errors import OverLimit, PipewebError, StorageFull
+from sessions_app.errors import OverLimit, PipewebError, StorageRefuses
 from sessions_app.events import Hello, Refused
 from sessions_app.metrics import SOCKETS
-from sessions_app.runs.background import isolated, unbroken
+from sessions_app.runs.background import isolated, report, unbroken
 from sessions_app.runs.run_streams import RunStream
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.session_streams import StreamEvent
@@ -33,7 +34,7 @@ from sessions_app.socket_commands import (
     Stop,
     Withdraw,
 )
-from sessions_app.storage_errors import full_storage_raised
+from sessions_app.storage_errors import is_temporary, storage_refusals_raised
 from sessions_app.wording.refusals import error_texts
 from sessions_app.wording.values import sentence
 
@@ -48,7 +49,7 @@ TOO_MANY = 4429
 UNSUPPORTED = 4415
 """A command came as bytes, not as text."""
 BROKEN = 4500
-"""The events could not be read."""
+"""The events could not be read, or the database was away when a command came."""
 TRY_LATER = 4503
 """Too many handshakes at once."""
 
@@ -104,7 +105,16 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def dispatch(self, message: Any) -> None:
         # Channels would wait for the thread of the runs first, to close old connections of it; each piece of
         # database work sees to that itself.
-        await getattr(self, get_handler_name(message))(message)
+        try:
+            await getattr(self, get_handler_name(message))(message)
+        except DatabaseError as error:
+            if not is_temporary(error):
+                raise
+            # The page reconnects, and sends again what was not acknowledged.
+            report("socket_broke", error, session=self._session_pk)
+            self._session_pk = 0
+            self._unfollow()
+            await self.close(code=BROKEN)
 
     async def connect(self) -> None:
         scope: Any = self.scope
@@ -192,7 +202,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def _start_run(self, command: Send | Retry | Resume | Edit) -> None:
         """A server ends the application of a page that is gone: what is stored by then is also begun."""
         try:
-            with full_storage_raised():
+            with storage_refusals_raised():
                 await self._request_answer(command)
         except PipewebError as error:
             await self._refuse(command.client_id, *error_texts(error))
@@ -200,9 +210,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
     @unbroken
     async def _change(self, change: Awaitable[None]) -> None:
         try:
-            with full_storage_raised():
+            with storage_refusals_raised():
                 await change
-        except StorageFull as error:
+        except StorageRefuses as error:
             await self._refuse(None, error.message, error.hint)
 
     def _request_answer(self, command: Send | Retry | Resume | Edit) -> Awaitable[None]:

@@ -17,10 +17,13 @@ def main(job: str, process: str) -> None:
 
     django.setup()
     from sessions_app.chat.imports import run_job
+    from sessions_app.runs.background import isolated
 
     is_stopping = Event()
     signal.signal(signal.SIGTERM, lambda *_: is_stopping.set())
-    run_job(int(job), process, is_stopping=is_stopping.is_set)
+    # Python would print what an error says, which may quote the file.
+    with isolated("import_failed", job=job):
+        run_job(int(job), process, is_stopping=is_stopping.is_set)
 
 
 if __name__ == "__main__":

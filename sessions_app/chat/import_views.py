@@ -1,6 +1,6 @@
 """Import a session from a file: the upload, and the imports of a person with their progress."""
 
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
@@ -127,7 +127,8 @@ def _submit(request: AuthenticatedRequest, job: ImportJob) -> None:
         run_job(job.pk, "")
         return
     future: Future[None] = importer.submit(job.pk, size_of(job))
-    with suppress(TimeoutError):
+    # Cancelled: this process ends, and the next one does it.
+    with suppress(TimeoutError, CancelledError):
         future.result(WAIT_SECONDS)
 
 

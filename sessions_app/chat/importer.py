@@ -46,12 +46,19 @@ class Importer:
         self._children: set[subprocess.Popen[bytes]] = set()
 
     def submit(self, pk: int, size: int) -> "Future[None]":
-        """Runs the job, whose file has `size` bytes, when a thread is free."""
+        """Runs the job, whose file has `size` bytes, when a thread is free.
+
+        After `stop` it is left to another process, and the future is cancelled.
+        """
         with self._lock:
+            if self._is_stopping.is_set():
+                left: Future[None] = Future()
+                left.cancel()
+                return left
             self._submitted.add(pk)
-        if size > SMALL_SIZE:
-            return self._waiters.submit(self._run, self._run_beside, pk)
-        return self._threads.submit(self._run, self._run_here, pk)
+            if size > SMALL_SIZE:
+                return self._waiters.submit(self._run, self._run_beside, pk)
+            return self._threads.submit(self._run, self._run_here, pk)
 
     async def stop(self) -> None:
         """Ends after the current transactions. Idempotent."""

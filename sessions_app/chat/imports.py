@@ -27,6 +27,7 @@ from sessions_app.errors import NotImportable
 from sessions_app.models import Blob, ImportJob, Run, Session, Turn
 from sessions_app.models.import_job import ATTEMPT_LIMIT
 from sessions_app.panels.row_transfer import TRANSFERRED
+from sessions_app.runs.background import report
 from sessions_app.storage_errors import is_full, is_temporary
 from sessions_app.values import mended
 
@@ -64,18 +65,27 @@ def folder() -> Path:
 def add_job(owner: User, name: str, chunks: Iterable[bytes]) -> ImportJob:
     """Keeps the uploaded file and creates its job."""
     job = ImportJob(owner=owner, name=name[:120])
-    with os.fdopen(os.open(file_of(job), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-        for chunk in chunks:
-            file.write(chunk)
-    job.save()
+    path = file_of(job)
+    try:
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            for chunk in chunks:
+                file.write(chunk)
+        job.save()
+    except BaseException:
+        # Where the disk is full, the part of a file would take the room of others.
+        path.unlink(missing_ok=True)
+        raise
     return job
 
 
 def jobs_for_this_machine() -> list[ImportJob]:
-    """Jobs that no process works on. Those whose file is on another machine are left to it for a while."""
+    """Jobs that no process works on.
+
+    Those whose file is on another machine are left to it for a while; one that has failed needs no file.
+    """
     oldest = timezone.now() - FILE_AGE
     jobs = ImportJob.objects.abandoned()
-    return [job for job in jobs if file_of(job).exists() or job.heartbeat_at < oldest]
+    return [job for job in jobs if job.error or file_of(job).exists() or job.heartbeat_at < oldest]
 
 
 def remove_leftovers() -> None:
@@ -106,7 +116,7 @@ def _end_well(worker: "_Worker", job: ImportJob) -> None:
     except NotImportable as error:
         worker.fail(error)
     except DatabaseError as error:
-        log.exception("import_not_written", job=str(job.public))
+        report("import_not_written", error, job=str(job.public))
         close_unusable_connections()
         if is_temporary(error) and not is_full(error):
             worker.give_up()
@@ -129,6 +139,9 @@ class _Worker:
         job = self._job
         if job.cancel_requested:
             raise Interrupted
+        if job.error:
+            # It had failed, and its process, or the database, did not come to the end of it.
+            raise NotImportable(ImportProblem(job.error["reason"]), **job.error["figures"])
         # Of a process that died.
         self._remove_session()
         if job.attempts > ATTEMPT_LIMIT:
@@ -143,9 +156,12 @@ class _Worker:
         self._complete(head)
 
     def fail(self, error: NotImportable) -> None:
-        self._remove_session()
+        told = {"reason": error.reason, "figures": mended(error.figures)}
+        # First: nothing tells it once the file is gone, whose room a full disk needs for the rest.
+        self._job.note(told)
         file_of(self._job).unlink(missing_ok=True)
-        self._job.fail({"reason": error.reason, "figures": mended(error.figures)})
+        self._remove_session()
+        self._job.fail(told)
 
     def give_up(self) -> None:
         """After a cancellation nothing is left; a job that the process cannot finish is free for another."""

@@ -34,7 +34,9 @@
     │   └── OverLimit          a person has reached a limit of theirs; nothing was done
     ├── ToolError              a tool failed in a way the model should read
     ├── McpServerFailed        an MCP server cannot be used: a code with figures (`wording.mcp`)
-    ├── StorageFull            the disk of the data or of the database is full; nothing was saved
+    ├── StorageRefuses         the storage takes nothing for now; nothing was saved
+    │   ├── StorageFull        the disk of the data or of the database is full
+    │   └── StorageReadOnly    the database or a disk can be read only
     ├── NotKept                what a person wrote in a panel cannot be kept
     ├── RowGone                an action names a row that the session does not have (any more)
     ├── NotImportable          a file that is no exported session, or a damaged one: a code with figures
@@ -96,6 +98,8 @@ from sessions_app.errors.requests import (
     ReportUnreadable,
     RowGone,
     StorageFull,
+    StorageReadOnly,
+    StorageRefuses,
     ToolError,
     WorkspaceError,
 )
@@ -161,6 +165,8 @@ __all__ = [
     "SignatureMissing",
     "SignatureRefused",
     "StorageFull",
+    "StorageReadOnly",
+    "StorageRefuses",
     "ToolError",
     "UnknownModel",
     "Unreachable",

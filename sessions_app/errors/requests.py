@@ -22,14 +22,24 @@ class McpServerFailed(CodedError[ServerProblem]):
     """Its sentence is in `wording.mcp`."""
 
 
-class StorageFull(PipewebError):
-    def __init__(
-        self,
-        message: str = "The server’s disk is full. Nothing was saved.",
-        *,
-        hint: str = "Try again when whoever runs the server has made room.",
-    ) -> None:
-        super().__init__(message, hint=hint)
+class StorageRefuses(PipewebError):
+    """What a database or a disk said about itself: the same may be saved later. `state` is a sentence."""
+
+    state = ""
+    advice = ""
+
+    def __init__(self) -> None:
+        super().__init__(f"{self.state} Nothing was saved.", hint=self.advice)
+
+
+class StorageFull(StorageRefuses):
+    state = "The server’s disk is full."
+    advice = "Try again when whoever runs the server has made room."
+
+
+class StorageReadOnly(StorageRefuses):
+    state = "The server’s storage takes no changes now."
+    advice = "Try again when whoever runs the server has seen to it."
 
 
 class NotKept(PipewebError):

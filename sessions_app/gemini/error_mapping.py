@@ -61,7 +61,7 @@ SMALL_HINT = "The static layer is sent inline until it has grown."
 QUOTA_HINT = "Wait and try again, or raise the limit in the provider's console."
 DAILY_HINT = "The quota of the day is used up. Choose another model or wait until it is renewed."
 DOWN_HINT = "This is usually over in a minute. Try again, or choose another model."
-REACH_HINT = "Check the network and GOOGLE_GEMINI_BASE_URL, then try again."
+REACH_HINT = "Check the network, GOOGLE_GEMINI_BASE_URL and HTTPS_PROXY, then try again."
 REDIRECT_HINT = (
     "The request, with its key, was not sent there. Set GOOGLE_GEMINI_BASE_URL to the address that answers."
 )

@@ -16,7 +16,7 @@ from sessions_app.database import close_unusable_connections
 from sessions_app.models import DatabaseProbe
 from sessions_app.models.run import LEASE
 from sessions_app.runs.background import BackgroundTask
-from sessions_app.storage_errors import is_full
+from sessions_app.storage_errors import is_full, is_read_only
 
 PROBE_SECONDS = 5.0
 """Between two probes, and the longest that one may take."""
@@ -33,7 +33,7 @@ LEAST_FREE, LEAST_SHARE = 100_000_000, 0.05
 REDIS_SECONDS = 1.0
 """A Redis that takes longer counts as unreachable."""
 
-OK, FULL, SILENT = "ok", "full", "no answer"
+OK, FULL, READ_ONLY, SILENT = "ok", "full", "read-only", "no answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def database_state() -> str:
         close_unusable_connections()
         DatabaseProbe.write()
     except DatabaseError as error:
-        return FULL if is_full(error) else SILENT
+        return FULL if is_full(error) else READ_ONLY if is_read_only(error) else SILENT
     return OK
 
 

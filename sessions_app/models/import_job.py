@@ -103,6 +103,10 @@ class ImportJob(models.Model):
         """Renews the lease also of a cancelled job; False if it is another process's."""
         return bool(self._own().update(heartbeat_at=timezone.now()))
 
+    def note(self, error: Mapping[str, Any]) -> None:
+        """Keeps why it failed, before what it left is removed."""
+        self._own().update(error=error, heartbeat_at=timezone.now())
+
     def fail(self, error: Mapping[str, Any]) -> None:
         self._own().update(state=self.State.FAILED, session=None, error=error)
 

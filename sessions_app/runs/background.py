@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 import structlog
 from django.db.models import Model, QuerySet
 
-from sessions_app.storage_errors import is_temporary
+from sessions_app.storage_errors import is_temporary, refusal_of
 
 RESTART_SECONDS = 1.0
 
@@ -181,8 +181,8 @@ def report(event: str, error: BaseException, **row: object) -> None:
     if count is None:
         return
     facts = {**row, "repeats": count} if count else row
-    if is_temporary(error):
-        # The database is away, locked or full: a traceback would say nothing.
+    if is_temporary(error) or refusal_of(error):
+        # The database is away or locked, or the storage takes nothing: a traceback would say nothing.
         log.warning(event, kind=type(error).__name__, **facts)
     else:
         log.error(event, exc_info=error, **facts)

@@ -10,7 +10,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from sessions_app.errors import PipewebError, RunError, StorageFull
+from sessions_app.errors import PipewebError, RunError
 from sessions_app.events import Finished
 from sessions_app.models import Exchange, Run, RunLog
 from sessions_app.prompt.caching import VerdictCode
@@ -18,7 +18,7 @@ from sessions_app.runs.background import isolated, report
 from sessions_app.runs.recorder import close_run
 from sessions_app.runs.run_streams import LiveRun
 from sessions_app.runs.writer import Writer
-from sessions_app.storage_errors import is_full, is_temporary
+from sessions_app.storage_errors import is_temporary, refusal_of
 
 UNKNOWN = RunError(
     "Something went wrong on our side.", hint="What had arrived is kept. The details are in the server log."
@@ -50,7 +50,8 @@ def end_run(
 async def store_end(
     live: LiveRun, writer: Writer, end: Callable[[], Awaitable[End]], *, gives_up: Callable[[], bool]
 ) -> End:
-    """Stores what arrived, then the end; waits while the database is away, locked or full."""
+    """Stores what arrived, then the end; waits while the database is away, locked, full or read-only."""
+    shown = ""
     while True:
         try:
             await writer.flush()
@@ -59,14 +60,16 @@ async def store_end(
             if gives_up() or not is_temporary(error):
                 raise
             report("end_waits", error, run=str(live.public))
-            if is_full(error):
-                live.show_status(StorageFull().message)
+            refused = refusal_of(error)
+            if refused is not None and refused.state != shown:
+                shown = refused.state
+                live.show_status(f"{shown} What has arrived is kept until it can be saved.")
         await asyncio.sleep(RETRY_SECONDS)
 
 
 def failure_of(error: Exception) -> PipewebError:
     """What an unexpected error is for the person."""
-    return StorageFull() if is_full(error) else UNKNOWN
+    return refusal_of(error) or UNKNOWN
 
 
 def _end_plainly(

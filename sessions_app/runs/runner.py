@@ -17,7 +17,7 @@ from sessions_app.models import Run
 from sessions_app.models.columns import storable
 from sessions_app.panels.mcp_tools import close_connections
 from sessions_app.runs import processes
-from sessions_app.runs.background import detached, isolated
+from sessions_app.runs.background import detached, isolated, report
 from sessions_app.runs.continuation import Following, continue_session, start_following
 from sessions_app.runs.engine import Engine
 from sessions_app.runs.engines import Engines
@@ -220,9 +220,9 @@ class Runner:
             count_error(error)
             log.warning("run_failed", kind=type(error).__name__)
             await self._close(live, Run.Status.FAILED, error)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (reported)
             count_error(error)
-            log.exception("run_broke")
+            report("run_broke", error, run=str(live.public))
             await self._close(live, Run.Status.FAILED, failure_of(error))
         finally:
             ACTIVE_RUNS.dec()
@@ -241,7 +241,8 @@ class Runner:
         self._engine_runs.pop(run.pk, None)
         if self.launches.are_closed:
             return
-        await self._continue(run, following)
+        with isolated("continue_failed", run=str(live.public)):
+            await self._continue(run, following)
         self._titles.improve(run, engine.gateway)
 
     async def _close(

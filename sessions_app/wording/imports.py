@@ -26,7 +26,9 @@ SENTENCES: dict[str, str] = {
     ImportProblem.UNKNOWN_HEAD: "session.head: {turn} is none of the turns.",
     ImportProblem.ROWS: "{where} cannot be kept.",
     ImportProblem.FILE_GONE: "The uploaded file is no longer on the server.",
-    ImportProblem.INTERRUPTED: "The server stopped {limit} times while it imported this file.",
+    ImportProblem.INTERRUPTED: (
+        "This import was interrupted {limit} times: the server stopped, or its database took nothing."
+    ),
     ImportProblem.NOT_WRITTEN: "The database did not take the chat; nothing of it was kept.",
     ImportProblem.BROKEN: "Something went wrong on our side; nothing of the chat was kept.",
 }

@@ -73,6 +73,7 @@ ERRORS = {
     "404.html",
     "429.html",
     "500.html",
+    "503.html",
     "507.html",
     "error_page.html",
     "registration/dead_link.html",

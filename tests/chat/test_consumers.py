@@ -269,7 +269,20 @@ async def test_a_socket_that_a_command_ended_is_no_viewer_any_more(
     socket = await socket_after_run(runner, session, alice)
     monkeypatch.setattr("sessions_app.runs.runner.start_send", lost)
     await socket.send_message("Hello")
-    with pytest.raises(OperationalError):
+    assert await socket.receive_code() == BROKEN
+    assert await until_idle(runner)
+
+
+async def test_a_socket_that_a_defect_ended_is_no_viewer_any_more(
+    runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ValueError("a defect")
+
+    socket = await socket_after_run(runner, session, alice)
+    monkeypatch.setattr("sessions_app.runs.runner.start_send", broken)
+    await socket.send_message("Hello")
+    with pytest.raises(ValueError, match="a defect"):
         await socket.wait()
     assert await until_idle(runner)
 

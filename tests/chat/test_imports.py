@@ -1,23 +1,27 @@
 """Import jobs: in slices, hidden until complete, cancelled, taken over, refused."""
 
 import asyncio
+import errno
 import os
+import sqlite3
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
+from asgiref.sync import async_to_sync, sync_to_async
 from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
 from django.db import OperationalError
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.chat import import_slices
 from sessions_app.chat.import_slices import SMALLEST_SIZE, Slices
+from sessions_app.chat.import_views import import_session
 from sessions_app.chat.importer import Importer
 from sessions_app.chat.imports import (
     add_job,
@@ -68,6 +72,13 @@ def after_slice(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, Callable[[], 
         monkeypatch.setattr(import_slices, "sleep", lambda _: act() if next(calls) == number else None)
 
     return plan
+
+
+def disk_full() -> OperationalError:
+    error = OperationalError("told by Django")
+    error.__cause__ = sqlite3.OperationalError("told by SQLite")
+    error.__cause__.sqlite_errorcode = sqlite3.SQLITE_FULL
+    return error
 
 
 def rows_of(user: User) -> dict[str, int]:
@@ -219,6 +230,52 @@ def test_a_database_that_was_away_for_a_moment_leaves_the_job_to_the_next_attemp
     assert (job.state, rows_of(alice)["sessions"]) == (ImportJob.State.COMPLETED, 1)
 
 
+def test_a_disk_that_is_full_to_the_end_of_a_failure_is_said_by_the_next_attempt(
+    job: ImportJob,
+    client: Client,
+    after_slice: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(*_: Any) -> None:
+        raise disk_full()
+
+    before = rows_of(job.owner)
+    after_slice(3, fail)
+    with monkeypatch.context() as patch:
+        patch.setattr("sessions_app.chat.imports.erase_partial", fail)
+        with pytest.raises(OperationalError):
+            run_job(job.pk, "p")
+    assert "was not imported" in client.get(reverse("imports")).content.decode()
+    ImportJob.objects.update(heartbeat_at=timezone.now() - 2 * LEASE)
+    assert not file_of(job).exists() and jobs_for_this_machine() == [job]
+    run_job(job.pk, "p")
+    job.refresh_from_db()
+    assert (job.state, job.error["reason"]) == (ImportJob.State.FAILED, ImportProblem.NOT_WRITTEN)
+    assert rows_of(job.owner) == before
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+@pytest.mark.parametrize("place", ["file", "row"])
+def test_an_upload_that_finds_no_room_leaves_no_file(
+    alice: User, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"{"
+        if place == "file":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise disk_full()
+
+    before = {*folder().iterdir()}
+    if place == "row":
+        monkeypatch.setattr(ImportJob, "save", refuse)
+    with pytest.raises((OSError, OperationalError)):
+        add_job(alice, "talk.json", pieces())
+    assert {*folder().iterdir()} == before
+
+
 def test_uploaded_files_are_readable_for_the_server_only(alice: User) -> None:
     path = file_of(add_job(alice, "x", [b"{}"]))
     assert path.stat().st_mode & 0o777 == 0o600 and folder().stat().st_mode & 0o777 == 0o700
@@ -264,6 +321,19 @@ def test_cancel_asks_the_process_that_imports(client: Client, job: ImportJob, al
     ImportJob.objects.update(state=ImportJob.State.RUNNING, process="other")
     answer = client.post(reverse("dismiss-import", args=[job.public]), headers={"HX-Request": "true"})
     assert "Cancelling" in answer.content.decode() and ImportJob.objects.get().cancel_requested
+
+
+def test_an_importer_that_ends_leaves_a_file_to_the_next(alice: User, original: Session) -> None:
+    importer = Importer()
+    async_to_sync(importer.stop)()
+    file = ContentFile(export_session(original), "talk.json")
+    request: Any = RequestFactory().post(reverse("import"), {"file": file})
+    request.user, request.htmx, request.scope = alice, False, {"importer": importer}
+    request._dont_enforce_csrf_checks = True
+    answer = import_session(request)
+    assert (answer.status_code, answer["Location"]) == (302, reverse("sessions"))
+    job = ImportJob.objects.get()
+    assert job.state == ImportJob.State.WAITING and file_of(job).exists()
 
 
 @pytest.mark.django_db(transaction=True)

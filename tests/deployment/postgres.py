@@ -134,6 +134,17 @@ class Database:
         finally:
             self._run("ALTER DATABASE {} WITH ALLOW_CONNECTIONS true")
 
+    @contextmanager
+    def read_only(self) -> Iterator[None]:
+        """New connections, and all old ones have ended, take no changes for as long as the block lasts."""
+        self._run("ALTER DATABASE {} SET default_transaction_read_only = on")
+        try:
+            self.terminate_connections()
+            yield
+        finally:
+            self._run("ALTER DATABASE {} RESET default_transaction_read_only")
+            self.terminate_connections()
+
     def _run(self, statement: str) -> None:
         with psycopg.connect(self._server, autocommit=True) as connection:
             connection.execute(sql.SQL(statement).format(sql.Identifier(self.name)))

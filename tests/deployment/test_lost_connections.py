@@ -89,6 +89,37 @@ async def test_idle_processes_answer_the_next_page_and_the_next_message(site: Si
     assert "never retrieved" not in site.logs
 
 
+async def test_a_database_that_is_read_only_for_a_while_loses_no_answer(site: Site, visitor: Visitor) -> None:
+    session, other = visitor.new_session(), visitor.new_session()
+    async with visitor.reader(session, 0) as reader, visitor.reader(other, 1) as waiting:
+        run = await begun(reader)
+        with site.database.read_only():
+            await waiting.send("Are you there?")
+            # A connection that had been ended fails once: the page would send it again.
+            refused = await waiting.hear("refused")
+            assert "takes no changes" in refused["message"]
+            assert visitor.get(f"/s/{session}/").status_code == 200
+            assert visitor.post("/new", quick="1").status_code == 507
+            await asyncio.sleep(3)
+            assert len(reader.of("delta")) > 3 and not reader.of("finished")
+        assert (await reader.hear("finished"))["status"] == "completed"
+        assert is_gapless(reader.told_of(run), first=0)
+        assert site.database.rows(ANSWER, run) == [(reader.text_of(run),)]
+        await waiting.send("And now?")
+        assert (await waiting.hear("finished"))["status"] == "completed"
+    assert_all_chunks_are_stored_once(site.database, run)
+
+
+def test_pages_say_that_the_database_is_away_until_it_is_back(site: Site, visitor: Visitor) -> None:
+    session = visitor.new_session()
+    with site.database.gone():
+        found = [visitor.get(path) for path in ("/", f"/s/{session}/", "/sign-in")]
+        found.append(visitor.post("/new", quick="1"))
+        assert [answer.status_code for answer in found] == [503] * 4
+        assert all(answer.headers["Retry-After"] for answer in found)
+    assert visitor.get(f"/s/{session}/").status_code == 200
+
+
 async def test_a_stop_through_the_other_process_ends_an_answer_without_a_viewer(
     site: Site, visitor: Visitor
 ) -> None:

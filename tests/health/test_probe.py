@@ -149,7 +149,12 @@ def test_a_probe_writes_one_row() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
-    ("code", "state"), [(sqlite3.SQLITE_FULL, "full"), (sqlite3.SQLITE_BUSY, "no answer")]
+    ("code", "state"),
+    [
+        (sqlite3.SQLITE_FULL, "full"),
+        (sqlite3.SQLITE_READONLY, "read-only"),
+        (sqlite3.SQLITE_BUSY, "no answer"),
+    ],
 )
 def test_a_write_that_fails_is_told_without_its_reason(
     monkeypatch: pytest.MonkeyPatch, code: int, state: str

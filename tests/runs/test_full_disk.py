@@ -16,7 +16,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 
-from sessions_app.chat.full_storage import FullStorageMiddleware
+from sessions_app.chat.storage_refusals import StorageRefusalsMiddleware
 from sessions_app.errors import StorageFull, WorkspaceError
 from sessions_app.gemini.event_stream import StreamChunk
 from sessions_app.models import RawChunk, Run, RunLog, Session, Turn
@@ -25,7 +25,7 @@ from sessions_app.runs import run_end
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.tool_rounds import ToolRound
 from sessions_app.runs.writer import Writer, commit
-from sessions_app.storage_errors import full_storage_raised, is_full, is_temporary
+from sessions_app.storage_errors import is_full, is_temporary, storage_refusals_raised
 from sessions_app.workspace import Workspace
 from tests.chat.sockets import connected
 from tests.factories import make_exchange, make_run, make_session
@@ -92,7 +92,7 @@ def told_by_postgres(sqlstate: str) -> DatabaseError:
 )
 def test_what_an_error_says_about_the_storage(error: Exception, full: bool, temporary: bool) -> None:
     assert (is_full(error), is_temporary(error)) == (full, temporary)
-    with pytest.raises(StorageFull if full else type(error)), full_storage_raised():
+    with pytest.raises(StorageFull if full else type(error)), storage_refusals_raised():
         raise error
 
 
@@ -125,7 +125,7 @@ def test_a_form_is_answered_with_507_and_saves_nothing(client: Client, alice: Us
 
 def test_a_file_that_finds_no_room_is_answered_alike_and_others_are_left_alone() -> None:
     request: HttpRequest = RequestFactory().post("/", headers={"Sec-Fetch-Mode": "cors"})
-    middleware: Any = FullStorageMiddleware(lambda _: None)  # type: ignore[arg-type]
+    middleware: Any = StorageRefusalsMiddleware(lambda _: None)  # type: ignore[arg-type]
     assert middleware.process_exception(request, OSError(errno.ENOSPC, "")).status_code == 507
     assert middleware.process_exception(request, StorageFull()).status_code == 507
     assert middleware.process_exception(request, OSError(errno.EACCES, "")) is None
