@@ -16,10 +16,10 @@ from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.wire import dumps
 from sessions_app.wording import cache_events, outcomes
 from tests.capture.answers import Asking, says
+from tests.capture.caching_program import made_by
 from tests.capture.conversations import body_of, user
 from tests.capture.recordings import needs_captures, recorded
 from tests.capture.relayed_recordings import capture
-from tests.capture.test_client_caches import made_by
 from tests.capture.test_recorded_sessions import SESSIONS
 
 pytestmark = pytest.mark.django_db
