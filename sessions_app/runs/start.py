@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import BigIntegerField, OuterRef, Subquery
 from django.utils import timezone
 
@@ -19,6 +19,7 @@ from sessions_app.models.instances import new
 from sessions_app.models.notification import PREVIEW
 from sessions_app.models.prepared import Parameter, Reading, insert, update
 from sessions_app.runs.limits import notify_limit
+from sessions_app.runs.locks import lock_owner, lock_session
 from sessions_app.runs.request.session_reading import with_request_facts
 from sessions_app.runs.triggers import (
     BUSY,
@@ -240,8 +241,7 @@ def _lock_session(session_pk: int) -> Any:
     RunError for a deleted session.
     """
     # What a statement joins to a row that it had to wait for is as it was before: the head too.
-    if connection.features.has_select_for_update:
-        _locked.first(session=session_pk)
+    lock_session(session_pk)
     session = _read.first(session=session_pk)
     if session is None:
         raise RunError("This chat has been deleted.", hint="Start a new one.")
@@ -251,11 +251,6 @@ def _lock_session(session_pk: int) -> Any:
 _SESSION = Parameter("session", BigIntegerField())
 
 
-def _locking() -> Any:
-    rows: Any = Session.objects.select_for_update(no_key=True)
-    return rows.filter(pk=_SESSION, owner__is_active=True).values_list("pk")
-
-
 def _reading() -> Any:
     spoken = Run.objects.filter(session=OuterRef("pk")).order_by("-pk").values("client_language")[:1]
     rows: Any = with_request_facts(Session.objects.select_related("head", "owner", "assistant"))
@@ -263,7 +258,6 @@ def _reading() -> Any:
     return found.annotate(last_language=Subquery(spoken))
 
 
-_locked: Reading[Any] = Reading(_locking)
 _read: Reading[Any] = Reading(_reading)
 
 
@@ -280,6 +274,7 @@ def _check_limits(session: Session, client_id: UUID, now: datetime, *, is_send: 
 
 @transaction.atomic
 def _queue(session_pk: int, client_id: UUID, text: str, files: int) -> None:
+    lock_owner(session_pk)
     # Held, the run ends after the message is stored, and its end sees it; else the message needs no queue.
     if not Run.objects.active().filter(session_id=session_pk).select_for_update(no_key=True).exists():
         return
