@@ -216,6 +216,8 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         keys = set(old.values_list("cacheentry_id", flat=True))
         if not keys:
             return 0
+        # Two sessions that leave one cache at once would each find the other still in it.
+        list(self.filter(pk__in=keys).order_by("pk").select_for_update(of=("self",)).values_list("pk"))
         links.filter(session_id=session_pk, cacheentry_id__in=keys).delete()
         is_replaced = reason is EntryReason.REPLACED
         rolled = keys & CacheEvent.objects.rolled_over(session_pk) if is_replaced else set()

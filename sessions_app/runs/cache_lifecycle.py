@@ -223,8 +223,9 @@ def _record_created(
             book_creation(cache, request.session, timedelta(), source=source)
         return is_adopted
     CacheRefusal.objects.reset_failures(request.route, request.model)
-    book_creation(cache, request.session, request.lifetime, source=source)
+    # Caches are locked before sessions and days (`runs.locks`).
     switch(request)
+    book_creation(cache, request.session, request.lifetime, source=source)
     return True
 
 
@@ -246,7 +247,9 @@ def use_cache(request: CacheRequest) -> None:
 @transaction.atomic
 def link_session(request: CacheRequest) -> bool:
     """Links the session to the cache, beside those that it has; False when one of the two is gone."""
-    entry = CacheEntry.objects.live().filter(fingerprint=request.fingerprint).first()
+    named = CacheEntry.objects.live().filter(fingerprint=request.fingerprint)
+    # Locked: a session that leaves it as the last one would not see this link.
+    entry = named.select_for_update(of=("self",)).first()
     if entry is None:
         return False
     if Session.objects.filter(pk=request.session.pk, deleted_at=None).exists():
@@ -258,7 +261,9 @@ def link_session(request: CacheRequest) -> bool:
 
 @transaction.atomic
 def _record_extended(name: str, expires: datetime, session: Session | None, by: CausedBy) -> None:
-    entry = CacheEntry.objects.at_provider().filter(name=name).first()
+    # Locked: two extensions at once each gain only what the other has not.
+    named = CacheEntry.objects.at_provider().filter(name=name)
+    entry = named.select_for_update(of=("self",)).first()
     if entry is not None:
         gained = expires - (entry.expires_at or expires)
         CacheEntry.objects.set_expiry(name, expires, by=by)

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -13,6 +13,7 @@ from sessions_app.models import CacheEntry, CacheRefusal, Session
 from sessions_app.models.cache import deployment
 from sessions_app.models.cache_states import LEASE
 from sessions_app.prompt.caching import CacheFacts, EntryReason
+from tests.beside import beside
 from tests.factories import MODEL, make_session
 
 ENDPOINT = "0123456789abcdef"
@@ -218,3 +219,19 @@ def test_the_deployment_mark_depends_on_the_secret_key(settings: object) -> None
     before = deployment()
     settings.SECRET_KEY = "another"  # type: ignore[attr-defined]
     assert deployment() != before and len(before) == 12
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cache_that_its_last_sessions_leave_at_once_is_deleted(alice: User) -> None:
+    one, other = make_session(alice), make_session(alice)
+    entry = keep()
+    for session in (one, other):
+        entry.add_session(session.pk)
+    leave = CacheEntry.objects.release_for_session
+    with beside() as begin:
+        with transaction.atomic():
+            leave(one.pk, EntryReason.SESSION_DELETED)
+            second = begin(lambda: leave(other.pk, EntryReason.SESSION_DELETED))
+        assert second.result(60) == 1
+    entry.refresh_from_db()
+    assert entry.state == State.TO_DELETE
