@@ -61,7 +61,7 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
     ) -> int:
         """Changes these entries and writes what happened to each; no other statement changes a state."""
         # Locked and read first: the condition is often about what changes.
-        found = list(self.select_for_update(of=("self",)))
+        found = list(self.order_by("pk").select_for_update(of=("self",)))
         if not found:
             return 0
         changes = {"state": state, "changed_at": by.moment, **fields}
@@ -126,7 +126,8 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
 
         Without `pause` each refusal in a row doubles the time before the next try.
         """
-        entry = self.select_for_update().filter(fingerprint=fingerprint).first()
+        claimed = self.filter(fingerprint=fingerprint, state=EntryState.PENDING)
+        entry = claimed.select_for_update().first()
         if entry is None:
             return
         failures = entry.failures + 1

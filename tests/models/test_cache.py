@@ -235,3 +235,25 @@ def test_a_cache_that_its_last_sessions_leave_at_once_is_deleted(alice: User) ->
         assert second.result(60) == 1
     entry.refresh_from_db()
     assert entry.state == State.TO_DELETE
+
+
+@pytest.mark.usefixtures("db")
+def test_a_refusal_after_the_claim_was_lost_changes_nothing() -> None:
+    entry = keep()
+    CacheEntry.objects.refuse(PRINT, "No.")
+    entry.refresh_from_db()
+    assert entry.state == State.LIVE and entry.name
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_refusals_of_a_model_at_once_both_count_and_keep_its_minimum() -> None:
+    refusals = CacheRefusal.objects
+    refusals.refuse(ROUTE, MODEL, "No.")
+    with beside() as begin:
+        with transaction.atomic():
+            refusals.set_minimum(ROUTE, MODEL, 4_096, "Too small.")
+            refusals.refuse(ROUTE, MODEL, "No.")
+            second = begin(lambda: refusals.refuse(ROUTE, MODEL, "No."))
+        second.result(60)
+    known = refusals.get()
+    assert (known.failures, known.minimum) == (3, 4_096)
