@@ -102,7 +102,7 @@ def record_end(entry: CacheEntry, reason: str, said: str = "", *, by: CausedBy =
     now = by.moment
     # It may have been extended since it was read.
     named = CacheEntry.objects.filter(pk=entry.pk, name=entry.name)
-    known = named.select_for_update(of=("self",)).first()
+    known = named.locked().first()
     if known is None:
         return
     left = (known.expires_at or now) - now

@@ -11,7 +11,9 @@ from django.utils import timezone
 
 from sessions_app.models import CacheEntry, CacheRefusal, Session
 from sessions_app.models.cache import deployment
+from sessions_app.models.cache_event import CausedBy
 from sessions_app.models.cache_states import LEASE
+from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.caching import CacheFacts, EntryReason
 from tests.beside import beside
 from tests.factories import MODEL, make_session
@@ -257,3 +259,15 @@ def test_two_refusals_of_a_model_at_once_both_count_and_keep_its_minimum() -> No
         second.result(60)
     known = refusals.get()
     assert (known.failures, known.minimum) == (3, 4_096)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_history_rolls_over_from_a_cache_that_ends_at_the_same_moment(session: Session) -> None:
+    entry = keep()
+    entry.add_session(session.pk)
+    with beside() as begin:
+        with transaction.atomic():
+            entry.drop(EntryReason.PROVIDER)
+            second = begin(lambda: CacheEntry.objects.note_roll_over("e" * 64, CausedBy(session=session.pk)))
+        second.result(60)
+    assert not entry.events.filter(kind=CacheEventKind.ROLLED_OVER).exists()
