@@ -82,13 +82,13 @@ def _send(
             conflict = busy
             if _is_known(session_pk, client_id):
                 return None
-            _queue(session_pk, client_id, text, files)
+            is_queued = _queue(session_pk, client_id, text, files)
         except OverLimit:
             if _is_known(session_pk, client_id):
                 return None
             raise
-        # The active run may have ended before the message was queued.
-        if Run.objects.active_in(session_pk) is not None:
+        # The active run may have ended before the message was queued, and another one may have begun since.
+        if is_queued and Run.objects.active_in(session_pk) is not None:
             return None
     # No run was active: the rows conflict in another way, which trying again does not mend.
     raise RunError("This message could not be begun.", hint="Send it again.") from conflict
@@ -273,11 +273,12 @@ def _check_limits(session: Session, client_id: UUID, now: datetime, *, is_send: 
 
 
 @transaction.atomic
-def _queue(session_pk: int, client_id: UUID, text: str, files: int) -> None:
+def _queue(session_pk: int, client_id: UUID, text: str, files: int) -> bool:
+    """Whether the message waits now for the end of a run."""
     lock_owner(session_pk)
     # Held, the run ends after the message is stored, and its end sees it; else the message needs no queue.
     if not Run.objects.active().filter(session_id=session_pk).select_for_update(no_key=True).exists():
-        return
+        return False
     owner_id = _lock_session(session_pk).owner_id
     waiting = QueuedMessage.objects.filter(session_id=session_pk)
     if waiting.exclude(client_id=client_id).count() >= QUEUE_LIMIT:
@@ -289,3 +290,4 @@ def _queue(session_pk: int, client_id: UUID, text: str, files: int) -> None:
         check_send(owner_id, activity_of(owner_id, now), client_id, now)
         kind = Notification.Kind.USER_MESSAGE
         Notification.objects.add(session_pk, kind, text[:PREVIEW], source=str(client_id))
+    return True
