@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from sessions_app.chat import argument_views
 from sessions_app.chat.argument_views import ARGS_LIMIT, ArgsForm
+from sessions_app.context.session_texts import read_texts
 from sessions_app.models import PromptText, Session
 from tests import factories
 
@@ -179,14 +179,12 @@ def test_the_settings_say_what_is_wrong_with_the_texts(client: Client, session: 
 def test_a_text_that_moves_keeps_settings_that_change_at_the_same_moment(
     client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = argument_views.read_texts
-
     def switched_meanwhile(found: Session) -> Any:
         monkeypatch.undo()
         Session.objects.get(pk=found.pk).switch_panel("tree", on=True)
-        return texts(found)
+        return read_texts(found)
 
-    monkeypatch.setattr(argument_views, "read_texts", switched_meanwhile)
+    monkeypatch.setattr("sessions_app.chat.argument_views.read_texts", switched_meanwhile)
     client.post(url(session, "move-text"), {"source": "purpose", "layer": "dynamic"})
     session.refresh_from_db()
     assert session.options.dynamic_texts == ["purpose"] and session.options.panels == {"tree": True}
