@@ -1,4 +1,4 @@
-"""Locks of rows that several steps take, in one order everywhere, so that no two wait for each other.
+"""Locks of rows that several steps take, in one order. Of two that wait for each other PostgreSQL ends one.
 
 The order: the person, the run, explicit caches, the session, the sums of a day. A request that reserves
 money locks the person first (`budgets.Spender.lock`), a reply is recorded with the run held
