@@ -75,8 +75,9 @@ def _count_if_due(user_id: int, size: int) -> None:
 @contextmanager
 def _locked(user_id: int) -> Iterator[PersonalUsage]:
     """The person's row, locked in a transaction and saved at its end."""
+    PersonalUsage.objects.get_or_create(user_id=user_id)
     with transaction.atomic():
-        usage = PersonalUsage.objects.hold(user_id)
+        usage = PersonalUsage.objects.select_for_update(no_key=True).get(user_id=user_id)
         yield usage
         usage.save()
 
