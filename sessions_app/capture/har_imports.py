@@ -64,9 +64,11 @@ def _address(owner_id: int, name: str, body: bytes) -> CaptureAddress:
     if row.expires_at is not None and kept:
         at = timezone.localtime(row.expires_at).isoformat()
         raise HarRefused(HarProblem.KNOWN, at=at, requests=kept)
-    # Its requests were deleted, or its import never ended.
+    # Its requests were deleted, or its import never ended. Of two that begin it again at once, one does.
+    unchanged = CaptureAddress.objects.filter(pk=row.pk, created_at=row.created_at)
+    if not unchanged.update(created_at=now, expires_at=None, missed=0):
+        raise HarRefused(HarProblem.UNDER_WAY)
     _erase(row)
-    CaptureAddress.objects.filter(pk=row.pk).update(created_at=now, expires_at=None, missed=0)
     return row
 
 

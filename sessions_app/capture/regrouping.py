@@ -66,7 +66,7 @@ def join(session: Session, other: Session) -> None:
 
     Both are of one address. Raises NotRegrouped.
     """
-    key, address = _key_of(session)
+    key, address = _locked_key_of(session)
     if session.pk == other.pk:
         raise NotRegrouped(RegroupProblem.SAME_SESSION)
     if _key_of(other)[1] != address:
@@ -88,13 +88,12 @@ def join(session: Session, other: Session) -> None:
         opener.relation, opener.before = Relation.JOINED.value, str(last.public)
     CapturedRequest.objects.bulk_update(moved, ["session", "lane", "relation", "before"])
     _move(moved, RememberedHistories())
-    _note_change(address)
 
 
 @transaction.atomic
 def split(session: Session, number: int) -> Session:
     """Makes a session of its own of exchange `number` and all that came later. Raises NotRegrouped."""
-    address = _key_of(session)[1]
+    _locked_key_of(session)
     rows = _requests(session)
     first = rows.filter(exchange__number=number).first()
     if first is None or not rows.filter(exchange__number__lt=number).exists():
@@ -115,7 +114,6 @@ def split(session: Session, number: int) -> Session:
             row.relation = Relation.OPENS.value if row.role == LaneRole.MAIN else row.relation
     CapturedRequest.objects.bulk_update(moved, ["session", "lane", "relation", "before", "shared"])
     _move(moved, RememberedHistories())
-    _note_change(address)
     return Exchange.objects.select_related("session").get(captured=first).session
 
 
@@ -204,6 +202,15 @@ def _key_of(session: Session) -> tuple[str, int]:
     return found
 
 
+def _locked_key_of(session: Session) -> tuple[str, int]:
+    """The same, with the address locked: the recorder places nothing and nobody else regroups meanwhile, and
+    what processes remember of it is read again. Raises NotRegrouped.
+    """
+    _, address = _key_of(session)
+    CaptureAddress.objects.filter(pk=address).update(regroupings=F("regroupings") + 1)
+    return _key_of(session)
+
+
 def _check_movable(moved: Sequence[CapturedRequest]) -> None:
     if len(moved) > MOST:
         raise NotRegrouped(RegroupProblem.TOO_MANY, count=len(moved), limit=MOST)
@@ -211,7 +218,3 @@ def _check_movable(moved: Sequence[CapturedRequest]) -> None:
         raise NotRegrouped(RegroupProblem.UNDER_WAY)
     if any(row.exchange is not None and row.exchange.payload_purged_at for row in moved):
         raise NotRegrouped(RegroupProblem.PURGED)
-
-
-def _note_change(address: int) -> None:
-    CaptureAddress.objects.filter(pk=address).update(regroupings=F("regroupings") + 1)

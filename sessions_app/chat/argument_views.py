@@ -117,9 +117,7 @@ def move_text(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     source, is_dynamic = request.POST.get("source", ""), request.POST.get("layer") == "dynamic"
     if not any(text.source == source and not text.is_fixed for text in read_texts(found)):
         return HttpResponseBadRequest("There is no such text that can be moved.")
-    moved = set(found.options.dynamic_texts) - {source} | ({source} if is_dynamic else set())
-    found.settings = {**found.settings, "dynamic_texts": sorted(moved)}
-    found.save(update_fields=["settings"])
+    found.switch("dynamic_texts", source, is_dynamic)
     return render(request, "chat/arguments_lists.html", {"session": found, "page": ArgumentsPage.of(found)})
 
 

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
@@ -13,6 +14,7 @@ from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.chat.assistant_form import OwnAssistantForm
 from sessions_app.chat.model_offers import ChosenModel
 from sessions_app.chat.sample_prompts import STARTERS
+from sessions_app.context.personal_limits import lock_person
 from sessions_app.models import Assistant
 from sessions_app.values import uuid_or_none
 from sessions_app.wording import assistants as wording
@@ -68,10 +70,19 @@ def edit_assistant(request: AuthenticatedRequest, assistant: UUID) -> HttpRespon
 
 def _edit(request: AuthenticatedRequest, assistant: Assistant) -> HttpResponse:
     form = OwnAssistantForm(request.POST or None, instance=assistant, owner=request.user)
-    if request.method == "POST" and form.is_valid():
-        form.save()
+    if request.method == "POST" and _is_saved(form, request.user.pk):
         return redirect("assistants")
     return render(request, "chat/assistant.html", {"form": form, "assistant": assistant})
+
+
+def _is_saved(form: OwnAssistantForm, user_id: int) -> bool:
+    """A name that was found free is taken before another request of the person looks."""
+    with transaction.atomic():
+        lock_person(user_id)
+        if not form.is_valid():
+            return False
+        form.save()
+        return True
 
 
 @login_required
@@ -79,7 +90,10 @@ def _edit(request: AuthenticatedRequest, assistant: Assistant) -> HttpResponse:
 def duplicate_assistant(request: AuthenticatedRequest, assistant: UUID) -> HttpResponse:
     """A copy of the person's own, also of one of the installation's; opens its form."""
     original = get_object_or_404(Assistant.objects.of(request.user), public=assistant)
-    return redirect("edit-assistant", original.duplicate(request.user).public)
+    with transaction.atomic():
+        lock_person(request.user.pk)
+        copy = original.duplicate(request.user)
+    return redirect("edit-assistant", copy.public)
 
 
 @login_required

@@ -67,8 +67,8 @@ def rename_folder(request: AuthenticatedRequest, folder: UUID) -> HttpResponse:
     found = own_folder(request, folder)
     form = NameForm(request.POST or None, initial={"name": found.name})
     if request.method == "POST" and form.is_valid():
-        found.name = form.cleaned_data["name"]
-        found.save(update_fields=["name"])
+        # Not `save`, which fails where another page has deleted it.
+        Folder.objects.filter(pk=found.pk).update(name=form.cleaned_data["name"])
         return _back(request)
     return _name_dialog(request, form, folder=found)
 
@@ -90,8 +90,7 @@ def order_folder(request: AuthenticatedRequest, folder: UUID) -> HttpResponse:
 def collapse_folder(request: AuthenticatedRequest, folder: UUID) -> HttpResponse:
     """With `on` its chats are hidden, else shown."""
     found = own_folder(request, folder)
-    found.is_collapsed = "on" in request.POST
-    found.save(update_fields=["is_collapsed"])
+    Folder.objects.filter(pk=found.pk).update(is_collapsed="on" in request.POST)
     return HttpResponse(status=204)
 
 

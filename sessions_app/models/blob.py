@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db import models
+from django.db import connections, models, transaction
 from django.db.models import Exists, OuterRef, Q
 
 from sessions_app.models.prepared import insert_values
@@ -57,15 +57,21 @@ class BlobQuerySet(models.QuerySet["Blob"]):
         """
         # One at a time per owner: the same file may arrive twice at once.
         get_user_model().objects.select_for_update(no_key=True).filter(pk=owner_id).values_list("pk").first()
-        known = self.filter(owner_id=owner_id, sha256=sha256).values_list("pk", flat=True).first()
+        same = self.filter(owner_id=owner_id, sha256=sha256).select_for_update(no_key=True)
+        known = same.values_list("pk", flat=True).first()
         if written is not None and known is None:
             self.filter(pk=written).update(sha256=sha256)
         elif written is not None:
             self.filter(pk=written).delete()
         return known or written
 
+    @transaction.atomic(savepoint=False)
     def delete_unreferenced(self, owner_id: int) -> int:
-        """Deletes the owner's blobs that no row references; returns how many."""
+        """Deletes the owner's blobs that no row references; returns how many.
+
+        Of two transactions, the one that stores bytes again is not seen by the one that deletes them. On
+        PostgreSQL, what another one has locked stays, and what is locked here is looked at once more.
+        """
         from sessions_app.models import (
             Attachment,
             BlobSlice,
@@ -93,6 +99,11 @@ class BlobQuerySet(models.QuerySet["Blob"]):
             | Exists(SharedLink.objects.filter(content=OuterRef("pk")))
             | Exists(SharedFile.objects.filter(blob=OuterRef("pk")))
         )
+        if connections[self.db].features.has_select_for_update:
+            free = unreferenced.select_for_update(of=("self",), skip_locked=True)
+            if not (keys := list(free.values_list("pk", flat=True))):
+                return 0
+            unreferenced = unreferenced.filter(pk__in=keys)
         slices = BlobSlice.objects.filter(blob__in=unreferenced)
         slices._raw_delete(slices.db)
         return unreferenced._raw_delete(unreferenced.db)

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 
 class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
+    def locked(self) -> Self:
+        """In one order, until the end of the transaction; rows that name them are stored meanwhile."""
+        return self.order_by("pk").select_for_update(of=("self",), no_key=True)
+
     def live(self) -> Self:
         return self.filter(state=EntryState.LIVE)
 
@@ -61,7 +65,7 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
     ) -> int:
         """Changes these entries and writes what happened to each; no other statement changes a state."""
         # Locked and read first: the condition is often about what changes.
-        found = list(self.select_for_update(of=("self",)))
+        found = list(self.locked())
         if not found:
             return 0
         changes = {"state": state, "changed_at": by.moment, **fields}
@@ -126,8 +130,7 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
 
         Without `pause` each refusal in a row doubles the time before the next try.
         """
-        entry = self.select_for_update().filter(fingerprint=fingerprint).first()
-        if entry is None:
+        if (entry := self.filter(fingerprint=fingerprint, state=EntryState.PENDING).locked().first()) is None:
             return
         failures = entry.failures + 1
         self.filter(pk=entry.pk).set_state(
@@ -216,6 +219,8 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         keys = set(old.values_list("cacheentry_id", flat=True))
         if not keys:
             return 0
+        # Two sessions that leave one cache at once would each find the other still in it.
+        list(self.filter(pk__in=keys).locked())
         links.filter(session_id=session_pk, cacheentry_id__in=keys).delete()
         is_replaced = reason is EntryReason.REPLACED
         rolled = keys & CacheEvent.objects.rolled_over(session_pk) if is_replaced else set()
@@ -236,7 +241,7 @@ class CacheEntryQuerySet(models.QuerySet["CacheEntry"]):
         Nothing of its caches that have run out, whether or not anybody has noticed.
         """
         lasting = self.live().filter(expires_at__gt=by.moment)
-        left = lasting.filter(sessions=by.session).exclude(fingerprint=but)
+        left = lasting.filter(sessions=by.session).exclude(fingerprint=but).locked()
         rolled = CacheEventKind.ROLLED_OVER
         CacheEvent.objects.add(
             [CacheEvent.of(entry, rolled, reason=EntryReason.ROLLED_ON) for entry in left], by

@@ -4,6 +4,7 @@ import uuid
 from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import models, transaction
 from django.db.models import Max
 
@@ -47,11 +48,12 @@ class Folder(models.Model):
 
     @transaction.atomic
     def move(self, by: int) -> None:
-        """Changes places with the neighbour before (-1) or after (1), where there is one."""
-        folders = list(Folder.objects.select_for_update().filter(owner_id=self.owner_id))
-        place = folders.index(self)
-        other = place + by
-        if not 0 <= other < len(folders):
+        """Changes places with the neighbour before (-1) or after (1), where both are there."""
+        # The person, not the folders: rows that are sorted before they are locked stand as they did before.
+        get_user_model().objects.select_for_update(no_key=True).filter(pk=self.owner_id).values("pk").first()
+        folders = list(Folder.objects.filter(owner_id=self.owner_id))
+        place = folders.index(self) if self in folders else None
+        if place is None or not 0 <= (other := place + by) < len(folders):
             return
         folders[place], folders[other] = folders[other], folders[place]
         for position, folder in enumerate(folders):

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 
 from sessions_app.models.columns import storable
@@ -114,12 +114,14 @@ class CacheRefusalQuerySet(models.QuerySet["CacheRefusal"]):
         facts = {"minimum": minimum, "said": storable(said, 300), "estimated": estimated, "counted": counted}
         self.update_or_create(route=route, model=model, defaults=facts)
 
+    @transaction.atomic
     def refuse(self, route: str, model: str, said: str, seconds: float | None = None) -> None:
         """Counts a refusal of this model or key; each doubles the pause before the next try.
 
         The pause is at least `seconds`, the provider's own.
         """
-        refusal, _ = self.get_or_create(route=route, model=model)
+        self.get_or_create(route=route, model=model)
+        refusal = self.select_for_update().get(route=route, model=model)
         refusal.failures += 1
         pause = max(pause_after(refusal.failures), timedelta(seconds=seconds or 0))
         refusal.refused_until = timezone.now() + pause

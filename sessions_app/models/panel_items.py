@@ -124,14 +124,15 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     def remember(
         self, owner_id: int, text: str, importance: str = "medium", *, session: "Session | None" = None
     ) -> "Memory":
-        """Creates the memory; an equal text only gets the new importance."""
-        memory, _ = self.update_or_create(
-            owner_id=owner_id,
-            text=storable(text.strip(), MEMORY_LIMIT),
-            defaults={"importance": importance},
-            create_defaults={"importance": importance, "session": session},
-        )
-        return memory
+        """Creates the memory; an equal text only gets the new importance.
+
+        Whoever calls this holds what the person's sessions share (`PersonalUsage.objects.hold`).
+        """
+        text = storable(text.strip(), MEMORY_LIMIT)
+        equal = self.filter(owner_id=owner_id, text=text)
+        if equal.update(importance=importance):
+            return equal[0]
+        return self.create(owner_id=owner_id, text=text, importance=importance, session=session)
 
     def reword(self, text: str, importance: str) -> int:
         text = storable(text.strip(), MEMORY_LIMIT)
@@ -178,9 +179,10 @@ class NoteQuerySet(models.QuerySet["Note"]):
         title, text = storable(title, NOTE_TITLE_LIMIT), storable(text, NOTE_LIMIT)
         return self.create(session=session, position=position, title=title, text=text)
 
+    @transaction.atomic
     def rewrite(self, text: str, *, append: bool = False) -> int:
         """Replaces the text of each note, or appends to it; returns how many."""
-        for note in (notes := list(self)):
+        for note in (notes := list(self.select_for_update(of=("self",)))):
             new = f"{note.text}\n{text}" if append and note.text else text
             note.text, note.changed_at = storable(new, NOTE_LIMIT), timezone.now()
             note.save(update_fields=["text", "changed_at"])

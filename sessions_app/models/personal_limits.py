@@ -86,6 +86,17 @@ class PersonalLimits(models.Model):
         self.everybody = True if self.user_id is None and self.group_id is None else None
 
 
+class PersonalUsageQuerySet(models.QuerySet["PersonalUsage"]):
+    def hold(self, user_id: int) -> "PersonalUsage":
+        """The person's row, locked until the end of the transaction.
+
+        Whoever changes what all sessions of a person share, files and memories, holds it before reading. The
+        row of the person is locked before a run, which tools hold already.
+        """
+        self.get_or_create(user_id=user_id)
+        return self.select_for_update(no_key=True).get(user_id=user_id)
+
+
 class PersonalUsage(models.Model):
     """Bytes that a person uploaded on `day` (UTC) and has stored.
 
@@ -97,6 +108,8 @@ class PersonalUsage(models.Model):
     uploaded = models.PositiveBigIntegerField(default=0)
     stored = models.PositiveBigIntegerField(default=0)
     counted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = PersonalUsageQuerySet.as_manager()
 
     def __str__(self) -> str:
         return str(self.user)

@@ -13,6 +13,8 @@ def erase_session(session: "rows.Session") -> None:
     for a session of a thousand exchanges.
     """
     with transaction.atomic():
+        # A run that still records something does so before, or finds itself gone (`runs.locks`).
+        list(rows.Run.objects.active().filter(session=session).select_for_update().values_list("pk"))
         rows.CacheEntry.objects.release_for_session(session.pk, EntryReason.SESSION_ERASED)
         rows.CacheEvent.objects.forget_session(session.pk)
         rows.ProviderFileRemoval.objects.request(rows.Attachment.objects.filter(session=session))

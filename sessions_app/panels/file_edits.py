@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr
 from sessions_app.context.storage import check_storage
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import NotKept, RowGone, ToolError, WorkspaceError
-from sessions_app.models import Artifact, FileChange, Notification, Session
+from sessions_app.models import Artifact, FileChange, Notification, PersonalUsage, Session
 from sessions_app.models.blob import digest
 from sessions_app.models.panel_items import PATH_LIMIT
 from sessions_app.panels.base import Action
@@ -95,6 +95,7 @@ class EditFile(FileChangeAction):
 
     @transaction.atomic
     def carry_out(self, session: Session) -> str:
+        PersonalUsage.objects.hold(session.owner_id)
         workspace = workspace_of(session.owner_id)
         before = _text(workspace, self.path)
         after = self._edited(before)
@@ -164,6 +165,7 @@ class MoveFile(FileChangeAction):
 
     @transaction.atomic
     def carry_out(self, session: Session) -> str:
+        PersonalUsage.objects.hold(session.owner_id)
         workspace = workspace_of(session.owner_id)
         path = workspace.relative(workspace.resolve(self.path))
         to = workspace.relative(workspace.writable(self.to, ""))
@@ -188,6 +190,7 @@ class DeleteFile(FileChangeAction):
 
     @transaction.atomic
     def carry_out(self, session: Session) -> str:
+        PersonalUsage.objects.hold(session.owner_id)
         workspace = workspace_of(session.owner_id)
         path = workspace.relative(workspace.resolve(self.path))
         before = workspace.read_bytes(path)
@@ -204,6 +207,7 @@ class UndoChange(Action):
 
     @transaction.atomic
     def carry_out(self, session: Session) -> str:
+        PersonalUsage.objects.hold(session.owner_id)
         rows = session.file_changes.select_for_update(of=("self",)).select_related("before")
         change = rows.filter(key=self.change).first()
         if change is None:

@@ -106,9 +106,14 @@ def record_end(entry: CacheEntry, reason: str, said: str = "", *, by: CausedBy =
     Since when it was gone nobody knows: what it cost until now is an upper bound.
     """
     now = by.moment
-    left = (entry.expires_at or now) - now
-    if entry.drop(reason, said, by=by) and left > timedelta():
-        book_early_end(KeptCache.of(entry, now), entry.owner_id, left)
+    # It may have been extended since it was read.
+    named = CacheEntry.objects.filter(pk=entry.pk, name=entry.name)
+    known = named.locked().first()
+    if known is None:
+        return
+    left = (known.expires_at or now) - now
+    if known.drop(reason, said, by=by) and left > timedelta():
+        book_early_end(KeptCache.of(known, now), known.owner_id, left)
 
 
 def session_that_made(entry: CacheEntry) -> Session | None:

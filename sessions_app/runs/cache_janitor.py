@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import structlog
+from django.db import transaction
 from django.utils import timezone
 
 from sessions_app.database import database_sync_to_async
@@ -162,6 +163,7 @@ def _compare(
     return found
 
 
+@transaction.atomic
 def _adopt_or_discard(
     cache: CacheListed,
     pending_entry: CacheEntry | None,

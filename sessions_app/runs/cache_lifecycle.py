@@ -12,6 +12,7 @@ from functools import partial
 
 import structlog
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from sessions_app.database import database_sync_to_async
@@ -223,8 +224,9 @@ def _record_created(
             book_creation(cache, request.session, timedelta(), source=source)
         return is_adopted
     CacheRefusal.objects.reset_failures(request.route, request.model)
-    book_creation(cache, request.session, request.lifetime, source=source)
+    # Caches are locked before sessions and days (`runs.locks`).
     switch(request)
+    book_creation(cache, request.session, request.lifetime, source=source)
     return True
 
 
@@ -237,16 +239,25 @@ def _book_left_over(request: CacheRequest, created: CacheCreated) -> None:
 @transaction.atomic
 def use_cache(request: CacheRequest) -> None:
     """Makes this the only cache of the session."""
+    lock_caches(request)
     if link_session(request):
         CacheEntry.objects.release_for_session(
             request.session.pk, EntryReason.REPLACED, but=request.fingerprint
         )
 
 
+def lock_caches(request: CacheRequest) -> None:
+    """Inside a transaction, before one of them is changed: the cache, and those that its session has."""
+    of_session = Q(sessions=request.session.pk)
+    list(CacheEntry.objects.filter(of_session | Q(fingerprint=request.fingerprint)).locked())
+
+
 @transaction.atomic
 def link_session(request: CacheRequest) -> bool:
     """Links the session to the cache, beside those that it has; False when one of the two is gone."""
-    entry = CacheEntry.objects.live().filter(fingerprint=request.fingerprint).first()
+    named = CacheEntry.objects.live().filter(fingerprint=request.fingerprint)
+    # Locked: a session that leaves it as the last one would not see this link.
+    entry = named.locked().first()
     if entry is None:
         return False
     if Session.objects.filter(pk=request.session.pk, deleted_at=None).exists():
@@ -258,7 +269,9 @@ def link_session(request: CacheRequest) -> bool:
 
 @transaction.atomic
 def _record_extended(name: str, expires: datetime, session: Session | None, by: CausedBy) -> None:
-    entry = CacheEntry.objects.at_provider().filter(name=name).first()
+    # Locked: two extensions at once each gain only what the other has not.
+    named = CacheEntry.objects.at_provider().filter(name=name)
+    entry = named.locked().first()
     if entry is not None:
         gained = expires - (entry.expires_at or expires)
         CacheEntry.objects.set_expiry(name, expires, by=by)

@@ -22,7 +22,13 @@ from sessions_app.prompt.layers import Layer, render_static
 from sessions_app.prompt.payload import static_tokens
 from sessions_app.prompt.tokens import estimate
 from sessions_app.prompt.turns import Turn as TurnValue
-from sessions_app.runs.cache_lifecycle import CacheRequest, carry_out_plan, create_cache, link_session
+from sessions_app.runs.cache_lifecycle import (
+    CacheRequest,
+    carry_out_plan,
+    create_cache,
+    link_session,
+    lock_caches,
+)
 from sessions_app.runs.request import PreparedRequest
 
 
@@ -125,6 +131,7 @@ def _write_chunks(prepared: PreparedRequest, roll: HistoryRollover, request: Cac
 
     The earlier cache stays linked: a request that is being prepared may still find the earlier chunks.
     """
+    lock_caches(request)
     if not link_session(request):
         return
     parent, session = roll.parent, prepared.context.session

@@ -135,6 +135,9 @@ def _turn_of(exchange: Exchange, reply: Reply, head: Turn | None, fit: Fit | Non
 def _set_account(prepared: PreparedRequest, reply: Reply, turn: Turn | None) -> None:
     exchange = prepared.exchange
     items = prepared.payload.items
+    # Before the session and its day: whoever extends a cache books that with the cache's row locked.
+    if prepared.cache_entry is not None:
+        CacheEntry.objects.note_use(prepared.cache_entry, exchange)
     comparison = account_for(exchange, reply, items=items, is_cut=is_cut_off(exchange), head=turn)
     minimum = implicit_minimum(prepared.context.capabilities)
     tokens = [item.tokens for item in prepared.payload.items]
@@ -142,8 +145,6 @@ def _set_account(prepared: PreparedRequest, reply: Reply, turn: Turn | None) -> 
     set_verdict(exchange, causes.verdict_for(answered, reply.usage, comparison))
     if prepared.near_budgets:
         exchange.money["budgets"] = [budget.stored() for budget in prepared.near_budgets]
-    if prepared.cache_entry is not None:
-        CacheEntry.objects.note_use(prepared.cache_entry, exchange)
 
 
 def _add_turn(
@@ -258,9 +259,9 @@ def _end_exchange(exchange: Exchange, error: PipewebError | None) -> None:
     set_reply_facts(exchange, reply, progress, total_ms)
     if error is not None:
         exchange.fail(error)
-    account_for(exchange, reply, is_cut=True)
     if chunks and exchange.cache_name:
         _note_use(exchange)
+    account_for(exchange, reply, is_cut=True)
     set_verdict(exchange, causes.unended_verdict(error, has_chunks=bool(chunks)))
     append_stages(exchange, began)
     update(exchange, *REPLY_FIELDS)

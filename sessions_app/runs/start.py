@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import BigIntegerField, OuterRef, Subquery
 from django.utils import timezone
 
@@ -19,6 +19,7 @@ from sessions_app.models.instances import new
 from sessions_app.models.notification import PREVIEW
 from sessions_app.models.prepared import Parameter, Reading, insert, update
 from sessions_app.runs.limits import notify_limit
+from sessions_app.runs.locks import lock_owner, lock_session
 from sessions_app.runs.request.session_reading import with_request_facts
 from sessions_app.runs.triggers import (
     BUSY,
@@ -81,13 +82,13 @@ def _send(
             conflict = busy
             if _is_known(session_pk, client_id):
                 return None
-            _queue(session_pk, client_id, text, files)
+            is_queued = _queue(session_pk, client_id, text, files)
         except OverLimit:
             if _is_known(session_pk, client_id):
                 return None
             raise
-        # The active run may have ended before the message was queued.
-        if Run.objects.active_in(session_pk) is not None:
+        # The active run may have ended before the message was queued, and another one may have begun since.
+        if is_queued and Run.objects.active_in(session_pk) is not None:
             return None
     # No run was active: the rows conflict in another way, which trying again does not mend.
     raise RunError("This message could not be begun.", hint="Send it again.") from conflict
@@ -240,8 +241,7 @@ def _lock_session(session_pk: int) -> Any:
     RunError for a deleted session.
     """
     # What a statement joins to a row that it had to wait for is as it was before: the head too.
-    if connection.features.has_select_for_update:
-        _locked.first(session=session_pk)
+    lock_session(session_pk)
     session = _read.first(session=session_pk)
     if session is None:
         raise RunError("This chat has been deleted.", hint="Start a new one.")
@@ -251,11 +251,6 @@ def _lock_session(session_pk: int) -> Any:
 _SESSION = Parameter("session", BigIntegerField())
 
 
-def _locking() -> Any:
-    rows: Any = Session.objects.select_for_update(no_key=True)
-    return rows.filter(pk=_SESSION, owner__is_active=True).values_list("pk")
-
-
 def _reading() -> Any:
     spoken = Run.objects.filter(session=OuterRef("pk")).order_by("-pk").values("client_language")[:1]
     rows: Any = with_request_facts(Session.objects.select_related("head", "owner", "assistant"))
@@ -263,7 +258,6 @@ def _reading() -> Any:
     return found.annotate(last_language=Subquery(spoken))
 
 
-_locked: Reading[Any] = Reading(_locking)
 _read: Reading[Any] = Reading(_reading)
 
 
@@ -279,10 +273,12 @@ def _check_limits(session: Session, client_id: UUID, now: datetime, *, is_send: 
 
 
 @transaction.atomic
-def _queue(session_pk: int, client_id: UUID, text: str, files: int) -> None:
+def _queue(session_pk: int, client_id: UUID, text: str, files: int) -> bool:
+    """Whether the message waits now for the end of a run."""
+    lock_owner(session_pk)
     # Held, the run ends after the message is stored, and its end sees it; else the message needs no queue.
     if not Run.objects.active().filter(session_id=session_pk).select_for_update(no_key=True).exists():
-        return
+        return False
     owner_id = _lock_session(session_pk).owner_id
     waiting = QueuedMessage.objects.filter(session_id=session_pk)
     if waiting.exclude(client_id=client_id).count() >= QUEUE_LIMIT:
@@ -294,3 +290,4 @@ def _queue(session_pk: int, client_id: UUID, text: str, files: int) -> None:
         check_send(owner_id, activity_of(owner_id, now), client_id, now)
         kind = Notification.Kind.USER_MESSAGE
         Notification.objects.add(session_pk, kind, text[:PREVIEW], source=str(client_id))
+    return True

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -36,6 +37,7 @@ from sessions_app.models import (
     Spending,
 )
 from sessions_app.models.captured_request import RETENTION
+from tests.beside import beside
 from tests.capture.answers import MODEL, audited, counted
 from tests.capture.conversations import body_of, model
 from tests.capture.har_files import FIRST, GOOGLE, SECOND, archive, devtools_entry, mitmproxy_entry
@@ -306,3 +308,16 @@ def test_requests_behind_a_prefix_and_at_vertex_become_a_session(
         assert row.exchange is not None and row.model == MODEL
         assert f"{row.exchange.base_url}{row.path}" == url
         assert len(code_samples_of(row.exchange)) == samples and key_header(row.exchange)[0] == key
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_that_import_a_deleted_file_again_at_once_one_does(alice: User) -> None:
+    import_har(alice.pk, "talk.har", TALK)
+    CapturedRequest.objects.all().delete()
+    CaptureAddress.objects.update(created_at=timezone.now() - LONGEST)
+    with beside() as begin:
+        with transaction.atomic():
+            har_imports._address(alice.pk, "talk.har", TALK)
+            second = begin(lambda: har_imports._address(alice.pk, "talk.har", TALK))
+        refused = second.exception(60)
+    assert isinstance(refused, HarRefused) and refused.reason is HarProblem.UNDER_WAY

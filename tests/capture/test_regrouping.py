@@ -1,10 +1,11 @@
 """Sessions joined and split by hand: what moves with the requests, what is refused, what is remembered."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -16,6 +17,7 @@ from sessions_app.errors import NotRegrouped
 from sessions_app.models import Booking, CaptureAddress, CapturedRequest, Session, Turn
 from sessions_app.models.booking import sum_of
 from sessions_app.models.payload_purge import purge_payloads
+from tests.beside import beside
 from tests.capture.answers import Asking, audited, calls, says
 from tests.capture.conversations import body_of, call, model, result, user
 from tests.factories import make_session
@@ -257,3 +259,35 @@ def test_nobody_joins_what_belongs_to_another_person(
         assert response.status_code == (404 if one == theirs else 200)
     assert Session.objects.captured().count() == 3
     assert client.get(reverse("regroup", args=[theirs.public])).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_that_join_the_same_sessions_at_once_move_their_money_once(
+    program: Asking, baking: Session, sailing: Session
+) -> None:
+    with beside() as begin:
+        with transaction.atomic():
+            join(baking, sailing)
+            second = begin(lambda: join(baking, sailing))
+        assert second.exception(60) is not None
+    assert isinstance(second.exception(), NotRegrouped)
+    assert numbers(baking) == [1, 2, 3] and list(Session.objects.captured()) == [baking]
+    assert not audited()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_request_that_arrives_while_its_session_is_joined_goes_with_it(
+    program: Asking, baking: Session, sailing: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    move, arrived = regrouping._move, list[Any]()
+    with beside() as begin:
+
+        def move_while_it_arrives(*args: Any) -> None:
+            asked = body_of([BOAT, BOWLINE, SAILS])
+            arrived.append(begin(lambda: program.exchange(asked, says("Pull its end."))))
+            move(*args)
+
+        monkeypatch.setattr(regrouping, "_move", move_while_it_arrives)
+        join(baking, sailing)
+        assert arrived[0].result(60).session == baking
+    assert numbers(baking) == [1, 2, 3, 4] and not audited()

@@ -10,6 +10,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from sessions_app.chat.argument_views import ARGS_LIMIT, ArgsForm
+from sessions_app.context.session_texts import read_texts
 from sessions_app.models import PromptText, Session
 from tests import factories
 
@@ -173,3 +174,17 @@ def test_the_settings_say_what_is_wrong_with_the_texts(client: Client, session: 
     page = client.get(url(session, "session-settings")).content.decode()
     assert "1 text is sent as written: purpose." in page
     assert "1 text breaks the cache: instructions." in page
+
+
+def test_a_text_that_moves_keeps_settings_that_change_at_the_same_moment(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def switched_meanwhile(found: Session) -> Any:
+        monkeypatch.undo()
+        Session.objects.get(pk=found.pk).switch_panel("tree", on=True)
+        return read_texts(found)
+
+    monkeypatch.setattr("sessions_app.chat.argument_views.read_texts", switched_meanwhile)
+    client.post(url(session, "move-text"), {"source": "purpose", "layer": "dynamic"})
+    session.refresh_from_db()
+    assert session.options.dynamic_texts == ["purpose"] and session.options.panels == {"tree": True}

@@ -4,12 +4,14 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 
 from sessions_app.chat.assistant_form import ASSISTANTS_LIMIT, OwnAssistantForm
 from sessions_app.models import Assistant, PromptText, Session
 from sessions_app.panels import TOOLBOX
+from tests.beside import beside
 from tests.factories import make_session
 
 
@@ -180,3 +182,16 @@ def test_the_admin_refuses_a_second_one_of_a_name(admin_client: Client, baker: A
     assert admin_client.post(add, {"name": "Baker"}).status_code == 302
     again = admin_client.post(add, {"name": "Baker"})
     assert "The installation has an assistant of this name." in again.content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", ["new-assistant", "duplicate-assistant"])
+def test_of_two_with_one_name_at_once_neither_fails(client: Client, baker: Assistant, name: str) -> None:
+    address = reverse(name, args=[baker.public] if name == "duplicate-assistant" else [])
+    form = {"name": "Clerk", "tools": list(TOOLBOX.standard), "symbol": "edit"}
+    with beside() as begin:
+        with transaction.atomic():
+            first = client.post(address, form)
+            second = begin(lambda: client.post(address, form))
+        answers = [first.status_code, second.result(60).status_code]
+    assert answers == ([302, 302] if name == "duplicate-assistant" else [302, 200])

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -14,6 +15,7 @@ from sessions_app.models.folder import FOLDER_LIMIT
 from sessions_app.runs.history_edits import fork_session
 from sessions_app.runs.person_erasure import erase_person
 from sessions_app.wording import folders as wording
+from tests.beside import beside
 from tests.factories import answered, make_session
 
 
@@ -213,3 +215,31 @@ def test_a_long_sidebar_says_so_and_counts_all(client: Client, alice: User, work
     make_session(alice, title="One too many")
     page = client.get(reverse("home")).content.decode()
     assert f"All chats ({SIDE_LIMIT + 2})" in page and f"The newest {SIDE_LIMIT} stand here." in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_steps_at_once_are_two_steps(alice: User) -> None:
+    for name in ("A", "B", "C"):
+        Folder.objects.make(alice.pk, name)
+    last = Folder.objects.get(name="C")
+    with beside() as begin:
+        with transaction.atomic():
+            last.move(-1)
+            second = begin(lambda: Folder.objects.get(name="C").move(-1))
+        second.result(60)
+    assert names(alice) == ["C", "A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("order-folder", {"way": "up"}), ("rename-folder", {"name": "X"}), ("collapse-folder", {})],
+)
+def test_a_folder_that_another_page_deletes_at_the_same_moment_fails_nothing(
+    client: Client, work: Folder, monkeypatch: pytest.MonkeyPatch, name: str, form: dict[str, str]
+) -> None:
+    def found_and_gone(*_: object) -> Folder:
+        Folder.objects.filter(pk=work.pk).delete()
+        return work
+
+    monkeypatch.setattr("sessions_app.chat.folder_views.own_folder", found_and_gone)
+    assert client.post(reverse(name, args=[work.public]), form).status_code in {204, 302}

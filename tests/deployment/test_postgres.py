@@ -25,8 +25,10 @@ FOLDERS = (
         "capture/test_client_caches.py",
         "capture/test_repeated_caches.py",
     ),
+    *("capture/test_har_imports.py", "chat/test_folders.py", "runs/test_locks.py"),
     *("context/test_personal_limits.py", "context/test_storage.py", "chat/test_sockets.py"),
     *("panels", "inspector/test_views.py", "runs/test_engine.py", "runs/test_cache_lifecycle.py"),
+    "runs/test_cache_bookings.py",
     *(
         "runs/test_processes.py",
         "runs/test_budgets.py",

@@ -2,9 +2,12 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 
-from sessions_app.models import Blob
+from sessions_app.models import Attachment, Blob
 from sessions_app.models.blob import digest
+from tests.beside import beside
+from tests.factories import make_session
 
 pytestmark = pytest.mark.django_db
 
@@ -43,3 +46,21 @@ def test_erasing_a_person_leaves_no_byte_of_theirs(alice: User) -> None:
     Blob.objects.store(alice.pk, [b"mine"])
     alice.delete()
     assert not Blob.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_blob_that_is_referenced_while_it_is_deleted_stays(alice: User) -> None:
+    (kept,) = Blob.objects.store(alice.pk, [b"shared"]).values()
+    session = make_session(alice)
+    with beside() as begin:
+        with transaction.atomic():
+            Blob.objects.store(alice.pk, [b"shared"])
+            Attachment.objects.create(session=session, name="a", mime="text/plain", size=6, blob_id=kept)
+            deleted = begin(lambda: delete_unreferenced(alice.pk))
+        assert deleted.result(60) == 0
+    assert Attachment.objects.get().blob.bytes == b"shared"
+
+
+@transaction.atomic
+def delete_unreferenced(owner_id: int) -> int:
+    return Blob.objects.delete_unreferenced(owner_id)

@@ -5,14 +5,17 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from sessions_app.models import CacheEntry, CacheRefusal, Session
 from sessions_app.models.cache import deployment
+from sessions_app.models.cache_event import CausedBy
 from sessions_app.models.cache_states import LEASE
+from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.caching import CacheFacts, EntryReason
+from tests.beside import beside
 from tests.factories import MODEL, make_session
 
 ENDPOINT = "0123456789abcdef"
@@ -218,3 +221,53 @@ def test_the_deployment_mark_depends_on_the_secret_key(settings: object) -> None
     before = deployment()
     settings.SECRET_KEY = "another"  # type: ignore[attr-defined]
     assert deployment() != before and len(before) == 12
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cache_that_its_last_sessions_leave_at_once_is_deleted(alice: User) -> None:
+    one, other = make_session(alice), make_session(alice)
+    entry = keep()
+    for session in (one, other):
+        entry.add_session(session.pk)
+    leave = CacheEntry.objects.release_for_session
+    with beside() as begin:
+        with transaction.atomic():
+            leave(one.pk, EntryReason.SESSION_DELETED)
+            second = begin(lambda: leave(other.pk, EntryReason.SESSION_DELETED))
+        assert second.result(60) == 1
+    entry.refresh_from_db()
+    assert entry.state == State.TO_DELETE
+
+
+@pytest.mark.usefixtures("db")
+def test_a_refusal_after_the_claim_was_lost_changes_nothing() -> None:
+    entry = keep()
+    CacheEntry.objects.refuse(PRINT, "No.")
+    entry.refresh_from_db()
+    assert entry.state == State.LIVE and entry.name
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_refusals_of_a_model_at_once_both_count_and_keep_its_minimum() -> None:
+    refusals = CacheRefusal.objects
+    refusals.refuse(ROUTE, MODEL, "No.")
+    with beside() as begin:
+        with transaction.atomic():
+            refusals.set_minimum(ROUTE, MODEL, 4_096, "Too small.")
+            refusals.refuse(ROUTE, MODEL, "No.")
+            second = begin(lambda: refusals.refuse(ROUTE, MODEL, "No."))
+        second.result(60)
+    known = refusals.get()
+    assert (known.failures, known.minimum) == (3, 4_096)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_history_rolls_over_from_a_cache_that_ends_at_the_same_moment(session: Session) -> None:
+    entry = keep()
+    entry.add_session(session.pk)
+    with beside() as begin:
+        with transaction.atomic():
+            entry.drop(EntryReason.PROVIDER)
+            second = begin(lambda: CacheEntry.objects.note_roll_over("e" * 64, CausedBy(session=session.pk)))
+        second.result(60)
+    assert not entry.events.filter(kind=CacheEventKind.ROLLED_OVER).exists()

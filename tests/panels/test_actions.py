@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from sessions_app.models import Assistant, Memory, Notification, PromptText, QueuedMessage, Session
+from sessions_app.models.panel_items import ReferenceQuerySet
 from sessions_app.panels import KINDS, TOOLBOX
 from sessions_app.panels.base import Action
 from sessions_app.workspace import Workspace
@@ -204,6 +205,15 @@ def test_a_file_that_is_switched_on_again_lives_anew(
     factories.make_history(session, 3)
     assert "1 more message" in act(client, session, "file_references", "reopen_file", path="notes.md")
     assert session.references.get().born == 3
+
+
+def test_a_file_that_is_taken_out_while_it_is_switched_on_fails_nothing(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.references.create(path="notes.md", enabled=False)
+    monkeypatch.setattr(ReferenceQuerySet, "switch", lambda rows, on: rows.delete())
+    act(client, session, "file_references", "reopen_file", path="notes.md")
+    assert not session.references.exists()
 
 
 def test_an_artifact_is_taken_out_and_stays_in_the_workspace(

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessions_app.context.storage import check_storage
 from sessions_app.errors import NotKept, RowGone, ToolError, WorkspaceError
 from sessions_app.models import Artifact, Blob, FileChange, Notification, Reference, Session
 from sessions_app.panels import TOOLBOX
@@ -14,6 +16,7 @@ from sessions_app.panels.file_edits import DeleteFile, EditFile, MoveFile, UndoC
 from sessions_app.tools import ToolContext
 from sessions_app.tools.workspace_reading import hash_of_lines
 from sessions_app.workspace import UPLOAD_LIMIT, Workspace
+from tests.beside import beside
 from tests.factories import make_session
 
 pytestmark = pytest.mark.django_db
@@ -221,3 +224,35 @@ def test_a_failed_write_leaves_no_change(session: Session, workspace: Workspace)
     with pytest.raises(WorkspaceError):
         MoveFile(path="a.txt", to="a.txt/b.txt").carry_out(session)
     assert not session.file_changes.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("other", [EditFile(path="a.txt", old="three", new="3"), DeleteFile(path="a.txt")])
+def test_a_change_begins_with_what_another_session_left(
+    session: Session, workspace: Workspace, other: EditFile | DeleteFile
+) -> None:
+    workspace.write_text("a.txt", TEXT)
+    with beside() as begin:
+        with transaction.atomic():
+            # Whatever is about to write has reserved its bytes.
+            check_storage(session.owner_id, 1)
+            second = begin(lambda: other.carry_out(make_session(session.owner)))
+            EditFile(path="a.txt", old="two", new="2").carry_out(session)
+        second.result(60)
+    change = FileChange.objects.get(key=other._key)
+    assert change.before is not None and change.before.bytes == b"one\n2\nthree\n"
+    if isinstance(other, EditFile):
+        assert workspace.read_text("a.txt") == "one\n2\n3\n"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_undo_looks_at_what_another_session_left(session: Session, workspace: Workspace) -> None:
+    workspace.write_text("a.txt", TEXT)
+    EditFile(path="a.txt", old="two", new="2").carry_out(session)
+    with beside() as begin:
+        with transaction.atomic():
+            check_storage(session.owner_id, 1)
+            second = begin(lambda: undo(session))
+            EditFile(path="a.txt", old="three", new="3").carry_out(make_session(session.owner))
+        assert isinstance(second.exception(60), NotKept)
+    assert workspace.read_text("a.txt") == "one\n2\n3\n"

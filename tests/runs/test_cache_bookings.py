@@ -3,19 +3,21 @@
 import uuid
 from datetime import timedelta
 from decimal import Decimal
-from unittest.mock import AsyncMock
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.contrib.auth.models import User
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from sessions_app.audit.cache_bookings import CacheBookings, cache_findings
 from sessions_app.audit.prices import PriceRows
 from sessions_app.errors import ProviderDown
-from sessions_app.gemini.provider_resources import CacheCreated
+from sessions_app.gemini.provider_resources import CacheCreated, CacheListed
 from sessions_app.hosts import GOOGLE
 from sessions_app.models import Booking, CacheEntry, Price, Session, Spending
+from sessions_app.models.cache_event import NOBODY
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.pricing import MoneySource
@@ -27,10 +29,23 @@ from sessions_app.runs.cache_bookings import (
     book_extension,
     record_end,
 )
-from sessions_app.runs.cache_janitor import apply_requested_changes, reconcile
-from sessions_app.runs.cache_lifecycle import CacheRequest, _record_created, create_cache, use_cache
+from sessions_app.runs.cache_janitor import (
+    Reconciliation,
+    _adopt_or_discard,
+    apply_requested_changes,
+    reconcile,
+)
+from sessions_app.runs.cache_lifecycle import (
+    CacheRequest,
+    _record_created,
+    _record_extended,
+    create_cache,
+    use_cache,
+)
+from tests.beside import beside
 from tests.factories import MODEL, make_layers, make_session
 from tests.models.money import assert_sums_agree
+from tests.models.test_cache import claim, keep
 from tests.prices import make_price
 from tests.runs.running import running
 
@@ -209,3 +224,37 @@ async def test_a_deleted_session_gets_its_storage_back(price: Price, alice: User
     after = await Session.objects.aget(pk=session.pk)
     assert after.spent_usd < before.spent_usd
     await sync_to_async(assert_sums_agree)()
+
+
+def test_two_extensions_at_once_book_each_second_once(pair: tuple[Session, Session]) -> None:
+    entry = keep()
+    assert entry.expires_at is not None
+    longer = entry.expires_at + HOUR
+    with beside() as begin:
+        with transaction.atomic():
+            _record_extended(entry.name, longer, pair[0], NOBODY)
+            second = begin(lambda: _record_extended(entry.name, longer + HOUR, pair[1], NOBODY))
+        second.result(60)
+    assert sum(one.stored_seconds for one in Booking.objects.all()) == 2 * HOUR.total_seconds()
+    assert_sums_agree()
+
+
+def test_what_was_booked_since_its_row_was_read_is_given_back_as_well(pair: tuple[Session, Session]) -> None:
+    entry = keep()
+    assert entry.expires_at is not None
+    book_creation(KeptCache.of(entry), pair[0], entry.expires_at - timezone.now())
+    _record_extended(entry.name, entry.expires_at + HOUR, pair[0], NOBODY)
+    record_end(entry, EntryReason.PROVIDER)
+    assert sum(one.stored_seconds for one in Booking.objects.all()) < 60
+    assert_sums_agree()
+
+
+def test_a_cache_whose_booking_fails_is_not_adopted(price: Price, monkeypatch: pytest.MonkeyPatch) -> None:
+    pending = CacheListed("cachedContents/a", MODEL, "", timezone.now() + HOUR, 1_000)
+    claim()
+    CacheEntry.objects.update(leased_until=timezone.now() - HOUR)
+    entry = CacheEntry.objects.get()
+    monkeypatch.setattr("sessions_app.runs.cache_janitor.book_creation", Mock(side_effect=OperationalError))
+    with pytest.raises(OperationalError):
+        _adopt_or_discard(pending, entry, MoneySource.PROVIDER, timezone.now(), Reconciliation())
+    assert CacheEntry.objects.get().state == CacheEntry.State.PENDING

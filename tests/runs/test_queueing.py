@@ -11,9 +11,11 @@ from django.db import IntegrityError, connection, transaction
 from sessions_app.errors import RunError, SessionBusy
 from sessions_app.models import QueuedMessage, Run, Session
 from sessions_app.prompt.reply import Outcome
+from sessions_app.runs import start
 from sessions_app.runs.completion import mark_completed
 from sessions_app.runs.start import TRIES, start_send
 from sessions_app.runs.triggers import BUSY
+from tests.factories import make_run
 
 PATIENCE = 10.0
 """Seconds."""
@@ -69,3 +71,20 @@ def test_a_conflict_that_lasts_ends_with_an_error_and_is_queued_nowhere(
 
 def test_errors_that_are_raised_often_do_not_keep_what_they_met() -> None:
     assert BUSY() is not BUSY() and BUSY().__traceback__ is None
+
+
+def test_a_message_is_kept_where_one_run_ends_and_another_begins_meanwhile(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, queue = make_run(session), start._queue
+
+    def queue_between_runs(*args: Any) -> bool:
+        monkeypatch.undo()
+        first.end(Run.Status.COMPLETED)
+        is_queued = queue(*args)
+        make_run(session, "Meanwhile")
+        return is_queued
+
+    monkeypatch.setattr(start, "_queue", queue_between_runs)
+    assert start_send(session.pk, uuid.uuid4(), "Two", "here") is None
+    assert [message.text for message in QueuedMessage.objects.all()] == ["Two"]

@@ -120,7 +120,8 @@ class ReopenFile(FileAction):
         """Restarts its TTL: one that is over would close it with the next message."""
         files = self.stored(session)
         files.switch(on=True)
-        files.set_ttl(files.get().ttl, born=Turn.objects.count_messages(session.head_id))
+        # Another page may have taken it out since.
+        files.update(born=Turn.objects.count_messages(session.head_id))
         return f"{self.path} is on."
 
 

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
+from django.db import transaction
 from django.db.models import QuerySet
 from pydantic import Field, StringConstraints
 
 from sessions_app.errors import NotKept, ToolError
-from sessions_app.models import Memory, Session
+from sessions_app.models import Memory, PersonalUsage, Session
 from sessions_app.models.panel_items import MEMORY_LIMIT
 from sessions_app.panels.base import Action, PanelKind, existing
 from sessions_app.panels.rows import PanelRow
@@ -33,8 +34,10 @@ class Remember(Action):
     def answer(self, context: ToolContext) -> dict[str, Any]:
         return {"remembered": self.text}
 
+    @transaction.atomic
     def carry_out(self, session: Session) -> str:
         """A fact is stored once, with the importance given last."""
+        PersonalUsage.objects.hold(session.owner_id)
         Memory.objects.remember(session.owner_id, self.text, self.importance, session=session)
         return "It will be remembered in every session of yours."
 
@@ -44,7 +47,9 @@ class EditMemory(Action):
     text: Text
     importance: Importance = "medium"
 
+    @transaction.atomic
     def carry_out(self, session: Session) -> str:
+        PersonalUsage.objects.hold(session.owner_id)
         memories = _stored(session, self.memory)
         # The model deletes by id: of two equal memories, one would remain.
         if Memory.objects.filter(owner=session.owner_id, text=self.text).exclude(pk=self.memory).exists():

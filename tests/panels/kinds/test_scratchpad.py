@@ -4,10 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import transaction
 
+from sessions_app.models import Session
 from sessions_app.panels import TOOLBOX
 from sessions_app.panels.kinds.scratchpad import ClearNote, NoteRow, WriteNote
 from sessions_app.tools import ToolContext, ToolResult
+from tests.beside import beside
 
 
 async def call(context: ToolContext, name: str, **args: Any) -> ToolResult:
@@ -43,3 +46,15 @@ async def test_an_unknown_note_names_the_known_ones(
 ) -> None:
     result = await call(context, name, position=2, **rest)
     assert result.response == {"error": "There is no note 2.", "hint": "Notes: 1."}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_that_add_to_a_note_at_once_both_have_their_line(session: Session) -> None:
+    WriteNote(text="flour").carry_out(session)
+    add = [WriteNote(text=text, position=1, append=True) for text in ("salt", "yeast")]
+    with beside() as begin:
+        with transaction.atomic():
+            add[0].carry_out(session)
+            second = begin(lambda: add[1].carry_out(session))
+        second.result(60)
+    assert session.notes.get().text == "flour\nsalt\nyeast"
