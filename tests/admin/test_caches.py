@@ -64,7 +64,10 @@ def test_storage_is_priced_as_of_the_day_on_which_it_was_made(root: Client, entr
 
 
 def test_a_refused_entry_has_no_time_of_the_cache_before_it(root: Client, entry: CacheEntry) -> None:
+    CacheEntry.objects.update(state=CacheEntry.State.PENDING)
     CacheEntry.objects.refuse(entry.fingerprint, "Too small.")
+    entry.refresh_from_db()
+    assert entry.state == CacheEntry.State.REFUSED
     assert "3.0\N{NO-BREAK SPACE}h" not in root.get(LIST).content.decode()
 
 
