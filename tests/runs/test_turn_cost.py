@@ -40,8 +40,8 @@ UPDATE session, UPDATE spending, INSERT booking, INSERT runlog, UPDATE exchange
 """
 """The end of the run, the answer with what its rows refer to, and what it cost."""
 
-LOCKS = ["SELECT session"] if connection.features.has_select_for_update else []
-"""Before it is read, where a statement may have to wait for the row."""
+LOCKS = ["SELECT session", "SELECT session"] if connection.features.has_select_for_update else []
+"""Its person and then itself, before they are read, where a statement may have to wait for a row."""
 
 PIECES = [START, PREPARE, RECORD]
 """The first two are one piece of work. A further statement needs a reason, and a place here."""
