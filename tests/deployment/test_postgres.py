@@ -41,6 +41,7 @@ FOLDERS = (
         "runs/test_poisoned_rows.py",
         "runs/test_odd_strings.py",
         "runs/test_waited_locks.py",
+        "runs/test_turn_cost.py",
     ),
 )
 """What reads and writes rows in its own way; everything twice would take half of the suite's time."""
