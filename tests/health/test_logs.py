@@ -105,6 +105,8 @@ def failure(kind: type[Exception], words: str) -> Exception:
     """An error of this class that holds `words` wherever it can."""
     if kind in CODED:
         return CODED[kind](words)
+    if issubclass(kind, errors.StorageRefuses):
+        return kind()
     if issubclass(kind, errors.RequestRefused):
         return kind(error_codes.RefusalCode.HISTORY_INVALID, violations=words)
     return kind(words, details={"body": SECRET}) if kind in GATEWAY else kind(words)
