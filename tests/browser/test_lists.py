@@ -116,6 +116,24 @@ async def test_the_palette_does_things(page: Page) -> None:
     await expect(page).to_have_url("/")
 
 
+FIRST_STATE = """() => {
+    const list = document.getElementById("shortcuts");
+    new MutationObserver((_, observer) => {
+        const control = list.querySelector("[data-single-keys]");
+        if (!control) return;
+        observer.disconnect();
+        list.dataset.first = control.checked;
+    }).observe(list, { childList: true, subtree: true });
+}"""
+
+
+async def test_the_switch_of_single_keys_is_right_from_the_start(page: Page) -> None:
+    await open_session(page)
+    await page.evaluate(FIRST_STATE)
+    await page.keyboard.press("Control+/")
+    await expect(page.locator("#shortcuts[data-first=true]")).to_be_visible()
+
+
 async def test_single_keys_can_be_switched_off(page: Page) -> None:
     await open_session(page)
     await page.locator("h1").click()

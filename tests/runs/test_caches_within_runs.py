@@ -102,9 +102,9 @@ async def talk(runner: Runner, session: Session, text: str) -> Run:
     return await over.aget()
 
 
-async def tidy(gateway: Gateway) -> None:
-    """The janitor, without its pauses."""
-    while True:
+async def tidy(gateway: Gateway, over: asyncio.Event) -> None:
+    """The janitor, without its pauses. It ends between two rounds: a cancelled deletion keeps its lease."""
+    while not over.is_set():
         await apply_requested_changes(gateway)
         await asyncio.sleep(0.02)
 
@@ -120,7 +120,8 @@ async def test_no_chunk_appears_and_no_hit_is_followed_by_an_inline_request(
     sessions = [await sync_to_async(make_session)(alice, settings=options) for _ in range(3)]
     provider = ToolUser(pauses)
     async with running(Gateway.to_emulator(provider)) as runner:
-        janitor = asyncio.create_task(tidy(runner.gateway))
+        over = asyncio.Event()
+        janitor = asyncio.create_task(tidy(runner.gateway, over))
 
         async def converse(session: Session) -> None:
             for number in range(5):
@@ -133,7 +134,8 @@ async def test_no_chunk_appears_and_no_hit_is_followed_by_an_inline_request(
         await sync_to_async(sessions[0].soft_delete)()
         await leaving
         await runner.drain()
-        janitor.cancel()
+        over.set()
+        await janitor
         await apply_requested_changes(runner.gateway)
     for session in sessions:
         await sync_to_async(check_law)(session)
