@@ -14,8 +14,8 @@ from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.chat.assistant_form import OwnAssistantForm
 from sessions_app.chat.model_offers import ChosenModel
 from sessions_app.chat.sample_prompts import STARTERS
-from sessions_app.context.personal_limits import lock_person
 from sessions_app.models import Assistant
+from sessions_app.models.personal_limits import lock_person
 from sessions_app.values import uuid_or_none
 from sessions_app.wording import assistants as wording
 

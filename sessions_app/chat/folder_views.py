@@ -14,9 +14,9 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from sessions_app.accounts.requests import AuthenticatedRequest, page_before
 from sessions_app.chat.session_list import UUIDListField
-from sessions_app.context.personal_limits import lock_person
 from sessions_app.models import Folder, Session
 from sessions_app.models.folder import FOLDER_LIMIT, NAME_LENGTH
+from sessions_app.models.personal_limits import lock_person
 from sessions_app.values import uuid_or_none
 from sessions_app.wording import folders as wording
 

@@ -23,6 +23,7 @@ from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import OverLimit
 from sessions_app.models import ImportJob, PersonalLimits, QueuedMessage, Run, Session, SharedLink
 from sessions_app.models.import_job import ACTIVE_LIMIT
+from sessions_app.models.personal_limits import lock_person
 from sessions_app.models.prepared import Parameter, Reading
 
 WINDOW = timedelta(minutes=1)
@@ -85,11 +86,6 @@ def merged(rows: Sequence[PersonalLimits]) -> EffectiveLimits:
             if values:
                 found.setdefault(name, max(values))
     return EffectiveLimits(**found)
-
-
-def lock_person(user_id: int) -> None:
-    """Inside a transaction: the checks of other processes for this person wait for its end."""
-    User.objects.select_for_update(no_key=True).filter(pk=user_id).values("pk").first()
 
 
 def activity_of(user_id: int, now: datetime) -> list[Activity]:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.db import connections, models, transaction
 from django.db.models import Exists, OuterRef, Q
 
+from sessions_app.models.personal_limits import lock_person
 from sessions_app.models.prepared import insert_values
 
 WORTH_PACKING = range(512, 1_000_000)
@@ -56,7 +56,7 @@ class BlobQuerySet(models.QuerySet["Blob"]):
         Returns the key of the blob with these bytes; None when there is none. Must run in a transaction.
         """
         # One at a time per owner: the same file may arrive twice at once.
-        get_user_model().objects.select_for_update(no_key=True).filter(pk=owner_id).values_list("pk").first()
+        lock_person(owner_id)
         same = self.filter(owner_id=owner_id, sha256=sha256).select_for_update(no_key=True)
         known = same.values_list("pk", flat=True).first()
         if written is not None and known is None:

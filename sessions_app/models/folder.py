@@ -4,9 +4,10 @@ import uuid
 from typing import TYPE_CHECKING, Self
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
 from django.db import models, transaction
 from django.db.models import Max
+
+from sessions_app.models.personal_limits import lock_person
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -50,7 +51,7 @@ class Folder(models.Model):
     def move(self, by: int) -> None:
         """Changes places with the neighbour before (-1) or after (1), where both are there."""
         # The person, not the folders: rows that are sorted before they are locked stand as they did before.
-        get_user_model().objects.select_for_update(no_key=True).filter(pk=self.owner_id).values("pk").first()
+        lock_person(self.owner_id)
         folders = list(Folder.objects.filter(owner_id=self.owner_id))
         place = folders.index(self) if self in folders else None
         if place is None or not 0 <= (other := place + by) < len(folders):

@@ -3,12 +3,18 @@
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
 from sessions_app.models.prepared import Reading, parameter
+
+
+def lock_person(user_id: int) -> None:
+    """Inside a transaction: what other processes do for this person with the row locked waits for its end."""
+    get_user_model().objects.select_for_update(no_key=True).filter(pk=user_id).values("pk").first()
 
 
 class PersonalLimitsQuerySet(models.QuerySet["PersonalLimits"]):

@@ -20,10 +20,10 @@ from django.utils import timezone
 
 from sessions_app.context.allowances import WARN_PERCENT, Amounts, SpendingRules, rules_of
 from sessions_app.context.model_lookup import facts_of, price_now
-from sessions_app.context.personal_limits import lock_person
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import BudgetHeld, BudgetSpent
 from sessions_app.models import Allowance, Exchange, Reservation, Run, Session, SessionSettings, Spending
+from sessions_app.models.personal_limits import lock_person
 from sessions_app.prompt import pricing
 from sessions_app.prompt.parts import holds_media
 from sessions_app.prompt.payload import Payload

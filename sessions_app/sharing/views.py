@@ -12,11 +12,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_session
-from sessions_app.context.personal_limits import check_shared_links, limits_of, lock_person
+from sessions_app.context.personal_limits import check_shared_links, limits_of
 from sessions_app.context.storage import check_storage
 from sessions_app.error_codes import ShareProblem
 from sessions_app.errors import NotShareable, OverLimit
 from sessions_app.models import Session, SharedLink, Turn
+from sessions_app.models.personal_limits import lock_person
 from sessions_app.sharing.building import Branch
 from sessions_app.sharing.forms import ShareForm
 from sessions_app.sharing.shown import shown

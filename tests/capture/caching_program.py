@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import orjson
+import pytest
 from django.contrib.auth.models import User
 
 from sessions_app.capture.headers import kept
@@ -74,6 +75,12 @@ def made_by(owner: User, upstream: str) -> CachingProgram:
     made = CachingProgram(CaptureAddress.issue(owner.pk, "Laptop", upstream=upstream)[0])
     made.now -= timedelta(minutes=2)
     return made
+
+
+@pytest.fixture(params=CaptureAddress.Upstream.values)
+def program(request: pytest.FixtureRequest, alice: User) -> CachingProgram:
+    """Before Google with a key of its own, and before the emulator."""
+    return made_by(alice, request.param)
 
 
 def beside(program: CachingProgram, owner: User) -> CachingProgram:

@@ -34,16 +34,13 @@ from tests.capture.caching_program import (
     booked,
     kinds,
     made_by,
+    program,
 )
 from tests.capture.conversations import body_of, model, user
 
+__all__ = ["program"]
+
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(params=CaptureAddress.Upstream.values)
-def program(request: pytest.FixtureRequest, alice: User) -> CachingProgram:
-    """Before Google with a key of its own, and before the emulator."""
-    return made_by(alice, request.param)
 
 
 def test_making_one_is_kept_and_booked(program: CachingProgram) -> None:

@@ -17,15 +17,12 @@ from tests.capture.caching_program import (
     booked,
     kinds,
     made_by,
+    program,
 )
 
+__all__ = ["program"]
+
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(params=CaptureAddress.Upstream.values)
-def program(request: pytest.FixtureRequest, alice: User) -> CachingProgram:
-    """Before Google with a key of its own, and before the emulator."""
-    return made_by(alice, request.param)
 
 
 def test_what_stands_in_two_imported_files_is_booked_once(program: CachingProgram, alice: User) -> None:

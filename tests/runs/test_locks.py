@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from sessions_app.context.personal_limits import lock_person
 from sessions_app.models import CacheEntry, Exchange, Run, Session, Spending
 from sessions_app.models.booking import BookingQuerySet
 from sessions_app.models.cache_queries import CacheEntryQuerySet
+from sessions_app.models.personal_limits import lock_person
 from sessions_app.runs.recorder import close_run
 from sessions_app.runs.start import start_send
 from tests.beside import beside, has_row_locks
