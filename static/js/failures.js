@@ -16,6 +16,7 @@ export function mountFailures(root) {
   root.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const { target, xhr, requestConfig: { elt } } = detail;
     if (isSignIn(xhr.responseURL) || (isOpener(elt) && newest.get(target) !== xhr)) detail.shouldSwap = false;
+    end(target, xhr); // Not after the swap: what is hidden cannot take the focus.
   });
   root.addEventListener("close", ({ target }) => target.querySelector(".failure")?.remove(), true);
   root.addEventListener("keydown", (event) => {
@@ -45,7 +46,7 @@ function follow({ elt, target, xhr, requestConfig: { verb, path, triggeringEvent
   if (elt.closest(OWN) || (verb === "get" && !triggeringEvent?.isTrusted)) return;
   const asked = `${verb} ${path}`;
   const fail = () => explain(elt, target, xhr, verb, asked);
-  for (const end of ["error", "timeout"]) xhr.addEventListener(end, fail);
+  for (const failure of ["error", "timeout"]) xhr.addEventListener(failure, fail);
   xhr.addEventListener("load", () => (xhr.status >= 400 || isSignIn(xhr.responseURL) ? fail() : takeAway(asked)));
 }
 
@@ -57,9 +58,11 @@ function takeAway(asked) {
 function wait(target, xhr) {
   newest.set(target, xhr);
   target.ariaBusy = "true";
-  xhr.addEventListener("loadend", () => {
-    if (newest.get(target) === xhr) target.ariaBusy = null;
-  });
+  xhr.addEventListener("loadend", () => end(target, xhr));
+}
+
+function end(target, xhr) {
+  if (newest.get(target) === xhr) target.ariaBusy = null;
 }
 
 function explain(elt, target, xhr, verb, asked) {

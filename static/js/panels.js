@@ -52,7 +52,7 @@ export class Panels {
     const isBusy = document.activeElement?.matches(TYPED) && this.#root.contains(document.activeElement);
     this.#isStale = !isShown || isBusy;
     if (!isShown || !this.#root.querySelector(".panels")) return;
-    htmx.ajax("GET", this.#root.dataset.heads, { source: this.#root, swap: "none settle:0s" });
+    htmx.ajax("GET", this.#root.dataset.heads, { source: this.#root, swap: "none" });
     if (isBusy) return;
     for (const inside of this.#root.querySelectorAll("details[open] > .inside")) htmx.trigger(inside, "panel-stale");
   }

@@ -20,7 +20,6 @@ const ALONE = { "?": () => showList(), "/": write };
 
 mountDialogs(document);
 mountViews();
-// Not when it has settled, which is a moment later: whoever presses the switch by then would press a wrong one.
 list?.addEventListener("htmx:afterSwap", showSwitch);
 list?.addEventListener("change", ({ target }) => switchSingleKeys(target.checked));
 document.addEventListener("keydown", (event) => {

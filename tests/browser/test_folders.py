@@ -37,11 +37,31 @@ async def chat_named(page: Page) -> str:
     return title
 
 
+SENDS_WHAT_APPEARS = """
+() => new MutationObserver(() => {
+  const form = document.querySelector("#folder form");
+  if (!form || form.dataset.sent) return;
+  form.dataset.sent = "on";
+  form.elements.name.value = "Sent at once";
+  form.requestSubmit();
+}).observe(document.getElementById("folder"), { childList: true, subtree: true })
+"""
+
+
 async def choose_in_menu(page: Page, menu: Locator, item: str) -> None:
     await menu.scroll_into_view_if_needed()
     await menu.locator("xpath=ancestor::*[self::li or self::section][1]").hover()
     await menu.click()
     await page.locator(".menu[open]").get_by_text(item).click()
+
+
+async def test_a_form_works_from_the_moment_in_which_it_is_there(page: Page) -> None:
+    await open_session(page)
+    address = page.url
+    await page.evaluate(SENDS_WHAT_APPEARS)
+    await side_of(page).get_by_role("button", name="New folder").click()
+    await expect(folder_of(page, "Sent at once")).to_be_visible()
+    assert page.url == address
 
 
 async def test_a_chat_is_dragged_into_a_folder_and_out_of_it(page: Page) -> None:
