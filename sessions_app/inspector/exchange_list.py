@@ -46,26 +46,25 @@ def list_exchanges(session: Session, params: Any) -> ExchangeList:
     """The page that the GET parameters ask for, in a fixed number of queries."""
     exchanges = Exchange.objects.filter(session=session)
     filters = Filters(params, models_in(exchanges))
+    wanted = params.get("page", "1")
+    # Before the list is read: what comes meanwhile is told as new.
+    still = None if filters.is_plain and wanted == "1" else StillList.of(session, filters)
     matches = search(session, filters.text) if filters.text else Matches()
     found = filters.apply(exchanges)
     if filters.text:
         found = found.filter(number__in=matches.by_exchange)
-    totals = totals_of(found)
-    paginator = Paginator(with_messages(found), PAGE_SIZE)
-    vars(paginator)["count"] = totals["count"]  # as the paginator keeps it: one query less
-    page = paginator.get_page(params.get("page", "1"))
+    page, totals = read_page(found, wanted)
     rows = rows_of(session, list(page), matches.by_exchange)
     groups = grouped(rows) if filters.keeps_runs else ungrouped(rows)
     refusals = refusals_of(session) if filters.is_plain else []
     lines = interleaved(groups, refusals, newer=newer_than(page), is_last=not page.has_next())
-    is_live = filters.is_plain and page.number == 1
     return ExchangeList(
         page=page,
         lines=lines,
         totals=totals | session_totals(session),
         filters=filters,
         is_cut=matches.is_cut,
-        still=None if is_live else StillList.of(session, filters),
+        still=still,
         state=ListState(
             newest=max((row.exchange.number for row in rows), default=0),
             open={row.exchange.number: row.received.count for row in rows if row.exchange.is_open},
@@ -74,6 +73,23 @@ def list_exchanges(session: Session, params: Any) -> ExchangeList:
             is_empty=not lines,
         ),
     )
+
+
+def read_page(found: QuerySet[Exchange], wanted: str) -> tuple[Page[Exchange], dict[str, Any]]:
+    """A page, and the sums of all that was found.
+
+    The first page is read before the sums. An exchange that begins or ends in between differs from the page's
+    rows then, and the next update brings it with its sums; the other way round it would push out the last row.
+    """
+    rows = with_messages(found)
+    first = list(rows[:PAGE_SIZE]) if wanted == "1" else None
+    totals = totals_of(found)
+    paginator = Paginator(rows, PAGE_SIZE)
+    vars(paginator)["count"] = totals["count"]  # as the paginator keeps it: one query less
+    page = paginator.get_page(wanted)
+    if first is not None:
+        page.object_list = first
+    return page, totals
 
 
 def models_in(exchanges: QuerySet[Exchange]) -> list[str]:

@@ -1,12 +1,18 @@
 import re
 from html import unescape
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
+from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from sessions_app.inspector import exchange_list
+from sessions_app.inspector.exchange_list import list_exchanges, totals_of
+from sessions_app.inspector.exchange_updates import updates_of
+from sessions_app.inspector.still_lists import StillList
 from sessions_app.inspector.tabs import TABS
 from sessions_app.models import Exchange, RawChunk, Run, Session
 from tests.factories import answered, make_exchange, make_history, make_run, receive, text_chunk
@@ -53,6 +59,33 @@ def test_a_new_run_comes_with_its_rows(client: Client, session: Session, waiting
     assert 'hx-swap-oob="afterend:#rows-head"' in told and 'id="exchange-1"' in told
     assert asked_by(told) == {"after": "1", "open": "1-0", "refused": "0", "active": "1"}
     assert 'id="totals" hx-swap-oob' in told
+
+
+@pytest.mark.parametrize("asked", [{}, {"sort": "cost"}, {"page": "2"}])
+@pytest.mark.parametrize("meanwhile", ["begins", "ends"])
+def test_what_happens_while_a_list_is_read_is_told_afterwards(
+    session: Session, waiting: Exchange, monkeypatch: pytest.MonkeyPatch, meanwhile: str, asked: dict[str, str]
+) -> None:
+    def add_up(found: QuerySet[Exchange]) -> dict[str, Any]:
+        added = totals_of(found)
+        if meanwhile == "begins":
+            Run.objects.update(status=Run.Status.COMPLETED)
+            make_exchange(make_run(session), [])
+        else:
+            Exchange.objects.update(ended_at=waiting.started_at)
+        return added
+
+    monkeypatch.setattr(exchange_list, "totals_of", add_up)
+    found = list_exchanges(session, asked)
+    session.refresh_from_db()
+    if found.still:
+        told = StillList.since(session, asked, found.still.seen)
+        assert (told.new, told.ended) == ((1, 0) if meanwhile == "begins" else (0, 1))
+    else:
+        assert [row.exchange.number for row in found.rows] == [waiting.number]
+        news = updates_of(session, found.state)
+        assert news and news.totals
+        assert len(news.fresh) == (meanwhile == "begins") and len(news.changed) == (meanwhile == "ends")
 
 
 @pytest.mark.parametrize("change", ["", "chunk", "end", "exchange", "run"])
