@@ -79,7 +79,7 @@ def read_page(found: QuerySet[Exchange], wanted: str) -> tuple[Page[Exchange], d
     """A page, and the sums of all that was found.
 
     The first page is read before the sums. An exchange that begins or ends in between differs from the page's
-    rows then, and the next update brings it with its sums; the other way round it would push out the last row.
+    rows then, and the next update brings it with its sums; the other way round it pushes out the last row.
     """
     rows = with_messages(found)
     first = list(rows[:PAGE_SIZE]) if wanted == "1" else None

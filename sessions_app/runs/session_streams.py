@@ -79,22 +79,6 @@ class SessionStream:
         self.title = title
         self.broadcast.wake_all()
 
-    async def watch(
-        self, feed: RunStream | None, after: int, head_version: int = 0, sink: Sink | None = None
-    ) -> AsyncGenerator[StreamEvent, None]:
-        """Events for one viewer, who has those of `feed` up to `after`; endless.
-
-        New ones are offered to the `sink` first; those that it sends are not yielded.
-        """
-        viewer = Viewer(self, feed, after, head_version)
-        while True:
-            if (event := viewer.take()) is not None:
-                yield event
-            elif sink is None:
-                await self.broadcast.wait()
-            else:
-                await self.broadcast.wait(partial(viewer.pour_into, sink))
-
     def next_run(self, node: StreamNode) -> RunStream | None:
         """The next run once this one is over; none is skipped."""
         if not isinstance(node, RunStream):
@@ -110,14 +94,28 @@ class SessionStream:
 
 
 class Viewer:
-    """What one viewer of a session has been given."""
+    """What one viewer of a session has been given: by default the runs that are over now."""
 
-    def __init__(self, stream: SessionStream, feed: RunStream | None, after: int, head_version: int) -> None:
+    def __init__(self, stream: SessionStream, head_version: int = 0) -> None:
         self._stream = stream
-        self._node: StreamNode = feed or stream.end
-        self._after = after
+        self._node: StreamNode = stream.end
+        self._after = end_position(stream.feed)
         self._head_version, self._queue_version, self._title = head_version, 0, stream.title
         self._unsent: deque[StreamEvent] = deque()
+
+    def resume(self, feed: RunStream, after: int) -> None:
+        """Goes on from the event `after` of the run, which may be ahead of a killed process's log."""
+        self._node, self._after = feed, resume_position(feed, after)
+
+    async def events(self, sink: Sink | None = None) -> AsyncGenerator[StreamEvent, None]:
+        """Whatever is new; endless. It is offered to the `sink` first; what that sends is not yielded."""
+        while True:
+            if (event := self.take()) is not None:
+                yield event
+            elif sink is None:
+                await self._stream.broadcast.wait()
+            else:
+                await self._stream.broadcast.wait(partial(self.pour_into, sink))
 
     def take(self) -> StreamEvent | None:
         """The next event, if there is one."""
@@ -189,11 +187,13 @@ class SessionStreams(dict[int, SessionStream]):
         """
         stream = self.open(session_pk)
         stream.viewers += 1
+        # Before rows are read: a run may begin and end meanwhile.
+        viewer = Viewer(stream, head_version)
         try:
             await self._load(session_pk, stream)
-            feed = await self._run_stream(session_pk, stream, public) if public else stream.feed
-            start = resume_position(feed, after) if public else end_position(feed)
-            async with aclosing(stream.watch(feed, start, head_version, sink)) as events:
+            if public and (feed := await self._run_stream(session_pk, stream, public)) is not None:
+                viewer.resume(feed, after)
+            async with aclosing(viewer.events(sink)) as events:
                 async for sent in events:
                     yield sent
         finally:
@@ -240,13 +240,11 @@ class SessionStreams(dict[int, SessionStream]):
         return remote
 
 
-def resume_position(feed: RunStream | None, after: int) -> int:
+def resume_position(feed: RunStream, after: int) -> int:
     """The position of a page that has events up to `after`; it may be ahead of a killed process's log.
 
     The last event of a run that is over is sent again.
     """
-    if feed is None:
-        return -1
     return min(after, feed.last - 1) if feed.is_over else min(after, feed.last)
 
 

@@ -17,6 +17,7 @@ from sessions_app.chat.consumers import BROKEN, NOT_FOUND, SIGNED_OUT, TOO_MANY,
 from sessions_app.models import Run, Session
 from sessions_app.runs.run_poller import RunPoller
 from sessions_app.runs.runner import Runner
+from sessions_app.runs.session_streams import SessionStreams
 from sessions_app.runs.start import start_send
 from tests.chat.sockets import Socket, connected, opened
 from tests.runs.running import running, until
@@ -261,6 +262,26 @@ async def test_a_page_whose_events_break_off_is_closed_to_come_again(
         assert await socket.receive_code() == BROKEN
     assert "follow_failed" in caplog.text and not runner.streams
     await (await connected(runner, session, alice)).disconnect()
+
+
+async def test_a_page_gets_a_run_that_ended_before_the_rows_of_its_session_were_read(
+    runner: Runner, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_read, load = asyncio.Event(), SessionStreams._load
+
+    async def slowly(*given: Any) -> None:
+        await may_read.wait()
+        await load(*given)
+
+    monkeypatch.setattr(SessionStreams, "_load", slowly)
+    socket = await connected(runner, session, alice)
+    await runner.send(session.pk, uuid.uuid4(), "Hello")
+    await runner.drain()
+    runner.streams[session.pk].set_title("Better")
+    may_read.set()
+    told = [event["type"] for event in await socket.receive_until("finished")]
+    assert told[:2] == ["titled", "started"]
+    await socket.leave()
 
 
 async def test_a_socket_that_a_command_ended_is_no_viewer_any_more(

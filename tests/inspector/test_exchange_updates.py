@@ -64,7 +64,11 @@ def test_a_new_run_comes_with_its_rows(client: Client, session: Session, waiting
 @pytest.mark.parametrize("asked", [{}, {"sort": "cost"}, {"page": "2"}])
 @pytest.mark.parametrize("meanwhile", ["begins", "ends"])
 def test_what_happens_while_a_list_is_read_is_told_afterwards(
-    session: Session, waiting: Exchange, monkeypatch: pytest.MonkeyPatch, meanwhile: str, asked: dict[str, str]
+    session: Session,
+    waiting: Exchange,
+    monkeypatch: pytest.MonkeyPatch,
+    meanwhile: str,
+    asked: dict[str, str],
 ) -> None:
     def add_up(found: QuerySet[Exchange]) -> dict[str, Any]:
         added = totals_of(found)

@@ -21,7 +21,7 @@ from sessions_app.markup import Blocks
 from sessions_app.models import Run, RunLog
 from sessions_app.prompt.reply import ChunkView
 from sessions_app.runs.run_streams import Broadcast, LiveRun, RemoteRun, RunStream
-from sessions_app.runs.session_streams import SessionStream, Sink, StreamEvent, resume_position
+from sessions_app.runs.session_streams import SessionStream, Sink, StreamEvent, Viewer
 from sessions_app.runs.writer import EventRow, logs_of
 
 TEXTS = st.sampled_from(
@@ -75,7 +75,9 @@ class Page:
             self.tail = self.tail[event["chars"] :]
 
     def join(self, stream: SessionStream, feed: RunStream, sink: Sink | None = None) -> None:
-        self.listening = stream.watch(feed, resume_position(feed, self.last), sink=sink)
+        viewer = Viewer(stream)
+        viewer.resume(feed, self.last)
+        self.listening = viewer.events(sink)
 
     def sink(self, events: Iterable[StreamEvent]) -> int:
         """Takes events where they are made, though not always all that there are."""
