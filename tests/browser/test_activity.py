@@ -43,7 +43,7 @@ async def test_steps_have_titles_and_keep_the_function_inside(page: Page) -> Non
 
 async def test_thinking_is_said_once(page: Page) -> None:
     await open_session(page)
-    run = await send(page, "/think /slow please")
+    run = await send(page, "/think /slow /stall 15 please")
     await expect(run.locator(".activity .words")).to_have_text("Thinking…")
     await expect(run.get_by_text("Thinking…").locator("visible=true")).to_have_count(1)
     await page.keyboard.press("Escape")

@@ -39,8 +39,6 @@ async def make_address(page: Page, name: str) -> str:
 
 
 async def test_a_program_is_pointed_at_an_address_and_its_requests_appear(page: Page) -> None:
-    await page.goto("/capture/")
-    await expect(page.get_by_text("Waiting for the first request…")).to_be_visible()
     base = await make_address(page, "Laptop")
     assert base in await page.locator("#lines-curl").inner_text()
     await page.get_by_role("button", name="Copy the address").click()

@@ -143,7 +143,7 @@ async def test_filters_stay_in_the_address_and_go_one_by_one(page: Page) -> None
     await open_list(page)
     await page.get_by_text("Search and filter").click()
     await page.get_by_label("Text in a request or an answer").fill("cache")
-    await page.get_by_label("End").select_option("answered")
+    await page.get_by_label("End", exact=True).select_option("answered")
     await page.get_by_role("button", name="Show", exact=True).click()
     await page.wait_for_url("**?*")
     asked = parse_qs(urlsplit(page.url).query)

@@ -56,7 +56,9 @@ OVERHANGING = """badges => badges.filter((badge) =>
 
 async def test_no_badge_of_the_list_is_cut_off(page: Page) -> None:
     address = await start_session(page)
-    await say(page, "/maxtokens Hello")
+    await send(page, "/maxtokens Hello")
+    await expect(page.locator(".run")).to_have_count(2)  # A cut answer is gone on with.
+    await expect(page.locator(".run").last).not_to_have_attribute("aria-busy", "true")
     await page.set_viewport_size(DESK)
     await page.goto(address + "inspect/")
     badges = page.locator("#rows td .badge")
