@@ -24,7 +24,7 @@ STEPS = {"up": -1, "down": 1}
 
 
 class NameForm(forms.Form):
-    name = forms.CharField(label="Name", max_length=NAME_LENGTH)
+    name = forms.CharField(label="Name", max_length=NAME_LENGTH, widget=forms.TextInput({"autofocus": True}))
 
 
 class ChatsForm(forms.Form):

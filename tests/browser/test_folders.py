@@ -22,8 +22,9 @@ async def make_folder(page: Page) -> str:
     """A new folder, made in the sidebar; its name."""
     name = f"Folder {uuid.uuid4().hex[:6]}"
     await side_of(page).get_by_role("button", name="New folder").click()
-    await page.get_by_label("Name", exact=True).fill(name)
-    await page.get_by_label("Name", exact=True).press("Enter")
+    await expect(page.get_by_label("Name", exact=True)).to_be_focused()
+    await page.keyboard.type(name)
+    await page.keyboard.press("Enter")
     await expect(folder_of(page, name)).to_be_visible()
     return name
 
