@@ -19,10 +19,14 @@ class Wire(BaseModel):
 
 
 class Hello(Wire):
-    """First event of a connection: the active run, if any."""
+    """First event of a connection: the active run, and that of the last answer in view, if any.
+
+    A page that does not have the run fetches the transcript.
+    """
 
     type: Literal["hello"] = "hello"
     active_run: UUID | None
+    last_run: UUID | None = None
     head_version: int = 0
     """Number of changes of the branch in view (`Session.head_version`)."""
 

@@ -146,8 +146,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self.close(code=TOO_MANY)
             return
         self._session_pk, self._head_version = admission.session_pk, admission.head_version
-        active = admission.active_run
-        await self.send(text_data=Hello(active_run=active, head_version=self._head_version).wire())
+        active, last = admission.active_run, admission.last_run
+        hello = Hello(active_run=active, last_run=last, head_version=self._head_version)
+        await self.send(text_data=hello.wire())
         if active is None:
             self._follow(None, -1)
 

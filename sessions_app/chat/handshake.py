@@ -12,7 +12,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connections
-from django.db.models import BigIntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import BigIntegerField, F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import parse_cookie
 
 from sessions_app.accounts.sign_ins import signed_in_users
@@ -35,6 +36,8 @@ class Admission:
     session_pk: int = 0
     head_version: int = 0
     active_run: UUID | None = None
+    last_run: UUID | None = None
+    """That of the last answer in view, as the transcript names it."""
 
 
 class Handshakes:
@@ -80,11 +83,14 @@ def read_admission(session_key: str, public: UUID) -> Admission | None:
 
 
 def _chat_of() -> QuerySet[Session, Any]:
-    """Of a person's session its key, its `head_version` and the active run, if any."""
+    """Of a person's session its key, its `head_version`, the active run and the last one, if any."""
     active = Run.objects.active().filter(session=OuterRef("pk")).values("public")[:1]
+    # An answer that ended without a turn is the newest run for the head.
+    newest = Run.objects.filter(trigger=OuterRef("head")).order_by("-pk").values("public")[:1]
+    last = Coalesce(Subquery(newest), F("head__run__public"))
     own = Session.objects.owned_by(Parameter("owner", BigIntegerField())).chats()
-    asked = own.filter(public=parameter(Session, "public")).annotate(active=Subquery(active))
-    return asked.values_list("pk", "head_version", "active")[:1]
+    asked = own.filter(public=parameter(Session, "public")).annotate(active=Subquery(active), last=last)
+    return asked.values_list("pk", "head_version", "active", "last")[:1]
 
 
-_chat: Reading[tuple[int, int, UUID | None]] = Reading(_chat_of)
+_chat: Reading[tuple[int, int, UUID | None, UUID | None]] = Reading(_chat_of)

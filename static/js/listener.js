@@ -59,13 +59,15 @@ export class Listener {
     this.#parts.socket.send({ type: "stop", run });
   }
 
-  async #resume({ active_run: active, head_version: headVersion = 0 }) {
-    const { transcript, waiting, outbox, socket } = this.#parts;
+  async #resume({ active_run: active, last_run: last = null, head_version: headVersion = 0 }) {
+    const { transcript, waiting, outbox, socket, frame } = this.#parts;
     if (active && active === this.#stopping) this.#halt(active);
     waiting.show([]);
     await this.#moved({ head_version: headVersion });
-    const isBehind = active ? !transcript.knows(active) : transcript.isWriting;
+    const newest = active ?? last;
+    const isBehind = (newest && !transcript.knows(newest)) || (!active && transcript.isWriting);
     if ((isBehind || this.#isBack) && !(await this.#catchUp())) return socket.renew();
+    if (isBehind) frame.announceChange();
     this.#isBack = true;
     if (active) {
       this.#follow(active, transcript.clientOf(active));

@@ -1,6 +1,9 @@
 """An answer and its session from several pages, and from none."""
 
-from playwright.async_api import BrowserContext, Page, expect
+import asyncio
+from urllib.parse import urlsplit
+
+from playwright.async_api import BrowserContext, Page, Route, expect
 
 from tests.browser.test_chat import DONE, finished, open_session, send
 
@@ -59,3 +62,38 @@ async def test_each_session_has_an_address_of_its_own(page: Page) -> None:
     await expect(page.locator(".bubble")).to_have_text("First of two")
     await page.go_back()
     await expect(page.locator(".bubble")).to_have_text("Second of two")
+
+
+async def test_a_page_has_what_was_answered_before_it_was_connected(
+    page: Page, context: BrowserContext
+) -> None:
+    await open_session(page)
+    await finished(await send(page, "Hello"))
+    may_connect = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await may_connect.wait()
+        await route.continue_()
+
+    slow = await context.new_page()
+    await slow.route("**/bundles/chat*.js", hold)
+    await slow.goto(page.url, wait_until="commit")
+    await expect(slow.locator(".run")).to_have_count(1)
+    await finished(await send(page, "And now?"))
+    async with slow.expect_request("**/outlook/"):
+        may_connect.set()
+    await expect(slow.locator(".run .bubble")).to_have_text(["Hello", "And now?"])
+    await expect(slow.locator(".run").last.locator(".text")).not_to_be_empty()
+
+
+async def test_a_page_that_lacks_nothing_is_not_fetched_again(page: Page) -> None:
+    await open_session(page)
+    await finished(await send(page, "Hello"))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(urlsplit(request.url).path))
+    async with page.expect_websocket() as opened:
+        await page.reload()
+    await (await opened.value).wait_for_event("framereceived")
+    await expect(page.locator(".run")).to_have_count(1)
+    await page.wait_for_load_state("networkidle")
+    assert asked.count(urlsplit(page.url).path) == 1
