@@ -82,7 +82,9 @@ export class Listener {
   // Whether the page has what was said in the meantime.
   async #catchUp() {
     try {
-      for (const client of await this.#parts.transcript.catchUp()) this.#confirm(client);
+      const { clients, title } = await this.#parts.transcript.catchUp();
+      for (const client of clients) this.#confirm(client);
+      this.#parts.frame.entitle(title);
       return true;
     } catch (refusal) {
       if (refusal instanceof Refusal) return false;

@@ -88,13 +88,13 @@ export class Transcript {
     return article.dataset.title;
   }
 
-  // After a reconnect: adds missing runs of the server. Returns the client ids found.
+  // Adds missing runs of the server. Returns the client ids found, and the title of the session.
   async catchUp() {
     const page = await fetchPage(location.pathname);
     await released();
     const articles = [...page.querySelectorAll(".run[data-run]")];
     for (const article of articles) this.#take(article);
-    return articles.map((article) => article.dataset.client);
+    return { clients: articles.map((article) => article.dataset.client), title: articles.at(-1)?.dataset.title };
   }
 
   // The version of the head when this branch was fetched.
