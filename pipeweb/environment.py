@@ -277,9 +277,13 @@ def check_secret(name: str, value: str) -> None:
 def kept_secret(folder: Path) -> str:
     """The secret of a local installation: created once, readable by its owner only."""
     path = folder / "secret_key"
-    if not path.exists():
-        make_secret(path)
-    secret = path.read_text(encoding="ascii").strip()
+    try:
+        if not path.exists():
+            make_secret(path)
+        secret = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        found = f"{path} cannot be read or made ({type(error).__name__})."
+        raise SettingsError(found, hint="Make it a file that this user can read.") from error
     if not secret:
         raise SettingsError(f"{path} is empty.", hint="Delete it; the next start makes another.")
     return secret

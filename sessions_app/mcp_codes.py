@@ -73,6 +73,7 @@ class ServerProblem(StrEnum):
     START_TIMEOUT = "start_timeout"
     LIST_TIMEOUT = "list_timeout"
     # nothing
+    SECRETS_UNREADABLE = "secrets_unreadable"
     ENDED = "ended"
     UNREADABLE = "unreadable"
     TOO_LARGE = "too_large"

@@ -228,6 +228,14 @@ def test_an_empty_secret_is_refused(tmp_path: Path) -> None:
         kept_secret(tmp_path)
 
 
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
+def test_a_secret_that_cannot_be_read_is_said(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "secret_key"
+    path.write_bytes(content) if content else path.mkdir()
+    with pytest.raises(SettingsError, match="cannot be read"):
+        kept_secret(tmp_path)
+
+
 @pytest.mark.parametrize("value", ["x", "changeme" * 3, "ab" * 40, "django-insecure-" + "0123456789" * 5])
 def test_a_secret_that_can_be_guessed_is_refused(value: str) -> None:
     with pytest.raises(SettingsError, match="SECRET_KEY can be guessed") as caught:

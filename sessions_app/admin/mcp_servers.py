@@ -17,13 +17,14 @@ from django.utils.timezone import localtime
 from sessions_app.admin.base import FilteredAdmin
 from sessions_app.context.mcp_logs import KEPT, listing_log, person_logs
 from sessions_app.context.mcp_secrets import HEADER, VARIABLE, keep_secrets, secrets_of, shown
+from sessions_app.errors import McpServerFailed
 from sessions_app.log_codes import LoggedAction
 from sessions_app.mcp_codes import ServerTransport
 from sessions_app.models import McpServer, McpTool
 from sessions_app.models.audit_entry import record
 from sessions_app.panels.mcp_tools import list_now
 from sessions_app.values import check_text
-from sessions_app.wording.mcp import NO_COMMANDS, listing_loss, problem_texts, schema_loss
+from sessions_app.wording.mcp import LOG_UNREADABLE, NO_COMMANDS, listing_loss, problem_texts, schema_loss
 from sessions_app.wording.sentences import counted
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ PEOPLE_STDERR = (
     "What is in them is not shown, since it may be what people wrote: the files lie in the data folder for "
     f"{KEPT.days} days after they were written last."
 )
+
+
+def sentence_of(failure: McpServerFailed) -> str:
+    return problem_texts(failure.reason, failure.figures)[0]
 
 
 class McpServerForm(ModelForm):
@@ -112,10 +117,20 @@ class McpServerForm(ModelForm):
         if not is_process and not cleaned.get("url") and "url" in cleaned:
             self.add_error("url", "Where is the server?")
         pattern = VARIABLE if is_process else HEADER
+        if cleaned.get("secrets") and (problem := self._secrets_problem()):
+            self.add_error("secrets", problem)
         if wrong := [name for name in cleaned.get("secrets", {}) if not pattern.fullmatch(name)]:
             what = "a variable" if is_process else "a header"
             self.add_error("secrets", f"“{wrong[0][:40]}” is no name of {what}.")
         return cleaned
+
+    def _secrets_problem(self) -> str:
+        """What is typed is added to what is kept, which has to be read."""
+        try:
+            secrets_of(self.instance)
+        except McpServerFailed as failure:
+            return sentence_of(failure)
+        return ""
 
 
 class McpToolInline(TabularInline):
@@ -183,15 +198,17 @@ class McpServerAdmin(FilteredAdmin):
     def _list(self, request: HttpRequest, server: McpServer) -> None:
         failure = list_now(server)
         if failure is not None:
-            sentence, _ = problem_texts(failure.reason, failure.figures)
-            self.message_user(request, f"{server.title}: {sentence}", messages.WARNING)
+            self.message_user(request, f"{server.title}: {sentence_of(failure)}", messages.WARNING)
             return
         count = server.tools.filter(is_listed=True).count()
         self.message_user(request, f"{server.title}: {counted(count, 'tool')}.", messages.SUCCESS)
 
     @admin.display(description="kept")
     def kept_secrets(self, server: McpServer) -> SafeString | str:
-        lines = shown(secrets_of(server)) if server.pk else []
+        try:
+            lines = shown(secrets_of(server)) if server.pk else []
+        except McpServerFailed as failure:
+            return sentence_of(failure)
         return format_html_join("", "<div>{}</div>", ((line,) for line in lines)) or "None."
 
     @admin.display(description="problem")
@@ -207,7 +224,13 @@ class McpServerAdmin(FilteredAdmin):
 
     @admin.display(description="stderr when the tools were listed")
     def listing_stderr(self, server: McpServer) -> SafeString | str:
-        text = listing_log(server) if server.pk else ""
+        """Nothing of it where the secrets cannot be read that it may hold."""
+        try:
+            text = listing_log(server) if server.pk else ""
+        except McpServerFailed as failure:
+            return sentence_of(failure)
+        except OSError:
+            return LOG_UNREADABLE
         return format_html("<pre>{}</pre>", text) if text else "Nothing."
 
     @admin.display(description="stderr while people called")

@@ -68,12 +68,13 @@ class Packer:
         """A copy is packed, since the file may be changed meanwhile; one that is gone by now is left out."""
         with tempfile.SpooledTemporaryFile(IN_MEMORY, dir=self._folder) as copy:
             try:
-                with path.open("rb") as file:
-                    entry = copied(file, copy)
+                file = path.open("rb")
             except FileNotFoundError:
                 return
-            except PermissionError as error:
+            except OSError as error:
                 raise BackupError(f"{path} cannot be read ({error.strerror}).") from error
+            with file:
+                entry = copied(file, copy)
             self._add(name, copy, entry.size)
         self.files[name] = entry
 

@@ -14,14 +14,24 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST
 
+from sessions_app.chat.storage_refusals import INSUFFICIENT_STORAGE
 from sessions_app.context.api_key import is_one_of_several, keys
 from sessions_app.context.outbound import provider_transport
+from sessions_app.errors import KeyNotChanged
 from sessions_app.gemini.key_check import KeyCheck, check_key
 from sessions_app.hosts import GOOGLE, host_of
 from sessions_app.key_codes import KeyOrigin
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models.audit_entry import record
-from sessions_app.wording.api_key import KEPT, ORIGINS, PLACES, REMOVED, SEVERAL_PROCESSES
+from sessions_app.wording.api_key import (
+    KEPT,
+    ORIGINS,
+    PLACES,
+    PROBLEM_HINT,
+    PROBLEMS,
+    REMOVED,
+    SEVERAL_PROCESSES,
+)
 
 
 class KeyForm(forms.Form):
@@ -64,7 +74,10 @@ def remove_key(request: HttpRequest) -> HttpResponse:
     """From the next run on the emulator answers; those that have begun end with the key."""
     if not _may_change(request):
         raise PermissionDenied
-    keys.remove()
+    try:
+        keys.remove()
+    except KeyNotChanged as error:
+        return _page(request, problem=error)
     record(LoggedAction.KEY_REMOVED, request.user)
     messages.success(request, REMOVED)
     return redirect("key")
@@ -80,7 +93,10 @@ def _test_and_keep(request: HttpRequest) -> HttpResponse:
     record(LoggedAction.KEY_TESTED, request.user, host=host_of(base_url), works=is_valid and check.works)
     if not (is_valid and check.works):
         return _page(request, check)
-    keys.keep(given, KeyOrigin(form.cleaned_data["place"] or KeyOrigin.PROCESS))
+    try:
+        keys.keep(given, KeyOrigin(form.cleaned_data["place"] or KeyOrigin.PROCESS))
+    except KeyNotChanged as error:
+        return _page(request, problem=error)
     messages.success(request, f"{check.message} {KEPT.format(host=host_of(base_url))}")
     return redirect("key")
 
@@ -90,16 +106,24 @@ def _may_change(request: HttpRequest) -> bool:
     return bool(request.user.is_active and request.user.is_superuser and keys.is_settable)
 
 
-def _page(request: HttpRequest, check: KeyCheck | None = None) -> HttpResponse:
+def _page(
+    request: HttpRequest, check: KeyCheck | None = None, problem: KeyNotChanged | None = None
+) -> HttpResponse:
     current = keys.current()
     may_change = _may_change(request)
+    is_unreadable = current.origin is KeyOrigin.UNREADABLE
     shown: dict[str, Any] = {
         "form": KeyForm() if may_change else None,
         "check": check,
+        "problem": problem.reason.value if problem else "",
+        "problem_sentence": PROBLEMS[problem.reason] if problem else "",
+        "problem_hint": PROBLEM_HINT,
         "has_key": bool(current.text),
+        "is_unreadable": is_unreadable,
         "origin": current.origin.value,
         "origin_sentence": ORIGINS[current.origin],
         "several_processes": SEVERAL_PROCESSES if is_one_of_several() else "",
-        "may_remove": may_change and bool(current.text),
+        "may_remove": may_change and (bool(current.text) or is_unreadable),
     }
-    return render(request, "chat/key.html", shown, status=422 if check else 200)
+    status = INSUFFICIENT_STORAGE if problem else 422 if check else 200
+    return render(request, "chat/key.html", shown, status=status)

@@ -17,6 +17,7 @@ from sessions_app.chat.transcript import Transcript
 from sessions_app.context.api_key import keys
 from sessions_app.context.model_lookup import facts_of
 from sessions_app.hosts import EMULATOR, GOOGLE, host_of, is_google
+from sessions_app.key_codes import KeyOrigin
 from sessions_app.models import Attachment, Exchange, Session, Turn
 from sessions_app.models.branches import is_on_branch, newest_leaf
 from sessions_app.wording.sessions import WINDOW_WARNINGS
@@ -64,12 +65,14 @@ class ContextUsage:
 
 def provider_context(request: HttpRequest) -> dict[str, Any]:
     """Context processor: who answers now."""
-    is_emulator = not keys.current().text
+    key = keys.current()
+    is_emulator = not key.text
     base_url = EMULATOR if is_emulator else settings.GOOGLE_GEMINI_BASE_URL or GOOGLE
     return {
         "provider_host": host_of(base_url),
         "is_google": is_google(base_url),
         "is_emulator": is_emulator,
+        "is_key_unreadable": key.origin is KeyOrigin.UNREADABLE,
         "shows_simulator_strip": is_emulator and wants_strip(request),
     }
 

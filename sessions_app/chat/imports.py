@@ -41,7 +41,11 @@ log = structlog.get_logger("pipeweb.imports")
 
 
 class Interrupted(Exception):
-    """The job was cancelled, belongs to another process now, or the process ends."""
+    """The job was cancelled or belongs to another process now."""
+
+
+class Stopped(Interrupted):
+    """The process ends in an orderly way."""
 
 
 def file_of(job: ImportJob) -> Path:
@@ -111,6 +115,8 @@ def run_job(pk: int, process: str, *, is_stopping: Callable[[], bool] = lambda: 
 def _end_well(worker: "_Worker", job: ImportJob) -> None:
     try:
         worker.carry_out()
+    except Stopped:
+        worker.give_up(counts=False)
     except Interrupted:
         worker.give_up()
     except NotImportable as error:
@@ -163,14 +169,17 @@ class _Worker:
         self._remove_session()
         self._job.fail(told)
 
-    def give_up(self) -> None:
-        """After a cancellation nothing is left; a job that the process cannot finish is free for another."""
+    def give_up(self, *, counts: bool = True) -> None:
+        """After a cancellation nothing is left; a job that the process cannot finish is free for another.
+
+        `counts`: as an attempt, since the file may be why.
+        """
         if ImportJob.objects.filter(pk=self._job.pk, cancel_requested=True).exists():
             self._remove_session()
             file_of(self._job).unlink(missing_ok=True)
             self._job.remove()
         else:
-            self._job.release()
+            self._job.release(counts=counts)
 
     def _begin(self, checked: CheckedFile) -> None:
         # Names of the file may hold what PostgreSQL refuses in a column.
@@ -209,13 +218,19 @@ class _Worker:
         self._renew(done=self._done)
 
     def _renew(self, **changes: Any) -> None:
-        if self._is_stopping() or not self._job.renew(**changes):
+        self._check_process()
+        if not self._job.renew(**changes):
             raise Interrupted
 
     def _hold(self, _: int) -> None:
         """Renews the lease of a job that may have been cancelled."""
-        if self._is_stopping() or not self._job.hold():
+        self._check_process()
+        if not self._job.hold():
             raise Interrupted
+
+    def _check_process(self) -> None:
+        if self._is_stopping():
+            raise Stopped
 
     def _remove_session(self) -> None:
         session, self._job.session = self._job.session, None

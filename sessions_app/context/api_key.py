@@ -3,16 +3,18 @@
 A key that was entered on a page is in no row, no log and no export.
 """
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from django.conf import settings
 
-from sessions_app.errors import SettingsError
+from sessions_app.errors import KeyNotChanged, SettingsError
 from sessions_app.gemini.api_keys import checked_key
-from sessions_app.key_codes import KeyOrigin
+from sessions_app.key_codes import KeyOrigin, KeyProblem
+from sessions_app.storage_errors import refusal_of
 
 FILE_NAME = "gemini_key"
 
@@ -43,24 +45,27 @@ class KeyStore:
             return ApiKey("", KeyOrigin.NONE)
         if self._in_process:
             return ApiKey(self._in_process, KeyOrigin.PROCESS)
-        kept = _read(_path())
-        return ApiKey(kept, KeyOrigin.DATA_FOLDER if kept else KeyOrigin.NONE)
+        return _kept()
 
     def keep(self, key: str, place: KeyOrigin) -> None:
-        """Replaces whatever key was entered before. Raises SettingsError where the environment decides."""
+        """Replaces whatever key was entered before. Raises SettingsError where the environment decides, and
+        KeyNotChanged.
+        """
         if not self.is_settable:
             raise SettingsError("Only the environment sets the key of this installation.")
         checked = checked_key(key)
-        if place is KeyOrigin.DATA_FOLDER:
-            _write(_path(), checked)
-            self._in_process = ""
-        else:
-            self.remove()
-            self._in_process = checked
+        with _problem_raised(KeyProblem.NOT_KEPT):
+            if place is KeyOrigin.DATA_FOLDER:
+                _write(_path(), checked)
+            else:
+                _path().unlink(missing_ok=True)
+        self._in_process = "" if place is KeyOrigin.DATA_FOLDER else checked
 
     def remove(self) -> None:
+        """Raises KeyNotChanged; then the key in memory stays, too."""
+        with _problem_raised(KeyProblem.NOT_REMOVED):
+            _path().unlink(missing_ok=True)
         self._in_process = ""
-        _path().unlink(missing_ok=True)
 
 
 keys = KeyStore()
@@ -75,11 +80,25 @@ def _path() -> Path:
     return Path(settings.PIPEWEB_DATA) / FILE_NAME
 
 
-def _read(path: Path) -> str:
-    """A file that holds no possible key counts as none."""
-    with suppress(FileNotFoundError, UnicodeDecodeError, SettingsError):
-        return checked_key(path.read_text(encoding="ascii"))
-    return ""
+def _kept() -> ApiKey:
+    """A file that holds no possible key counts as none; of one that cannot be read people are told."""
+    try:
+        return ApiKey(checked_key(_path().read_text(encoding="ascii")), KeyOrigin.DATA_FOLDER)
+    except (FileNotFoundError, UnicodeDecodeError, SettingsError):
+        return ApiKey("", KeyOrigin.NONE)
+    except OSError:
+        return ApiKey("", KeyOrigin.UNREADABLE)
+
+
+@contextmanager
+def _problem_raised(problem: KeyProblem) -> Iterator[None]:
+    """In place of an error of the file, unless that is the disk's: it is told on a page of its own."""
+    try:
+        yield
+    except OSError as error:
+        if refusal_of(error):
+            raise
+        raise KeyNotChanged(problem) from error
 
 
 def _write(path: Path, key: str) -> None:

@@ -5,7 +5,6 @@ They are in no row, log, export or page; of a value a page shows the last charac
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from uuid import UUID
@@ -13,6 +12,8 @@ from uuid import UUID
 import orjson
 from django.conf import settings
 
+from sessions_app.errors import McpServerFailed
+from sessions_app.mcp_codes import ServerProblem
 from sessions_app.models.mcp_server import McpServer
 
 FOLDER = "mcp_secrets"
@@ -28,11 +29,16 @@ HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
 def secrets_of(server: McpServer) -> Mapping[str, str]:
-    """Read each time, so that what was changed counts at once in every process."""
-    with suppress(FileNotFoundError):
-        found: Mapping[str, str] = orjson.loads(_path(server.public).read_bytes())
-        return found
-    return {}
+    """Read each time, so that what was changed counts at once in every process. Raises McpServerFailed."""
+    try:
+        found = orjson.loads(_path(server.public).read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise McpServerFailed(ServerProblem.SECRETS_UNREADABLE) from error
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise McpServerFailed(ServerProblem.SECRETS_UNREADABLE)
+    return found
 
 
 def keep_secrets(server: McpServer, secrets: Mapping[str, str]) -> None:

@@ -50,10 +50,19 @@ def check_storage(user_id: int, size: int) -> None:
 
 
 def count_stored(user_id: int) -> PersonalUsage:
-    """Counts what the person has stored: walks the workspace, so not inside a transaction."""
-    used = Blob.objects.filter(owner_id=user_id).aggregate(total=Sum("size"))["total"] or 0
-    facts = {"stored": used + workspace_of(user_id).size(), "counted_at": timezone.now()}
-    return PersonalUsage.objects.update_or_create(user_id=user_id, defaults=facts)[0]
+    """Counts what the person has stored: walks the workspace, so not inside a transaction.
+
+    What is reserved meanwhile is added to it, since the walk may have passed the place of that file.
+    """
+    before, _ = PersonalUsage.objects.get_or_create(user_id=user_id)
+    counted = Blob.objects.filter(owner_id=user_id).aggregate(total=Sum("size"))["total"] or 0
+    counted += workspace_of(user_id).size()
+    with _locked(user_id) as usage:
+        # The sum of a count that ended meanwhile stays: what was reserved before that is unknown here.
+        if usage.counted_at == before.counted_at:
+            usage.stored = counted + max(0, usage.stored - before.stored)
+            usage.counted_at = timezone.now()
+    return usage
 
 
 def old_counts() -> list[int]:

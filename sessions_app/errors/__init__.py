@@ -34,6 +34,7 @@
     │   └── OverLimit          a person has reached a limit of theirs; nothing was done
     ├── ToolError              a tool failed in a way the model should read
     ├── McpServerFailed        an MCP server cannot be used: a code with figures (`wording.mcp`)
+    ├── KeyNotChanged          the API key's file cannot be replaced or removed: a code (`wording.api_key`)
     ├── StorageRefuses         the storage takes nothing for now; nothing was saved
     │   ├── StorageFull        the disk of the data or of the database is full
     │   └── StorageReadOnly    the database or a disk can be read only
@@ -85,6 +86,7 @@ from sessions_app.errors.requests import (
     DocumentRefused,
     HarRefused,
     HistoryInvalid,
+    KeyNotChanged,
     LogIsKept,
     McpServerFailed,
     NotImportable,
@@ -137,6 +139,7 @@ __all__ = [
     "HarRefused",
     "HistoryGone",
     "HistoryInvalid",
+    "KeyNotChanged",
     "LimitReached",
     "LogIsKept",
     "McpServerFailed",

@@ -2,6 +2,7 @@
 
 from sessions_app import error_codes as codes
 from sessions_app.errors.base import CodedError, PipewebError, RequestRefused
+from sessions_app.key_codes import KeyProblem
 from sessions_app.log_codes import RefusedReading
 from sessions_app.mcp_codes import ServerProblem
 
@@ -20,6 +21,10 @@ class ToolError(PipewebError):
 
 class McpServerFailed(CodedError[ServerProblem]):
     """Its sentence is in `wording.mcp`."""
+
+
+class KeyNotChanged(CodedError[KeyProblem]):
+    """Its sentence is in `wording.api_key`."""
 
 
 class StorageRefuses(PipewebError):

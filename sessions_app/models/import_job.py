@@ -20,7 +20,7 @@ KEPT = timedelta(days=7)
 """How long the end of a job is shown to a person who does not dismiss it."""
 
 ATTEMPT_LIMIT = 3
-"""Times that a job is begun; a process may have died of its file."""
+"""Times that a job is begun and not left in an orderly way; a process may have died of its file."""
 
 
 class ImportJobQuerySet(models.QuerySet["ImportJob"]):
@@ -110,9 +110,10 @@ class ImportJob(models.Model):
     def fail(self, error: Mapping[str, Any]) -> None:
         self._own().update(state=self.State.FAILED, session=None, error=error)
 
-    def release(self) -> None:
-        """Leaves the job to any process, at once."""
-        self._own().update(state=self.State.WAITING, process="", heartbeat_at=timezone.now() - LEASE)
+    def release(self, *, counts: bool) -> None:
+        """Leaves the job to any process, at once. `counts`: as an attempt."""
+        changes = {"state": self.State.WAITING, "process": "", "heartbeat_at": timezone.now() - LEASE}
+        self._own().update(**changes, attempts=F("attempts") - (0 if counts else 1))
 
     def remove(self) -> None:
         self._own().delete()

@@ -138,7 +138,8 @@ class ProcessLock:
     def _is_free(self, key: str) -> bool:
         try:
             file = os.open(self._path(key), os.O_RDWR)
-        except FileNotFoundError:
+        except OSError:
+            # Gone, or of another user: the lease of its runs tells of that one.
             return False
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,6 +1,8 @@
 """What the page of the API key says of the key in use."""
 
-from sessions_app.key_codes import KeyOrigin
+from collections.abc import Mapping
+
+from sessions_app.key_codes import KeyOrigin, KeyProblem
 
 ORIGINS: dict[str, str] = {
     KeyOrigin.ENVIRONMENT: (
@@ -10,6 +12,10 @@ ORIGINS: dict[str, str] = {
     KeyOrigin.DATA_FOLDER: (
         "The key was entered here and is kept in a file of the data folder that only the "
         "server's user can read."
+    ),
+    KeyOrigin.UNREADABLE: (
+        "The file gemini_key of the data folder is there but cannot be read, so its key does not count and "
+        "the built-in simulator answers. Make it a file that the server's user can read, or remove it."
     ),
     KeyOrigin.NONE: (
         "Without a key the built-in simulator answers. It speaks Gemini's protocol and costs nothing, but it "
@@ -31,10 +37,27 @@ SEVERAL_PROCESSES = (
 KEPT = "From the next message on {host} answers. Answers that are being written end where they began."
 REMOVED = "The key is removed. From the next message on the built-in simulator answers."
 
+PROBLEMS: Mapping[KeyProblem, str] = {
+    KeyProblem.NOT_KEPT: "The key was not kept: the file gemini_key of the data folder cannot be replaced.",
+    KeyProblem.NOT_REMOVED: "The key was not removed: the file gemini_key of the data folder stays there.",
+}
+
+PROBLEM_HINT = (
+    "Nothing was changed. Remove what stands under that name in the data folder, and see that the server's "
+    "user may write there; then try again."
+)
+
 IN_SHORT: dict[str, str] = {
     KeyOrigin.ENVIRONMENT: "set by the environment",
     KeyOrigin.PROCESS: "entered here, kept until the server stops",
     KeyOrigin.DATA_FOLDER: "in the data folder",
+    KeyOrigin.UNREADABLE: "in a file that cannot be read: answers come from the emulator",
     KeyOrigin.NONE: "none: answers come from the emulator",
 }
 """Whether there is a key, for who looks at the installation and may not see it."""
+
+WHY_NO_KEY: Mapping[KeyOrigin, str] = {
+    KeyOrigin.UNREADABLE: "the file gemini_key of the data folder cannot be read",
+    KeyOrigin.NONE: "no key is set",
+}
+"""For who starts a server, in brackets."""

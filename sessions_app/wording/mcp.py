@@ -10,6 +10,9 @@ PROBLEMS: Mapping[ServerProblem, str] = {
     ServerProblem.NOT_STARTED: "The program {command} cannot be started.",
     ServerProblem.START_TIMEOUT: "The server did not start within {seconds:g} seconds.",
     ServerProblem.LIST_TIMEOUT: "The server did not list its tools within {seconds:g} seconds.",
+    ServerProblem.SECRETS_UNREADABLE: (
+        "The file of its variables or headers, in the folder mcp_secrets of the data folder, cannot be read."
+    ),
     ServerProblem.ENDED: "The server ended.",
     ServerProblem.UNREADABLE: "The server said what cannot be read.",
     ServerProblem.TOO_LARGE: "The server sent more than a megabyte at once, or packed it.",
@@ -53,6 +56,8 @@ LISTING_LOSSES: Mapping[ListingLoss, str] = {
     ListingLoss.SAME_NAME: "{count:,} tools are left out: another one has their name.",
     ListingLoss.UNUSABLE_NAME: "{count:,} tools are left out: their names are empty, too long or no text.",
 }
+
+LOG_UNREADABLE = "The file cannot be read."
 
 NO_COMMANDS = (
     "No program may be started here: set PIPEWEB_MCP_COMMANDS to the paths of those that may, "

@@ -14,7 +14,9 @@ from pytest_django import Settings
 from sessions_app.context.mcp_logs import log_path
 from sessions_app.context.mcp_secrets import FOLDER, secrets_of
 from sessions_app.log_codes import LoggedAction
+from sessions_app.mcp_codes import ServerProblem
 from sessions_app.models import AuditEntry, McpServer, McpTool
+from sessions_app.wording.mcp import LOG_UNREADABLE, PROBLEMS
 from tests.mcp.entering import HOSTILE, enter
 
 ADD = "admin:sessions_app_mcpserver_add"
@@ -131,3 +133,28 @@ def test_of_a_persons_log_the_page_says_whose_and_how_large_and_not_what_is_in_i
     page = root.get(reverse("admin:sessions_app_mcpserver_change", args=[server.pk])).content.decode()
     assert "listening at once" in page and "what alice wrote" not in page
     assert re.search(r"<div>alice: 22\sbytes, written last at ", page)
+
+
+@pytest.mark.django_db
+def test_secrets_that_cannot_be_read_are_told_and_none_is_added_to_them(
+    root: Client, data: Path, settings: Settings
+) -> None:
+    server = enter(settings, is_on=False)
+    (data / FOLDER).mkdir()
+    file = data / FOLDER / f"{server.public}.json"
+    file.write_bytes(b"{")
+    place = reverse("admin:sessions_app_mcpserver_change", args=[server.pk])
+    assert PROBLEMS[ServerProblem.SECRETS_UNREADABLE] in root.get(place).content.decode()
+    page = root.post(place, fields(secrets="ONE=1"))
+    assert page.status_code == 200 and "secrets" in page.context["adminform"].form.errors
+    assert file.read_bytes() == b"{"
+    off = {name: value for name, value in fields(title="Other").items() if name != "is_on"}
+    assert root.post(place, off).status_code == 302
+
+
+@pytest.mark.django_db
+def test_a_listing_that_cannot_be_read_is_told(root: Client, data: Path, settings: Settings) -> None:
+    server = enter(settings)
+    log_path(server, 0).mkdir(parents=True)
+    place = reverse("admin:sessions_app_mcpserver_change", args=[server.pk])
+    assert LOG_UNREADABLE in root.get(place).content.decode()

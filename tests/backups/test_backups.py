@@ -209,6 +209,12 @@ def test_a_database_that_cannot_be_copied_is_one_line(
         make_backup(tmp_path / "backup.tar.gz", with_secrets=False)
 
 
+def test_a_secret_that_cannot_be_read_is_one_line(tmp_path: Path, alice: object, settings: Settings) -> None:
+    (Path(settings.PIPEWEB_DATA) / "gemini_key").mkdir()
+    with pytest.raises(BackupError, match="gemini_key cannot be read"):
+        make_backup(tmp_path / "backup.tar.gz", with_secrets=True)
+
+
 def test_a_path_that_is_no_file_is_not_called_damaged(tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="cannot be read"):
         unpack(tmp_path, tmp_path / "unpacked")

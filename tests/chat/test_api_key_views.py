@@ -10,7 +10,9 @@ from pytest_django import Settings
 from sessions_app.chat import api_key_views
 from sessions_app.context import api_key
 from sessions_app.gemini.key_check import KeyCheck
-from sessions_app.key_codes import KeyOrigin
+from sessions_app.key_codes import KeyOrigin, KeyProblem
+from sessions_app.log_codes import LoggedAction
+from sessions_app.models.audit_entry import AuditEntry
 
 PAGE = "/key"
 NOWHERE = override_settings(GOOGLE_GEMINI_BASE_URL="http://127.0.0.1:9")
@@ -104,6 +106,30 @@ def test_with_several_processes_the_page_says_what_counts(root: Client, settings
     text = root.get(PAGE).content.decode()
     assert "data-several" in text and "password" not in text
     assert root.post(PAGE, {"key": KEY}).status_code == 403
+
+
+def test_a_file_that_cannot_be_read_is_told_and_removed(root: Client, tmp_path: Path) -> None:
+    path = tmp_path / api_key.FILE_NAME
+    path.symlink_to(path)
+    home = root.get("/")
+    assert home.status_code == 200 and "the file with the API key cannot be read" in home.content.decode()
+    text = root.get(PAGE).content.decode()
+    assert 'data-origin="unreadable"' in text and "gemini_key" in text and "/key/remove/" in text
+    assert 'data-origin="none"' in root.post("/key/remove/", follow=True).content.decode()
+    assert not path.is_symlink()
+
+
+@pytest.mark.parametrize("place", [KeyOrigin.PROCESS, KeyOrigin.DATA_FOLDER])
+def test_a_file_that_cannot_be_replaced_or_removed_is_told(
+    root: Client, working: None, tmp_path: Path, place: KeyOrigin
+) -> None:
+    (tmp_path / api_key.FILE_NAME).mkdir()
+    page = root.post(PAGE, {"key": KEY, "place": place.value})
+    assert page.status_code == 507 and KEY not in page.content.decode()
+    assert f'data-problem="{KeyProblem.NOT_KEPT}"' in page.content.decode()
+    page = root.post("/key/remove/")
+    assert page.status_code == 507 and f'data-problem="{KeyProblem.NOT_REMOVED}"' in page.content.decode()
+    assert not AuditEntry.objects.filter(action=LoggedAction.KEY_REMOVED).exists()
 
 
 @pytest.mark.parametrize("is_staff", [False, True])

@@ -164,6 +164,18 @@ def test_what_a_process_leaves_behind_is_finished_by_the_next(
     assert rows_of(alice)["sessions"] == 1
 
 
+@pytest.mark.parametrize("at", [0, 1, 12])
+def test_orderly_ends_of_processes_never_give_a_job_up(
+    job: ImportJob, original: Session, alice: User, at: int
+) -> None:
+    for number in range(ATTEMPT_LIMIT + 2):
+        run_job(job.pk, f"process {number}", is_stopping=at_call(at, lambda: True))
+        job.refresh_from_db()
+        assert (job.state, job.attempts) == (ImportJob.State.WAITING, 0)
+    run_job(job.pk, "last")
+    assert shape(Session.objects.of(alice).get()) == shape(original)
+
+
 class Killed(BaseException):
     pass
 
@@ -177,6 +189,7 @@ def test_the_job_of_a_dead_process_is_taken_over_after_its_lease(
     with pytest.raises(Killed):
         run_job(job.pk, "first", is_stopping=at_call(12, die))
     run_job(job.pk, "second")
+    assert ImportJob.objects.get().attempts == 1
     assert not Session.objects.of(alice).exists()
     ImportJob.objects.update(heartbeat_at=timezone.now() - 2 * LEASE)
     run_job(job.pk, "second")
@@ -223,7 +236,7 @@ def test_a_database_that_was_away_for_a_moment_leaves_the_job_to_the_next_attemp
     after_slice(3, fail)
     run_job(job.pk, "p")
     job.refresh_from_db()
-    assert job.state == ImportJob.State.WAITING and file_of(job).exists()
+    assert (job.state, job.attempts) == (ImportJob.State.WAITING, 1) and file_of(job).exists()
     assert [left.pk for left in jobs_for_this_machine()] == [job.pk]
     run_job(job.pk, "p")
     job.refresh_from_db()

@@ -1,14 +1,16 @@
 """The API key in use."""
 
+import errno
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pytest_django import Settings
 
 from sessions_app.context.api_key import FILE_NAME, KeyStore
-from sessions_app.errors import SettingsError
-from sessions_app.key_codes import KeyOrigin
+from sessions_app.errors import KeyNotChanged, SettingsError
+from sessions_app.key_codes import KeyOrigin, KeyProblem
 
 KEY = "AI" + "za" + "k" * 20
 
@@ -69,3 +71,69 @@ def test_a_key_is_not_in_its_representation(folder: Path) -> None:
     store = KeyStore()
     store.keep(KEY, KeyOrigin.PROCESS)
     assert KEY not in repr(store.current()) + repr(store)
+
+
+def folder_in_its_place(path: Path) -> None:
+    path.mkdir()
+
+
+def loop_of_links(path: Path) -> None:
+    path.symlink_to(path)
+
+
+@pytest.mark.parametrize("spoil", [folder_in_its_place, loop_of_links])
+def test_a_file_that_cannot_be_read_is_told_and_no_key(folder: Path, spoil: Callable[[Path], None]) -> None:
+    spoil(folder / FILE_NAME)
+    assert (KeyStore().current().text, KeyStore().current().origin) == ("", KeyOrigin.UNREADABLE)
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO])
+def test_a_file_that_the_system_refuses_to_read_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(code, "told by the system")
+
+    KeyStore().keep(KEY, KeyOrigin.DATA_FOLDER)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", refuse)
+        assert KeyStore().current().origin is KeyOrigin.UNREADABLE
+    assert KeyStore().current().text == KEY
+
+
+def test_a_link_that_leads_nowhere_is_replaced_and_removed(folder: Path) -> None:
+    (folder / FILE_NAME).symlink_to(folder / FILE_NAME)
+    store = KeyStore()
+    store.keep(KEY, KeyOrigin.DATA_FOLDER)
+    assert store.current().text == KEY and not (folder / FILE_NAME).is_symlink()
+    loop_of_links(folder / "loop")
+    (folder / "loop").replace(folder / FILE_NAME)
+    store.remove()
+    assert store.current().origin is KeyOrigin.NONE and not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("place", [KeyOrigin.PROCESS, KeyOrigin.DATA_FOLDER])
+def test_a_file_that_cannot_be_replaced_changes_nothing(folder: Path, place: KeyOrigin) -> None:
+    store = KeyStore()
+    store.keep("another", KeyOrigin.PROCESS)
+    folder_in_its_place(folder / FILE_NAME)
+    with pytest.raises(KeyNotChanged) as refused:
+        store.keep(KEY, place)
+    assert refused.value.reason is KeyProblem.NOT_KEPT
+    with pytest.raises(KeyNotChanged) as refused:
+        store.remove()
+    assert refused.value.reason is KeyProblem.NOT_REMOVED
+    assert store.current().text == "another" and [path.name for path in folder.iterdir()] == [FILE_NAME]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS])
+def test_what_is_wrong_with_the_disk_is_told_as_that(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(code, "told by the system")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(OSError) as told:
+        KeyStore().keep(KEY, KeyOrigin.DATA_FOLDER)
+    assert told.value.errno == code and not list(folder.iterdir())

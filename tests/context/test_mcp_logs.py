@@ -9,7 +9,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app.context.mcp_logs import KEPT, LISTING, LOGS, listing_log, log_path, person_logs
-from sessions_app.context.mcp_secrets import keep_secrets
+from sessions_app.context.mcp_secrets import FOLDER, keep_secrets
+from sessions_app.errors import McpServerFailed
 from sessions_app.models import McpServer
 from sessions_app.runs.run_poller import erase_left_behind
 from tests.mcp.entering import enter
@@ -45,6 +46,14 @@ def test_the_listing_is_shown_without_secrets(server: McpServer) -> None:
     write(server, LISTING, "began with a-long-secret-value\n")
     shown = listing_log(server)
     assert shown.startswith("began with") and "a-long-secret-value" not in shown
+
+
+def test_without_the_secrets_that_it_may_hold_no_listing_is_shown(server: McpServer, tmp_path: Path) -> None:
+    write(server, LISTING, "began")
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / f"{server.public}.json").write_bytes(b"{")
+    with pytest.raises(McpServerFailed):
+        listing_log(server)
 
 
 def test_logs_of_people_are_told_by_size_and_empty_ones_not_at_all(

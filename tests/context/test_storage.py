@@ -1,10 +1,14 @@
 """Bytes that people upload and store: booked before they are taken, counted again now and then."""
 
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connections, transaction
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -13,6 +17,7 @@ from sessions_app.context.workspaces import workspace_of
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import OverLimit
 from sessions_app.models import Blob, PersonalLimits, PersonalUsage
+from sessions_app.workspace import Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -89,3 +94,85 @@ def test_a_walk_is_made_once_in_a_while_and_never_inside_a_transaction(
     assert old_counts() == [alice.pk]
     check_storage(alice.pk, 1)
     assert len(walks) == 2 and old_counts() == []
+
+
+@pytest.fixture
+def while_it_walks(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
+    """Acts once, in the walk of the next count."""
+
+    def plan(act: Callable[[], object]) -> None:
+        walk, acts = Workspace.size, [act]
+
+        def size(workspace: Workspace) -> int:
+            found = walk(workspace)
+            if acts:
+                acts.pop()()
+            return found
+
+        monkeypatch.setattr(Workspace, "size", size)
+
+    return plan
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_what_is_reserved_beside_a_count_is_kept(
+    alice: User, while_it_walks: Callable[[Callable[[], object]], None], is_first: bool
+) -> None:
+    workspace_of(alice.pk).write_text("a.md", "x" * 1_000)
+    if not is_first:
+        check_storage(alice.pk, MEGABYTE)
+
+    def upload() -> None:
+        with transaction.atomic():
+            check_upload(alice.pk, 2 * MEGABYTE)
+
+    while_it_walks(upload)
+    usage = count_stored(alice.pk)
+    usage.refresh_from_db()
+    assert (usage.stored, usage.uploaded) == (2 * MEGABYTE + 1_000, 2 * MEGABYTE)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_counts_beside_each_other_none_loses_what_was_reserved_between(
+    alice: User, while_it_walks: Callable[[Callable[[], object]], None]
+) -> None:
+    check_storage(alice.pk, 4 * MEGABYTE)  # Nothing was written after all.
+
+    def count_and_upload() -> None:
+        count_stored(alice.pk)
+        check_upload(alice.pk, 2 * MEGABYTE)
+
+    while_it_walks(count_and_upload)
+    assert count_stored(alice.pk).stored == 2 * MEGABYTE
+    assert PersonalUsage.objects.get().stored == 2 * MEGABYTE
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_count_waits_for_an_upload_that_holds_the_row(
+    alice: User, while_it_walks: Callable[[Callable[[], object]], None]
+) -> None:
+    check_storage(alice.pk, 1)
+    held = Event()
+
+    def edit() -> None:
+        try:
+            with transaction.atomic():
+                PersonalUsage.objects.hold(alice.pk)
+                held.set()
+                check_storage(alice.pk, MEGABYTE)
+        finally:
+            held.set()
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as thread:
+        editing: list[Future[None]] = []
+
+        def begin() -> None:
+            editing.append(thread.submit(edit))
+            assert held.wait(60)
+
+        while_it_walks(begin)
+        count_stored(alice.pk)
+        editing[0].result(60)
+    assert PersonalUsage.objects.get().stored == MEGABYTE

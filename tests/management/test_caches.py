@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +13,15 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError
 from django.utils import timezone
 
+from sessions_app.context.api_key import FILE_NAME
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
+from sessions_app.key_codes import KeyOrigin
 from sessions_app.management.commands import caches
 from sessions_app.models import CacheEntry
 from sessions_app.models.cache import deployment
 from sessions_app.prompt.caching import EntryReason, display_name
+from sessions_app.wording.api_key import ORIGINS
 from tests.prices import make_price
 
 MODEL = "gemini-3-flash-preview"
@@ -161,3 +165,11 @@ def test_without_a_key_it_says_where_the_caches_are(settings: Any) -> None:
     settings.GEMINI_API_KEY = ""
     with pytest.raises(CommandError, match="inside the server’s process"):
         call_command("caches")
+
+
+def test_where_the_key_cannot_be_read_it_says_that(settings: Any, tmp_path: Path) -> None:
+    settings.GEMINI_API_KEY, settings.PIPEWEB_DATA = "", tmp_path
+    (tmp_path / FILE_NAME).mkdir()
+    with pytest.raises(CommandError) as refused:
+        call_command("caches")
+    assert str(refused.value) == ORIGINS[KeyOrigin.UNREADABLE]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,10 +20,13 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
+from sessions_app.context.api_key import FILE_NAME
 from sessions_app.errors import PipewebError
+from sessions_app.key_codes import KeyOrigin
 from sessions_app.management.commands import up
 from sessions_app.management.commands.up import in_child, log_no_statements
 from sessions_app.runs import demo_session
+from sessions_app.wording.api_key import WHY_NO_KEY
 from tests.conftest import ROOT
 
 
@@ -112,6 +116,13 @@ def test_what_is_done_in_a_child_leaves_nothing_here_but_its_error() -> None:
     assert not hasattr(up, "kept")
     with pytest.raises(PipewebError, match="refused in the child"):
         in_child(refused)
+
+
+def test_it_says_why_the_emulator_answers(settings: Settings, tmp_path: Path) -> None:
+    settings.PIPEWEB_DATA = tmp_path
+    assert WHY_NO_KEY[KeyOrigin.NONE] in up.provider()
+    (tmp_path / FILE_NAME).mkdir()
+    assert WHY_NO_KEY[KeyOrigin.UNREADABLE] in up.provider()
 
 
 UNENDING = """

@@ -63,6 +63,14 @@ def test_a_killed_process_is_known_to_be_dead_at_once(tmp_path: Path) -> None:
     mine.release()
 
 
+def test_a_lock_that_cannot_be_opened_is_of_no_dead_process(tmp_path: Path) -> None:
+    (tmp_path / "gone.lock").touch()
+    (tmp_path / "odd.lock").symlink_to("odd.lock")
+    mine = ProcessLock(tmp_path)
+    assert mine.dead_keys() == {"gone"}
+    mine.release()
+
+
 def test_a_process_that_leaves_leaves_nothing(tmp_path: Path) -> None:
     ProcessLock(tmp_path).release()
     assert list(tmp_path.iterdir()) == []

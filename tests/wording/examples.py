@@ -261,6 +261,7 @@ def all_sentences() -> Iterator[str]:
     yield from texts.REMARKS.values()
     yield from map(terms.explanation, terms.EXPLANATIONS)
     yield from (*api_key.ORIGINS.values(), *api_key.PLACES.values(), *api_key.IN_SHORT.values())
+    yield from (*api_key.PROBLEMS.values(), api_key.PROBLEM_HINT, *api_key.WHY_NO_KEY.values())
     yield from (*retention.REASONS.values(), retention.purged(datetime(2026, 11, 23, tzinfo=UTC)))
     yield from _names_of_the_inspector()
     yield from _sentences_of_input()

@@ -24,7 +24,7 @@ from sessions_app.error_codes import (
 )
 from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoAnswer, PipewebError
 from sessions_app.import_codes import ExpectedValue, ImportFormat, ImportNote
-from sessions_app.key_codes import KeyOrigin
+from sessions_app.key_codes import KeyOrigin, KeyProblem
 from sessions_app.log_codes import LoggedAction, RefusedReading
 from sessions_app.mcp_codes import Decision, ListingLoss, SchemaLoss, ServerProblem
 from sessions_app.models import Notification
@@ -115,6 +115,7 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "comparisons": (ComparisonProblem, comparisons.PROBLEMS),
     "origins of a key": (KeyOrigin, api_key.ORIGINS),
     "origins of a key, in short": (KeyOrigin, api_key.IN_SHORT),
+    "problems of a key": (KeyProblem, api_key.PROBLEMS),
     "rules of retention": (RetentionRule, retention.REASONS),
     "problems of MCP servers": (ServerProblem, mcp.PROBLEMS),
     "losses of tools' schemas": (SchemaLoss, mcp.SCHEMA_LOSSES),

@@ -18,6 +18,7 @@ from sessions_app.errors import PipewebError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.gemini.provider_resources import CacheListed
 from sessions_app.hosts import GOOGLE
+from sessions_app.key_codes import KeyOrigin
 from sessions_app.management.bounded_arguments import whole_number
 from sessions_app.models import CacheEntry
 from sessions_app.prompt.caching import EntryReason
@@ -26,6 +27,7 @@ from sessions_app.runs.cache_bookings import record_end
 from sessions_app.runs.cache_janitor import owned_caches, reconcile
 from sessions_app.runs.cache_lifecycle import delete_cache, extend_cache
 from sessions_app.runs.serving import model_of_cache, price_of_served
+from sessions_app.wording.api_key import ORIGINS
 
 NO_KEY = (
     "The built-in emulator keeps its caches inside the server’s process, where this command cannot reach. "
@@ -55,8 +57,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, action: str, names: list[str], **options: Any) -> None:
-        if not keys.current().text:
-            raise CommandError(NO_KEY)
+        key = keys.current()
+        if not key.text:
+            raise CommandError(ORIGINS[key.origin] if key.origin is KeyOrigin.UNREADABLE else NO_KEY)
         try:
             asyncio.run(self._act(action, names, options))
         except PipewebError as error:

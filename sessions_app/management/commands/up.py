@@ -34,6 +34,7 @@ from sessions_app.management.bounded_arguments import LARGEST_PORT, whole_number
 from sessions_app.management.listening import address_of, listen
 from sessions_app.models import CacheEntry, SignInLink
 from sessions_app.prompt.caching import EntryReason
+from sessions_app.wording.api_key import WHY_NO_KEY
 
 
 class Command(BaseCommand):
@@ -161,6 +162,7 @@ def is_loopback(host: str) -> bool:
 
 
 def provider() -> str:
-    if not keys.current().text:
-        return "the built-in Gemini emulator (no key is set)"
+    key = keys.current()
+    if not key.text:
+        return f"the built-in Gemini emulator ({WHY_NO_KEY[key.origin]})"
     return host_of(settings.GOOGLE_GEMINI_BASE_URL or GOOGLE)
