@@ -32,6 +32,7 @@ class KeyStore:
 
     def __init__(self) -> None:
         self._in_process = ""
+        self._last_read = ""
 
     @property
     def is_settable(self) -> bool:
@@ -45,7 +46,7 @@ class KeyStore:
             return ApiKey("", KeyOrigin.NONE)
         if self._in_process:
             return ApiKey(self._in_process, KeyOrigin.PROCESS)
-        return _kept()
+        return self._kept()
 
     def keep(self, key: str, place: KeyOrigin) -> None:
         """Replaces whatever key was entered before. Raises SettingsError where the environment decides, and
@@ -59,13 +60,28 @@ class KeyStore:
                 _write(_path(), checked)
             else:
                 _path().unlink(missing_ok=True)
+        self._last_read = ""
         self._in_process = "" if place is KeyOrigin.DATA_FOLDER else checked
 
     def remove(self) -> None:
         """Raises KeyNotChanged; then the key in memory stays, too."""
         with _problem_raised(KeyProblem.NOT_REMOVED):
             _path().unlink(missing_ok=True)
-        self._in_process = ""
+        self._in_process = self._last_read = ""
+
+    def _kept(self) -> ApiKey:
+        """A file that holds no possible key counts as none; of one that cannot be read people are told.
+
+        What was read before counts on: a passing error sends no message of a chat to the emulator.
+        """
+        try:
+            self._last_read = checked_key(_path().read_text(encoding="ascii"))
+        except (FileNotFoundError, UnicodeDecodeError, SettingsError):
+            self._last_read = ""
+        except OSError:
+            if not self._last_read:
+                return ApiKey("", KeyOrigin.UNREADABLE)
+        return ApiKey(self._last_read, KeyOrigin.DATA_FOLDER if self._last_read else KeyOrigin.NONE)
 
 
 keys = KeyStore()
@@ -78,16 +94,6 @@ def is_one_of_several() -> bool:
 
 def _path() -> Path:
     return Path(settings.PIPEWEB_DATA) / FILE_NAME
-
-
-def _kept() -> ApiKey:
-    """A file that holds no possible key counts as none; of one that cannot be read people are told."""
-    try:
-        return ApiKey(checked_key(_path().read_text(encoding="ascii")), KeyOrigin.DATA_FOLDER)
-    except (FileNotFoundError, UnicodeDecodeError, SettingsError):
-        return ApiKey("", KeyOrigin.NONE)
-    except OSError:
-        return ApiKey("", KeyOrigin.UNREADABLE)
 
 
 @contextmanager

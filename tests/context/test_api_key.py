@@ -101,6 +101,25 @@ def test_a_file_that_the_system_refuses_to_read_is_told(
     assert KeyStore().current().text == KEY
 
 
+def test_a_passing_error_does_not_take_a_key_that_was_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> str:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    KeyStore().keep(KEY, KeyOrigin.DATA_FOLDER)
+    store = KeyStore()
+    assert store.current().text == KEY
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", refuse)
+        assert (store.current().text, store.current().origin) == (KEY, KeyOrigin.DATA_FOLDER)
+        assert KeyStore().current().origin is KeyOrigin.UNREADABLE
+    (folder / FILE_NAME).unlink()
+    assert store.current().origin is KeyOrigin.NONE
+    (folder / FILE_NAME).mkdir()
+    assert (store.current().text, store.current().origin) == ("", KeyOrigin.UNREADABLE)
+
+
 def test_a_link_that_leads_nowhere_is_replaced_and_removed(folder: Path) -> None:
     (folder / FILE_NAME).symlink_to(folder / FILE_NAME)
     store = KeyStore()
