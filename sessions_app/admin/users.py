@@ -144,12 +144,11 @@ class BookingAdmin(RecordAdmin):
     """Every amount with its cause; a booking whose session or person was erased stays without it."""
 
     is_long = True
-    list_display = ("day", "owner", "in_session", "cause_text", "source", "model", "cost")
+    list_display = ("day", "person", "in_session", "cause_text", "source", "model", "cost")
     list_filter = ("day", CauseFilter, "source", ModelFilter, OwnOwnerFilter)
     ordering = ("-pk",)
     list_select_related = ("owner", "session")
     search_fields = ("owner__username", "session__public", "model")
-    empty_value_display = "erased"
     fields = (
         ("owner", "session", "exchange"),
         ("day", "cause_text", "source"),
@@ -165,7 +164,11 @@ class BookingAdmin(RecordAdmin):
     def cause_text(self, row: Booking) -> str:
         return costs.title_of(SpendingCause(row.cause))
 
-    @admin.display(ordering="session_id", description="session")
+    @admin.display(ordering="owner", description="owner", empty_value="erased")
+    def person(self, row: Booking) -> User | None:
+        return row.owner
+
+    @admin.display(ordering="session_id", description="session", empty_value="erased")
     def in_session(self, row: Booking) -> str | None:
         return short(row.session.public) if row.session else None
 
