@@ -14,6 +14,8 @@ from django.utils.html import format_html_join
 from django.utils.timezone import localtime
 
 from sessions_app.admin.base import RecordAdmin
+from sessions_app.admin.filters import ChoiceFilter
+from sessions_app.admin.labels import words_of
 from sessions_app.context.model_lookup import facts_of, price_now
 from sessions_app.models import CacheEntry, CacheEvent, CacheRefusal
 from sessions_app.prompt.caching import EntryReason
@@ -26,10 +28,18 @@ EXTENSION = timedelta(hours=1)
 EVENTS_SHOWN = 20
 
 
+class StateFilter(ChoiceFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(state.value, cache_plans.state(state)) for state in CacheEntry.State]
+
+
 @admin.register(CacheEntry)
 class CacheEntryAdmin(RecordAdmin):
-    list_display = ("short_print", "state", "model", "size", "kept", "left", "stored", "hits", "used_by")
-    list_filter = ("state", "expires_at")
+    list_display = ("short_print", "state_text", "model", "size", "kept", "left", "stored", "hits", "used_by")
+    list_filter = (StateFilter, "expires_at")
     date_hierarchy = "created_at"
     search_fields = ("fingerprint", "name", "model")
     search_help_text = "Fingerprint, name at the provider or model"
@@ -38,7 +48,7 @@ class CacheEntryAdmin(RecordAdmin):
         "fingerprint",
         "name",
         ("model", "route"),
-        ("state", "why"),
+        ("state_text", "why"),
         ("size", "hits", "used_by"),
         ("kept", "left", "stored"),
         ("made_at", "used_at", "expires_at", "wanted_until"),
@@ -54,6 +64,10 @@ class CacheEntryAdmin(RecordAdmin):
     @admin.display(ordering="fingerprint", description="fingerprint")
     def short_print(self, entry: CacheEntry) -> str:
         return entry.fingerprint[:12]
+
+    @words_of("state", description="state")
+    def state_text(self, entry: CacheEntry) -> str:
+        return cache_plans.state(entry.state)
 
     @admin.display(description="reason")
     def why(self, entry: CacheEntry) -> str:

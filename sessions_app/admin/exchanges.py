@@ -18,16 +18,33 @@ from sessions_app.admin.base import (
 )
 from sessions_app.admin.content_access import ContentLinks
 from sessions_app.admin.filters import ChoiceFilter, ErrorFilter, ModelFilter, OwnerFilter
+from sessions_app.admin.labels import in_words, words_of
 from sessions_app.exchange_sums import cost_of
 from sessions_app.models import CapturedRequest, Exchange, RawChunk
 from sessions_app.prompt.outcomes import Outcome
-from sessions_app.wording import verdicts
+from sessions_app.wording import cache_plans, outcomes, verdicts
+
+
+def outcome_of(code: str) -> str:
+    """How a reply ended, as other pages say it."""
+    return outcomes.sentence(code) or in_words(code) or "–"
+
+
+def error_of(exchange: Exchange) -> str:
+    """Its kind and code, never its words: they may quote the request."""
+    return " ".join(str(exchange.error[key]) for key in ("kind", "code") if exchange.error.get(key)) or "–"
+
+
+def ending_code(exchange: Exchange) -> str:
+    return error_of(exchange) if exchange.error else exchange.outcome
 
 
 class OutcomeFilter(ChoiceFilter):
     title = "outcome"
     parameter_name = "outcome"
-    values = tuple(Outcome)
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        return [(code.value, outcome_of(code)) for code in Outcome]
 
 
 class VerdictFilter(ChoiceFilter):
@@ -61,16 +78,19 @@ class ExchangeAdmin(ContentLinks, SessionPartAdmin):
         ("public", "number", "step"),
         ("session", "run", "resend_of"),
         ("model", "served_model", "provider", "base_url", "dialect"),
-        ("cache_action", "cache_name", "verdict_title"),
+        ("cache_plan_text", "cache_name", "verdict_title"),
         ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens"),
         ("build", "first_chunk", "total"),
         ("request_size", "request_sha256", "sent_sha256"),
-        ("outcome", "finish_reason", "failed_with"),
+        ("outcome_text", "finish_reason", "failed_with"),
         "response_id",
         ("started_at", "ended_at"),
         "figures",
     )
-    readonly_fields = ("verdict_title", "failed_with", "build", "first_chunk", "total", "figures")
+    readonly_fields = (
+        *("cache_plan_text", "verdict_title", "outcome_text", "failed_with"),
+        *("build", "first_chunk", "total", "figures"),
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Exchange]:
         bodies = ("manifest", "notes", "earlier_wording", "session__title", "session__background")
@@ -91,7 +111,15 @@ class ExchangeAdmin(ContentLinks, SessionPartAdmin):
     def label(self, exchange: Exchange) -> str:
         return f"{exchange.number}, step {exchange.step}"
 
-    @admin.display(description="verdict")
+    @words_of("cache_action", description="cache")
+    def cache_plan_text(self, exchange: Exchange) -> str:
+        return cache_plans.action(exchange.cache_action) if exchange.cache_action else "–"
+
+    @words_of("outcome", description="outcome")
+    def outcome_text(self, exchange: Exchange) -> str:
+        return outcome_of(exchange.outcome)
+
+    @words_of("verdict", description="verdict")
     def verdict_title(self, exchange: Exchange) -> str:
         return verdicts.label(exchange.verdict) if exchange.verdict else "–"
 
@@ -115,7 +143,7 @@ class ExchangeAdmin(ContentLinks, SessionPartAdmin):
     def total(self, exchange: Exchange) -> str:
         return milliseconds(exchange.total_ms)
 
-    @admin.display(ordering="outcome")
+    @words_of(ending_code, description="end", ordering="outcome")
     def end(self, exchange: Exchange) -> str:
         return ending_of(exchange)
 
@@ -125,12 +153,7 @@ class ExchangeAdmin(ContentLinks, SessionPartAdmin):
 
 
 def ending_of(exchange: Exchange) -> str:
-    return error_of(exchange) if exchange.error else exchange.outcome
-
-
-def error_of(exchange: Exchange) -> str:
-    """Its kind and code, never its words: they may quote the request."""
-    return " ".join(str(exchange.error[key]) for key in ("kind", "code") if exchange.error.get(key)) or "–"
+    return error_of(exchange) if exchange.error else outcome_of(exchange.outcome)
 
 
 @admin.register(RawChunk)

@@ -1,4 +1,7 @@
-"""Files of what a list shows: as many rows as are filtered or chosen, with its columns."""
+"""Files of what a list shows: as many rows as are filtered or chosen, with its columns.
+
+A code that the list shows as words is a code in the file.
+"""
 
 import csv
 import json
@@ -12,6 +15,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, StreamingHttpResponse
 
+from sessions_app.admin.labels import stored_code
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models.audit_entry import record
 from sessions_app.spreadsheets import escape_formulas
@@ -71,7 +75,9 @@ def json_lines(rows: QuerySet[Any], columns: list[str], listing: Any) -> Iterato
 
 
 def _cell(name: str, row: Model, listing: Any) -> object:
-    value = lookup_field(name, row, listing)[2]
+    value = stored_code(getattr(listing, name, None), row)
+    if value is None:
+        value = lookup_field(name, row, listing)[2]
     return "" if value is None else str(value) if isinstance(value, Model) else value
 
 

@@ -14,7 +14,7 @@ from sessions_app.admin.base import FilteredAdmin
 from sessions_app.context.model_lookup import facts_of, model_names
 from sessions_app.errors import PriceUsed
 from sessions_app.gemini.model_capabilities import Capabilities, capabilities_of
-from sessions_app.models import ModelFacts, ModelLifecycle, Price, SearchPrice
+from sessions_app.models import ModelFacts, ModelLifecycle, Price, SearchPrice, SessionSettings
 
 COLUMNS = (
     ("served by", "family"),
@@ -29,6 +29,10 @@ COLUMNS = (
     ("input", "input_limit"),
     ("output", "output_limit"),
 )
+
+OPTIONS = SessionSettings.form_fields()
+LABELS = {"levels": OPTIONS["thinking_level"].choices, "own_tools": OPTIONS["provider_tools"].choices}
+"""By column with a list: what a chat calls its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +117,10 @@ def _row(model: str, row: ModelFacts | None) -> FactsRow:
 
 def _cell(field: str, facts: Capabilities, code: Capabilities) -> Cell:
     value, default = getattr(facts, field), getattr(code, field)
-    return Cell(_text(value), "" if value == default else _text(default))
+    return Cell(_text(value, field), "" if value == default else _text(default, field))
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, field: str) -> str:
     match value:
         case bool():
             return "yes" if value else "no"
@@ -125,7 +129,7 @@ def _text(value: Any) -> str:
         case int():
             return f"{value:,}"
         case tuple():
-            return ", ".join(value) or "none"
+            return ", ".join(LABELS[field].get(one, one) for one in value) or "none"
     return str(value)
 
 

@@ -9,7 +9,9 @@ from django.http import HttpRequest
 
 from sessions_app.admin.base import FilteredAdmin, RecordAdmin
 from sessions_app.admin.filters import ChoiceFilter
+from sessions_app.admin.labels import words_of
 from sessions_app.models import AllowedCommand, Memory, PanelState, Reading
+from sessions_app.panels import kind_named
 
 
 @admin.register(AllowedCommand)
@@ -39,10 +41,20 @@ class TextLengthAdmin(RecordAdmin):
         return int(row.size)
 
 
+class OfPanelAdmin(RecordAdmin):
+    @words_of("key", description="panel")
+    def panel(self, row: PanelState | Reading) -> str:
+        """Its title; the key of a panel that is not here, and of what a command printed."""
+        kind = kind_named(row.key)
+        return kind.title if kind else row.key
+
+
 class ImportanceFilter(ChoiceFilter):
     title = "importance"
     parameter_name = "importance"
-    values = tuple(Memory.Importance.values)
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(str(value), str(label)) for value, label in Memory.Importance.choices]
 
 
 @admin.register(Memory)
@@ -56,19 +68,21 @@ class MemoryAdmin(TextLengthAdmin):
 
 
 @admin.register(Reading)
-class ReadingAdmin(TextLengthAdmin):
-    list_display = ("key", "session", "failed", "characters", "read_at")
+class ReadingAdmin(OfPanelAdmin, TextLengthAdmin):
+    list_display = ("panel", "session", "failed", "characters", "read_at")
     list_filter = ("failed",)
     list_select_related = ("session",)
     search_fields = ("key", "session__public")
     search_help_text = "Panel, command or session id"
-    fields = (("session", "key"), "failed", "characters", "read_at")
+    fields = (("session", "panel"), "failed", "characters", "read_at")
+    readonly_fields = ("panel", "characters")
 
 
 @admin.register(PanelState)
-class PanelStateAdmin(RecordAdmin):
-    list_display = ("key", "session", "tokens", "page", "changed_at")
+class PanelStateAdmin(OfPanelAdmin):
+    list_display = ("panel", "session", "tokens", "page", "changed_at")
     list_select_related = ("session",)
     search_fields = ("key", "session__public")
     search_help_text = "Panel or session id"
-    fields = (("session", "key"), ("tokens", "page"), "sha256", "changed_at")
+    fields = (("session", "panel"), ("tokens", "page"), "sha256", "changed_at")
+    readonly_fields = ("panel",)

@@ -17,8 +17,9 @@ from sessions_app.admin.base import (
 )
 from sessions_app.admin.confirmed import confirmed_action
 from sessions_app.admin.content_access import ContentLinks
-from sessions_app.admin.exchanges import OutcomeFilter, ending_of
+from sessions_app.admin.exchanges import OutcomeFilter, ending_of, outcome_of
 from sessions_app.admin.filters import ErrorFilter, OwnerFilter
+from sessions_app.admin.labels import words_of
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models import Exchange, Run, Session
 from sessions_app.models.audit_entry import record
@@ -48,7 +49,7 @@ class RunAdmin(ContentLinks, SessionPartAdmin):
     list_display = (
         "label",
         "status",
-        "outcome",
+        "end",
         "in_session",
         "owner",
         "failed_with",
@@ -62,12 +63,12 @@ class RunAdmin(ContentLinks, SessionPartAdmin):
     fields = (
         ("public", "client_id"),
         ("session", "owner"),
-        ("status", "outcome"),
+        ("status", "end"),
         ("failed_with", "code"),
         "exchange_links",
         ("started_at", "heartbeat_at", "ended_at"),
     )
-    readonly_fields = ("owner", "failed_with", "code", "exchange_links")
+    readonly_fields = ("end", "owner", "failed_with", "code", "exchange_links")
     actions = (
         confirmed_action(
             "interrupt",
@@ -144,6 +145,10 @@ class RunAdmin(ContentLinks, SessionPartAdmin):
     @admin.display(ordering="session__owner__username")
     def owner(self, run: Run) -> str:
         return run.session.owner.get_username()
+
+    @words_of("outcome", description="outcome")
+    def end(self, run: Run) -> str:
+        return outcome_of(run.outcome)
 
     @admin.display(description="error")
     def failed_with(self, run: Run) -> str:

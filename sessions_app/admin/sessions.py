@@ -11,7 +11,8 @@ from django.http import HttpRequest
 
 from sessions_app.admin.base import RecordAdmin, SessionPartAdmin, percent, short
 from sessions_app.admin.content_access import ContentLinks, ReadingPage
-from sessions_app.admin.filters import ModelFilter, OwnerFilter, OwnOwnerFilter
+from sessions_app.admin.filters import ChoiceFilter, ModelFilter, OwnerFilter, OwnOwnerFilter
+from sessions_app.admin.labels import in_words, words_of
 from sessions_app.admin.session_actions import ACTIONS
 from sessions_app.admin.session_filters import LastRunFilter, SessionErrorFilter, SessionVerdictFilter
 from sessions_app.exchange_sums import cost_of_session
@@ -28,7 +29,9 @@ from sessions_app.models import (
     Turn,
 )
 from sessions_app.models.content_grant import may_read_content
+from sessions_app.prompt.turns import TurnKind
 from sessions_app.retention_codes import RetentionRule
+from sessions_app.wording import turns
 
 Deleted = tuple[list[Any], dict[str, int], set[str], list[str]]
 """What ModelAdmin.get_deleted_objects returns: rows, counts by model, missing permissions, protected rows."""
@@ -179,16 +182,28 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
             session.erase()
 
 
+def kind_of(code: str) -> str:
+    return turns.kind(code) or in_words(code)
+
+
+class KindFilter(ChoiceFilter):
+    title = "kind"
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(code.value, kind_of(code)) for code in TurnKind]
+
+
 @admin.register(Turn)
 class TurnAdmin(ContentLinks, SessionPartAdmin):
     is_long = True
-    list_display = ("label", "kind", "in_session", "size", "cut", "exchange", "created_at")
-    list_filter = ("kind", "cut", OwnerFilter, "created_at")
+    list_display = ("label", "kind_text", "in_session", "size", "cut", "exchange", "created_at")
+    list_filter = (KindFilter, "cut", OwnerFilter, "created_at")
     ordering = ("-pk",)
     search_fields = ("public", "session__public", "session__owner__username")
     search_help_text = "Owner, or the beginning of the id of a turn or a session"
     fields = (
-        ("public", "kind"),
+        ("public", "kind_text"),
         ("session", "run", "exchange"),
         ("label", "follows"),
         "size",
@@ -196,7 +211,7 @@ class TurnAdmin(ContentLinks, SessionPartAdmin):
         "cut",
         "created_at",
     )
-    readonly_fields = ("label", "follows", "size")
+    readonly_fields = ("label", "kind_text", "follows", "size")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
         bodies = (
@@ -220,6 +235,10 @@ class TurnAdmin(ContentLinks, SessionPartAdmin):
     def label(self, turn: Turn) -> str:
         """Its number, as the chat shows it."""
         return str(turn.number)
+
+    @words_of("kind", description="kind")
+    def kind_text(self, turn: Turn) -> str:
+        return kind_of(turn.kind)
 
     @admin.display(description="follows turn")
     def follows(self, turn: Turn) -> str:

@@ -15,6 +15,7 @@ from django.utils.html import format_html
 from sessions_app.admin.allowances import AllowanceInline, budgets_table
 from sessions_app.admin.base import FilteredAdmin, RecordAdmin, percent, short
 from sessions_app.admin.filters import ChoiceFilter, ModelFilter, OwnOwnerFilter
+from sessions_app.admin.labels import words_of
 from sessions_app.admin.limits import LimitsInline, StackedInline, limits_table
 from sessions_app.admin.sessions import Deleted, count_parts
 from sessions_app.models import Booking, Session, Spending
@@ -143,14 +144,31 @@ class BookingAdmin(RecordAdmin):
     """Every amount with its cause; a booking whose session or person was erased stays without it."""
 
     is_long = True
-    list_display = ("day", "owner", "in_session", "cause", "source", "model", "cost")
+    list_display = ("day", "person", "in_session", "cause_text", "source", "model", "cost")
     list_filter = ("day", CauseFilter, "source", ModelFilter, OwnOwnerFilter)
     ordering = ("-pk",)
     list_select_related = ("owner", "session")
     search_fields = ("owner__username", "session__public", "model")
-    empty_value_display = "erased"
+    fields = (
+        ("owner", "session", "exchange"),
+        ("day", "cause_text", "source"),
+        ("model", "price", "search_price"),
+        ("cost", "usd", "cut_off", "estimated"),
+        ("prompt_tokens", "cached_tokens", "output_tokens", "thought_tokens", "tool_use_tokens"),
+        ("searches", "answer_key"),
+        ("cache_name", "stored_seconds"),
+    )
+    readonly_fields = ("cause_text", "cost")
 
-    @admin.display(ordering="session_id", description="session")
+    @words_of("cause", description="cause")
+    def cause_text(self, row: Booking) -> str:
+        return costs.title_of(SpendingCause(row.cause))
+
+    @admin.display(ordering="owner", description="owner", empty_value="erased")
+    def person(self, row: Booking) -> User | None:
+        return row.owner
+
+    @admin.display(ordering="session_id", description="session", empty_value="erased")
     def in_session(self, row: Booking) -> str | None:
         return short(row.session.public) if row.session else None
 

@@ -1,8 +1,8 @@
 """Formulas: TeX between dollars or brackets becomes MathML, which browsers render without scripts.
 
 `$x$`, `$$x$$`, `\\(x\\)` and `\\[x\\]` are formulas; `$5 to $10` is money. A formula never holds a blank
-line, so that a block can close while the text is still being written. TeX that cannot be converted, or is
-beyond the limits of `meters`, is shown as source.
+line, so that a block can close while the text is still being written. One that cannot be shown whole (`tex`),
+or is beyond the limits of `meters`, is shown as it was written, with its delimiters.
 """
 
 import re
@@ -19,15 +19,13 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.utils import is_code_block
 
 from sessions_app.markup.meters import FORMULA_LIMIT, SOURCE
+from sessions_app.markup.tex import mathml
 
 _TEX_MARKS = frozenset("\\^_={}+<>")
 _SHELL = re.compile(r"[A-Z_]{2}")
 _BRACKETS = {"\\(": "\\)", "\\[": "\\]"}
 _DISPLAYED = {"$$", "\\["}
-# latex2mathml supports these environments under other names.
-_KNOWN_AS = {"aligned": "align*", "gathered": "gather*", "equation": "split", "equation*": "split"}
-_ENVIRONMENT = re.compile(rf"\\(begin|end)\{{({'|'.join(map(re.escape, _KNOWN_AS))})\}}")
-_ALIGNED = re.compile(r' columnalign="(left|right|center)"')
+_CLOSING = {"$": "$", "$$": "$$", **_BRACKETS}
 
 
 def mathematics(parser: MarkdownIt) -> None:
@@ -39,10 +37,9 @@ def mathematics(parser: MarkdownIt) -> None:
         allow_digits=False,
         allow_blank_lines=False,
         double_inline=True,
-        renderer=lambda tex, options: formula(tex, display=bool(options["display_mode"])),
     )
-    # A display formula inside a paragraph must not be a div.
-    parser.add_render_rule("math_inline_double", _display_in_text)
+    for kind in ("math_inline", "math_inline_double", "math_block"):
+        parser.add_render_rule(kind, _formula)
     dollars = next(rule.fn for rule in parser.inline.ruler.__rules__ if rule.name == "math_inline")
 
     def unless_money(state: StateInline, silent: bool) -> bool:
@@ -62,42 +59,33 @@ def mathematics(parser: MarkdownIt) -> None:
 
 
 @lru_cache(maxsize=1_024)
-def formula(tex: str, *, display: bool) -> str:
-    """MathML of one formula, or its source as code; not sanitised."""
-    # A megabyte that most installations never need.
-    from latex2mathml import exceptions
-    from latex2mathml.converter import convert
-
-    own = [one for one in vars(exceptions).values() if isinstance(one, type) and issubclass(one, Exception)]
-    python = (RecursionError, ValueError, LookupError, TypeError, AttributeError)
-    unreadable: tuple[type[Exception], ...] = (*own, *python)
-    try:
-        made = convert(_ENVIRONMENT.sub(_other_name, tex), display="block" if display else "inline")
-    except unreadable:
-        return _source_code(tex)
-    # MathML Core dropped the attribute; the stylesheet aligns by class.
-    return _ALIGNED.sub(r' class="align-\1"', made)
+def formula(tex: str, *, display: bool) -> str | None:
+    """MathML of one formula, not sanitised; None where it is shown as its source."""
+    return mathml(tex, display=display)
 
 
-def _display_in_text(self: RendererHTML, tokens: Sequence[Token], idx: int, *_rest: object) -> str:
-    return f'<span class="math display">{formula(tokens[idx].content.strip(), display=True)}</span>'
+def _formula(self: RendererHTML, tokens: Sequence[Token], idx: int, *_rest: object) -> str:
+    token = tokens[idx]
+    made = formula(token.content.strip(), display=token.block or token.markup in _DISPLAYED)
+    return _framed(token, made or _source_code(token))
 
 
 def _source(self: RendererHTML, tokens: Sequence[Token], idx: int, *_rest: object) -> str:
-    token = tokens[idx]
-    shown = _source_code(token.content.strip())
+    return _framed(tokens[idx], _source_code(tokens[idx]))
+
+
+def _framed(token: Token, shown: str) -> str:
+    """A display formula inside a paragraph must not be a div."""
     if token.block:
         return f'<div class="math block">\n{shown}\n</div>\n'
     kind = "display" if token.markup in _DISPLAYED else "inline"
     return f'<span class="math {kind}">{shown}</span>'
 
 
-def _source_code(tex: str) -> str:
-    return f'<code class="tex">{escape(tex)}</code>'
-
-
-def _other_name(found: re.Match[str]) -> str:
-    return f"\\{found[1]}{{{_KNOWN_AS[found[2]]}}}"
+def _source_code(token: Token) -> str:
+    """As it was written."""
+    written = f"{token.markup}{token.content}{_CLOSING[token.markup]}"
+    return f'<code class="tex">{escape(written)}</code>'
 
 
 def _is_money(content: str, following: str) -> bool:

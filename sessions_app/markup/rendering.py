@@ -30,6 +30,7 @@ from sessions_app.markup.mathematics import mathematics
 from sessions_app.markup.meters import limit_costs
 from sessions_app.markup.prose import paragraph_of
 from sessions_app.markup.sanitising import is_picture, sanitise
+from sessions_app.markup.tables import measure_cells
 
 LABEL_LIMIT = 40
 
@@ -143,6 +144,7 @@ def make_parser() -> MarkdownIt:
     parser.core.ruler.push("costs", limit_costs)
     parser.core.ruler.push("headings", _lower_headings)
     parser.core.ruler.push("alignment", _classes_for_styles)
+    parser.core.ruler.push("cells", measure_cells)
     parser.core.ruler.push("directions", take_directions)
     parser.core.ruler.push("images", _links_for_remote_images)
     parser.core.ruler.push("windows", _links_in_other_windows)

@@ -106,7 +106,7 @@ class AuditEntry(models.Model):
         indexes = [models.Index(fields=["action", "at"], name="audit_by_action")]
 
     def __str__(self) -> str:
-        return f"{self.action} {self.pk}"
+        return f"entry {self.pk}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Raises LogIsKept for a row that exists."""

@@ -174,7 +174,7 @@ class Booking(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.cause} {self.day} {self.model}"
+        return f"booking {self.pk}"
 
     @classmethod
     def of(

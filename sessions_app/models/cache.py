@@ -83,7 +83,7 @@ class CacheEntry(models.Model):
         ordering = ["-changed_at"]
 
     def __str__(self) -> str:
-        return self.name or f"{self.state} {self.fingerprint[:12]}"
+        return self.name or self.fingerprint[:12]
 
     @property
     def display_name(self) -> str:

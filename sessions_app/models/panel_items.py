@@ -252,7 +252,7 @@ class PanelState(models.Model):
         constraints = [models.UniqueConstraint(fields=["session", "key"], name="panel_state_once")]
 
     def __str__(self) -> str:
-        return self.key
+        return f"panel state {self.pk}"
 
 
 class Reading(models.Model):
@@ -268,7 +268,7 @@ class Reading(models.Model):
         constraints = [models.UniqueConstraint(fields=["session", "key"], name="reading_once")]
 
     def __str__(self) -> str:
-        return self.key
+        return f"reading {self.pk}"
 
 
 class AllowedCommand(models.Model):

@@ -191,7 +191,7 @@ class Turn(models.Model):
         indexes = [models.Index(fields=["session", "depth"], name="turn_by_depth")]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.public}"
+        return f"turn {self.public}"
 
     @classmethod
     def append(

@@ -6,6 +6,16 @@ from sessions_app.wording.sentences import earlier_version
 EXPIRED = "expired"
 """The state of an entry whose time is over and whose row does not say so yet."""
 
+STATES = {
+    "pending": "being made",
+    "live": "live",
+    "doomed": "to be deleted",
+    "gone": "gone",
+    "refused": "refused",
+    EXPIRED: "expired",
+}
+"""By the state of a cache entry (`models.cache_states.EntryState`), or `EXPIRED`."""
+
 ACTIONS = {
     CacheAction.NONE: "No cache was used.",
     CacheAction.HIT: "A cache was named instead of sending the static layer.",
@@ -52,6 +62,11 @@ ENTRY_REASONS = {
 
 
 KEPT = {"again": "{reason} Pipeweb had let go of that cache, and keeps it."}
+
+
+def state(code: str) -> str:
+    """What is known of a cache entry; the code where another version wrote it."""
+    return STATES.get(code, code)
 
 
 def action(code: str) -> str:

@@ -95,6 +95,8 @@ def test_only_what_is_shown_can_be_sorted_and_searched_by(steward: User, model: 
     columns = listing.get_list_display(request)
     shown = {*columns, *flatten_fieldsets(listing.get_fieldsets(request))}
     methods = [getattr(listing, str(name), None) for name in columns]
+    # Shown in words.
+    shown |= {getattr(getattr(listing, str(name), None), "stored_code", None) for name in shown}
     sorted_by = {getattr(method, "admin_order_field", None) for method in methods}
     used = {*listing.get_search_fields(request), *sorted_by, *listing.get_ordering(request)}
     hidden = used & {*text_fields(model), *reached(model)} - shown - SEARCHED

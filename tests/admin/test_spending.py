@@ -128,3 +128,11 @@ def test_allowances_are_set_here(staff: Client, bob: User) -> None:
     staff.post(reverse("admin:sessions_app_allowance_add"), row)
     bob.refresh_from_db()
     assert bob.allowance.usd_per_day == 1
+
+
+def test_only_what_was_erased_is_said_to_be(staff: Client) -> None:
+    """Neither a cache that was not made nor a search that was not charged."""
+    row = Booking.objects.create(day=date(2026, 11, 21), model="m", cause="answer", usd=2)
+    listed = staff.get(reverse("admin:sessions_app_booking_changelist")).content.decode()
+    shown = staff.get(reverse("admin:sessions_app_booking_change", args=[row.pk])).content.decode()
+    assert listed.count(">erased<") == 2 and ">erased<" not in shown

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.markup import render
+from sessions_app.markup import Blocks, render
 from sessions_app.markup.meters import FORMULA_LIMIT
 
 prices = st.builds(
@@ -50,7 +50,28 @@ def test_what_only_looks_like_a_formula_is_text(text: str) -> None:
 
 @pytest.mark.parametrize("tex", [r"\left(", r"\frac", "{" * 300, r"\sqrt" * 380, "x" * (FORMULA_LIMIT + 1)])
 def test_what_cannot_be_read_is_shown_as_written(tex: str) -> None:
-    assert f'<code class="tex">{tex}</code>' in render(f"${tex}$")
+    assert f'<code class="tex">${tex}$</code>' in render(f"${tex}$")
+
+
+@pytest.mark.parametrize(
+    "written", [r"$\frac{a$", "$$\n\\frac{a\n$$", r"$$\frac{a$$", r"\(\frac{a\)", "\\[\n\\frac{a\n\\]"]
+)
+def test_a_source_has_its_delimiters_and_lines(written: str) -> None:
+    for text in (written, f"See {written}.", "- " + written.replace("\n", "\n  ")):
+        shown = render(text)
+        assert f'<code class="tex">{written}</code>' in shown and "<math" not in shown
+
+
+@pytest.mark.parametrize(
+    "written", [r"a $\left( x \right$ b", "$$\n\\big\n$$\n", r"- \(50% of x\)", "$$\\frac{a"]
+)
+def test_a_source_that_comes_in_pieces_is_the_same_in_the_end(written: str) -> None:
+    blocks = Blocks()
+    closed = []
+    for char in written:
+        closed += blocks.feed(char)
+        list(blocks.preview())
+    assert "".join(one.html for one in [*closed, *blocks.close()]) == render(written)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from sessions_app.prompt.stage_records import FIGURES, StageName, StageRecord, S
 from sessions_app.prompt.static_change import RolledHistory, StaticChange
 from sessions_app.prompt.strategy import StrategyReason, StrategyRecord
 from sessions_app.prompt.templates import ChangeRate, RenderFailure
+from sessions_app.prompt.turns import TurnKind
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.wording import (
     activity,
@@ -50,6 +51,7 @@ from sessions_app.wording import (
     terms,
     texts,
     token_kinds,
+    turns,
     values,
     verdicts,
 )
@@ -258,6 +260,7 @@ def all_sentences() -> Iterator[str]:
     yield from map(model_notices.sentence, NOTICES)
     yield from map(model_notices.label, NOTICES)
     yield assistants.deleted("Baker")
+    yield from map(turns.kind, TurnKind)
     yield from texts.REMARKS.values()
     yield from map(terms.explanation, terms.EXPLANATIONS)
     yield from (*api_key.ORIGINS.values(), *api_key.PLACES.values(), *api_key.IN_SHORT.values())
@@ -280,6 +283,7 @@ def _sentences_of_caches() -> Iterator[str]:
         yield from (cache_plans.action(plan.action), cache_plans.reason(plan))
     for reason, said in ENTRIES:
         yield cache_plans.entry_reason(reason, said)
+    yield from map(cache_plans.state, cache_plans.STATES)
     for kind in CacheEventKind:
         yield from (cache_events.event(kind), cache_events.event(kind, EntryReason.CLIENT, 3))
 

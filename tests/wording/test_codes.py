@@ -42,6 +42,7 @@ from sessions_app.prompt.remarks import REMOVALS, Remark, RemarkCode
 from sessions_app.prompt.saving_causes import SavingCause
 from sessions_app.prompt.stage_records import FIGURES, StageFigures, StageName, StageRecord, StageStatus
 from sessions_app.prompt.templates import ChangeRate, Rendered, RenderFailure
+from sessions_app.prompt.turns import TurnKind
 from sessions_app.retention_codes import RetentionRule
 from sessions_app.runs.history_edits import NOTHING_TO_REPAIR
 from sessions_app.runs.processes import PROCESS_DIED
@@ -68,6 +69,7 @@ from sessions_app.wording import (
     sharing,
     stages,
     token_kinds,
+    turns,
     uploads,
     values,
 )
@@ -124,6 +126,7 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "what the audit log tells of": (LoggedAction, audit_log.TITLES),
     "refusals to show content": (RefusedReading, audit_log.REFUSED),
     "what differs": (StateSubject, comparisons.SUBJECTS),
+    "kinds of turns": (TurnKind, turns.KINDS),
 }
 
 

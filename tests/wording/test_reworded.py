@@ -80,7 +80,7 @@ def admin_addresses() -> Iterator[str]:
     for model, row in newest.items():
         yield reverse(f"admin:sessions_app_{model}_changelist")
         yield reverse(f"admin:sessions_app_{model}_change", args=[row.pk])
-    yield reverse("admin:sessions_app_run_changelist")
+    yield from (reverse(f"admin:sessions_app_{model}_changelist") for model in ("run", "turn", "booking"))
 
 
 def read(client: Client, wanted: Iterator[str]) -> dict[str, str]:

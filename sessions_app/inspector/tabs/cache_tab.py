@@ -98,6 +98,7 @@ class ShownCache:
     strategy: str
     entry: CacheEntry | None
     state: str
+    state_text: str
     is_named: bool
     broken: ShownBreak | None
     life: tuple[LifeRow, ...]
@@ -113,6 +114,7 @@ class CacheTab(Tab):
 
     def context(self, exchange: Exchange, *, raw: bool) -> ShownCache:
         money, entry = money_of(exchange), entry_of(exchange)
+        state = state_of(entry, timezone.now()) if entry else ""
         return ShownCache(
             plan=cache_plans.action(exchange.cache_action),
             reason=formatting.visible(
@@ -120,7 +122,8 @@ class CacheTab(Tab):
             ),
             strategy=formatting.visible(strategies.sentence(exchange.strategy, exchange.earlier("strategy"))),
             entry=entry,
-            state=state_of(entry, timezone.now()) if entry else "",
+            state=state,
+            state_text=cache_plans.state(state),
             is_named=bool(exchange.cache_name),
             broken=break_of(exchange),
             life=life_of(exchange),

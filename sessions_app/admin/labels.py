@@ -1,0 +1,36 @@
+"""Columns that show a stored code as words; a file of their list has the code."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.contrib import admin
+
+Column = TypeVar("Column", bound=Callable[..., str])
+
+
+def words_of(
+    code: str | Callable[[Any], str], *, description: str, ordering: str | None = None
+) -> Callable[[Column], Column]:
+    """A method that says in words what a row has stored: `code` is its column, or what computes it.
+
+    Sorted by that column where nothing else is named.
+    """
+
+    def made(method: Column) -> Column:
+        order = ordering or (code if isinstance(code, str) else None)
+        shown = admin.display(method, ordering=order, description=description)
+        shown.stored_code = code  # type: ignore[attr-defined]
+        return shown
+
+    return made
+
+
+def stored_code(method: Any, row: Any) -> Any:
+    """What the row has stored for such a column; None for other columns."""
+    code = getattr(method, "stored_code", None)
+    return getattr(row, code) if isinstance(code, str) else code(row) if code else None
+
+
+def in_words(code: str) -> str:
+    """Of a code of another version, of which nothing is known here."""
+    return code.replace("_", " ")
