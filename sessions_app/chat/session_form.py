@@ -95,8 +95,9 @@ class SessionForm(UnchangedTextsForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields |= {name: option_field(name) for name in OPTIONS}
-        options = self.instance.options
-        self.initial |= options.model_dump(include=set(OPTIONS))
+        stored = self.instance.known_settings
+        options = stored.options
+        self.show_known(options.model_dump(include=set(OPTIONS)), stored.unknown, self.instance.settings)
         self.initial["assistant"] = self.instance.assistant
         self._tools = available_tools(self.instance.owner_id)
         self.initial["tools"] = self._tools.enabled(options.tools)
