@@ -37,6 +37,18 @@ class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # ta
         return super().clean(value)
 
 
+class FocusedRadioSelect(forms.RadioSelect):
+    """The first field of a dialog: its checked option has the focus, or else the first one."""
+
+    def optgroups(self, *args: Any, **kwargs: Any) -> Any:
+        groups = super().optgroups(*args, **kwargs)
+        options = [option for _, members, _ in groups for option in members]
+        focused = next((one for one in options if one["selected"]), options[0] if options else None)
+        if focused is not None:
+            focused["attrs"]["autofocus"] = True
+        return groups
+
+
 class VerbatimTextField(forms.CharField):
     """A text whose white space is significant: the model reads it and cached prefixes depend on it.
 

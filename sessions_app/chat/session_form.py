@@ -42,7 +42,7 @@ COLUMN_TABS: dict[str, Group] = {
 
 @dataclass(frozen=True, slots=True)
 class SettingsTab:
-    """One tab with its options; `is_open` of exactly one."""
+    """One tab with its options; `is_open` of exactly one, which `has_focus` where no field has it."""
 
     key: Group
     title: str
@@ -50,6 +50,7 @@ class SettingsTab:
     fields: list[BoundField]
     is_open: bool
     has_errors: bool
+    has_focus: bool
 
     @property
     def template(self) -> str:
@@ -91,6 +92,7 @@ class SessionForm(UnchangedTextsForm):
         }
 
     _focused = ""
+    _is_focused = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -154,7 +156,9 @@ class SessionForm(UnchangedTextsForm):
         return bool(self.fields["assistant"].queryset)  # type: ignore[attr-defined]
 
     def focus(self, name: str) -> None:
-        """Focuses the field and opens its tab."""
+        """Focuses the field and opens its tab; without a name the first field with an error, or the tab."""
+        self._is_focused = True
+        name = name or next(iter(self.errors), "")
         if name in self.fields:
             self._focused = name
             self.fields[name].widget.attrs["autofocus"] = True
@@ -181,6 +185,7 @@ class SessionForm(UnchangedTextsForm):
             [self[name] for name in names if name not in boxes],
             is_open=is_open,
             has_errors=has_errors,
+            has_focus=is_open and self._is_focused and not self._focused,
         )
 
     @property
