@@ -1,6 +1,7 @@
 """Form fields shared by chat and admin."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
@@ -8,11 +9,16 @@ from django.core.exceptions import ValidationError
 from pydantic import TypeAdapter
 from pydantic import ValidationError as PydanticError
 
+from sessions_app.models import Assistant
+from sessions_app.models.assistant import BROUGHT
+from sessions_app.models.known_settings import Unknown
 from sessions_app.models.library import VARIABLES, VARIABLES_HELP
 from sessions_app.models.session_settings import EXAMPLES_HELP
 from sessions_app.prompt.answer_schema import fault_of
 from sessions_app.prompt.examples import MOST, ExampleMessage, parse_examples, written
+from sessions_app.tools import Toolbox
 from sessions_app.wording.answer_schemas import schema_fault
+from sessions_app.wording.unknown_parts import unknown_part
 
 STORED = TypeAdapter(list[ExampleMessage])
 
@@ -29,6 +35,18 @@ class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # ta
                 message = self.error_messages["invalid_pk_value"]
                 raise ValidationError(message, code="invalid_pk_value", params={"pk": f"{key:.20}…"})
         return super().clean(value)
+
+
+class FocusedRadioSelect(forms.RadioSelect):
+    """The first field of a dialog: its checked option has the focus, or else the first one."""
+
+    def optgroups(self, *args: Any, **kwargs: Any) -> Any:
+        groups = super().optgroups(*args, **kwargs)
+        options = [option for _, members, _ in groups for option in members]
+        focused = next((one for one in options if one["selected"]), options[0] if options else None)
+        if focused is not None:
+            focused["attrs"]["autofocus"] = True
+        return groups
 
 
 class VerbatimTextField(forms.CharField):
@@ -132,15 +150,59 @@ class UnchangedTextsForm(forms.ModelForm):  # type: ignore[type-arg]  # takes no
     """Base of a form whose texts stay as they are stored unless a person changes them.
 
     A browser rewrites line ends, and fields of names lose white space: saving would change the prompt.
+    So does a field with a value, or an item, that this version does not know and the field cannot show.
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._unknown: dict[str, list[Any]] = {}
+        self._partly_known: dict[str, Any] = {}
+
+    def show_known(
+        self, known: Mapping[str, Any], unknown: Iterable[Unknown], stored: Mapping[str, Any]
+    ) -> None:
+        """Shows the `known` values; a field with an `unknown` one keeps what is `stored` until it changes."""
+        self.initial.update(known)
+        for one in unknown:
+            if one.name in self.fields:
+                self._unknown.setdefault(one.name, []).append(one.value)
+                self._partly_known[one.name] = stored[one.name]
+
+    @property
+    def unknown_parts(self) -> list[str]:
+        """A line for each field that holds what this version does not know."""
+        return [unknown_part(str(self[name].label), values) for name, values in self._unknown.items()]
+
+    def _is_as_shown(self, name: str) -> bool:
+        field, bound = self.fields[name], self[name]
+        if isinstance(field, forms.MultipleChoiceField):
+            return not field.has_changed(bound.initial, bound.data)
+        return _lines(bound.data) == _lines(field.prepare_value(bound.initial))
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
-        for name, field in self.fields.items():
+        kept = {name for name in self._partly_known if name in cleaned and self._is_as_shown(name)}
+        cleaned |= {name: self._partly_known[name] for name in kept}
+        for name in cleaned.keys() & self.fields.keys() - kept:
             stored = self.initial.get(name)
-            if isinstance(stored, str) and name in cleaned and cleaned[name] == field.to_python(stored):
+            if isinstance(stored, str) and cleaned[name] == self.fields[name].to_python(stored):
                 cleaned[name] = stored
         return cleaned
+
+
+class StoredAssistantForm(UnchangedTextsForm):
+    """Base of the forms of assistants, whose columns may hold what this version does not know."""
+
+    def show_stored(self, tools: Toolbox, *, standard: Iterable[str]) -> None:
+        """Shows what is known of the row, and those of its tools that are here; `standard` ones for none."""
+        row: Assistant = self.instance
+        chosen = row.known_tools
+        known = row.known.options.model_dump(include=set(BROUGHT)) | {
+            "tools": list(standard) if chosen is None else tools.enabled(chosen),
+            "starters": row.known_starters,
+        }
+        absent = (Unknown("tools", name) for name in chosen or () if name not in tools.names)
+        self.show_known(known, (*row.unknown, *absent), vars(row))
 
 
 def checked_schema(text: str) -> str:
@@ -148,6 +210,10 @@ def checked_schema(text: str) -> str:
     if text and (fault := fault_of(text)):
         raise ValidationError(schema_fault(fault), code=fault.problem.value)
     return text
+
+
+def _lines(text: Any) -> list[str]:
+    return [] if text is None else str(text).splitlines()
 
 
 def _line_of(variable: Any) -> str:

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 import sessions_app
 from sessions_app.chat.option_fields import OPTIONS, option_field
-from sessions_app.fields import VerbatimTextField
+from sessions_app.fields import FocusedRadioSelect, VerbatimTextField
 from sessions_app.models import PromptText, Session
 from tests.factories import make_session
 
@@ -156,3 +156,10 @@ def test_a_text_of_the_library_is_kept_as_it_was_typed(client: Client, alice: Us
     data = {"kind": "role", "name": " Clerk ", "layer": "static", "body": body}
     assert client.post(reverse("admin:sessions_app_prompttext_add"), data).status_code == 302
     assert PromptText.objects.get(name="Clerk").body == "  indented\nand ended\n"
+
+
+@pytest.mark.parametrize(("chosen", "focused"), [("b", "b"), ("", "a"), (None, "a")])
+def test_one_of_the_options_has_the_focus(chosen: str | None, focused: str) -> None:
+    shown = FocusedRadioSelect(choices=[("a", "A"), ("b", "B")]).render("field", chosen)
+    options = [one for one in shown.split("<input")[1:] if "autofocus" in one]
+    assert len(options) == 1 and f'value="{focused}"' in options[0]

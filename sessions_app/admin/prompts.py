@@ -18,6 +18,7 @@ from sessions_app.context.session_texts import SessionText, render_session_texts
 from sessions_app.fields import (
     ExamplesField,
     LinesField,
+    StoredAssistantForm,
     UnchangedTextsForm,
     VariablesField,
     VerbatimTextField,
@@ -25,6 +26,8 @@ from sessions_app.fields import (
 )
 from sessions_app.models import Assistant, PromptText, Session, SessionSettings
 from sessions_app.models.assistant import STARTER_LENGTH, STARTERS_LIMIT
+from sessions_app.models.known_settings import Unknown
+from sessions_app.models.library import divided
 from sessions_app.panels import available_tools
 from sessions_app.prompt import arguments
 
@@ -38,8 +41,14 @@ SESSIONS = 20
 class PromptTextForm(UnchangedTextsForm):
     variables = VariablesField()
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known, unknown = divided(self.instance.variables)
+        shown = {"variables": [each.model_dump() for each in known]}
+        self.show_known(shown, (Unknown("variables", one) for one in unknown), vars(self.instance))
 
-class AssistantForm(UnchangedTextsForm):
+
+class AssistantForm(StoredAssistantForm):
     tools = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -61,8 +70,7 @@ class AssistantForm(UnchangedTextsForm):
         self.fields["tools"].choices = [(tool.name, tool.title) for tool in available_tools()]  # type: ignore[attr-defined]
         names = dict.fromkeys((self.instance.model, *model_names()))
         self.fields["model"].choices = [("", "As the session chooses"), *((one, one) for one in names if one)]  # type: ignore[attr-defined]
-        if self.instance.tools is None:
-            self.initial["tools"] = list(available_tools().names)
+        self.show_stored(available_tools(), standard=available_tools().names)
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]

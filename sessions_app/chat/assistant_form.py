@@ -14,7 +14,7 @@ from sessions_app.context.model_lookup import facts_of
 from sessions_app.fields import (
     LinesField,
     RowsField,
-    UnchangedTextsForm,
+    StoredAssistantForm,
     VerbatimTextField,
     checked_schema,
 )
@@ -33,7 +33,7 @@ SYMBOL_LABELS = dict(
 )
 
 
-class OwnAssistantForm(UnchangedTextsForm):
+class OwnAssistantForm(StoredAssistantForm):
     """A person's own assistant."""
 
     symbol = forms.ChoiceField(
@@ -84,7 +84,7 @@ class OwnAssistantForm(UnchangedTextsForm):
         self.initial["symbol"] = self.instance.symbol
         self.initial["emoji"] = "" if self.instance.symbol else self.instance.icon
         self._tools = available_tools(owner.pk)
-        self.initial["tools"] = self._tools.enabled(self.instance.tools)
+        self.show_stored(self._tools, standard=self._tools.standard)
         self._set_choices()
 
     def _set_choices(self) -> None:
@@ -121,7 +121,7 @@ class OwnAssistantForm(UnchangedTextsForm):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         model, level = cleaned.get("model", ""), cleaned.get("thinking_level", "")
-        if model and level and level not in facts_of(model).levels:
+        if model and level in LEVEL_LABELS and level not in ("", *facts_of(model).levels):
             self.add_error("thinking_level", "This model does not take it.")
         if (
             self.instance.pk is None

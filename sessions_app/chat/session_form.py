@@ -42,7 +42,7 @@ COLUMN_TABS: dict[str, Group] = {
 
 @dataclass(frozen=True, slots=True)
 class SettingsTab:
-    """One tab with its options; `is_open` of exactly one."""
+    """One tab with its options; `is_open` of exactly one, which `has_focus` where no field has it."""
 
     key: Group
     title: str
@@ -50,6 +50,7 @@ class SettingsTab:
     fields: list[BoundField]
     is_open: bool
     has_errors: bool
+    has_focus: bool
 
     @property
     def template(self) -> str:
@@ -91,12 +92,14 @@ class SessionForm(UnchangedTextsForm):
         }
 
     _focused = ""
+    _is_focused = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields |= {name: option_field(name) for name in OPTIONS}
-        options = self.instance.options
-        self.initial |= options.model_dump(include=set(OPTIONS))
+        stored = self.instance.known_settings
+        options = stored.options
+        self.show_known(options.model_dump(include=set(OPTIONS)), stored.unknown, self.instance.settings)
         self.initial["assistant"] = self.instance.assistant
         self._tools = available_tools(self.instance.owner_id)
         self.initial["tools"] = self._tools.enabled(options.tools)
@@ -153,7 +156,9 @@ class SessionForm(UnchangedTextsForm):
         return bool(self.fields["assistant"].queryset)  # type: ignore[attr-defined]
 
     def focus(self, name: str) -> None:
-        """Focuses the field and opens its tab."""
+        """Focuses the field and opens its tab; without a name the first field with an error, or the tab."""
+        self._is_focused = True
+        name = name or next(iter(self.errors), "")
         if name in self.fields:
             self._focused = name
             self.fields[name].widget.attrs["autofocus"] = True
@@ -180,6 +185,7 @@ class SessionForm(UnchangedTextsForm):
             [self[name] for name in names if name not in boxes],
             is_open=is_open,
             has_errors=has_errors,
+            has_focus=is_open and self._is_focused and not self._focused,
         )
 
     @property

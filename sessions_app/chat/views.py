@@ -199,7 +199,8 @@ def settings(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
         form.save()
         # Title, model and empty state may have changed; drafts and live answers survive a reload.
         return HttpResponseClientRefresh()
-    form.focus(request.GET.get("field", ""))
+    if "assistant" not in request.GET:  # Where one was chosen, its field keeps the focus.
+        form.focus(request.GET.get("field", ""))
     return render(request, "chat/settings.html", {"session": found, "form": form})
 
 

@@ -25,6 +25,7 @@ from sessions_app.wording.refusals import error_texts
 class WebPageForm(forms.Form):
     url = forms.CharField(label="Address of the page", max_length=URL_LIMIT)
     url.widget.input_type = "url"
+    url.widget.attrs["autofocus"] = True
 
 
 @login_required

@@ -13,13 +13,14 @@ from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.chat.open_files import opened_response
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.errors import WorkspaceError
+from sessions_app.fields import FocusedRadioSelect
 from sessions_app.panels.file_pages import open_file, read_file
 from sessions_app.panels.kinds.files import OFFERED
 from sessions_app.wording.refusals import error_texts
 
 
 class WorkspaceFileForm(forms.Form):
-    path = forms.ChoiceField(label="File", widget=forms.RadioSelect)
+    path = forms.ChoiceField(label="File", widget=FocusedRadioSelect)
 
     def __init__(self, paths: tuple[str, ...], *args: Any) -> None:
         super().__init__(*args)

@@ -46,9 +46,9 @@ def list_exchanges(session: Session, params: Any) -> ExchangeList:
     """The page that the GET parameters ask for, in a fixed number of queries."""
     exchanges = Exchange.objects.filter(session=session)
     filters = Filters(params, models_in(exchanges))
-    wanted = params.get("page", "1")
+    wanted = page_number(params.get("page", ""))
     # Before the list is read: what comes meanwhile is told as new.
-    still = None if filters.is_plain and wanted == "1" else StillList.of(session, filters)
+    still = None if filters.is_plain and wanted == 1 else StillList.of(session, filters)
     matches = search(session, filters.text) if filters.text else Matches()
     found = filters.apply(exchanges)
     if filters.text:
@@ -64,7 +64,7 @@ def list_exchanges(session: Session, params: Any) -> ExchangeList:
         totals=totals | session_totals(session),
         filters=filters,
         is_cut=matches.is_cut,
-        still=still,
+        still=None if filters.is_plain and page.number == 1 else still,
         state=ListState(
             newest=max((row.exchange.number for row in rows), default=0),
             open={row.exchange.number: row.received.count for row in rows if row.exchange.is_open},
@@ -75,20 +75,30 @@ def list_exchanges(session: Session, params: Any) -> ExchangeList:
     )
 
 
-def read_page(found: QuerySet[Exchange], wanted: str) -> tuple[Page[Exchange], dict[str, Any]]:
-    """A page, and the sums of all that was found.
+def page_number(typed: str) -> int:
+    """What is no number means the first page, as `Paginator.get_page` takes it."""
+    try:
+        return int(typed)
+    except ValueError:
+        return 1
+
+
+def read_page(found: QuerySet[Exchange], wanted: int) -> tuple[Page[Exchange], dict[str, Any]]:
+    """A page, the last one where there is no such page, and the sums of all that was found.
 
     The first page is read before the sums. An exchange that begins or ends in between differs from the page's
     rows then, and the next update brings it with its sums; the other way round it pushes out the last row.
     """
     rows = with_messages(found)
-    first = list(rows[:PAGE_SIZE]) if wanted == "1" else None
+    first = list(rows[:PAGE_SIZE]) if wanted == 1 else None
     totals = totals_of(found)
     paginator = Paginator(rows, PAGE_SIZE)
     vars(paginator)["count"] = totals["count"]  # as the paginator keeps it: one query less
     page = paginator.get_page(wanted)
     if first is not None:
         page.object_list = first
+    elif page.number == 1:
+        return read_page(found, 1)
     return page, totals
 
 

@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
 
+from sessions_app.models.known_settings import KnownSettings, Unknown
 from sessions_app.models.library import Persona
 
 if TYPE_CHECKING:
@@ -115,21 +116,33 @@ class Assistant(Persona):
         """Its name in the icon set; empty for an emoji."""
         return self.icon if self.icon in SYMBOLS else "" if self.icon else SYMBOLS[0]
 
+    @property
+    def known(self) -> KnownSettings:
+        """What it brings of settings, as far as this version knows it."""
+        return KnownSettings.of({name: getattr(self, name) for name in BROUGHT})
+
+    @property
+    def known_tools(self) -> list[str] | None:
+        """Names of its tools; None means all."""
+        return KnownSettings.of({"tools": self.tools}).options.tools
+
+    @property
+    def known_starters(self) -> list[str]:
+        return [one for one in _items(self.starters) if isinstance(one, str)]
+
+    @property
+    def unknown(self) -> tuple[Unknown, ...]:
+        """What it holds and this version does not take: a chat begins without it, and it stays stored."""
+        starters = (one for one in _items(self.starters) if not isinstance(one, str))
+        return (*self.known.unknown, *(Unknown("starters", one) for one in starters))
+
     def apply_to(self, session: "Session") -> None:
         """Sets what the session begins with, without saving; its roles are copied by `copy_roles`."""
         session.assistant = self
         session.background, session.procedure = self.instructions, self.procedure
         session.model = self.model or session.model
-        session.settings = {
-            **session.settings,
-            "thinking_level": self.thinking_level,
-            "language": self.language,
-            "tools": self.tools,
-            "provider_tools": self.provider_tools,
-            "answer_schema": self.answer_schema,
-            "examples": self.examples,
-            "variables": self.variables,
-        }
+        brought = self.known.options.model_dump(mode="json", include=set(BROUGHT))
+        session.settings = {**session.settings, **brought}
 
     def copy_roles(self, session: "Session") -> None:
         session.roles.set(self.roles.all())
@@ -148,8 +161,26 @@ class Assistant(Persona):
         return next(name for name in names if name not in used)
 
 
+BROUGHT = (
+    "thinking_level",
+    "language",
+    "tools",
+    "provider_tools",
+    "answer_schema",
+    "examples",
+    "variables",
+)
+"""Its fields that are settings of a session, by the same names."""
+
 COPIED = (
     *("icon", "instructions", "model", "thinking_level", "starters", "language", "description", "tools"),
     *("procedure", "provider_tools", "answer_schema", "examples", "variables"),
 )
 """What a duplicate has of the original, beside its roles."""
+
+
+def _items(stored: Any) -> list[Any]:
+    """Those of a list; what is none is one item, unless it is empty."""
+    if isinstance(stored, list):
+        return stored
+    return [] if stored in (None, "", {}) else [stored]

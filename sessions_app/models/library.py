@@ -23,14 +23,20 @@ VARIABLES_HELP = (
 VARIABLES = TypeAdapter(list[Variable])
 
 
+def divided(variables: Any) -> tuple[list[Variable], list[Any]]:
+    """The variables of a column, and its items that are none that this version knows."""
+    known, unknown = [], []
+    for item in variables if isinstance(variables, list) else [variables] if variables else []:
+        try:
+            known.append(Variable.model_validate(item))
+        except ValidationError:
+            unknown.append(item)
+    return known, unknown
+
+
 def defaults_of(variables: Any) -> dict[str, Any]:
-    """Name → default; empty when the column is invalid."""
-    if not variables:
-        return {}
-    try:
-        return {each.name: each.default for each in VARIABLES.validate_python(variables)}
-    except ValidationError:
-        return {}
+    """Name → default, of the variables that are known."""
+    return {each.name: each.default for each in divided(variables)[0]}
 
 
 class PromptText(models.Model):

@@ -15,6 +15,7 @@ from django.utils import timezone
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models.audit_entry import record
 from sessions_app.models.cache import CacheEntry
+from sessions_app.models.known_settings import KnownSettings
 from sessions_app.models.library import Persona
 from sessions_app.models.origin import Origin
 from sessions_app.models.prepared import update
@@ -132,10 +133,14 @@ class Session(Persona):
 
     @property
     def options(self) -> SessionSettings:
+        return self.known_settings.options
+
+    @property
+    def known_settings(self) -> KnownSettings:
         """Parsed once for each value of `settings`, which is replaced and never changed."""
-        known: tuple[Any, SessionSettings] | None = self.__dict__.get("_options")
+        known: tuple[Any, KnownSettings] | None = self.__dict__.get("_options")
         if known is None or known[0] is not self.settings:
-            known = self.__dict__["_options"] = self.settings, SessionSettings.model_validate(self.settings)
+            known = self.__dict__["_options"] = self.settings, KnownSettings.of(self.settings)
         return known[1]
 
     @property
@@ -147,7 +152,7 @@ class Session(Persona):
     def chosen_tools(self) -> list[str] | None:
         """Names of the tools that session and assistant both enable; None means the default ones."""
         assistant = self.installed_assistant
-        own, assistants = self.options.tools, assistant.tools if assistant else None
+        own, assistants = self.options.tools, assistant.known_tools if assistant else None
         if own is None or assistants is None:
             return assistants if own is None else own
         return [name for name in own if name in assistants]
@@ -191,10 +196,16 @@ class Session(Persona):
         self._change_settings(change, setting)
 
     def _change_settings(self, change: Callable[[SessionSettings], Any], name: str) -> None:
-        """Changes one setting with the row locked, so that concurrent changes of others are kept."""
+        """Changes one setting with the row locked, so that concurrent changes of others are kept.
+
+        Items of a list that this version does not know stay in it.
+        """
         with transaction.atomic():
             row = type(self).objects.select_for_update(of=("self",)).only("settings").get(pk=self.pk)
-            self.settings = row.settings | {name: change(row.options)}
+            value = change(row.options)
+            if isinstance(value, list):
+                value += [one.value for one in row.known_settings.unknown if one.name == name]
+            self.settings = row.settings | {name: value}
             type(self).objects.filter(pk=self.pk).update(settings=self.settings)
 
     def rename(self, title: str) -> None:

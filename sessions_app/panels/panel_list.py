@@ -95,7 +95,7 @@ class ToolOffers:
 
 def allowed_tools(session: Session) -> list[str] | None:
     """The tools that the session's assistant is limited to; None is no limit."""
-    return session.installed_assistant.tools if session.installed_assistant else None
+    return session.installed_assistant.known_tools if session.installed_assistant else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from django import forms
 from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 
+from sessions_app.fields import FocusedRadioSelect
 from sessions_app.media import kind_label
 from sessions_app.sharing.building import Candidate
 
@@ -20,7 +21,7 @@ class ShareForm(forms.Form):
         label="What is shared",
         choices=[("text", "Text only"), ("full", "With tools and thoughts")],
         initial="text",
-        widget=forms.RadioSelect,
+        widget=FocusedRadioSelect,
     )
     chosen_files = forms.TypedMultipleChoiceField(
         label="Files", coerce=int, required=False, widget=forms.CheckboxSelectMultiple

@@ -15,4 +15,4 @@ def tool_switches(session: Session) -> ProviderToolSwitches:
 
 @register.simple_tag
 def new_tool_switches(assistant: Assistant | None) -> ProviderToolSwitches:
-    return ProviderToolSwitches.new(assistant.provider_tools if assistant else ())
+    return ProviderToolSwitches.new(assistant.known.options.provider_tools if assistant else ())

@@ -86,7 +86,9 @@ export class Chat {
     const what = new URLSearchParams(location.search).get("add");
     if (!what) return;
     history.replaceState(history.state, "", location.pathname);
-    document.querySelector(`.plus [data-adds="${CSS.escape(what)}"]`)?.click();
+    const control = document.querySelector(`.plus [data-adds="${CSS.escape(what)}"]`);
+    // What the dialog shows is asked for by htmx, which knows the control only then.
+    addEventListener("DOMContentLoaded", () => control?.click(), { once: true });
   }
 
   #begin(first) {

@@ -72,7 +72,10 @@ function explain(elt, target, xhr, verb, asked) {
   if (!isOpener(elt)) return showOver(words, asked);
   if (newest.get(target) !== xhr) return;
   target.replaceChildren(notice(words));
-  if (target.matches("dialog")) target.append(closing());
+  if (!target.matches("dialog")) return;
+  target.append(closing());
+  end(target, xhr); // What is hidden cannot take the focus.
+  target.querySelector("button").focus();
 }
 
 function sentence({ status, responseURL }, verb) {

@@ -58,11 +58,15 @@ async def test_the_tools_are_one_choice_away(page: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    ("item", "dialog"),
-    [("Web page…", "web-page"), ("From the workspace…", "workspace"), ("Tools…", "settings")],
+    ("item", "field"),
+    [
+        ("Web page…", "#web-page [name=url]"),
+        ("From the workspace…", "#workspace [name=path]"),
+        ("Tools…", "#settings [name=tools]"),
+    ],
 )
 async def test_on_home_the_choice_makes_the_chat_and_keeps_what_was_typed(
-    page: Page, item: str, dialog: str
+    page: Page, item: str, field: str
 ) -> None:
     await add_to_workspace(page)
     await page.goto("/")
@@ -70,7 +74,7 @@ async def test_on_home_the_choice_makes_the_chat_and_keeps_what_was_typed(
     await open_plus(page)
     await page.get_by_role("button", name=item).click()
     await page.wait_for_url("**/s/**")
-    await expect(page.locator(f"#{dialog}")).to_be_visible()
+    await expect(page.locator(field).first).to_be_focused()
     await expect(page.locator("#message")).to_have_value("About this")
     assert "add=" not in page.url
 

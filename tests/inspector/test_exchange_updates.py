@@ -79,9 +79,15 @@ def test_what_happens_while_a_list_is_read_is_told_afterwards(
             Exchange.objects.update(ended_at=waiting.started_at)
         return added
 
+    if "page" in asked:
+        monkeypatch.setattr(exchange_list, "PAGE_SIZE", 1)
+        Run.objects.update(status=Run.Status.COMPLETED)
+        make_exchange(make_run(session), [])
+        session.refresh_from_db()
     monkeypatch.setattr(exchange_list, "totals_of", add_up)
     found = list_exchanges(session, asked)
     session.refresh_from_db()
+    assert (found.still is None) == (asked == {})
     if found.still:
         told = StillList.since(session, asked, found.still.seen)
         assert (told.new, told.ended) == ((1, 0) if meanwhile == "begins" else (0, 1))

@@ -22,6 +22,14 @@ def asked_by(page: str) -> dict[str, str]:
     return dict(parse_qsl(unescape(query), keep_blank_values=True))
 
 
+def numbers_in(page: str) -> list[str]:
+    return re.findall(r'aria-label="Exchange (\d+)"', page)
+
+
+def assert_live(page: str) -> None:
+    assert re.search(r'id="live"[^>]* hx-get="[^"?]*/news/\?', page)
+
+
 def poll(client: Client, session: Session, asked: dict[str, str]) -> HttpResponse:
     return client.get(reverse("exchanges-since", args=[session.public]), asked)  # type: ignore[return-value]
 
@@ -44,6 +52,40 @@ def test_it_asks_by_itself_and_hears_of_a_new_exchange_once(
     told = poll(client, session, asked)
     assert asked_by(told.content.decode())["told"] == "2-0" and "Show</a>" in told.content.decode()
     assert poll(client, session, asked_by(told.content.decode())).status_code == 204
+
+
+@pytest.mark.parametrize("page", ["", "1", "01", " 1", "x", "1.5", "²", "1" * 5000])
+def test_whatever_shows_the_first_page_is_live(
+    client: Client, session: Session, two_a_page: None, page: str
+) -> None:
+    make_history(session, 3)
+    assert_live(read_list(client, session, page=page))
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "7", "9" * 4000])
+def test_the_only_page_is_live_by_any_number(client: Client, session: Session, page: str) -> None:
+    make_history(session, 2)
+    shown = read_list(client, session, page=page)
+    assert_live(shown)
+    assert numbers_in(shown) == ["2", "1"]
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "3", "9" * 4000])
+def test_a_number_without_a_page_shows_the_last_one_which_stands_still(
+    client: Client, session: Session, two_a_page: None, page: str
+) -> None:
+    make_history(session, 3)
+    shown = read_list(client, session, page=page)
+    assert "Page 2 of 2" in shown and numbers_in(shown) == ["1"]
+    assert asked_by(shown)
+
+
+@pytest.mark.parametrize("page", ["", "0", "x", "7"])
+def test_a_filtered_list_stands_still_on_any_page(client: Client, session: Session, page: str) -> None:
+    make_history(session, 2)
+    shown = read_list(client, session, page=page, end="answered")
+    assert numbers_in(shown) == ["2", "1"]
+    assert asked_by(shown)
 
 
 def test_only_what_passes_the_filters_is_new(client: Client, session: Session) -> None:
