@@ -21,13 +21,21 @@ _LONG_WORD = re.compile(rf"[^\s\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]{{{LONG_W
 
 
 def measure_cells(state: StateCore) -> None:
+    """Of the cells with words one in each column is marked: it is as wide as the widest of its cells."""
+    column, with_words = 0, set[int]()
     for cell, inline in zip(state.tokens, state.tokens[1:], strict=False):
-        if cell.type in ("th_open", "td_open") and inline.type == "inline":
+        if cell.type == "table_open":
+            with_words = set()
+        elif cell.type == "tr_open":
+            column = 0
+        elif cell.type in ("th_open", "td_open"):
             text = _shown_text(inline.children or ())
             if _LONG_WORD.search(text):
                 cell.attrJoin("class", "long")
-            elif len(text) >= MANY_WORDS:
+            elif column not in with_words and len(text) >= MANY_WORDS:
+                with_words.add(column)
                 cell.attrJoin("class", "words")
+            column += 1
 
 
 def _shown_text(children: Sequence[Token]) -> str:

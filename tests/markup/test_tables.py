@@ -34,6 +34,17 @@ def test_a_cell_of_many_words_is_marked() -> None:
     assert '<td class="words">' in html and "long" not in html
 
 
+def test_one_cell_of_a_column_makes_room_for_all_of_them() -> None:
+    words = "some words that need a line of their own"
+    rows = f"| 1 | {words} |\n| {words} | {words} |\n| {words} | 2 |"
+    html = render(f"| a | b |\n|---|---|\n{rows}\n\nEnd.\n\n{table('a', words)}")
+    cells = [line for line in html.splitlines() if line.startswith("<td")]
+    assert [line.startswith('<td class="words">') for line in cells] == [
+        *(False, True, True, False, False, False),
+        *(True, False),
+    ]
+
+
 @pytest.mark.parametrize("cell", ["1", "two words", f"[here]({ADDRESS})"])
 def test_a_short_cell_is_not_marked(cell: str) -> None:
     html = render(table("a", cell))
