@@ -7,7 +7,6 @@ or is beyond the limits of `meters`, is shown as it was written, with its delimi
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from html import escape
 
 from markdown_it import MarkdownIt
@@ -58,15 +57,9 @@ def mathematics(parser: MarkdownIt) -> None:
     parser.inline.ruler.before("escape", "math_brackets", _brackets)
 
 
-@lru_cache(maxsize=1_024)
-def formula(tex: str, *, display: bool) -> str | None:
-    """MathML of one formula, not sanitised; None where it is shown as its source."""
-    return mathml(tex, display=display)
-
-
 def _formula(self: RendererHTML, tokens: Sequence[Token], idx: int, *_rest: object) -> str:
     token = tokens[idx]
-    made = formula(token.content.strip(), display=token.block or token.markup in _DISPLAYED)
+    made = mathml(token.content.strip(), display=token.block or token.markup in _DISPLAYED)
     return _framed(token, made or _source_code(token))
 
 

@@ -10,6 +10,7 @@ rest of a line after a percent sign, a row. So a formula has MathML only if
 """
 
 import re
+from functools import lru_cache
 from xml.etree.ElementTree import Element, tostring
 
 _KNOWN_AS = {
@@ -68,6 +69,7 @@ _LEFT_OVER = frozenset("{}&#%_^$")
 _ESCAPED = re.compile(r"\\([%$#&_{}])")
 
 
+@lru_cache(maxsize=1_024)
 def mathml(tex: str, *, display: bool) -> str | None:
     """Not sanitised; None where a part of it would not be shown, or would be shown as something else."""
     known = _EMPTY_CELL.sub("&{}", _ROW_SPACE.sub(r"\\\\", _ENVIRONMENT.sub(_other_name, tex)))

@@ -81,6 +81,13 @@ def loop_of_links(path: Path) -> None:
     path.symlink_to(path)
 
 
+def refusing(code: int) -> Callable[..., str]:
+    def refuse(*_: object, **__: object) -> str:
+        raise OSError(code, "told by the system")
+
+    return refuse
+
+
 @pytest.mark.parametrize("spoil", [folder_in_its_place, loop_of_links])
 def test_a_file_that_cannot_be_read_is_told_and_no_key(folder: Path, spoil: Callable[[Path], None]) -> None:
     spoil(folder / FILE_NAME)
@@ -91,12 +98,9 @@ def test_a_file_that_cannot_be_read_is_told_and_no_key(folder: Path, spoil: Call
 def test_a_file_that_the_system_refuses_to_read_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(code, "told by the system")
-
     KeyStore().keep(KEY, KeyOrigin.DATA_FOLDER)
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_text", refuse)
+        patch.setattr(Path, "read_text", refusing(code))
         assert KeyStore().current().origin is KeyOrigin.UNREADABLE
     assert KeyStore().current().text == KEY
 
@@ -104,14 +108,11 @@ def test_a_file_that_the_system_refuses_to_read_is_told(
 def test_a_passing_error_does_not_take_a_key_that_was_read(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object, **__: object) -> str:
-        raise OSError(errno.EMFILE, "Too many open files")
-
     KeyStore().keep(KEY, KeyOrigin.DATA_FOLDER)
     store = KeyStore()
     assert store.current().text == KEY
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_text", refuse)
+        patch.setattr(Path, "read_text", refusing(errno.EMFILE))
         assert (store.current().text, store.current().origin) == (KEY, KeyOrigin.DATA_FOLDER)
         assert KeyStore().current().origin is KeyOrigin.UNREADABLE
     (folder / FILE_NAME).unlink()
@@ -149,10 +150,7 @@ def test_a_file_that_cannot_be_replaced_changes_nothing(folder: Path, place: Key
 def test_what_is_wrong_with_the_disk_is_told_as_that(
     folder: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(code, "told by the system")
-
-    monkeypatch.setattr(Path, "replace", refuse)
+    monkeypatch.setattr(Path, "replace", refusing(code))
     with pytest.raises(OSError) as told:
         KeyStore().keep(KEY, KeyOrigin.DATA_FOLDER)
     assert told.value.errno == code and not list(folder.iterdir())
