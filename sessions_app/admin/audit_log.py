@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from sessions_app.admin.base import ModelAdmin, RecordAdmin
+from sessions_app.admin.base import RecordAdmin
 from sessions_app.admin.filters import ChoiceFilter
 from sessions_app.admin.labels import words_of
 from sessions_app.log_codes import LoggedAction
@@ -24,9 +24,7 @@ NAMES = {
 class ActionFilter(ChoiceFilter):
     title = "action"
     parameter_name = "action"
-
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
-        return [(code.value, audit_log.title(code)) for code in LoggedAction]
+    labels = {code.value: audit_log.title(code) for code in LoggedAction}
 
 
 @admin.register(AuditEntry)

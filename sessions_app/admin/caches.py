@@ -31,9 +31,7 @@ EVENTS_SHOWN = 20
 class StateFilter(ChoiceFilter):
     title = "state"
     parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(state.value, cache_plans.state(state)) for state in CacheEntry.State]
+    labels = {state.value: cache_plans.state(state) for state in CacheEntry.State}
 
 
 @admin.register(CacheEntry)

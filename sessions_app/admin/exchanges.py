@@ -9,7 +9,6 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from sessions_app.admin.base import (
-    ModelAdmin,
     RecordAdmin,
     SessionPartAdmin,
     milliseconds,
@@ -42,17 +41,13 @@ def ending_code(exchange: Exchange) -> str:
 class OutcomeFilter(ChoiceFilter):
     title = "outcome"
     parameter_name = "outcome"
-
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
-        return [(code.value, outcome_of(code)) for code in Outcome]
+    labels = {code.value: outcome_of(code) for code in Outcome}
 
 
 class VerdictFilter(ChoiceFilter):
     title = "verdict"
     parameter_name = "verdict"
-
-    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
-        return [(code.value, words) for code, words in verdicts.LABELS.items()]
+    labels = {code.value: words for code, words in verdicts.LABELS.items()}
 
 
 @admin.register(Exchange)

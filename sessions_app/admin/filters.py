@@ -1,6 +1,7 @@
 """Filters of long lists: their choices are known without a scan, and each is found by an index."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import admin
@@ -49,10 +50,11 @@ class ChosenFilter(admin.SimpleListFilter):
 class ChoiceFilter(ChosenFilter):
     """Over fixed values, since Django's own scans the table for distinct values."""
 
-    values: tuple[str, ...] = ()
+    labels: Mapping[str, str] = {}
+    """What the page says, by the stored value."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(value, value.replace("_", " ")) for value in self.values]
+        return [*self.labels.items()]
 
 
 class ModelFilter(ChosenFilter):

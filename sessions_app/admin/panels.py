@@ -52,9 +52,7 @@ class OfPanelAdmin(RecordAdmin):
 class ImportanceFilter(ChoiceFilter):
     title = "importance"
     parameter_name = "importance"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(str(value), str(label)) for value, label in Memory.Importance.choices]
+    labels = {str(value): str(label) for value, label in Memory.Importance.choices}
 
 
 @admin.register(Memory)

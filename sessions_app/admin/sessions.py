@@ -189,9 +189,7 @@ def kind_of(code: str) -> str:
 class KindFilter(ChoiceFilter):
     title = "kind"
     parameter_name = "kind"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(code.value, kind_of(code)) for code in TurnKind]
+    labels = {code.value: kind_of(code) for code in TurnKind}
 
 
 @admin.register(Turn)

@@ -134,9 +134,7 @@ class SpendingAdmin(RecordAdmin):
 class CauseFilter(ChoiceFilter):
     title = "cause"
     parameter_name = "cause"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(cause.value, costs.title_of(cause)) for cause in SpendingCause]
+    labels = {cause.value: costs.title_of(cause) for cause in SpendingCause}
 
 
 @admin.register(Booking)
