@@ -12,6 +12,7 @@ from sessions_app.capture.captured_history import RememberedHistories
 from sessions_app.capture.client_caches import note_cache_request
 from sessions_app.capture.framing import chunks_of
 from sessions_app.capture.known_groupings import KnownGroupings, has_failed
+from sessions_app.capture.other_forms import facts_of_answer
 from sessions_app.capture.placements import Placement
 from sessions_app.capture.records import Begun, Ended, Record
 from sessions_app.capture.regrouping import columns_of, take_in
@@ -107,7 +108,8 @@ class Recording:
         if captured.exchange is not None:
             end_exchange(captured, body, self._histories)
         else:
-            rows.update(response_body=_stored(ended.owner, body) if body else None)
+            counted = facts_of_answer(captured, ended.body) if ended.status == 200 else {}
+            rows.update(response_body=_stored(ended.owner, body) if body else None, **counted)
             base_url = ended.base_url or captured.address.base_url
             note_cache_request(captured, route_of_captured(captured, base_url), base_url, body)
 

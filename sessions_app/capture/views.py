@@ -15,9 +15,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from sessions_app.accounts.requests import AuthenticatedRequest
 from sessions_app.capture.clients import lines_for
 from sessions_app.capture.forms import AddressForm, RegroupForm
-from sessions_app.capture.framing import chunks_of
 from sessions_app.capture.listing import ListedRequest, listed, state_of
-from sessions_app.capture.paths import MOUNT, asks_for_completion, is_of_interaction
+from sessions_app.capture.other_forms import conversation_of, cost_of
+from sessions_app.capture.paths import MOUNT
 from sessions_app.capture.regrouping import MOST
 from sessions_app.errors import NotRegrouped
 from sessions_app.log_codes import LoggedAction
@@ -25,9 +25,6 @@ from sessions_app.models import CaptureAddress, CapturedRequest, Session
 from sessions_app.models.audit_entry import record
 from sessions_app.models.capture_address import LIVING
 from sessions_app.models.captured_request import RETENTION
-from sessions_app.prompt.dialects.conversation import Conversation
-from sessions_app.prompt.dialects.interactions_conversation import interaction_in
-from sessions_app.prompt.dialects.openai_conversation import conversation_in
 from sessions_app.wording import capture as wording
 
 NOT_KNOWN = "…"
@@ -90,7 +87,9 @@ def captured_request(request: AuthenticatedRequest, captured: UUID) -> HttpRespo
     row = _own(request, captured)
     if row.exchange is not None:
         return redirect(row.exchange)
-    context = {"captured": ListedRequest(row, 0, 0), "row": row, "said": _said_in(row)}
+    said = conversation_of(row)
+    cost = cost_of(row, said) if said else ""
+    context = {"captured": ListedRequest(row, 0, 0), "row": row, "said": said, "cost": cost}
     return render(request, "capture/request.html", context)
 
 
@@ -158,15 +157,6 @@ def _joinable(session: Session) -> QuerySet[Session]:
     addresses = CaptureAddress.objects.filter(sessions__session=session)
     found = Session.objects.filter(captured_keys__address__in=addresses, deleted_at=None)
     return found.exclude(pk=session.pk).distinct().order_by("-updated_at")
-
-
-def _said_in(row: CapturedRequest) -> Conversation | None:
-    """Of a request in another form than generateContent's; None for what is no conversation."""
-    if asks_for_completion(row.path):
-        return conversation_in(row.sent_body(), chunks_of(row.received_body()).chunks)
-    if is_of_interaction(row.path):
-        return interaction_in(row.sent_body(), chunks_of(row.received_body()).chunks)
-    return None
 
 
 def _own(request: AuthenticatedRequest, captured: UUID) -> CapturedRequest:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -51,7 +52,8 @@ def account_for(
     rates = price.rates(usage.prompt) if price else None
     comparison = compare_with_previous(exchange, items)
     if has_reply:
-        searched = _searches_of(exchange, reply)
+        day = exchange.started_at.date()
+        searched = searches_of(exchange.model, exchange.served_model, day, reply.searches)
         money = money_for(usage, rates, searched.charged, is_cut=is_cut) if rates else None
         book_cost(
             exchange, price, usage, money, head, searched=searched, is_cut=is_cut, is_imported=is_imported
@@ -86,14 +88,14 @@ class Searched(NamedTuple):
 NOT_SEARCHED = Searched()
 
 
-def _searches_of(exchange: Exchange, reply: Reply) -> Searched:
+def searches_of(model: str, served: str, day: date, queries: int) -> Searched:
     """A query only for an answer that took searches."""
-    if not reply.searches:
+    if not queries:
         return Searched()
-    price = search_price_of_served(exchange.model, exchange.served_model, exchange.started_at.date())
+    price = search_price_of_served(model, served, day)
     if price is None:
-        return Searched(Searches(reply.searches))
-    return Searched(Searches(price.counted(reply.searches), price.usd), price)
+        return Searched(Searches(queries))
+    return Searched(Searches(price.counted(queries), price.usd), price)
 
 
 def book_cost(

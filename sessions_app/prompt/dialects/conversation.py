@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from sessions_app.prompt import wire
 from sessions_app.prompt.chunks import Usage
 
+SIGNED = "[signature]"
+"""Stands for a thought signature, which nobody can read."""
+
 
 class SaidMessage(NamedTuple):
     """`role` is the program's word for who speaks. A call is a line `name(arguments)` of the text."""
@@ -18,17 +21,20 @@ class SaidMessage(NamedTuple):
 class Conversation(NamedTuple):
     """`messages` end with the answer, as far as one came.
 
-    `usage` is what the provider counted, `refusal` what it said in the place of an answer. The rest is of
-    interactions: `continued` names the one before it, whose messages the provider keeps.
+    `usage` is what the provider counted, `refusal` what it said in the place of an answer, `served` the model
+    that answered, where it is named. The rest is of interactions: `continued` names the one before it, whose
+    messages the provider keeps; `searches` are those that it counted.
     """
 
     model: str
     messages: tuple[SaidMessage, ...]
     usage: Usage
     refusal: str = ""
+    served: str = ""
     name: str = ""
     status: str = ""
     continued: str = ""
+    searches: int = 0
 
 
 def object_in(body: bytes) -> dict[str, Any]:

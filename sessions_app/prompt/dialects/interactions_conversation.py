@@ -10,8 +10,15 @@ from itertools import groupby
 from typing import Any
 
 from sessions_app.prompt import wire
-from sessions_app.prompt.chunks import Usage
-from sessions_app.prompt.dialects.conversation import Conversation, SaidMessage, joined, object_in, texts_in
+from sessions_app.prompt.chunks import Usage, as_count
+from sessions_app.prompt.dialects.conversation import (
+    SIGNED,
+    Conversation,
+    SaidMessage,
+    joined,
+    object_in,
+    texts_in,
+)
 from sessions_app.prompt.wire import as_dict, as_list
 
 Wire = dict[str, Any]
@@ -20,9 +27,6 @@ OBJECT = "interaction"
 
 _INSTRUCTION, _INPUT = "system_instruction", "user_input"
 _CONTENTS = frozenset({"text", "image", "audio", "video", "document"})
-_SIGNED = "[signature]"
-"""Stands for a thought signature, which nobody can read."""
-
 _COUNTS = {
     "promptTokenCount": "total_input_tokens",
     "cachedContentTokenCount": "total_cached_tokens",
@@ -31,6 +35,16 @@ _COUNTS = {
     "toolUsePromptTokenCount": "total_tool_use_tokens",
     "totalTokenCount": "total_tokens",
 }
+
+_MODALITIES = {
+    "promptTokensDetails": "input_tokens_by_modality",
+    "cacheTokensDetails": "cached_tokens_by_modality",
+    "candidatesTokensDetails": "output_tokens_by_modality",
+    "toolUsePromptTokensDetails": "tool_use_tokens_by_modality",
+}
+
+_SEARCH = "google_search"
+"""The type of the provider's searches in `grounding_tool_count`."""
 
 
 def interaction_in(request: bytes, chunks: Iterable[bytes]) -> Conversation | None:
@@ -46,14 +60,17 @@ def interaction_in(request: bytes, chunks: Iterable[bytes]) -> Conversation | No
     if not ("input" in asked or facts or answer.refusal):
         return None
     said = tuple(message for step in steps if (message := _said(step)).text)
+    counts = as_dict(facts.get("usage"))
     return Conversation(
         _text(asked, "model") or _text(asked, "agent") or _text(facts, "model") or _text(facts, "agent"),
         said,
-        _usage(as_dict(facts.get("usage"))),
+        _usage(counts, _text(facts, "service_tier")),
         answer.refusal,
+        _text(facts, "model"),
         _text(facts, "id"),
         _text(facts, "status"),
         _text(asked, "previous_interaction_id") or _text(facts, "previous_interaction_id"),
+        _searches(counts),
     )
 
 
@@ -139,7 +156,7 @@ def _said(step: Wire) -> SaidMessage:
         told = _told(result)
         lines.append(f"{name}: {told}" if name else told)
     if step.get("signature"):
-        lines.append(_SIGNED)
+        lines.append(SIGNED)
     return SaidMessage(str(step.get("type") or step.get("role") or ""), joined(lines))
 
 
@@ -151,8 +168,23 @@ def _told(value: Any) -> str:
     return wire.dumps(value).decode()
 
 
-def _usage(counts: Wire) -> Usage:
-    return Usage.of({name: counts.get(given) for name, given in _COUNTS.items() if given in counts})
+def _usage(counts: Wire, tier: str) -> Usage:
+    """In Gemini's form; a count that is missing is not 0."""
+    found = {name: counts.get(given) for name, given in _COUNTS.items() if given in counts}
+    kinds = {name: _by_modality(counts[given]) for name, given in _MODALITIES.items() if given in counts}
+    return Usage.of(found | kinds | ({"serviceTier": tier} if tier else {}))
+
+
+def _by_modality(details: Any) -> list[Wire]:
+    return [
+        {"modality": _text(one, "modality"), "tokenCount": one.get("tokens")}
+        for one in map(as_dict, as_list(details))
+    ]
+
+
+def _searches(counts: Wire) -> int:
+    used = map(as_dict, as_list(counts.get("grounding_tool_count")))
+    return sum(as_count(one.get("count")) or 0 for one in used if _text(one, "type") == _SEARCH)
 
 
 def _text(value: Wire, name: str) -> str:

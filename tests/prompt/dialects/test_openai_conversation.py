@@ -60,7 +60,17 @@ def test_an_answer_in_one_piece_has_its_calls_too() -> None:
     }
     whole = {"object": "chat.completion", "id": "r", "model": "m", "usage": USAGE}
     found = conversation(ASKED, answer=[whole | {"choices": [{"index": 0, "message": message}]}])
-    assert found.messages[-1] == SaidMessage("assistant", "I look.\nlook({})") and found.usage.prompt == 12
+    assert found.messages[-1] == SaidMessage("assistant", "I look.\nlook({})\n[signature]")
+    assert found.usage.prompt == 12 and found.served == "m"
+    sent_back = conversation(ASKED, message)
+    assert sent_back.messages[-1].text == "I look.\nlook({})\n[signature]"
+
+
+def test_the_signature_of_a_text_is_told_in_answer_and_request() -> None:
+    answer = [chunk({"content": "Half an hour.", "extra_content": SIGNED})]
+    sent_back = {"role": "assistant", "content": "Half an hour.", "extra_content": SIGNED}
+    found = conversation(ASKED, sent_back, answer=answer)
+    assert [message.text for message in found.messages[1:]] == ["Half an hour.\n[signature]"] * 2
 
 
 def test_a_refusal_has_the_providers_words() -> None:
