@@ -9,10 +9,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from sessions_app.chat.cost_forecast import CostForecast
+from sessions_app.chat.emulator_strip import wants_strip
 from sessions_app.chat.model_notices import ShownNotice, shown_notices
 from sessions_app.chat.model_offers import ChosenModel
 from sessions_app.chat.open_files import OpenFileChip, open_files
-from sessions_app.chat.simulator_strip import wants_strip
 from sessions_app.chat.transcript import Transcript
 from sessions_app.context.api_key import keys
 from sessions_app.context.model_lookup import facts_of
@@ -73,7 +73,7 @@ def provider_context(request: HttpRequest) -> dict[str, Any]:
         "is_google": is_google(base_url),
         "is_emulator": is_emulator,
         "is_key_unreadable": key.origin is KeyOrigin.UNREADABLE,
-        "shows_simulator_strip": is_emulator and wants_strip(request),
+        "shows_emulator_strip": is_emulator and wants_strip(request),
     }
 
 

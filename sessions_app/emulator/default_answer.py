@@ -20,7 +20,7 @@ REPORT = "pipeweb-emulator-report"
 """The word after the fence of the report: no language, and a word that no model has learnt."""
 
 _FENCE = "~~~~"
-_WHO = "I am a simulator that stands in for Gemini: no model reads what you write, and I know nothing."
+_WHO = "I am an emulator that stands in for Gemini: no model reads what you write, and I know nothing."
 _HELLO = re.compile(r"(?:hi|hello|hey|halo|hallo|good (?:morning|day|evening))\b", re.I)
 _QUESTION = re.compile(
     r"(?:who|what|where|when|why|how|which|can|could|do|does|is|are|will|would|should)\b", re.I

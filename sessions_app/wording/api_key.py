@@ -15,10 +15,10 @@ ORIGINS: dict[str, str] = {
     ),
     KeyOrigin.UNREADABLE: (
         "The file gemini_key of the data folder is there but cannot be read, so its key does not count and "
-        "the built-in simulator answers. Make it a file that the server's user can read, or remove it."
+        "the built-in emulator answers. Make it a file that the server's user can read, or remove it."
     ),
     KeyOrigin.NONE: (
-        "Without a key the built-in simulator answers. It speaks Gemini's protocol and costs nothing, but it "
+        "Without a key the built-in emulator answers. It speaks Gemini's protocol and costs nothing, but it "
         "is no model: it cannot know anything."
     ),
 }
@@ -35,7 +35,7 @@ SEVERAL_PROCESSES = (
 )
 
 KEPT = "From the next message on {host} answers. Answers that are being written end where they began."
-REMOVED = "The key is removed. From the next message on the built-in simulator answers."
+REMOVED = "The key is removed. From the next message on the built-in emulator answers."
 
 PROBLEMS: Mapping[KeyProblem, str] = {
     KeyProblem.NOT_KEPT: "The key was not kept: the file gemini_key of the data folder cannot be replaced.",

@@ -1,4 +1,4 @@
-"""From the simulator to a provider: a key entered on the page, by clicks."""
+"""From the emulator to a provider: a key entered on the page, by clicks."""
 
 import sqlite3
 import stat
@@ -62,7 +62,7 @@ async def test_a_key_goes_in_answers_and_goes_out(
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
     await owner.goto(keyed.url)
-    await expect(owner.locator(".simulator-strip")).to_have_count(0)
+    await expect(owner.locator(".emulator-strip")).to_have_count(0)
     await owner.get_by_role("textbox", name="Message").fill("Hello, whoever you are")
     await owner.get_by_role("button", name="Send").click()
     await owner.wait_for_url("**/s/**")
@@ -85,9 +85,9 @@ async def test_a_key_goes_in_answers_and_goes_out(
 async def test_the_strip_is_closed_and_stays_closed(owner: Page, keyed: Server) -> None:
     await owner.goto(keyed.url)
     await owner.get_by_role("button", name="Close this notice").click()
-    await expect(owner.locator(".simulator-strip")).to_have_count(0)
+    await expect(owner.locator(".emulator-strip")).to_have_count(0)
     await owner.reload()
-    await expect(owner.locator(".simulator-strip")).to_have_count(0)
+    await expect(owner.locator(".emulator-strip")).to_have_count(0)
 
 
 async def _enter(page: Page, key: str) -> None:

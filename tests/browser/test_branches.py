@@ -137,7 +137,7 @@ async def test_no_branch_is_switched_while_it_answers(page: Page) -> None:
 async def test_an_answer_is_corrected_beside_the_models_own(page: Page) -> None:
     runs = await talked(page)
     await choose(runs.first, "Edit this answer…")
-    await expect(page.get_by_label("New wording")).to_have_value(re.compile("I am a simulator"))
+    await expect(page.get_by_label("New wording")).to_have_value(re.compile("I am an emulator"))
     await page.get_by_label("New wording").fill("My **own** answer")
     await page.get_by_role("button", name="Save as a branch").click()
     await expect(runs).to_have_count(1)

@@ -139,16 +139,16 @@ def test_other_people_remove_nothing(client: Client, alice: User, is_staff: bool
 
 
 def test_the_strip_is_there_until_its_person_closes_it(client: Client, bob: User) -> None:
-    assert "simulator-strip" in client.get("/").content.decode()
+    assert "emulator-strip" in client.get("/").content.decode()
     assert client.post("/key/strip/close/", {"next": "/"})["Location"] == "/"
-    assert "simulator-strip" not in client.get("/").content.decode()
+    assert "emulator-strip" not in client.get("/").content.decode()
     client.force_login(bob)
-    assert "simulator-strip" in client.get("/").content.decode()
+    assert "emulator-strip" in client.get("/").content.decode()
 
 
 def test_with_a_key_there_is_no_strip(client: Client, settings: Settings) -> None:
     settings.GEMINI_API_KEY = "another"
-    assert "simulator-strip" not in client.get("/").content.decode()
+    assert "emulator-strip" not in client.get("/").content.decode()
 
 
 def test_closing_the_strip_leads_to_no_other_site(client: Client) -> None:

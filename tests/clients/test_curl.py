@@ -31,13 +31,13 @@ def curl(base: str, quiet: dict[str, str]) -> Curl:
 
 def test_it_streams_events_with_the_key_in_the_query(curl: Curl) -> None:
     body = curl(f"{STREAM}?alt=sse&key=emulator", HELLO)
-    assert "I am a simulator" in text_of(list(events(body)))
+    assert "I am an emulator" in text_of(list(events(body)))
     assert body.endswith(b"\r\n\r\n") and b"\n\n" not in body
 
 
 def test_it_streams_an_array_with_the_key_in_the_header(curl: Curl) -> None:
     chunks = orjson.loads(curl(STREAM, HELLO, "-H", "x-goog-api-key: emulator"))
-    assert "I am a simulator" in text_of(chunks)
+    assert "I am an emulator" in text_of(chunks)
 
 
 def test_it_calls_functions(curl: Curl) -> None:

@@ -11,7 +11,7 @@ from sessions_app.emulator.service import Emulator
 
 Wire = dict[str, Any]
 FLASH = "gemini-3-flash-preview"
-OPENING = "I am a simulator"
+OPENING = "I am an emulator"
 """What the default answer to a text begins with."""
 
 

@@ -25,7 +25,7 @@ def test_it_tells_what_came_and_what_was_answered(emulator: Emulator) -> None:
     send(emulator, "POST", STREAM, {"contents": [user("hello there")]}, alt="sse")
     kind, text = look(emulator)
     assert kind.startswith("text/html")
-    assert "hello there" in text and "I am a simulator" in text and "complete" in text
+    assert "hello there" in text and "I am an emulator" in text and "complete" in text
 
 
 def test_the_json_has_the_same_facts(emulator: Emulator) -> None:

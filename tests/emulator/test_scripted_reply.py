@@ -58,8 +58,8 @@ def test_an_enum_is_one_of_its_words(emulator: Emulator) -> None:
 
 
 def test_a_stop_sequence_ends_the_text_before_it(emulator: Emulator) -> None:
-    answer = generate(emulator, ask(stopSequences=["simulator", "nowhere"]))
-    assert text_of([answer]).endswith("I am a ")
+    answer = generate(emulator, ask(stopSequences=["emulator", "nowhere"]))
+    assert text_of([answer]).endswith("I am an ")
     assert answer["candidates"][0]["finishReason"] == "STOP"
 
 

@@ -85,7 +85,7 @@ def started(
 def test_the_program_is_answered(odd: Exchange, emulator: str, tmp_path: Path, name: str) -> None:
     found = next(one for one in code_samples_of(odd) if one.id == name)
     told = run(found, odd, emulator, tmp_path)
-    assert "I am a simulator" in told if name == "sdk" else told.startswith('data: {"candidates"')
+    assert "I am an emulator" in told if name == "sdk" else told.startswith('data: {"candidates"')
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The strip that says that the simulator answers, until a person closes it."""
+"""The strip that says that the emulator answers, until a person closes it."""
 
 from datetime import timedelta
 from typing import Any
