@@ -24,7 +24,14 @@ from sessions_app.models import McpServer, McpTool
 from sessions_app.models.audit_entry import record
 from sessions_app.panels.mcp_tools import list_now
 from sessions_app.values import check_text
-from sessions_app.wording.mcp import LOG_UNREADABLE, NO_COMMANDS, listing_loss, problem_texts, schema_loss
+from sessions_app.wording.mcp import (
+    LOG_UNREADABLE,
+    NO_COMMANDS,
+    SECRETS_NOT_KEPT,
+    listing_loss,
+    problem_texts,
+    schema_loss,
+)
 from sessions_app.wording.sentences import counted
 
 if TYPE_CHECKING:
@@ -181,7 +188,11 @@ class McpServerAdmin(FilteredAdmin):
         if typed := form.cleaned_data["secrets"]:
             kept = dict(secrets_of(obj))
             now = {name: value for name, value in {**kept, **typed}.items() if value}
-            keep_secrets(obj, now)
+            try:
+                keep_secrets(obj, now)
+            except OSError:
+                self.message_user(request, SECRETS_NOT_KEPT, messages.ERROR)
+                return
             names = {"secrets": [sorted(kept), sorted(now)]}
             record(LoggedAction.SERVER_CHANGED, request.user, obj, changes=names)
 

@@ -59,6 +59,11 @@ LISTING_LOSSES: Mapping[ListingLoss, str] = {
 
 LOG_UNREADABLE = "The file cannot be read."
 
+SECRETS_NOT_KEPT = (
+    "The rest is saved, but its variables or headers are not: the folder mcp_secrets of the data folder "
+    "cannot be written. Let the server's user write there, and enter them again."
+)
+
 NO_COMMANDS = (
     "No program may be started here: set PIPEWEB_MCP_COMMANDS to the paths of those that may, "
     "such as /usr/bin/node, and start Pipeweb again."

@@ -9,14 +9,16 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 from pytest_django import Settings
 
+from sessions_app.context import mcp_secrets
 from sessions_app.context.mcp_logs import log_path
 from sessions_app.context.mcp_secrets import FOLDER, secrets_of
 from sessions_app.log_codes import LoggedAction
 from sessions_app.mcp_codes import ServerProblem
 from sessions_app.models import AuditEntry, McpServer, McpTool
-from sessions_app.wording.mcp import LOG_UNREADABLE, PROBLEMS
+from sessions_app.wording.mcp import LOG_UNREADABLE, PROBLEMS, SECRETS_NOT_KEPT
 from tests.mcp.entering import HOSTILE, enter
 
 ADD = "admin:sessions_app_mcpserver_add"
@@ -150,6 +152,24 @@ def test_secrets_that_cannot_be_read_are_told_and_none_is_added_to_them(
     assert file.read_bytes() == b"{"
     off = {name: value for name, value in fields(title="Other").items() if name != "is_on"}
     assert root.post(place, off).status_code == 302
+
+
+@pytest.mark.django_db
+def test_secrets_that_cannot_be_kept_are_told_and_the_rest_is_saved(
+    root: Client, data: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    server = enter(settings, is_on=False)
+    monkeypatch.setattr(mcp_secrets, "NamedTemporaryFile", refuse)
+    place = reverse("admin:sessions_app_mcpserver_change", args=[server.pk])
+    typed = {name: value for name, value in fields(title="Other", secrets="ONE=1").items() if name != "is_on"}
+    page = root.post(place, typed, follow=True)
+    assert escape(SECRETS_NOT_KEPT) in page.content.decode()
+    server.refresh_from_db()
+    assert server.title == "Other"
+    assert "secrets" not in str(list(AuditEntry.objects.values_list("figures", flat=True)))
 
 
 @pytest.mark.django_db
