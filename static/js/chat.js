@@ -93,6 +93,8 @@ export class Chat {
 
   #begin(first) {
     this.#parts.socket.connect();
+    // Another page may have changed the chat meanwhile.
+    document.addEventListener("visibilitychange", () => document.hidden || this.#parts.frame.announceChange());
     this.#parts.composer.focusGently();
     if (first && first === this.#parts.composer.text) this.#parts.composer.send();
   }
