@@ -79,7 +79,7 @@ def json_lines(rows: QuerySet[Any], columns: list[str], listing: Any) -> Iterato
 def _cells(columns: list[str], listing: Any) -> Iterator[tuple[str, Callable[[Any], object]]]:
     """The columns of the file by their headings."""
     for name in columns:
-        label = label_for_field(name, listing.model, listing)
+        label = str(label_for_field(name, listing.model, listing))
         yield label, partial(_cell, name, listing)
         if usd := getattr(getattr(listing, name, None), "summed_usd", None):
             yield f"{label}, US dollars", partial(_or_empty, usd)
