@@ -97,10 +97,11 @@ class Ack(Wire):
 
 
 class Decide(Wire):
-    """Answer an ask of a run that waits: call number `index` of its round."""
+    """Answer an ask of a run that waits: call number `index` of this step."""
 
     type: Literal["decide"] = "decide"
     run: UUID
+    step: Annotated[int, Field(ge=0, le=SEQ_LIMIT)]
     index: Annotated[int, Field(ge=0, le=SEQ_LIMIT)]
     choice: Choice
 

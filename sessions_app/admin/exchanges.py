@@ -1,6 +1,7 @@
 """Exchanges and raw chunks: times, counts, sizes and verdicts, never content."""
 
 import json
+from operator import attrgetter
 
 from django.contrib import admin
 from django.db.models import Exists, IntegerField, OuterRef, QuerySet
@@ -17,7 +18,7 @@ from sessions_app.admin.base import (
 )
 from sessions_app.admin.content_access import ContentLinks
 from sessions_app.admin.filters import ChoiceFilter, ErrorFilter, ModelFilter, OwnerFilter
-from sessions_app.admin.labels import in_words, words_of
+from sessions_app.admin.labels import in_words, sum_of, words_of
 from sessions_app.exchange_sums import cost_of
 from sessions_app.models import CapturedRequest, Exchange, RawChunk
 from sessions_app.prompt.outcomes import Outcome
@@ -122,7 +123,7 @@ class ExchangeAdmin(ContentLinks, SessionPartAdmin):
     def cached(self, exchange: Exchange) -> str:
         return percent(exchange.cached_tokens, exchange.prompt_tokens)
 
-    @admin.display(ordering="usd")
+    @sum_of(attrgetter("usd"), description="cost", ordering="usd")
     def cost(self, exchange: Exchange) -> str:
         return cost_of(exchange).text
 

@@ -1,6 +1,7 @@
-"""Columns that show a stored code as words; a file of their list has the code."""
+"""Columns that show something stored as words; a file of their list has what is stored."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from django.contrib import admin
@@ -20,6 +21,19 @@ def words_of(
         order = ordering or (code if isinstance(code, str) else None)
         shown = admin.display(method, ordering=order, description=description)
         shown.stored_code = code  # type: ignore[attr-defined]
+        return shown
+
+    return made
+
+
+def sum_of(
+    usd: Callable[[Any], Decimal | None], *, description: str, ordering: str | None = None
+) -> Callable[[Column], Column]:
+    """A method that shows a sum, rounded and with its mark; a file has the sum itself beside it."""
+
+    def made(method: Column) -> Column:
+        shown = admin.display(method, ordering=ordering, description=description)
+        shown.summed_usd = usd  # type: ignore[attr-defined]
         return shown
 
     return made

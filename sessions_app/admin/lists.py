@@ -1,11 +1,13 @@
 """Files of what a list shows: as many rows as are filtered or chosen, with its columns.
 
-A code that the list shows as words is a code in the file.
+A code that the list shows as words is a code in the file. A sum, which the list rounds and marks, has a
+column in US dollars beside it.
 """
 
 import csv
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from django.contrib.admin.options import IncorrectLookupParameters
@@ -57,28 +59,42 @@ def exported(listing: Any, request: HttpRequest, rows: QuerySet[Any], form: str)
 
 def csv_lines(rows: QuerySet[Any], columns: list[str], listing: Any) -> Iterator[str]:
     write: Callable[[Any], str] = csv.writer(_Echo()).writerow
-    yield write([label_for_field(name, listing.model, listing) for name in columns])
+    cells = dict(_cells(columns, listing))
+    yield write(cells)
     for row in rows.iterator(chunk_size=1_000):
-        yield write(escape_formulas(_cell(name, row, listing) for name in columns))
+        yield write(escape_formulas(cell(row) for cell in cells.values()))
 
 
 def json_lines(rows: QuerySet[Any], columns: list[str], listing: Any) -> Iterator[str]:
     """One list, an object on each line."""
-    labels = [label_for_field(name, listing.model, listing) for name in columns]
+    cells = dict(_cells(columns, listing))
     before = "[\n"
     for row in rows.iterator(chunk_size=1_000):
-        values = (_cell(name, row, listing) for name in columns)
-        told = dict(zip(labels, values, strict=True))
+        told = {label: cell(row) for label, cell in cells.items()}
         yield before + json.dumps(told, cls=DjangoJSONEncoder, ensure_ascii=False)
         before = ",\n"
     yield "[]\n" if before == "[\n" else "\n]\n"
 
 
-def _cell(name: str, row: Model, listing: Any) -> object:
+def _cells(columns: list[str], listing: Any) -> Iterator[tuple[str, Callable[[Any], object]]]:
+    """The columns of the file by their headings."""
+    for name in columns:
+        label = str(label_for_field(name, listing.model, listing))
+        yield label, partial(_cell, name, listing)
+        if usd := getattr(getattr(listing, name, None), "summed_usd", None):
+            yield f"{label}, US dollars", partial(_or_empty, usd)
+
+
+def _cell(name: str, listing: Any, row: Model) -> object:
     value = stored_code(getattr(listing, name, None), row)
     if value is None:
         value = lookup_field(name, row, listing)[2]
     return "" if value is None else str(value) if isinstance(value, Model) else value
+
+
+def _or_empty(read: Callable[[Model], object], row: Model) -> object:
+    value = read(row)
+    return "" if value is None else value
 
 
 FORMS = {"csv": (csv_lines, "text/csv; charset=utf-8"), "json": (json_lines, "application/json")}

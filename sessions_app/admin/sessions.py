@@ -1,6 +1,7 @@
 """Sessions and turns: sizes and counts, and erasing a session."""
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any
 
 from django.contrib import admin
@@ -12,7 +13,7 @@ from django.http import HttpRequest
 from sessions_app.admin.base import RecordAdmin, SessionPartAdmin, percent, short
 from sessions_app.admin.content_access import ContentLinks, ReadingPage
 from sessions_app.admin.filters import ChoiceFilter, ModelFilter, OwnerFilter, OwnOwnerFilter
-from sessions_app.admin.labels import in_words, words_of
+from sessions_app.admin.labels import in_words, sum_of, words_of
 from sessions_app.admin.session_actions import ACTIONS
 from sessions_app.admin.session_filters import LastRunFilter, SessionErrorFilter, SessionVerdictFilter
 from sessions_app.exchange_sums import cost_of_session
@@ -151,7 +152,7 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
     def cached(self, session: Any) -> str:
         return percent(session.cached_sum, session.prompt_sum)
 
-    @admin.display(ordering="spent_usd")
+    @sum_of(attrgetter("spent_usd"), description="cost", ordering="spent_usd")
     def cost(self, session: Session) -> str:
         return cost_of_session(session)
 

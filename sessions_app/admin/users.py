@@ -1,6 +1,7 @@
 """Users and groups, and spending. Deleting a user erases their sessions and blobs first."""
 
 from decimal import Decimal
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
@@ -15,7 +16,7 @@ from django.utils.html import format_html
 from sessions_app.admin.allowances import AllowanceInline, budgets_table
 from sessions_app.admin.base import FilteredAdmin, RecordAdmin, percent, short
 from sessions_app.admin.filters import ChoiceFilter, ModelFilter, OwnOwnerFilter
-from sessions_app.admin.labels import words_of
+from sessions_app.admin.labels import sum_of, words_of
 from sessions_app.admin.limits import LimitsInline, StackedInline, limits_table
 from sessions_app.admin.sessions import Deleted, count_parts
 from sessions_app.models import Booking, Session, Spending
@@ -107,17 +108,17 @@ class SpendingAdmin(RecordAdmin):
     def cached(self, row: Spending) -> str:
         return percent(row.cached_tokens, row.prompt_tokens)
 
-    @admin.display(ordering="usd", description="answers")
+    @sum_of(attrgetter("usd"), description="answers", ordering="usd")
     def answers(self, row: Spending) -> str:
         return spent_of(row).bound + dollars(row.usd)
 
-    @admin.display(description="caches")
+    @sum_of(lambda row: row.cache_usd + row.storage_usd, description="caches")
     def caches_cost(self, row: Spending) -> str:
         """What has no price may be what keeping them cost."""
         mark = costs.mark(missing=row.unpriced if row.caches else 0, estimates=0)
         return mark + dollars(row.cache_usd + row.storage_usd)
 
-    @admin.display(description="sum")
+    @sum_of(attrgetter("total"), description="sum")
     def sum(self, row: Spending) -> str:
         return costs.spent(spent_of(row))
 
@@ -170,7 +171,7 @@ class BookingAdmin(RecordAdmin):
     def in_session(self, row: Booking) -> str | None:
         return short(row.session.public) if row.session else None
 
-    @admin.display(ordering="usd", description="cost")
+    @sum_of(attrgetter("usd"), description="cost", ordering="usd")
     def cost(self, row: Booking) -> str:
         usd, is_estimate = row.usd or Decimal(0), bool(row.estimated)
         return costs.spent(costs.Spent(usd, row.lacks_price, row.cut_off, is_estimate))

@@ -192,10 +192,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
             case Stop():
                 await self._change(self.runner.stop(self._session_pk, command.run))
             case Decide():
-                decided = self.runner.waiting.decide(
-                    self._session_pk, command.run, command.index, command.choice
+                place = command.step, command.index
+                await self._change(
+                    self.runner.waiting.decide(self._session_pk, command.run, *place, command.choice)
                 )
-                await self._change(decided)
             case Withdraw():
                 await self._change(self.runner.withdraw(self._session_pk, command.client_id))
 

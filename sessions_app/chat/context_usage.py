@@ -92,7 +92,7 @@ class ChatPage:
 
     @property
     def chosen_model(self) -> ChosenModel:
-        return ChosenModel(self.session.model, self.session.options.thinking_level)
+        return ChosenModel.of(self.session)
 
     @property
     def model_notices(self) -> tuple[ShownNotice, ...]:

@@ -14,7 +14,7 @@ from sessions_app.context.model_lookup import (
     summary_of,
     title_of,
 )
-from sessions_app.models import SessionSettings
+from sessions_app.models import Session, SessionSettings
 from sessions_app.prompt.model_uses import price_class
 from sessions_app.prompt.pricing import Rates, price_names
 from sessions_app.wording import models as wording
@@ -64,6 +64,10 @@ class ChosenModel:
     @property
     def taken_level(self) -> str:
         return self.level if self.level in facts_of(self.name).levels else ""
+
+    @classmethod
+    def of(cls, session: Session) -> Self:
+        return cls(session.model, session.options.thinking_level)
 
     @classmethod
     def typed(cls, name: str, level: str, *, otherwise: str) -> Self:

@@ -33,12 +33,12 @@ def session_model(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
     """GET shows the models for a chat; POST chooses one and says from when on it answers."""
     session = own_chat(request, public)
     if request.method != "POST":
-        offers = model_offers(ChosenModel(session.model, session.options.thinking_level))
+        offers = model_offers(ChosenModel.of(session))
         return render(request, "chat/models.html", {"session": session, "offers": offers})
     chosen = ChosenModel.typed(
         request.POST.get("model", ""), request.POST.get("thinking_level", ""), otherwise=session.model
     )
-    before = ChosenModel(session.model, session.options.thinking_level)
+    before = ChosenModel.of(session)
     session.choose_model(chosen.name, chosen.level)
     is_answering = Run.objects.active_in(session.pk) is not None
     case = "same" if chosen == before else "after_this" if is_answering else "next"

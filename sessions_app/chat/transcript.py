@@ -1,6 +1,6 @@
 """The turns of a branch grouped into runs, as the chat shows them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
@@ -37,6 +37,7 @@ class RunView:
 
     run: Run | None
     task: Turn | None
+    """None where the model spoke first, as in a history from elsewhere."""
     choice: BranchChoice | None
     """The position of `task` among the versions of the same message."""
     text: str
@@ -114,7 +115,7 @@ class Transcript:
 
     @classmethod
     def ending_at(cls, head: Turn | None, at: Turn | None = None) -> "Transcript":
-        """The last WINDOW turns up to `head`, starting at a message; a longer run is complete.
+        """The last WINDOW turns up to `head`, from a message or the first turn on; a longer run is complete.
 
         `at` is a turn of the branch that must be included.
         """
@@ -151,15 +152,16 @@ def _is_message(turn: Turn) -> bool:
 
 
 def _from_message(turns: list[Turn]) -> list[Turn]:
-    starts = (index for index, turn in enumerate(turns) if _is_message(turn))
+    starts = (index for index, turn in enumerate(turns) if _is_message(turn) or not turn.depth)
     first = next(starts, None)
     return [] if first is None else turns[first:]
 
 
 def _views(turns: Sequence[Turn]) -> tuple[RunView, ...]:
-    groups = _groups(turns)
-    latest = _latest_runs([(followers or [task])[-1].pk for task, followers in groups])
-    owners = [_owner(task, followers, latest) for task, followers in groups]
+    groups = list(_groups(turns))
+    ends = [[*filter(None, [task]), *followers][-1] for task, followers in groups]
+    latest = _latest_runs([last.pk for last in ends])
+    owners = [_owner(last, latest) for last in ends]
     runs = [_run_ids(owner, followers) for owner, (_, followers) in zip(owners, groups, strict=True)]
     exchanges = _exchanges({pk for each in runs for pk in each})
     choices, files, states = choices_of(turns), files_in(turns), call_states(turns)
@@ -179,14 +181,18 @@ def _views(turns: Sequence[Turn]) -> tuple[RunView, ...]:
     )
 
 
-def _groups(turns: Sequence[Turn]) -> list[tuple[Turn, list[Turn]]]:
+def _groups(turns: Sequence[Turn]) -> Iterator[tuple[Turn | None, Sequence[Turn]]]:
+    """Each message with what followed it; before the first one, what the model said unasked."""
     starts = [index for index, turn in enumerate(turns) if _is_message(turn)]
-    return [(turns[start], list(turns[start + 1 : end])) for start, end in pairwise([*starts, len(turns)])]
+    unasked = turns[: starts[0]] if starts else turns
+    if any(map(is_model, unasked)):
+        yield None, unasked
+    for start, end in pairwise([*starts, len(turns)]):
+        yield turns[start], turns[start + 1 : end]
 
 
-def _owner(task: Turn, followers: Sequence[Turn], latest: dict[int, Run]) -> Run | None:
+def _owner(last: Turn, latest: dict[int, Run]) -> Run | None:
     """The newest run for the last turn of the branch, or else the one that wrote it."""
-    last = followers[-1] if followers else task
     return latest.get(last.pk, last.run)
 
 

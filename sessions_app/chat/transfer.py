@@ -49,7 +49,7 @@ def export_markdown(session: Session) -> str:
     lines = [f"# {session.shown_title}", f"{session.model}, {session.created_at:%Y-%m-%d}"]
     for view in Transcript.full(session.head).runs:
         files = *(file.title for file in view.files), *(file.path for file in view.opened)
-        lines += ["## You", *(f"*Attached: {name}*" for name in files), view.text]
+        lines += ["## You", *(f"*Attached: {name}*" for name in files), view.text] if view.task else []
         for step in view.steps:
             text = told(step.turn).markdown.strip()
             lines += ["## Model", text] if text else []

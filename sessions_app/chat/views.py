@@ -21,6 +21,7 @@ from sessions_app.chat.context_usage import ChatPage, ContextUsage
 from sessions_app.chat.cost_forecast import CostForecast
 from sessions_app.chat.folder_views import named_folder, own_folder
 from sessions_app.chat.import_views import imports_context
+from sessions_app.chat.model_notices import shown_notices
 from sessions_app.chat.model_offers import ChosenModel
 from sessions_app.chat.open_files import open_files
 from sessions_app.chat.sample_prompts import STARTERS, available_samples, find_sample
@@ -268,7 +269,13 @@ def cost_forecast(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
 @login_required
 @require_safe
 def context_usage(request: AuthenticatedRequest, public: UUID) -> HttpResponse:
-    """The gauge below the composer, and the open files in it."""
+    """The gauge below the composer, the open files in it, the chosen model and the tools of the provider."""
     session = own_chat(request, public)
-    context = {"session": session, "gauge": ContextUsage.of(session), "files": open_files(session)}
+    context = {
+        "session": session,
+        "gauge": ContextUsage.of(session),
+        "files": open_files(session),
+        "chosen": ChosenModel.of(session),
+        "notices": shown_notices(session.model),
+    }
     return render(request, "chat/gauge_news.html", context)

@@ -45,14 +45,15 @@ def unsettled(
 
 
 @transaction.atomic
-def decide(session_pk: int, public: UUID, index: int, choice: Choice) -> int | None:
+def decide(session_pk: int, public: UUID, step: int, index: int, choice: Choice) -> int | None:
     """What a person answers to an ask of a run that waits; returns the key of the run.
 
-    None where there is nothing to decide (any more): the same answer twice, or an ask that is over.
+    None where there is nothing to decide (any more): the same answer twice, or an ask that is over. `step`
+    tells it from an ask of a later round, which the person may not have seen yet.
     """
     waiting = Run.objects.select_for_update(of=("self",)).filter(session_id=session_pk, public=public)
     run = waiting.filter(status=Run.Status.WAITING).first()
-    if run is None:
+    if run is None or Parked.model_validate(run.parked).step != step:
         return None
     asks = list(ToolCall.objects.open_asks().filter(run=run).select_related("turn"))
     ask = next((one for one in asks if one.index == index), None)

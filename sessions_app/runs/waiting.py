@@ -60,12 +60,12 @@ class WaitingRuns:
         if live.stopping:
             await self.stop(live.run.session_id, live.public)
 
-    async def decide(self, session_pk: int, public: UUID, index: int, choice: Choice) -> None:
+    async def decide(self, session_pk: int, public: UUID, step: int, index: int, choice: Choice) -> None:
         """No effect where the ask is over; the last answer lets the run go on, here."""
         # Pages have an ask before its row, which waits while the database takes no writes.
         if (is_parked := self._parking.get(public)) is not None:
             await is_parked.wait()
-        run_pk = await database_sync_to_async(decide)(session_pk, public, index, choice)
+        run_pk = await database_sync_to_async(decide)(session_pk, public, step, index, choice)
         if run_pk is not None:
             await self._show(session_pk, public)
             await self.go_on(run_pk)

@@ -95,6 +95,11 @@ class Message(SnapshotModel):
     """Whether its answer is the rest of the one above: it has no text."""
 
     @property
+    def is_asked(self) -> bool:
+        """Whether there is a message: a model may have spoken first."""
+        return bool(self.text or self.files or self.withheld)
+
+    @property
     def is_rest(self) -> bool:
         # Snapshots of before have the text that Pipeweb sent.
         return self.goes_on or self.author == "pipeweb"

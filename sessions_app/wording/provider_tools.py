@@ -11,7 +11,7 @@ NAMES: dict[str, str] = {
     ProviderTool.CODE: "running code",
     Wish.SCHEMA: "answering as JSON",
     Wish.PROVIDER_TOOLS: "Gemini's own tools",
-    Wish.FUNCTIONS: "the tools of this chat",
+    Wish.FUNCTIONS: "calling the tools of this chat",
     THOUGHTS: "thoughts",
     SIGNATURES: "thought signatures",
 }

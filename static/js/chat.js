@@ -1,7 +1,7 @@
 // The chat page: user input becomes commands; events go to the listener.
 
 import { Announcer } from "./announcer.js";
-import { answerAsks } from "./asks.js";
+import { Asks } from "./asks.js";
 import { Attachments } from "./attachments.js";
 import { Branches } from "./branches.js";
 import { Composer } from "./composer.js";
@@ -54,6 +54,7 @@ export class Chat {
         link: (state) => this.#listener.link(state),
       }),
     };
+    this.#parts.asks = new Asks(list, (command) => this.#parts.socket.send(command));
     this.#listener = new Listener(this.#parts);
     frame.listen({
       retry: (run, turn, model = "") => this.#askAgain({ type: "retry", run, turn: turn || null, model }),
@@ -66,7 +67,6 @@ export class Chat {
       explain: (refusal) => frame.explain(refusal),
       forget: () => frame.forgetRefusals(),
     });
-    answerAsks(list, (command) => this.#parts.socket.send(command));
     new Branches(root, location.pathname, this.#parts);
     this.#showTarget();
     this.#begin(takeOver(session));
@@ -93,6 +93,8 @@ export class Chat {
 
   #begin(first) {
     this.#parts.socket.connect();
+    // Another page may have changed the chat meanwhile.
+    document.addEventListener("visibilitychange", () => document.hidden || this.#parts.frame.announceChange());
     this.#parts.composer.focusGently();
     if (first && first === this.#parts.composer.text) this.#parts.composer.send();
   }

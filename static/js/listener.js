@@ -60,7 +60,7 @@ export class Listener {
   }
 
   async #resume({ active_run: active, last_run: last = null, head_version: headVersion = 0 }) {
-    const { transcript, waiting, outbox, socket, frame } = this.#parts;
+    const { transcript, waiting, outbox, socket, frame, asks } = this.#parts;
     if (active && active === this.#stopping) this.#halt(active);
     waiting.show([]);
     await this.#moved({ head_version: headVersion });
@@ -77,6 +77,7 @@ export class Listener {
       this.#rest();
     }
     for (const command of outbox) socket.send(command);
+    asks.sendAgain();
   }
 
   // Whether the page has what was said in the meantime.
@@ -174,8 +175,12 @@ export class Listener {
   }
 
   #refused(event) {
-    if (!event.client_id) this.#parts.frame.forgetRefusals();
-    this.#parts.frame.explain(event);
+    const { frame, asks } = this.#parts;
+    if (!event.client_id) {
+      frame.forgetRefusals();
+      asks.giveBack();
+    }
+    frame.explain(event);
     this.#takeBack(event.client_id);
   }
 

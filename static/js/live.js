@@ -127,6 +127,7 @@ export class LiveRun {
     card.dataset.index = index;
     card.querySelector(".title").textContent = title;
     card.querySelector(".server").textContent = server;
+    card.setAttribute("aria-label", card.querySelector("h4").textContent);
     card.querySelector(".args").textContent = args;
     const time = new Date(end).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
     card.querySelector(".ends").textContent = `Refused at ${time} if nobody answers.`;

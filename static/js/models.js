@@ -59,6 +59,7 @@ function keep(list, label, chosen) {
       const page = await post(list.dataset.url, chosen);
       said.textContent = page.querySelector(".said").textContent;
       document.querySelector("[data-model-label]").replaceChildren(...label);
+      document.body.dispatchEvent(new CustomEvent("session-changed"));
     } catch (refusal) {
       said.textContent = refusal.text ?? "That did not work. Try again.";
     }

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +16,9 @@ from django.urls import reverse
 
 from sessions_app.admin import bounded_list, filters
 from sessions_app.admin.base import RecordAdmin
-from sessions_app.models import Exchange, Run, Session
+from sessions_app.models import Booking, Exchange, Run, Session
+from sessions_app.prompt.bookings import SpendingCause
+from sessions_app.prompt.pricing import MoneySource
 from tests.admin.pages import MARKER, list_of, marked_session
 from tests.factories import finish, make_history, make_run, make_session
 
@@ -37,7 +40,8 @@ def test_a_csv_has_what_the_list_shows_and_no_text_of_a_person(root: Client, ali
     marked_session(alice)
     rows = rows_of(root, name)
     listing = next(one for model, one in admin.site._registry.items() if model._meta.model_name == name)
-    assert len(rows[0]) == len(listing.list_display)
+    sums = [name for name in listing.list_display if hasattr(getattr(listing, str(name), None), "summed_usd")]
+    assert len(rows[0]) == len(listing.list_display) + len(sums)
     assert MARKER not in str(rows)
     assert MARKER not in root.get(list_of(name)).content.decode()
 
@@ -49,6 +53,18 @@ def test_a_csv_is_of_what_is_filtered(root: Client, alice: User, bob: User) -> N
     assert len(rows_of(root, "session", {"of": str(bob.pk)})) == 3
     assert len(rows_of(root, "session", {"of": str(bob.pk), "model": "gemini-2.5-pro"})) == 2
     assert "$0.25" in str(rows_of(root, "session"))
+
+
+@pytest.mark.parametrize("name", ["booking", "spending", "session", "exchange"])
+def test_a_file_has_sums_that_can_be_added_up(root: Client, alice: User, name: str) -> None:
+    session = make_session(alice)
+    for exchange in make_history(session, 2):
+        Exchange.objects.filter(pk=exchange.pk).update(usd=Decimal("0.00123456"))
+        facts: dict[str, Any] = {"model": "m", "day": date(2026, 11, 21), "usd": Decimal("0.00123456")}
+        Booking.objects.book(Booking.of(session, SpendingCause.ANSWER, MoneySource.PROVIDER, None, **facts))
+    headings, *rows = rows_of(root, name)
+    place = next(index for index, heading in enumerate(headings) if heading.endswith(", US dollars"))
+    assert sum(Decimal(row[place]) for row in rows) == Decimal("0.00246912")
 
 
 def test_errors_are_found_by_their_kind_only(root: Client, alice: User) -> None:

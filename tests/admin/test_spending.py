@@ -48,8 +48,8 @@ def test_what_keeping_caches_cost_is_a_lower_bound_without_a_price(staff: Client
     of_day = {"owner": alice, "day": date(2026, 11, 21), "unpriced": 1}
     Spending.objects.create(model="kept", usd=2, caches=1, cache_usd=Decimal("0.25"), **of_day)
     Spending.objects.create(model="none", usd=2, **of_day)
-    cells = [line.split(",")[-1] for line in _lines(staff)]
-    assert cells == ["≥\xa0$0.2500", "$0.00"]
+    cells = [line.split(",")[-2:] for line in _lines(staff)]
+    assert cells == [["≥\xa0$0.2500", "0.25000000"], ["$0.00", "0.00000000"]]
 
 
 def _lines(staff: Client) -> list[str]:

@@ -11,6 +11,7 @@ import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
 from tests.browser.access import assert_accessible
+from tests.browser.lines import Line
 from tests.browser.test_chat import finished, open_session, send
 from tests.browser.test_panels import unfold
 from tests.mcp.entering import HOSTILE
@@ -58,6 +59,7 @@ async def asked(page: Page) -> tuple[Locator, Locator]:
     run = await send(page, ECHO)
     card = run.locator(".ask")
     await expect(card).to_contain_text("Allow “Echo” of Test server?")
+    await expect(card).to_have_accessible_name("Allow “Echo” of Test server?")
     await expect(card.locator(".args")).to_contain_text("good morning")
     return run, card
 
@@ -81,6 +83,20 @@ async def test_a_reload_finds_the_question_again_and_a_refusal_is_told(chat: Pag
     await chat.reload()
     run = chat.locator(".run").last
     await run.locator(".ask").get_by_role("button", name="Refuse").click()
+    await finished(run)
+    await expect(run.locator("details.tool .response").first).to_contain_text("The user refused this call.")
+
+
+async def test_an_answer_that_was_given_without_a_line_goes_out_with_the_next_one(chat: Page) -> None:
+    line = Line()
+    await line.lay(chat)
+    await chat.reload()
+    run, card = await asked(chat)
+    await line.cut()
+    await expect(chat.locator("p.banner")).to_contain_text("Reconnecting")
+    await card.get_by_role("button", name="Refuse").press("Enter")
+    await expect(card).to_be_focused()
+    line.is_cut = False
     await finished(run)
     await expect(run.locator("details.tool .response").first).to_contain_text("The user refused this call.")
 

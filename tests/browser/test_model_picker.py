@@ -6,6 +6,8 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.access import assert_accessible
 from tests.browser.test_chat import finished, open_session, send
+from tests.browser.test_plus import open_plus
+from tests.browser.test_provider_tools import switch_on
 
 PHONE = {"width": 390, "height": 844}
 OTHER = "Gemini 3.5 Flash-Lite"
@@ -86,6 +88,33 @@ async def test_the_list_is_used_without_a_mouse(page: Page) -> None:
     await page.wait_for_function("() => !history.state")
     await page.reload()
     await expect(button(page)).to_contain_text("Gemini 3.6 Flash Low")
+
+
+async def test_what_is_told_of_the_model_follows_the_choice(page: Page) -> None:
+    await open_session(page)
+    await finished(await send(page, "Hello"))
+    await open_list(page)
+    await option(page, OTHER).check()
+    await expect(page.locator("#gauge .figures")).to_have_attribute("title", re.compile("flash-lite"))
+    await expect(page.locator("#outlook [data-cold]")).not_to_have_attribute("hidden", "")
+
+
+async def test_another_page_of_the_chat_has_the_choice_once_it_is_looked_at(page: Page) -> None:
+    await open_session(page)
+    other = await page.context.new_page()
+    await other.goto(page.url)
+    await open_list(page)
+    await option(page, OTHER).check()
+    await page.keyboard.press("Escape")
+    await switch_on(page, "Search the web")
+    await other.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    await expect(button(other)).to_contain_text(OTHER)
+    await other.get_by_role("button", name="Search the web: on. Switch off").click()
+    await expect(other.locator("#own-on button")).to_have_count(0)
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    await expect(page.locator("#own-on button")).to_have_count(0)
+    await open_plus(page)
+    await expect(page.locator("#own-tools").get_by_label("Search the web")).not_to_be_checked()
 
 
 async def test_back_closes_the_list_of_a_phone_and_stays_on_the_page(page: Page) -> None:

@@ -1,5 +1,7 @@
 """The gauge: how much of the model's window the conversation takes."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -7,6 +9,7 @@ from django.urls import reverse
 
 from sessions_app.chat.context_usage import ContextUsage
 from sessions_app.models import Exchange, ModelFacts, Turn
+from sessions_app.prompt.provider_tools import ProviderTool
 from sessions_app.wording.sessions import WINDOW_WARNINGS
 from tests.factories import MODEL, answered, make_session
 
@@ -53,3 +56,16 @@ def test_the_fragment_belongs_to_its_owner(client: Client, stranger: Client, ali
     url = reverse("gauge", args=[session.public])
     assert WINDOW_WARNINGS["almost"] in client.get(url).content.decode()
     assert stranger.get(url).status_code == 404
+
+
+def test_the_news_have_what_another_page_chose(client: Client, alice: User) -> None:
+    session = make_session(alice)
+    session.choose_model("gemini-2.5-flash", "")
+    session.switch("provider_tools", ProviderTool.CODE.value, True)
+    news = client.get(reverse("gauge", args=[session.public])).content.decode()
+    shown = dict(
+        re.findall(r'id="([\w-]+)" ?[^>]*hx-swap-oob="true">(.*?)(?=<\w+[^>]*hx-swap-oob|$)', news, re.DOTALL)
+    )
+    assert "2.5 Flash" in shown["model-shown"]
+    assert reverse("switch-model", args=[session.public]) in shown["model-news"]
+    assert shown["own-tools"].count(" checked") == shown["own-on"].count("data-switches-off") == 1

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sessions_app.chat.imports import add_job, run_job
+from sessions_app.chat.transcript import Transcript
 from sessions_app.errors import NotImportable
 from sessions_app.models import Blob, ImportJob, Run, Session, Turn
 from sessions_app.prompt.turns import IMPORTED
@@ -62,6 +63,16 @@ def test_a_history_that_ends_in_results_can_be_gone_on_with(alice: User, client:
     assert session.runs.order_by("pk").last().status == Run.Status.STOPPED  # type: ignore[union-attr]
     page = client.get(session.get_absolute_url()).content.decode()
     assert "The results of its tools are kept." in page and "Is AA100 late?" in page
+
+
+def test_what_the_model_said_before_the_first_message_is_read(alice: User, client: Client) -> None:
+    greeting = [{"role": "assistant", "content": "How can I help?"}]
+    instructed = [*MESSAGES[:1], *greeting, *MESSAGES[1:]]
+    for messages, asked in ((instructed, [False, True, True]), (greeting, [False])):
+        session = import_session(alice, json.dumps(messages).encode())
+        assert [view.task is not None for view in Transcript.ending_at(session.head).runs] == asked
+        page = client.get(session.get_absolute_url()).content.decode()
+        assert "How can I help?" in page and "?before=" not in page and 'id="run-"' not in page
 
 
 def test_what_was_recognised_and_what_became_of_it_is_told(client: Client) -> None:

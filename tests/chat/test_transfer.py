@@ -171,6 +171,12 @@ def test_markdown_is_the_branch_in_view(session: Session) -> None:
     assert "Tool `check_flight`" in text and "It is on time." in text and "Another beginning" not in text
 
 
+def test_markdown_begins_with_the_model_where_it_spoke_first(alice: User) -> None:
+    spoken = [{"role": role, "content": role} for role in ("assistant", "user")]
+    text = export_markdown(import_session(alice, json.dumps(spoken).encode()))
+    assert text.split("\n\n")[2:] == ["## Model", "assistant", "## You", "user\n"]
+
+
 KEY = str(uuid.uuid4())
 
 WIDE = f'{{"role": "user", "parts": [{{"text": "a", "odd": [{"[]," * 3_000_000}[]]}}]}}'

@@ -37,8 +37,8 @@ async def send(runner: Runner, session: Session, text: str) -> Run:
     return await Run.objects.select_related("session").aget(client_id=client_id)
 
 
-async def decide(runner: Runner, run: Run, choice: Choice, index: int = 0) -> Run:
-    await runner.waiting.decide(run.session_id, run.public, index, choice)
+async def decide(runner: Runner, run: Run, choice: Choice, index: int = 0, *, step: int = 1) -> Run:
+    await runner.waiting.decide(run.session_id, run.public, step, index, choice)
     await runner.drain()
     return await Run.objects.select_related("session").aget(pk=run.pk)
 
@@ -88,12 +88,20 @@ async def test_a_refused_call_never_begins_and_the_model_reads_why(
 async def test_two_answers_are_one(runner: Runner, session: Session, server: McpServer) -> None:
     run = await send(runner, session, COUNT)
     choices = (Choice.ONCE, Choice.ONCE, Choice.REFUSE)
-    await asyncio.gather(*(runner.waiting.decide(session.pk, run.public, 0, one) for one in choices))
+    await asyncio.gather(*(runner.waiting.decide(session.pk, run.public, 1, 0, one) for one in choices))
     await runner.drain()
     (response,) = await sync_to_async(responses)(run)
     assert response == {"text": "1"} or "error" in response
     assert len(await events_of(run, "decided")) == 1
     assert len(await events_of(run, "finished")) == 1
+
+
+async def test_an_answer_is_of_the_round_that_was_asked_about(
+    runner: Runner, session: Session, server: McpServer
+) -> None:
+    run = await send(runner, session, COUNT)
+    assert (await decide(runner, run, Choice.ONCE, step=2)).status == Run.Status.WAITING
+    assert (await decide(runner, run, Choice.ONCE, step=1)).status == Run.Status.COMPLETED
 
 
 async def test_always_in_this_chat_asks_no_more_until_the_tool_is_another(
@@ -154,7 +162,7 @@ async def test_a_stop_while_it_waits_ends_it_and_the_call_can_be_asked_about_aga
     await runner.drain()
     again = await Run.objects.select_related("session").alatest("pk")
     assert again.pk != run.pk and again.status == Run.Status.WAITING
-    again = await decide(runner, again, Choice.ONCE)
+    again = await decide(runner, again, Choice.ONCE, step=0)
     assert again.status == Run.Status.COMPLETED
     assert await sync_to_async(responses)(again) == [{"text": "hello"}]
 
@@ -196,7 +204,7 @@ async def test_an_answer_that_comes_before_the_ask_is_stored_counts(
     await runner.send(session.pk, uuid.uuid4(), ECHO)
     await asyncio.wait_for(is_shown.wait(), 60)
     run = await Run.objects.aget()
-    deciding = asyncio.create_task(runner.waiting.decide(session.pk, run.public, 0, Choice.ONCE))
+    deciding = asyncio.create_task(runner.waiting.decide(session.pk, run.public, 1, 0, Choice.ONCE))
     await asyncio.sleep(0.1)
     may_store.set()
     await asyncio.wait_for(deciding, 60)

@@ -82,6 +82,15 @@ def test_nothing_but_the_conversation_leaves(alice: User, has_details: bool) -> 
         assert marker not in stored
 
 
+def test_a_model_that_spoke_first_answers_nobody(alice: User) -> None:
+    session = make_session(alice)
+    append(session, TurnKind.MODEL_RESPONSE, {"text": "How can I help?"})
+    append(session, TurnKind.USER_TASK, {"text": "Is AA100 late?"})
+    greeting, message = shared(session).messages
+    assert [step.text for step in greeting.steps] == ["How can I help?"]
+    assert (greeting.is_asked, message.is_asked) == (False, True)
+
+
 def test_text_only_has_neither_tools_nor_thoughts(alice: User) -> None:
     session = make_session(alice)
     play_flight(session)

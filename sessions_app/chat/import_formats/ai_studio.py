@@ -13,6 +13,7 @@ from sessions_app.chat.import_formats.base import (
     Notes,
     absent_file,
     inline_file,
+    paragraphs,
     without_known,
 )
 from sessions_app.chat.import_formats.gemini import part_nodes, read_part
@@ -54,10 +55,14 @@ def read_chunks(items: Iterable[Node], notes: Notes) -> Iterator[ImportedContent
             current = current._replace(finish_reason=reason or current.finish_reason)
         else:
             if current is not None:
-                yield current
+                yield _whole(current)
             current = ImportedContent(item.where, role == "model", parts, reason)
     if current is not None:
-        yield current
+        yield _whole(current)
+
+
+def _whole(content: ImportedContent) -> ImportedContent:
+    return content if content.is_model else content._replace(parts=paragraphs(content.parts))
 
 
 def _parts(chunk: Node, notes: Notes) -> list[RawPart]:

@@ -1,7 +1,7 @@
 """What the readers of all formats share: places in a file, contents, headers and notes."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -115,6 +115,19 @@ def inline_file(where: str, data: str, mime: str, name: str) -> RawPart:
 def check_inline(where: str, file: FileData) -> None:
     if file.data is not None and bytes_of(file) is None:
         raise Node(where, None).refused(ExpectedValue.BASE64)
+
+
+def paragraphs(parts: Iterable[RawPart]) -> list[RawPart]:
+    """What a person said in pieces: a text behind another one is a paragraph, not the rest of its word."""
+    found: list[RawPart] = []
+    for part in parts:
+        is_next = bool(found) and _is_plain(found[-1]) and _is_plain(part)
+        found.append(text_part(f"\n\n{part['text']}") if is_next else part)
+    return found
+
+
+def _is_plain(part: RawPart) -> bool:
+    return part.keys() == {"text"}
 
 
 def absent_file(name: str, notes: Notes) -> RawPart:

@@ -11,6 +11,7 @@ from sessions_app.chat.import_formats.base import (
     Notes,
     absent_file,
     inline_file,
+    paragraphs,
 )
 from sessions_app.chat.import_formats.gemini import read_part
 from sessions_app.import_codes import ExpectedValue, ImportNote
@@ -66,7 +67,8 @@ def _read_message(item: Node, role: str, notes: Notes) -> ImportedContent:
         notes.counts[ImportNote.SYSTEM_AS_MESSAGE] += 1
     elif role != "user":
         raise item.at("role").refused(ExpectedValue.ROLE)
-    return ImportedContent(item.where, is_model=False, parts=_parts(item.at("content"), notes))
+    parts = paragraphs(_parts(item.at("content"), notes))
+    return ImportedContent(item.where, is_model=False, parts=parts)
 
 
 @dataclass(frozen=True, slots=True)

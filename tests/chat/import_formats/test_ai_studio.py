@@ -56,6 +56,17 @@ def test_chunks_of_one_side_are_one_content(tmp_path: Path) -> None:
     assert answer == [{"text": "A "}, {"text": "cat.", "thoughtSignature": SIGNATURE}]
 
 
+def test_messages_of_a_person_that_follow_each_other_are_paragraphs(tmp_path: Path) -> None:
+    away = {"role": "user", "driveDocument": {"id": "1Xabc"}}
+    said = ({"role": "user", "text": "Refused?"}, {"role": "user", "text": "Again."})
+    _, turns = checked(
+        prompt(away, *said, *({"role": "model", "text": text} for text in ("Ye", "s"))), tmp_path
+    )
+    person, model = parts_of(turns)
+    assert [part["text"] for part in person[1:]] == ["\n\nRefused?", "\n\nAgain."]
+    assert [part["text"] for part in model] == ["Ye", "s"]
+
+
 def test_signatures_beside_the_text_stand_on_it(tmp_path: Path) -> None:
     model = {"role": "model", "text": "Yes.", "thoughtSignatures": [SIGNATURE]}
     found, turns = checked(prompt({"role": "user", "text": "Late?"}, model), tmp_path)

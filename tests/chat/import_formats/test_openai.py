@@ -81,6 +81,16 @@ def test_files_in_messages_are_files_of_the_turn(tmp_path: Path) -> None:
     assert codes(found) == {ImportNote.FILES_ABSENT: 2}
 
 
+def test_texts_of_a_message_are_paragraphs(tmp_path: Path) -> None:
+    content = [
+        {"type": "text", "text": "Look."},
+        {"type": "image_url", "image_url": {"url": "https://a.test/"}},
+    ]
+    _, turns = checked([{"role": "user", "content": content}], tmp_path)
+    ((first, second),) = parts_of(turns)
+    assert first["text"] == "Look." and second["text"].startswith("\n\n[")
+
+
 def test_results_without_ids_follow_the_calls_by_name_and_order(tmp_path: Path) -> None:
     calls = [{"function": {"name": name, "arguments": ""}} for name in ("a", "b", "a")]
     results = [
