@@ -207,7 +207,7 @@ def test_a_month_counts_from_its_first_day_until_the_next_one(
         )
     monkeypatch.setattr("django.utils.timezone.now", lambda: now)
     (month,) = Spender.person(alice.pk).budgets()
-    assert (month.spent, month.renewed_on) == (3, renewed)
+    assert (month.spent, month.renewed_on) == (Decimal(3), renewed)
 
 
 def started(session: Session) -> Run:
