@@ -41,14 +41,14 @@ class Answer:
     @property
     def is_counted(self) -> bool:
         """Whether the provider says how much it read."""
-        return _is_count(self.usage.get("promptTokenCount"))
+        return is_count(self.usage.get("promptTokenCount"))
 
     def count(self, name: str) -> int:
         value = self.usage.get(name)
-        return int(value) if value is not None and _is_count(value) else 0
+        return int(value) if value is not None and is_count(value) else 0
 
 
-def _is_count(value: Any) -> bool:
+def is_count(value: Any) -> bool:
     return type(value) is int and 0 <= value <= LARGEST
 
 

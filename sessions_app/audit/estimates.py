@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from sessions_app.audit.answers import is_count
+
 STANDARD = {
     "serviceTier": {"", "standard", "service_tier_unspecified"},
     "trafficType": {"", "on_demand", "traffic_type_unspecified", "0", "1"},
@@ -11,10 +13,18 @@ STANDARD = {
 
 TEXT = {"text", "modality_unspecified", "0", "1"}
 
+DETAILS = (
+    "promptTokensDetails",
+    "cacheTokensDetails",
+    "toolUsePromptTokensDetails",
+    "candidatesTokensDetails",
+)
+"""The lists that the provider documents (google-genai, `GenerateContentResponseUsageMetadata`)."""
+
 
 def is_estimate(usage: dict[str, Any]) -> bool:
     """The provider did not count the prompt, served it by another service, or counted what is no text."""
-    if type(usage.get("promptTokenCount")) is not int:
+    if not is_count(usage.get("promptTokenCount")):
         return True
     is_standard = all(str(usage.get(name) or "").lower() in known for name, known in STANDARD.items())
     return not is_standard or not set(_modalities(usage)) <= TEXT
@@ -22,8 +32,7 @@ def is_estimate(usage: dict[str, Any]) -> bool:
 
 def _modalities(usage: dict[str, Any]) -> Iterator[str]:
     """Those with tokens."""
-    for name, details in usage.items():
-        listed = details if name.endswith("Details") and isinstance(details, list) else []
-        for one in listed:
-            if isinstance(one, dict) and type(one.get("tokenCount")) is int and one["tokenCount"] > 0:
+    for details in map(usage.get, DETAILS):
+        for one in details if isinstance(details, list) else ():
+            if isinstance(one, dict) and is_count(one.get("tokenCount")) and one["tokenCount"]:
                 yield str(one.get("modality") or "").lower() or "text"

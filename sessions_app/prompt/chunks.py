@@ -135,7 +135,8 @@ _STANDARD = {
     "serviceTier": {"", "standard", "service_tier_unspecified"},
     "trafficType": {"", "on_demand", "traffic_type_unspecified", "0", "1"},
 }
-_TEXT = {"text", "modality_unspecified", "0", "1"}
+_TEXT = {"", "text", "modality_unspecified", "0", "1"}
+"""The unspecified modality may be left out; its number, 0, is read as if it were."""
 
 
 def is_standard_text(raw: dict[str, Any]) -> bool:

@@ -46,6 +46,35 @@ def test_counts_that_are_no_numbers_count_nothing(program: Asking) -> None:
     assert CapturedRequest.objects.get().prompt_tokens is None
 
 
+def usage_with(**fields: Any) -> dict[str, Any]:
+    return {"promptTokenCount": 10, "candidatesTokenCount": 3, "totalTokenCount": 13, **fields}
+
+
+def of_modality(*named: object, count: int = 5) -> list[dict[str, Any]]:
+    return [{"modality": name, "tokenCount": count} for name in named]
+
+
+ESTIMATES: dict[str, tuple[dict[str, Any], bool]] = {
+    "a prompt below nothing": (usage_with(promptTokenCount=-1), True),
+    "a prompt beyond any": (usage_with(promptTokenCount=2**31), True),
+    "another modality": (usage_with(promptTokensDetails=of_modality("AUDIO")), True),
+    "no modality": (usage_with(promptTokensDetails=of_modality("", None, 0)), False),
+    "no count": (usage_with(cacheTokensDetails=of_modality("AUDIO", count=2**31)), False),
+    "another list": (usage_with(thoughtsTokensDetails=of_modality("AUDIO")), False),
+}
+
+
+@pytest.mark.parametrize("finish", ["STOP", ""])
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_the_audit_takes_for_an_estimate_what_is_one(program: Asking, name: str, finish: str) -> None:
+    """A cost of which less is known than of an estimate is a lower bound, where the end is missing."""
+    usage, is_estimate = ESTIMATES[name]
+    answered(program, usage, finish)
+    booking = Booking.objects.get()
+    assert (booking.estimated, booking.cut_off) == (is_estimate, not finish and not is_estimate)
+    assert not audited()
+
+
 def test_more_cached_than_read_tells_no_share(program: Asking, client: Client) -> None:
     usage = {"promptTokenCount": 10, "cachedContentTokenCount": 50, "totalTokenCount": 15}
     exchange = answered(program, usage)

@@ -86,11 +86,11 @@ def test_counts_that_are_no_integers_are_zero() -> None:
     assert Usage.of(raw) == Usage(prompt=12, raw=raw)
 
 
-def _read(modality: str | int, count: int = 900) -> dict[str, Any]:
+def _read(modality: str | int | None, count: int = 900) -> dict[str, Any]:
     return {"promptTokensDetails": [{"modality": "TEXT", "tokenCount": 100}, _counted(modality, count)]}
 
 
-def _counted(modality: str | int, count: int) -> dict[str, Any]:
+def _counted(modality: str | int | None, count: int) -> dict[str, Any]:
     return {"modality": modality, "tokenCount": count}
 
 
@@ -106,6 +106,11 @@ def _counted(modality: str | int, count: int) -> dict[str, Any]:
         ({"trafficType": "PROVISIONED_THROUGHPUT"}, False),
         (_read("TEXT"), True),
         (_read(1), True),
+        (_read(0), True),
+        (_read(""), True),
+        (_read(None), True),
+        ({"promptTokensDetails": [{"tokenCount": 9}]}, True),
+        (_read(2), False),
         (_read("AUDIO", 0), True),
         (_read("AUDIO"), False),
         ({"candidatesTokensDetails": [_counted("IMAGE", 1_290)]}, False),

@@ -90,7 +90,7 @@ BROKEN = [
     ("fine\n{{ name", 2, "end of print statement"),
     ("{% unknown %}", 1, "unknown"),
     ("{{ name|shout }}", 1, "shout"),
-    ("one\n\n{{ name.first }}", 3, "no “first”"),
+    ("one\n\n{{ name.first }}\n{{ name }}", 3, "no “first”"),
     ("{{ 1 / 0 }}", 1, "division by zero"),
     ("{{ name() }}", 1, "functions"),
     ("{{ missing + 1 }}", 1, "'missing' is undefined"),
@@ -237,10 +237,23 @@ def test_a_new_name_hides_nothing() -> None:
 
 
 def test_the_day_changes_more_rarely_than_the_time() -> None:
-    often = [
-        one.rate for one in cache_breakers(uses_of("{{ system.current_date }}{{ system.current_time }}"))
-    ]
-    assert often == ["daily", "always"]
+    names = "{{ system.current_date }}{{ system.day_of_week }}{{ system.current_time }}"
+    assert [one.rate for one in cache_breakers(uses_of(names))] == ["daily", "daily", "always"]
+
+
+@pytest.mark.parametrize(
+    ("description", "rates"),
+    [
+        ("{{ args.tone }}", []),
+        ("{{ args.tone }}{{ system.current_date }}", ["daily"]),
+        ("{{ system.current_date }}{{ system.current_time }}", ["always"]),
+    ],
+)
+def test_an_assistants_description_changes_as_often_as_what_it_names(
+    description: str, rates: list[str]
+) -> None:
+    found = cache_breakers(uses_of("{{ assistant.description }}"), uses_of(description))
+    assert [one.rate for one in found] == rates
 
 
 @given(

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -23,14 +23,16 @@ from sessions_app.audit.audit import audit_session
 from sessions_app.audit.differences import Figure
 from sessions_app.audit.reservations import audit_reservations
 from sessions_app.context.allowances import SpendingRules, clear_rules, merged
+from sessions_app.context.model_lookup import facts_of
 from sessions_app.errors import BudgetHeld, BudgetSpent
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.models import Allowance, Booking, Exchange, Reservation, Run, Session
+from sessions_app.models import Allowance, Booking, Exchange, Reservation, Run, SearchPrice, Session
 from sessions_app.panels import TOOLBOX
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import BudgetScope, MoneySource
 from sessions_app.runs import budgets
 from sessions_app.runs.budgets import Spender, holding_money, most_of_request, reserve
+from sessions_app.runs.money_source import EMULATOR_ENDPOINT
 from sessions_app.runs.request import Endpoint, prepare
 from sessions_app.runs.run_poller import erase_left_behind
 from sessions_app.runs.runner import Runner
@@ -41,6 +43,7 @@ from tests.prices import make_price
 from tests.runs.running import Provider, end_abandoned_runs, running, send
 
 PAID = Endpoint("0123456789abcdef", "Gemini", "gemini", False, lambda model, body: body)
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 amounts = st.none() | st.decimals("0", "5", places=8)
 rows = st.fixed_dictionaries({"usd_per_day": amounts, "usd_per_month": amounts})
@@ -133,6 +136,78 @@ def test_without_any_budget_nothing_is_asked_and_nothing_reserved(
     assert reserve(spender, "provider", Decimal(1)) is None
     exchange = prepare(started(make_session(alice)), 1, PAID, TOOLBOX).exchange
     assert exchange.reserved_usd is None
+
+
+@pytest.mark.django_db
+def test_text_reserves_a_token_for_each_byte_and_a_file_as_much_as_the_model_reads() -> None:
+    make_price(MODEL, input="0.5", output="3")
+    limits = facts_of(MODEL)
+    answer, whole = Decimal(3 * limits.output_limit) / 1_000_000, Decimal(limits.input_limit) / 2_000_000
+    text = [b"x" * 1_500, b"y" * 500]
+    assert most_of_request(MODEL, text) == Decimal("0.001") + answer
+    assert most_of_request(MODEL, text, answers=2) == Decimal("0.001") + 2 * answer
+    assert most_of_request(MODEL, text, reads_more=True) == whole + answer
+    assert most_of_request(MODEL, [*text, b'{"fileData":{}}']) == whole + answer
+    assert most_of_request(MODEL, [b"x" * (limits.input_limit + 1)]) == whole + answer
+
+
+@pytest.mark.django_db
+def test_what_has_no_price_reserves_nothing_and_a_search_costs_what_the_model_that_answers_takes() -> None:
+    other, plain, search = "gemini-9-other", [b'[{"codeExecution":{}}]'], [b'[{"googleSearch":{} }]']
+    assert most_of_request(other, search) == 0
+    make_price(other)
+    assert most_of_request(other, search) == most_of_request(other, plain) > 0
+    day = timezone.now().date()
+    SearchPrice.objects.create(model=other, valid_from=day, usd=100, per="query")
+    assert most_of_request(MODEL, search, other) - most_of_request(MODEL, plain, other) == 2
+
+
+@pytest.mark.django_db
+def test_a_reservation_is_held_of_its_session_its_person_and_the_installation(alice: User, bob: User) -> None:
+    for whose in ({"owner": alice}, {"owner": bob}, {"is_ceiling": True}):
+        Allowance.objects.create(usd_per_day=5, **whose)
+    own, other = (make_session(alice, settings={"budget_usd": 5}) for _ in range(2))
+    reserve(Spender.of(own, own.options), "provider", Decimal(1))
+
+    def held(spender: Spender) -> list[Decimal]:
+        return [one.held for one in spender.budgets()]
+
+    assert held(Spender.of(own, own.options)) == [1, 1, 1]
+    assert held(Spender.of(other, other.options)) == [0, 1, 1]
+    assert held(Spender.person(bob.pk)) == [0, 1]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("counts", [False, True])
+def test_requests_to_the_emulator_reserve_and_wait_where_its_money_counts(alice: User, counts: bool) -> None:
+    Allowance.objects.create(owner=alice, usd_per_day=1, counts_emulator=counts)
+    spender, emulated = Spender.person(alice.pk), f"{EMULATOR_ENDPOINT}/{MODEL}"
+    assert spender.pays_for(emulated) is counts and spender.pays_for("provider")
+    assert (reserve(spender, emulated, Decimal(1)) is not None) is counts
+    if not counts:
+        reserve(spender, "provider", Decimal(1))
+        assert spender.check(emulated)
+    with pytest.raises(BudgetHeld):
+        spender.check("provider")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("now", "renewed"),
+    [(datetime(2026, 12, 31, 23, tzinfo=UTC), date(2027, 1, 1)), (NOON, date(2026, 12, 1))],
+)
+def test_a_month_counts_from_its_first_day_until_the_next_one(
+    alice: User, monkeypatch: pytest.MonkeyPatch, now: datetime, renewed: date
+) -> None:
+    Allowance.objects.create(owner=alice, usd_per_month=9)
+    first, source = now.date().replace(day=1), MoneySource.PROVIDER.value
+    for day, usd in ((first - timedelta(days=1), 4), (first, 2), (now.date(), 1)):
+        Booking.objects.book(
+            Booking(owner=alice, day=day, model=MODEL, cause="answer", source=source, usd=Decimal(usd))
+        )
+    monkeypatch.setattr("django.utils.timezone.now", lambda: now)
+    (month,) = Spender.person(alice.pk).budgets()
+    assert (month.spent, month.renewed_on) == (Decimal(3), renewed)
 
 
 def started(session: Session) -> Run:
