@@ -23,7 +23,8 @@ def refusal(
     """`allowed` is PIPEWEB_CAPTURE, `hosts` ALLOWED_HOSTS. None where the request may be relayed."""
     if allowed == OFF:
         return CaptureFault.SWITCHED_OFF
-    names = {name.lower() for name, _ in headers}
+    # Google's client for JavaScript sends an empty cookie to the Interactions API; no browser sends one.
+    names = {name.lower() for name, value in headers if value or name.lower() != "cookie"}
     if not names.isdisjoint(_OF_BROWSERS):
         return CaptureFault.FROM_BROWSER
     # A proxy on this machine relays requests of others.

@@ -191,6 +191,12 @@ async def test_node_sends_a_header_of_browsers_and_is_no_browser() -> None:
     assert (await bench.ask(headers=[("Sec-Fetch-Mode", "cors")])).status == 200
 
 
+async def test_a_cookie_that_is_empty_is_of_no_browser() -> None:
+    bench = Bench(answering(b"x"))
+    assert (await bench.ask(headers=[("Cookie", "")])).status == 200
+    assert "cookie" not in bench.provider.requests[0].headers
+
+
 async def test_programs_of_the_network_are_let_in_where_that_is_set(settings: Any) -> None:
     settings.PIPEWEB_CAPTURE = "network"
     bench = Bench(answering(b"x"))
