@@ -146,6 +146,7 @@ class CaptureFault(StrEnum):
     WRONG_HOST = "wrong_host"
     WRONG_PATH = "wrong_path"
     WRONG_METHOD = "wrong_method"
+    CONTROL_CHARACTER = "control_character"
     LIVE = "live"
     UNCHECKED = "unchecked"
     TOO_MANY = "too_many"

@@ -57,7 +57,16 @@ def agent_of(system: Any, tools: Any) -> Agent:
     """Of the values of a request's JSON, whatever they are."""
     text = "\n".join(_texts(system))
     opening = _hash(text[:OPENING]) if len(text) >= OPENING else None
-    return Agent(_sketch(text.split()), opening, _sketch(_names(tools)))
+    return Agent(_sketch(text.split()), opening, _sketch(names_of(tools)))
+
+
+def names_of(tools: Any) -> Iterator[str]:
+    """Of declared functions their names, of the provider's own tools their keys."""
+    for tool in tools if isinstance(tools, list) else [tools]:
+        for key, value in tool.items() if isinstance(tool, Mapping) else ():
+            declared = value if isinstance(value, list) else ()
+            names = [one.get("name") for one in declared if isinstance(one, Mapping)]
+            yield from [name for name in names if isinstance(name, str)] or [key]
 
 
 def _are_alike(some: frozenset[int], others: frozenset[int]) -> bool:
@@ -78,12 +87,3 @@ def _texts(system: Any) -> Iterator[str]:
         return
     for at, part in enumerate(parts_in(system)):
         yield PartView(at, part).text
-
-
-def _names(tools: Any) -> Iterator[str]:
-    """Of declared functions their names, of the provider's own tools their keys."""
-    for tool in tools if isinstance(tools, list) else [tools]:
-        for key, value in tool.items() if isinstance(tool, Mapping) else ():
-            declared = value if isinstance(value, list) else ()
-            names = [one.get("name") for one in declared if isinstance(one, Mapping)]
-            yield from [name for name in names if isinstance(name, str)] or [key]

@@ -19,6 +19,7 @@ _STATUSES: dict[CaptureFault, tuple[int, str]] = {
     CaptureFault.WRONG_HOST: (400, "INVALID_ARGUMENT"),
     CaptureFault.WRONG_PATH: (404, "NOT_FOUND"),
     CaptureFault.WRONG_METHOD: (404, "NOT_FOUND"),
+    CaptureFault.CONTROL_CHARACTER: (400, "INVALID_ARGUMENT"),
     CaptureFault.LIVE: (501, "UNIMPLEMENTED"),
     CaptureFault.UNCHECKED: (503, "UNAVAILABLE"),
     CaptureFault.TOO_MANY: (503, "UNAVAILABLE"),

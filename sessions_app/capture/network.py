@@ -138,10 +138,20 @@ class _Pieces:
 
 
 def _headers_of(asked: Asked) -> CIMultiDict[str]:
-    headers = CIMultiDict(asked.headers)
+    headers = CIMultiDict((name, _as_utf8(value)) for name, value in asked.headers)
     if isinstance(asked.body, bytes) and (asked.body or asked.method not in ("GET", "DELETE")):
         headers["Content-Length"] = str(len(asked.body))
     return headers
+
+
+def _as_utf8(value: str) -> str:
+    """What aiohttp, which writes UTF-8, writes as the bytes that came, where those are UTF-8."""
+    if value.isascii():
+        return value
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def _data_of(body: bytes | AsyncIterator[bytes]) -> bytes | AsyncIterator[bytes] | None:

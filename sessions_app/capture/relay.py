@@ -18,7 +18,7 @@ from django.utils import timezone
 from sessions_app.capture.addresses import AddressBook, KnownAddress
 from sessions_app.capture.exchange import Call, RelayedExchange, Send
 from sessions_app.capture.faults import own_answer
-from sessions_app.capture.guard import refusal
+from sessions_app.capture.guard import has_control_character, refusal
 from sessions_app.capture.headers import (
     SESSION_HEADER,
     Pair,
@@ -158,6 +158,8 @@ class Relay:
             fault = CaptureFault.WRONG_PATH
         if fault is None and call.scope["method"] not in METHODS:
             fault = CaptureFault.WRONG_METHOD
+        if fault is None and has_control_character(call.scope):
+            fault = CaptureFault.CONTROL_CHARACTER
         if fault is None and self._is_full(address.pk):
             fault = CaptureFault.TOO_MANY
         if fault is not None:

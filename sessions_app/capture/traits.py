@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from sessions_app.capture.agents import NOBODY, Agent, agent_of
+from sessions_app.capture.agents import NOBODY, Agent, agent_of, names_of
 from sessions_app.prompt import wire
 from sessions_app.prompt.parts import (
     PARTS_KEY,
@@ -17,6 +17,7 @@ from sessions_app.prompt.parts import (
     without_signature,
 )
 from sessions_app.prompt.spellings import spelled_alike
+from sessions_app.prompt.wire import as_dict, as_list
 
 LONG_ENOUGH = 16
 """Characters from which on a string says something: shorter ones stand in unrelated requests too."""
@@ -44,7 +45,8 @@ class RequestTraits:
     the contents at the beginning that are nothing but generated context. `newest` is the last text of the
     user, `opening` the text of the first content; `name` was given by the client and overrides the rest.
     `cache` is the name of an explicit cache that stands for the system instruction and the tools. `token`
-    stands for the continuation token of an answer that it asks the rest of.
+    stands for the continuation token of an answer that it asks the rest of. `has_one_call`: the answer has to
+    be a call of one function, whose arguments are what was asked for; nothing need be run.
     """
 
     lane: str
@@ -57,6 +59,7 @@ class RequestTraits:
     cache: str = ""
     token: str = ""
     has_tools: bool = False
+    has_one_call: bool = False
     context: int = 0
     said: frozenset[str] = frozenset()
     newest: str = ""
@@ -98,6 +101,7 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         cache=cache if isinstance(cache, str) else "",
         token=token_hash(token) if isinstance(token, str) else "",
         has_tools=bool(tools),
+        has_one_call=_has_one_call(request),
         context=next((at for at, one in enumerate(listed) if not _is_context(one)), len(listed)),
         said=frozenset(short_hash(text) for one in listed for text in _long_strings(one)),
         newest=_newest(listed),
@@ -126,6 +130,14 @@ def _contents_in(request: Mapping[str, Any]) -> list[Any]:
     contents = request.get("contents")
     listed = contents if isinstance(contents, list) else [contents]
     return listed if all(isinstance(one, dict) for one in listed) else []
+
+
+def _has_one_call(request: Mapping[str, Any]) -> bool:
+    """Libraries that fill in a schema have it declared as a function, which the model must call."""
+    config = as_dict(request.get("toolConfig", request.get("tool_config")))
+    calling = as_dict(config.get("functionCallingConfig", config.get("function_calling_config")))
+    allowed = as_list(calling.get("allowedFunctionNames", calling.get("allowed_function_names")))
+    return calling.get("mode") == "ANY" and len(allowed or list(names_of(request.get("tools")))) == 1
 
 
 def meaning(value: Any) -> str:

@@ -67,7 +67,7 @@ class TransportClient:
         request = httpx2.Request(
             asked.method,
             asked.url,
-            headers=list(asked.headers),
+            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in asked.headers],
             content=asked.body or None,
             extensions=self._extensions,
         )

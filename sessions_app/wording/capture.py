@@ -20,6 +20,9 @@ FAULTS: dict[str, str] = {
         "/upload/."
     ),
     CaptureFault.WRONG_METHOD: "The Gemini API has GET, POST, PUT, PATCH and DELETE; this is another method.",
+    CaptureFault.CONTROL_CHARACTER: (
+        "Its address or one of its headers holds a control character, which HTTP does not allow."
+    ),
     CaptureFault.LIVE: "The Live API is not relayed: it travels over a socket, not as requests.",
     CaptureFault.UNCHECKED: "The address could not be checked, because the database does not answer.",
     CaptureFault.TOO_MANY: "Too many requests are being relayed at the same time.",

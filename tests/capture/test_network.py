@@ -91,6 +91,16 @@ async def test_the_head_is_what_it_was_given_and_nothing_else() -> None:
     assert found.heads[1].decode().split("\r\n")[1:-2] == [f"Host: {found.url[7:]}"]
 
 
+@pytest.mark.parametrize(
+    ("came", "sent"),
+    [("Bücher €.pdf".encode(), "Bücher €.pdf".encode()), (b"a\tb", b"a\tb"), (b"caf\xe9", "café".encode())],
+)
+async def test_a_header_in_utf8_goes_out_as_it_came(came: bytes, sent: bytes) -> None:
+    async with provider(answering(OK + b"Content-Length: 0\r\n\r\n")) as (found, client):
+        await ask(client, found.url + "/", headers=[("X-Name", came.decode("latin-1"))])
+    assert b"X-Name: " + sent + b"\r\n" in found.heads[0]
+
+
 async def test_pieces_come_as_they_arrive_and_packed_where_they_are_packed() -> None:
     packed = gzip.compress(b"answer")
     chunk = b"%x\r\n%b\r\n" % (len(packed), packed)

@@ -32,6 +32,12 @@ async def test_bytes_pass_unchanged_in_both_directions() -> None:
     assert bench.provider.requests[0].headers["x-goog-api-key"] == "secret-key"
 
 
+async def test_a_header_passes_in_the_bytes_that_came() -> None:
+    bench = Bench(answering(b"x"))
+    await bench.ask(headers=[("X-Goog-Upload-File-Name", "Bücher\t€.pdf")])
+    assert (b"x-goog-upload-file-name", "Bücher\t€.pdf".encode()) in bench.provider.requests[0].headers.raw
+
+
 async def test_what_was_relayed_is_recorded_without_its_key() -> None:
     bench = Bench(answering(b"ab", b"c", content_type="text/event-stream", retry_after="3"))
     await bench.ask(query=b"key=secret-key", headers=[KEY, ("User-Agent", "client/1"), ("Cookies", "x")])
@@ -160,6 +166,9 @@ async def test_an_address_that_is_over_reaches_nobody(address: Any, fault: str) 
         ({"path": "/v1beta/%2e%2e/x"}, 404, "wrong_path"),
         ({"method": "CONNECT"}, 404, "wrong_method"),
         ({"method": "HEAD"}, 404, "wrong_method"),
+        ({"path": "/v1beta/models\x7f"}, 400, "control_character"),
+        ({"query": b"a=\x7f"}, 400, "control_character"),
+        ({"headers": [("X-Odd", "a\x01b")]}, 400, "control_character"),
         ({"path": "/ws/google.ai"}, 501, "live"),
         ({"method": "GET", "headers": [("Sec-WebSocket-Key", "eA==")]}, 501, "live"),
         ({"headers": [("Origin", "http://127.0.0.1:8000")]}, 403, "from_browser"),
@@ -180,6 +189,12 @@ async def test_what_is_refused_never_reaches_the_provider(call: Any, status: int
 async def test_node_sends_a_header_of_browsers_and_is_no_browser() -> None:
     bench = Bench(answering(b"x"))
     assert (await bench.ask(headers=[("Sec-Fetch-Mode", "cors")])).status == 200
+
+
+async def test_a_cookie_that_is_empty_is_of_no_browser() -> None:
+    bench = Bench(answering(b"x"))
+    assert (await bench.ask(headers=[("Cookie", "")])).status == 200
+    assert "cookie" not in bench.provider.requests[0].headers
 
 
 async def test_programs_of_the_network_are_let_in_where_that_is_set(settings: Any) -> None:
