@@ -77,7 +77,9 @@ def test_what_was_counted_is_listed_and_priced(asked: Any, program: Program, cli
     assert row.model == MODEL and tokens_of(row) == (1_000, 400, 50)
     assert cost_on_page(client, row) == SUM
     listed = client.get(reverse("capture")).content.decode()
-    assert "1,000 tokens<" in listed and "40 % cached" in listed and "50 tokens<" in listed and MODEL in listed
+    assert (
+        "1,000 tokens<" in listed and "40 % cached" in listed and "50 tokens<" in listed and MODEL in listed
+    )
 
 
 def test_the_price_is_that_of_the_model_that_answered(program: Program, client: Client) -> None:
