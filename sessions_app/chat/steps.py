@@ -37,6 +37,8 @@ class Step:
     """What the text rests on; None if the provider named nothing."""
     fit: Fit | None = None
     """Whether a JSON answer fits its schema; None for one without."""
+    beside: str = ""
+    """What was said in one content with the responses to its calls."""
 
     @property
     def fit_label(self) -> str:
@@ -130,6 +132,7 @@ def _step(
         thought_ms=thought_ms,
         cited=content.cited,
         fit=content.fit,
+        beside=content.beside,
     )
 
 

@@ -55,6 +55,7 @@ def export_markdown(session: Session) -> str:
             lines += ["## Model", text] if text else []
             lines += [_sources(step.cited)] if step.cited and step.cited.sources else []
             lines += [_card(card.name, card.args, card.response) for card in step.cards]
+            lines += ["## You", step.beside] if step.beside else []
     return "\n\n".join(lines) + "\n"
 
 

@@ -70,11 +70,13 @@ class TurnContent:
     cited: ShownCitations | None
     fit: Fit | None = None
     """Whether a JSON answer fits its schema."""
+    beside: str = ""
+    """Text that was sent in one content with the responses: other programs do that."""
 
     @property
     def size(self) -> int:
         cards = sum(len(card.args) + len(card.response) for card in self.cards)
-        return len(self.thoughts) + len(self.text) + cards
+        return len(self.thoughts) + len(self.text) + cards + len(self.beside)
 
     @classmethod
     def of(cls, turn: Turn, answer: Turn | None) -> "TurnContent":
@@ -92,6 +94,7 @@ class TurnContent:
             ),
             cited=ShownCitations.of(citations, scope) if citations else None,
             fit=turn.schema_fit,
+            beside="".join(part.text for part in answer.parts if part.kind == "text") if answer else "",
         )
 
 

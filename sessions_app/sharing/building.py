@@ -146,6 +146,7 @@ class _Maker:
             edited=turn.edited,
             closing=turn.closing,
             covers=turn.covers if turn.summary else 0,
+            beside=step.beside,
         )
 
     def _citations(self, cited: Citations) -> Citations:
@@ -201,7 +202,7 @@ def _without_report(text: str) -> str:
 
 
 def _says_something(step: shared.Step) -> bool:
-    return bool(step.thoughts or step.text or step.calls or step.files)
+    return bool(step.thoughts or step.text or step.calls or step.files or step.beside)
 
 
 def _state(card: ToolCard) -> shared.CallState:

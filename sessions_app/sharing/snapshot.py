@@ -75,6 +75,8 @@ class Step(SnapshotModel):
     closing: bool = False
     covers: int = 0
     """Turns that a shortened answer stands for."""
+    beside: Text = ""
+    """What was said in one content with the responses to its calls."""
 
 
 class Message(SnapshotModel):

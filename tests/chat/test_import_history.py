@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from sessions_app.chat.imports import add_job, run_job
 from sessions_app.chat.transcript import Transcript
+from sessions_app.chat.transfer import export_markdown
 from sessions_app.errors import NotImportable
 from sessions_app.models import Blob, ImportJob, Run, Session, Turn
 from sessions_app.prompt.turns import IMPORTED
+from sessions_app.sharing.building import Branch
 from sessions_app.wording.imports import error_texts
 from tests.chat.import_formats.histories import gemini_contents, openai_messages
 from tests.chat.importing import import_session
@@ -73,6 +75,25 @@ def test_what_the_model_said_before_the_first_message_is_read(alice: User, clien
         assert [view.task is not None for view in Transcript.ending_at(session.head).runs] == asked
         page = client.get(session.get_absolute_url()).content.decode()
         assert "How can I help?" in page and "?before=" not in page and 'id="run-"' not in page
+
+
+def test_what_was_said_in_one_content_with_results_is_read(alice: User, client: Client) -> None:
+    said = {"text": "Mind the time zone."}
+    contents = [
+        {**one, "parts": [*one["parts"], said]} if "functionResponse" in one["parts"][0] else one
+        for one in CONTENTS
+    ]
+    session = import_session(alice, json.dumps(contents).encode())
+    assert [step.beside for view in Transcript.full(session.head).runs for step in view.steps] == [
+        said["text"],
+        "",
+    ] * len(HISTORY)
+    assert client.get(session.get_absolute_url()).content.decode().count(said["text"]) == len(HISTORY)
+    assert export_markdown(session).count(f"## You\n\n{said['text']}\n") == len(HISTORY)
+    shared = Branch.ending_at(session, session.head).snapshot(has_details=False, chosen=())
+    assert [step.beside for message in shared.messages for step in message.steps] == [said["text"], ""] * len(
+        HISTORY
+    )
 
 
 def test_what_was_recognised_and_what_became_of_it_is_told(client: Client) -> None:
