@@ -46,7 +46,7 @@ def check_file(file: ImportFile, beat: Callable[[], None]) -> CheckedFile:
 
 
 class CheckedHistory(CheckedFile):
-    """One branch; every message of a person begins a run. The last run is stopped if it has no answer."""
+    """One branch; every message of a person begins a run. A run that does not end in an answer is stopped."""
 
     def __init__(self, history: ImportedHistory, beat: Callable[[], None]) -> None:
         """Checks every entry; `beat` is called for each. Raises NotImportable."""
@@ -54,8 +54,8 @@ class CheckedHistory(CheckedFile):
         self.format = history.format
         self._triggers: list[int] = []
         """For each run, the number of its message among the turns."""
-        self._outcomes: list[Outcome] = []
-        """For each run, how its answer ended."""
+        self._outcomes: list[Outcome | None] = []
+        """For each run, how its answer ended; None without one."""
         notes, skeletons = Notes(), list[Turn]()
         title = ""
         for content, turn in self._read(notes):
@@ -63,14 +63,14 @@ class CheckedHistory(CheckedFile):
             _count_signatures(content, notes)
             if turn.kind is TurnKind.USER_TASK:
                 self._triggers.append(len(skeletons))
-                self._outcomes.append(Outcome.COMPLETE)
+                self._outcomes.append(None)
                 title = title or starting_words(parts.text_of(turn.content))
-            elif content.is_model and self._outcomes:
-                self._outcomes[-1] = _outcome_of(content)
+            elif self._outcomes:
+                is_answer = turn.kind is TurnKind.MODEL_RESPONSE
+                self._outcomes[-1] = _outcome_of(content) if is_answer else None
             beat()
         if not skeletons:
             raise NotImportable(ImportProblem.NO_MESSAGES)
-        self._is_answered = skeletons[-1].kind is TurnKind.MODEL_RESPONSE
         self.total = len(skeletons) + len(self._triggers)
         header = history.header()
         self.session = _session(header, notes, title, head=len(skeletons))
@@ -78,12 +78,11 @@ class CheckedHistory(CheckedFile):
 
     def runs(self) -> Iterator[Entry[ExportedRun]]:
         for number, (trigger, outcome) in enumerate(zip(self._triggers, self._outcomes, strict=True)):
-            is_over = self._is_answered or number + 1 < len(self._triggers)
             run = ExportedRun(
                 key=UUID(int=RUNS + number),
                 trigger=UUID(int=trigger),
-                status=Run.Status.COMPLETED if is_over else Run.Status.STOPPED,
-                outcome=outcome if is_over else "",
+                status=Run.Status.COMPLETED if outcome else Run.Status.STOPPED,
+                outcome=outcome or "",
             )
             yield Entry(1, lambda run=run: run)  # type: ignore[misc]
 

@@ -77,6 +77,13 @@ def test_what_the_model_said_before_the_first_message_is_read(alice: User, clien
         assert "How can I help?" in page and "?before=" not in page and 'id="run-"' not in page
 
 
+def test_a_message_that_another_one_follows_was_not_answered(alice: User, client: Client) -> None:
+    spoken = [{"role": role, "content": role} for role in ("user", "user", "assistant")]
+    session = import_session(alice, json.dumps(spoken).encode())
+    assert list(session.runs.order_by("pk").values_list("status", flat=True)) == ["stopped", "completed"]
+    assert client.get(session.get_absolute_url()).content.decode().count("Not answered.") == 1
+
+
 def test_what_was_said_in_one_content_with_results_is_read(alice: User, client: Client) -> None:
     said = {"text": "Mind the time zone."}
     contents = [
