@@ -28,7 +28,7 @@ def add_answer_turn(exchange: Exchange, reply: Reply, *, is_cut: bool) -> Turn |
         depth=above.depth + 1 if above else 0,
         kind=kind.value,
         content_id=Blob.objects.store(exchange.session.owner_id, [body])[digest(body)],
-        text=searched_text(body),
+        text=searched_text(kind, body),
         run=exchange.run,
         exchange=exchange,
         route=route_from(exchange.route, exchange.served_model),

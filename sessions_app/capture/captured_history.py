@@ -31,9 +31,8 @@ from sessions_app.models import (
 from sessions_app.models.blob import digest
 from sessions_app.models.columns import storable
 from sessions_app.models.titles import TITLE_LENGTH, starting_words
-from sessions_app.models.turn import searched_text
+from sessions_app.models.turn import said_text, searched_text
 from sessions_app.models.turn_numbers import SOURCE
-from sessions_app.prompt.parts import text_of
 from sessions_app.prompt.turns import IMPORTED, TurnKind
 
 REMEMBERED_CONTENTS = 50_000
@@ -122,7 +121,8 @@ def session_of(captured: CapturedRequest, contents: Sequence[Content]) -> Sessio
         return found.session
     if found is not None:
         _leave_behind(found)
-    said = next((text_of(one.wire) for one in contents if one.kind is TurnKind.USER_TASK and one.wire), "")
+    asked = (one for one in contents if one.kind is TurnKind.USER_TASK and one.wire)
+    said = next((said_text(one.kind, one.wire) for one in asked), "")
     title = captured.name or starting_words(said) or captured.client.partition("/")[0] or captured.model
     session = Session.objects.create(
         owner_id=captured.address.owner_id,
@@ -203,7 +203,7 @@ class _NewTurns:
             session=self.session,
             depth=above.depth + 1 if above else 0,
             kind=one.kind.value,
-            text=searched_text(one.wire),
+            text=searched_text(one.kind, one.wire),
             run=run,
             route=IMPORTED if one.kind.is_model else "",
         )

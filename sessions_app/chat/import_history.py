@@ -18,6 +18,7 @@ from sessions_app.errors import NotImportable
 from sessions_app.import_codes import ImportNote
 from sessions_app.models import Run
 from sessions_app.models.titles import starting_words
+from sessions_app.models.turn import said_text
 from sessions_app.panels import TOOLBOX
 from sessions_app.panels.rows import PanelRow
 from sessions_app.prompt import parts, wire
@@ -64,7 +65,7 @@ class CheckedHistory(CheckedFile):
             if turn.kind is TurnKind.USER_TASK:
                 self._triggers.append(len(skeletons))
                 self._outcomes.append(None)
-                title = title or starting_words(parts.text_of(turn.content))
+                title = title or starting_words(said_text(turn.kind, turn.content))
             elif self._outcomes:
                 is_answer = turn.kind is TurnKind.MODEL_RESPONSE
                 self._outcomes[-1] = _outcome_of(content) if is_answer else None

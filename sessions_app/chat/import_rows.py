@@ -93,7 +93,7 @@ class SessionWriter:
         body = exported.content
         # Without its content, which may have megabytes.
         rest = exported.model_copy(update={"content": b""})
-        return PreparedTurn(rest, digest(body), self._stored(body), searched_text(body))
+        return PreparedTurn(rest, digest(body), self._stored(body), searched_text(exported.kind, body))
 
     def _stored(self, body: bytes) -> PackedBlob | int:
         owner = self._session.owner_id

@@ -16,10 +16,9 @@ from sessions_app.models.related import attach
 from sessions_app.models.run import Run
 from sessions_app.models.session import Session
 from sessions_app.models.titles import TITLE_LENGTH
-from sessions_app.models.turn import MARKS, Turn
+from sessions_app.models.turn import MARKS, Turn, searched_text
 from sessions_app.models.turn_statements import BRANCH
 from sessions_app.prompt import turns as prompt_turns
-from sessions_app.prompt.parts import text_of
 
 NEWEST_BELOW = """
 WITH RECURSIVE below(id) AS (
@@ -119,7 +118,7 @@ def filled_content(session: Session, turn: Turn, value: prompt_turns.Turn) -> Tu
     """Sets the content of an unsaved turn and returns it."""
     blobs = Blob.objects.store(session.owner_id, [value.wire])
     turn.kind, turn.content_id = value.kind.value, blobs[digest(value.wire)]
-    turn.text = text_of(value.wire).replace("\0", "")
+    turn.text = searched_text(turn.kind, value.wire)
     turn.citations = turn.fit = {}
     return turn
 

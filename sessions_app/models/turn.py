@@ -119,9 +119,14 @@ MARKS = (
 """Fields that copies and exports of a turn keep beside its content."""
 
 
-def searched_text(wire_bytes: bytes) -> str:
+def said_text(kind: str, wire_bytes: bytes) -> str:
+    """The text of a content: what a model says in pieces goes on, the pieces of a person are paragraphs."""
+    return text_of(wire_bytes, "" if prompt_turns.TurnKind(kind).is_model else "\n\n")
+
+
+def searched_text(kind: str, wire_bytes: bytes) -> str:
     """`Turn.text` for the content."""
-    return storable(text_of(wire_bytes), SEARCHED)
+    return storable(said_text(kind, wire_bytes), SEARCHED)
 
 
 class Turn(models.Model):
@@ -221,7 +226,7 @@ class Turn(models.Model):
                 depth=parent.depth + 1 if parent else 0,
                 kind=value.kind.value,
                 content_id=next(iter(blob.values())),
-                text=searched_text(value.wire),
+                text=searched_text(value.kind, value.wire),
                 run=run,
                 exchange=exchange,
                 route=value.route,
@@ -258,7 +263,7 @@ class Turn(models.Model):
     @property
     def whole_text(self) -> str:
         """`text` without its limit."""
-        return self.text if len(self.text) < SEARCHED else text_of(self.wire).replace("\0", "")
+        return self.text if len(self.text) < SEARCHED else said_text(self.kind, self.wire).replace("\0", "")
 
     @cached_property
     def value(self) -> prompt_turns.Turn:

@@ -142,9 +142,9 @@ def as_part(value: Mapping[str, Any]) -> RawPart:
     return {key: one for key, one in value.items() if key in _KNOWN and one is not None}
 
 
-def text_of(wire_bytes: bytes) -> str:
-    """The text without thoughts, for search and titles."""
-    return "".join(view.text for view in parts_of(wire_bytes) if view.kind == "text")
+def text_of(wire_bytes: bytes, between: str = "") -> str:
+    """The text without thoughts; `between` stands between that of two parts."""
+    return between.join(view.text for view in parts_of(wire_bytes) if view.kind == "text")
 
 
 def plain_key(key: str) -> str:

@@ -9,8 +9,12 @@ from pytest_django import DjangoAssertNumQueries
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import HistoryGone
 from sessions_app.models import Blob, Session, Turn
+from sessions_app.models.branches import substitute
+from sessions_app.models.turn import SEARCHED
 from sessions_app.models.turn_values import content_cache, value_cache
-from sessions_app.prompt.turns import user_task
+from sessions_app.prompt import turns, wire
+from sessions_app.prompt.parts import content
+from sessions_app.prompt.turns import TurnKind, user_task
 
 pytestmark = pytest.mark.django_db
 
@@ -28,6 +32,35 @@ def test_a_new_turn_becomes_the_head(session: Session) -> None:
     turn = grow(session, "hello")
     session.refresh_from_db()
     assert session.head == turn and turn.depth == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (TurnKind.USER_TASK, "Mind the\n\ntime zone."),
+        (TurnKind.TOOL_RESPONSE, "Mind the\n\ntime zone."),
+        (TurnKind.MODEL_RESPONSE, "Mind thetime zone."),
+    ],
+)
+def test_the_pieces_of_a_person_are_paragraphs_and_those_of_a_model_go_on(
+    session: Session, kind: TurnKind, said: str
+) -> None:
+    parts: list[dict[str, object]] = [
+        {"text": "Mind the"},
+        {"inlineData": {"mimeType": "image/png", "data": "AA=="}},
+        {"text": "time zone."},
+    ]
+    made = turns.Turn(str(uuid.uuid4()), kind, wire.dumps(content(kind.role, parts)))
+    turn = Turn.append(session, made, parent=None)
+    assert turn.text == turn.whole_text == said
+    Turn.objects.filter(pk=turn.pk).update(text="x" * SEARCHED)
+    turn.refresh_from_db()
+    assert turn.whole_text == said
+
+
+def test_an_edited_text_is_searched_as_far_as_any_other(session: Session) -> None:
+    made = substitute(session, user_task(str(uuid.uuid4()), "x" * (SEARCHED + 1)))
+    assert len(made.text) == SEARCHED and len(made.whole_text) == SEARCHED + 1
 
 
 def test_the_history_is_the_walk_from_the_head_oldest_first(session: Session) -> None:
