@@ -152,6 +152,7 @@ class CaptureFault(StrEnum):
     TOO_MANY = "too_many"
     CLIENT_LEFT = "client_left"
     NOT_REACHED = "not_reached"
+    NOT_ANSWERED = "not_answered"
     NO_ANSWER = "no_answer"
     BROKEN_OFF = "broken_off"
     STOPPED = "stopped"

@@ -24,6 +24,7 @@ _STATUSES: dict[CaptureFault, tuple[int, str]] = {
     CaptureFault.UNCHECKED: (503, "UNAVAILABLE"),
     CaptureFault.TOO_MANY: (503, "UNAVAILABLE"),
     CaptureFault.NOT_REACHED: (502, "UNAVAILABLE"),
+    CaptureFault.NOT_ANSWERED: (502, "UNAVAILABLE"),
     CaptureFault.NO_ANSWER: (504, "DEADLINE_EXCEEDED"),
     CaptureFault.STOPPED: (503, "UNAVAILABLE"),
     CaptureFault.NO_SERVER_KEY: (401, "UNAUTHENTICATED"),

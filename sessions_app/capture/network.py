@@ -76,7 +76,9 @@ class NetworkClient:
         except aiohttp.SocketTimeoutError as error:
             raise RelayRefused(CaptureFault.NO_ANSWER) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise _fault_of_body(error) or RelayRefused(CaptureFault.NOT_REACHED) from error
+            is_reached = isinstance(error, _REACHED) and not isinstance(error, _NOT_REACHED)
+            fault = CaptureFault.NOT_ANSWERED if is_reached else CaptureFault.NOT_REACHED
+            raise _fault_of_body(error) or RelayRefused(fault) from error
         pieces = _Pieces(response)
         try:
             pairs = [
@@ -94,6 +96,11 @@ class NetworkClient:
 
     async def close(self) -> None:
         await self._session.close()
+
+
+_REACHED = aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientResponseError
+_NOT_REACHED = aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError
+"""Of these some are those above too: there was no connection to the provider, or none behind the proxy."""
 
 
 class _Pieces:

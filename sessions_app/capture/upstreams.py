@@ -75,6 +75,8 @@ class TransportClient:
             response = await self._transport.handle_async_request(request)
         except httpx2.ReadTimeout as error:
             raise RelayRefused(CaptureFault.NO_ANSWER) from error
+        except (httpx2.ReadError, httpx2.WriteError, httpx2.CloseError, httpx2.RemoteProtocolError) as error:
+            raise RelayRefused(CaptureFault.NOT_ANSWERED) from error
         except httpx2.TransportError as error:
             raise RelayRefused(CaptureFault.NOT_REACHED) from error
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw]

@@ -28,6 +28,10 @@ FAULTS: dict[str, str] = {
     CaptureFault.TOO_MANY: "Too many requests are being relayed at the same time.",
     CaptureFault.CLIENT_LEFT: "The program closed the connection before the end.",
     CaptureFault.NOT_REACHED: "The provider could not be reached.",
+    CaptureFault.NOT_ANSWERED: (
+        "The provider was reached, but the connection ended without an answer that can be read. Whether it "
+        "worked on the request is not known."
+    ),
     CaptureFault.NO_ANSWER: "The provider sent nothing for ten minutes.",
     CaptureFault.BROKEN_OFF: "The connection to the provider broke in the middle of the answer.",
     CaptureFault.STOPPED: "The server was stopped before the end.",

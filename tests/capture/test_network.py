@@ -135,7 +135,7 @@ async def test_a_kept_connection_that_turns_out_closed_is_no_reason_to_ask_again
         await ask(client, found.url + "/", method="GET")
         with pytest.raises(RelayRefused) as refused:
             await ask(client, found.url + "/", method="GET")
-    assert refused.value.fault == CaptureFault.NOT_REACHED and len(found.heads) == 2
+    assert refused.value.fault == CaptureFault.NOT_ANSWERED and len(found.heads) == 2
 
 
 async def test_a_large_body_and_a_body_in_pieces_arrive_whole() -> None:
@@ -168,7 +168,8 @@ async def test_nobody_there_is_not_reached() -> None:
 @pytest.mark.parametrize(
     ("writes", "fault"),
     [
-        ([b"nonsense\r\n\r\n"], CaptureFault.NOT_REACHED),
+        ([], CaptureFault.NOT_ANSWERED),
+        ([b"nonsense\r\n\r\n"], CaptureFault.NOT_ANSWERED),
         ([OK + b"Content-Length: 9\r\n\r\nab"], CaptureFault.BROKEN_OFF),
         ([OK + b"Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"], CaptureFault.BROKEN_OFF),
     ],

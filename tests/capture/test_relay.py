@@ -81,6 +81,8 @@ async def test_an_address_for_an_upload_leads_through_the_relay() -> None:
     [
         (httpx2.ConnectError("no"), 502, "not_reached"),
         (httpx2.ConnectTimeout("no"), 502, "not_reached"),
+        (httpx2.ReadError("no"), 502, "not_answered"),
+        (httpx2.RemoteProtocolError("no"), 502, "not_answered"),
         (RelayRefused(CaptureFault.NO_ANSWER), 504, "no_answer"),
     ],
 )
