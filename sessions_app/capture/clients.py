@@ -44,7 +44,7 @@ CLIENTS = (
         "from google import genai\nfrom google.genai import types\n\n"
         "client = genai.Client(http_options=types.HttpOptions(base_url='{base}'))",
         "Or, without a change of the program: GOOGLE_GEMINI_BASE_URL='{base}'. "
-        "Interactions are listed; they are not taken apart.",
+        "Interactions are listed, each with its tokens and cost; they are not taken apart into layers.",
     ),
     ClientLines(
         "javascript",
@@ -52,7 +52,8 @@ CLIENTS = (
         'import { GoogleGenAI } from "@google/genai";\n\n'
         "const ai = new GoogleGenAI({ apiKey: process.env.GEMINI_API_KEY, "
         "httpOptions: { baseUrl: '{base}' } });",
-        "Sessions of the Live API are not relayed. Interactions are listed; they are not taken apart.",
+        "Sessions of the Live API are not relayed. Interactions are listed, each with its tokens and cost; "
+        "they are not taken apart into layers.",
     ),
     ClientLines("adk", "ADK", "GOOGLE_GEMINI_BASE_URL='{base}' adk run my_agent"),
     ClientLines(
@@ -74,7 +75,7 @@ CLIENTS = (
         "OpenAI SDK",
         "import os\n\nfrom openai import OpenAI\n\n"
         "client = OpenAI(base_url='{base}/v1beta/openai/', api_key=os.environ['GEMINI_API_KEY'])",
-        "Its requests are listed; they are not taken apart.",
+        "Its requests are listed, each with its tokens and cost; they are not taken apart into layers.",
     ),
     ClientLines("ai-sdk", "AI SDK", "const google = createGoogleGenerativeAI({ baseURL: '{base}/v1beta' });"),
 )
