@@ -58,6 +58,11 @@ def gemini_chunk(chunk: Wire) -> Wire:
     return result | {key: value for key, value in names.items() if isinstance(value, str)}
 
 
+def signature_in(value: Mapping[str, Any]) -> Any:
+    """The signature that a message, a delta or a call has; None without one."""
+    return _google(value).get("thought_signature")
+
+
 def _news(place: str, value: Wire) -> Wire:
     """What this version does not know of the object at this place."""
     return {
@@ -94,7 +99,7 @@ def _delta_parts(delta: Wire) -> list[Wire]:
     google = _google(delta)
     text = delta.get("content")
     parts = _texts(text if isinstance(text, str) else "", bool(google.get("thought")))
-    if signature := google.get("thought_signature"):
+    if signature := signature_in(delta):
         parts = _sign(parts, signature)
     if text and not isinstance(text, str):
         parts.append({"delta.content": text})
@@ -130,7 +135,7 @@ def _call_part(tool_call: Wire) -> Wire:
     args = _arguments(function.get("arguments"))
     call = call_part(function["name"], args, call_id=tool_call.get("id") or "")
     part = call | _news("tool_calls[]", tool_call) | _news("tool_calls[].function", function)
-    signature = _google(tool_call).get("thought_signature")
+    signature = signature_in(tool_call)
     return with_signature(part, signature) if signature else part
 
 
@@ -157,5 +162,5 @@ def _usage(usage: Mapping[str, Any]) -> Wire:
     return result | ({"thoughtsTokenCount": thoughts} if thoughts > 0 else {})
 
 
-def _google(value: Wire) -> Wire:
+def _google(value: Mapping[str, Any]) -> Wire:
     return as_dict(as_dict(value.get("extra_content")).get("google"))

@@ -17,7 +17,7 @@ from sessions_app.prompt.dialects.conversation import (
     object_in,
     texts_in,
 )
-from sessions_app.prompt.dialects.openai_chunks import OBJECT
+from sessions_app.prompt.dialects.openai_chunks import OBJECT, signature_in
 from sessions_app.prompt.parts import parts_of
 from sessions_app.prompt.reply import Folder, Reply
 from sessions_app.prompt.wire import as_dict, as_list
@@ -89,5 +89,4 @@ def _said(message: Mapping[str, Any]) -> SaidMessage:
 
 def _signed(value: Mapping[str, Any]) -> str:
     """The line for the signature of a message or a call; empty without one."""
-    google = as_dict(as_dict(value.get("extra_content")).get("google"))
-    return SIGNED if google.get("thought_signature") else ""
+    return SIGNED if signature_in(value) else ""
