@@ -159,7 +159,10 @@ def test_what_has_no_price_reserves_nothing_and_a_search_costs_what_the_model_th
     assert most_of_request(other, search) == most_of_request(other, plain) > 0
     day = timezone.now().date()
     SearchPrice.objects.create(model=other, valid_from=day, usd=100, per="query")
-    assert most_of_request(MODEL, search, other) - most_of_request(MODEL, plain, other) == 2
+    spaced, quoted = [b'[{"googleSearch" :{}}]'], [rb'["\"googleSearch\": "]']
+    assert {len(one[0]) for one in (search, plain, spaced, quoted)} == {22}
+    without = most_of_request(MODEL, plain, other)
+    assert [most_of_request(MODEL, one, other) - without for one in (search, spaced, quoted)] == [2, 2, 0]
 
 
 @pytest.mark.django_db
