@@ -10,7 +10,9 @@ from sessions_app.capture.captured_exchange import route_of_captured
 from sessions_app.capture.framing import chunks_of
 from sessions_app.capture.paths import asks_for_completion, asks_in_other_form, is_of_interaction
 from sessions_app.models import CapturedRequest
+from sessions_app.models.captured_request import MODEL_LENGTH
 from sessions_app.models.columns import storable
+from sessions_app.prompt.chunks import Usage, as_count
 from sessions_app.prompt.dialects.conversation import Conversation
 from sessions_app.prompt.dialects.interactions_conversation import interaction_in
 from sessions_app.prompt.dialects.openai_conversation import conversation_in
@@ -19,9 +21,6 @@ from sessions_app.runs.accounting import money_for, searches_of
 from sessions_app.runs.money_source import source_of_response
 from sessions_app.runs.serving import price_of_served
 from sessions_app.wording import costs
-
-MODEL_LENGTH = 80
-"""Characters of a model's name that a column holds."""
 
 
 def conversation_of(captured: CapturedRequest, answer: bytes | None = None) -> Conversation | None:
@@ -40,11 +39,15 @@ def facts_of_answer(captured: CapturedRequest, answer: bytes) -> dict[str, Any]:
     said = conversation_of(captured, answer)
     if said is None:
         return {}
-    named, usage = {"model": storable(said.model, MODEL_LENGTH)}, said.usage
+    return {"model": storable(said.model, MODEL_LENGTH)} | token_columns(said.usage)
+
+
+def token_columns(usage: Usage) -> dict[str, int | None]:
+    """Empty where the provider counted nothing. Two counts may be more together than a column holds."""
     if not usage.is_counted:
-        return named
-    tokens = {"prompt_tokens": usage.prompt, "cached_tokens": usage.cached}
-    return named | tokens | {"output_tokens": usage.output + usage.thoughts}
+        return {}
+    output = as_count(usage.output + usage.thoughts)
+    return {"prompt_tokens": usage.prompt, "cached_tokens": usage.cached, "output_tokens": output}
 
 
 def cost_of(captured: CapturedRequest, said: Conversation) -> str:

@@ -12,7 +12,7 @@ from sessions_app.capture.captured_history import RememberedHistories
 from sessions_app.capture.client_caches import note_cache_request
 from sessions_app.capture.framing import chunks_of
 from sessions_app.capture.known_groupings import KnownGroupings, has_failed
-from sessions_app.capture.other_forms import facts_of_answer
+from sessions_app.capture.other_forms import facts_of_answer, token_columns
 from sessions_app.capture.placements import Placement
 from sessions_app.capture.records import Begun, Ended, Record
 from sessions_app.capture.regrouping import columns_of, take_in
@@ -20,7 +20,7 @@ from sessions_app.capture.traits import strings_in, traits_of
 from sessions_app.context.storage import check_storage
 from sessions_app.errors import OverLimit
 from sessions_app.models import Blob, CaptureAddress, CapturedRequest, Reservation
-from sessions_app.models.captured_request import CLIENT_LENGTH, PATH_LENGTH
+from sessions_app.models.captured_request import CLIENT_LENGTH, MODEL_LENGTH, PATH_LENGTH
 from sessions_app.models.columns import storable, storable_json
 from sessions_app.prompt.reply import Folder, Reply
 
@@ -141,7 +141,7 @@ def _row_of(begun: Begun, place: Placement | None) -> dict[str, Any]:
         headers=storable_json(begun.headers),
         scope=storable(begun.scope, CLIENT_LENGTH),
         name=storable(begun.name, 80),
-        model=storable(begun.model, 80),
+        model=storable(begun.model, MODEL_LENGTH),
         request_size=begun.size,
         **(columns_of(place) if place else {}),
         key_hash=begun.key_hash,
@@ -174,12 +174,7 @@ def _facts_of(ended: Ended) -> tuple[bytes, dict[str, Any]]:
 def _counts_of(reply: Reply | None) -> dict[str, Any]:
     if reply is None:
         return {}
-    counted = {"finish_reason": storable(reply.finish_reason, 40)}
-    if not reply.usage.is_counted:
-        return counted
-    usage = reply.usage
-    tokens = {"prompt_tokens": usage.prompt, "cached_tokens": usage.cached}
-    return counted | tokens | {"output_tokens": usage.output + usage.thoughts}
+    return {"finish_reason": storable(reply.finish_reason, 40)} | token_columns(reply.usage)
 
 
 def _stored(owner: int, body: bytes | None) -> int | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 RETENTION = timedelta(days=30)
 """What belongs to no session is erased after so long; sessions have `session_queries.CAPTURED_LIFETIME`."""
 
-PATH_LENGTH, CLIENT_LENGTH, KEY_LENGTH = 300, 200, 90
+PATH_LENGTH, CLIENT_LENGTH, KEY_LENGTH, MODEL_LENGTH = 300, 200, 90, 80
 
 
 class CapturedRequestQuerySet(models.QuerySet["CapturedRequest"]):
@@ -62,7 +62,7 @@ class CapturedRequest(models.Model):
     headers = models.JSONField(default=list, blank=True)
     scope = models.CharField(max_length=CLIENT_LENGTH, blank=True, help_text="Program and installation.")
     name = models.CharField(max_length=80, blank=True, help_text="The session's name, given by the client.")
-    model = models.CharField(max_length=80, blank=True)
+    model = models.CharField(max_length=MODEL_LENGTH, blank=True)
     session = models.CharField(max_length=KEY_LENGTH, blank=True)
     lane = models.CharField(max_length=KEY_LENGTH, blank=True)
     relation = models.CharField(max_length=12, blank=True)

@@ -75,6 +75,13 @@ def test_the_audit_takes_for_an_estimate_what_is_one(program: Asking, name: str,
     assert not audited()
 
 
+def test_counts_that_no_column_holds_together_lose_no_request(program: Asking) -> None:
+    usage = {"promptTokenCount": 10, "candidatesTokenCount": 3, "thoughtsTokenCount": 2**31 - 1}
+    exchange = answered(program, usage)
+    assert exchange.thought_tokens == 2**31 - 1 and not audited()
+    assert CapturedRequest.objects.get().output_tokens is None
+
+
 def test_more_cached_than_read_tells_no_share(program: Asking, client: Client) -> None:
     usage = {"promptTokenCount": 10, "cachedContentTokenCount": 50, "totalTokenCount": 15}
     exchange = answered(program, usage)

@@ -82,6 +82,11 @@ def test_what_was_counted_is_listed_and_priced(asked: Any, program: Program, cli
     )
 
 
+def test_counts_that_are_too_large_together_are_not_listed(program: Program) -> None:
+    row = interaction(program, total_output_tokens=2**31 - 1)
+    assert tokens_of(row) == (1_000, 400, None)
+
+
 def test_the_price_is_that_of_the_model_that_answered(program: Program, client: Client) -> None:
     make_price("gemini-served", input="4", cached="1", output="20")
     assert cost_on_page(client, completion(program, model="gemini-served")).endswith("= $0.0038")
