@@ -1,6 +1,6 @@
 """Actions on chosen rows behind a page that says what will happen, to how many rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import forms
@@ -16,14 +16,16 @@ SHOWN = 50
 
 CONFIRMED = "confirmed"
 
-Carry = Callable[[QuerySet[Any]], int]
-"""Does it to these rows; returns how many were changed."""
+Carry = Callable[[QuerySet[Any]], Sequence[int]]
+"""Does it to these rows; returns the keys of those that were changed."""
 
 Act = Callable[..., HttpResponse | StreamingHttpResponse | None]
 
 
 def confirmed_action(name: str, title: str, consequence: str, carry_out: Carry, permission: str) -> Act:
-    """An action of a list. Its page has ids and figures, never a title; what was done is recorded."""
+    """An action of a list. Its page has ids and figures, never a title; rows that it changed have it in
+    their history.
+    """
 
     def act(listing: Any, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
         if CONFIRMED not in request.POST:
@@ -31,8 +33,9 @@ def confirmed_action(name: str, title: str, consequence: str, carry_out: Carry, 
         keys = list(queryset.values_list("pk", flat=True))
         rows = queryset.model._default_manager.filter(pk__in=keys)
         changed = carry_out(rows)
-        add_history(request, rows.only("pk", name_column(rows.model)), title)
-        listing.message_user(request, f"{title}: {changed:,} of {len(keys):,} rows.", messages.SUCCESS)
+        named = rows.model._default_manager.filter(pk__in=changed).only("pk", name_column(rows.model))
+        add_history(request, named, title)
+        listing.message_user(request, f"{title}: {len(changed):,} of {len(keys):,} rows.", messages.SUCCESS)
         return None
 
     return named_action(act, name, title, permission)
@@ -42,6 +45,13 @@ def named_action(act: Act, name: str, title: str, permission: str) -> Act:
     act.__name__ = name
     decorated: Act = admin.action(act, description=title, permissions=[permission])
     return decorated
+
+
+def update_rows(rows: QuerySet[Any], **values: Any) -> list[int]:
+    """Updates them; returns their keys."""
+    keys = list(rows.order_by().values_list("pk", flat=True))
+    rows.filter(pk__in=keys).update(**values)
+    return keys
 
 
 def asking_page(

@@ -15,7 +15,7 @@ from sessions_app.admin.base import (
     SessionPartAdmin,
     add_history,
 )
-from sessions_app.admin.confirmed import confirmed_action
+from sessions_app.admin.confirmed import confirmed_action, update_rows
 from sessions_app.admin.content_access import ContentLinks
 from sessions_app.admin.exchanges import OutcomeFilter, ending_of, outcome_of
 from sessions_app.admin.filters import ErrorFilter, OwnerFilter
@@ -31,16 +31,16 @@ EXCHANGES = 50
 """Of a run, that its page leads to."""
 
 
-def stop_runs(runs: QuerySet[Run]) -> int:
+def stop_runs(runs: QuerySet[Run]) -> list[int]:
     """Asks the processes of active runs of chats to stop them."""
     chats = Session.objects.filter(origin=Origin.CHAT)
-    return runs.filter(status__in=Run.ACTIVE, session__in=chats).update(stop_requested=True)
+    return update_rows(runs.filter(status__in=Run.ACTIVE, session__in=chats), stop_requested=True)
 
 
-def interrupt(runs: Any) -> int:
+def interrupt(runs: Any) -> list[int]:
     """Ends the runs whose process has died, and leaves others alone."""
     stuck = list(runs.abandoned().values_list("pk", flat=True))
-    return sum(end_run(pk, Run.Status.INTERRUPTED, error=PROCESS_DIED) is not None for pk in stuck)
+    return [pk for pk in stuck if end_run(pk, Run.Status.INTERRUPTED, error=PROCESS_DIED) is not None]
 
 
 @admin.register(Run)

@@ -2,7 +2,7 @@
 
 from django.db.models import QuerySet
 
-from sessions_app.admin.confirmed import confirmed_action
+from sessions_app.admin.confirmed import confirmed_action, update_rows
 from sessions_app.admin.exports import EXPORT_CONTENT
 from sessions_app.models import Session
 from sessions_app.models.origin import Origin
@@ -10,18 +10,18 @@ from sessions_app.models.payload_purge import purge_payloads
 from sessions_app.models.session_queries import LIST_ACTIONS
 
 
-def archive(sessions: QuerySet[Session]) -> int:
+def archive(sessions: QuerySet[Session]) -> list[int]:
     """Chats that are neither archived nor in the trash nor temporary."""
     listed = sessions.filter(origin=Origin.CHAT, temporary=False, archived_at=None, deleted_at=None)
-    return listed.update(**LIST_ACTIONS["archive"])
+    return update_rows(listed, **LIST_ACTIONS["archive"])
 
 
-def restore(sessions: QuerySet[Session]) -> int:
-    return sessions.exclude(deleted_at=None).update(**LIST_ACTIONS["restore"])
+def restore(sessions: QuerySet[Session]) -> list[int]:
+    return update_rows(sessions.exclude(deleted_at=None), **LIST_ACTIONS["restore"])
 
 
-def purge(sessions: QuerySet[Session]) -> int:
-    return sum(bool(purge_payloads(pk)) for pk in sessions.values_list("pk", flat=True))
+def purge(sessions: QuerySet[Session]) -> list[int]:
+    return [pk for pk in sessions.values_list("pk", flat=True) if purge_payloads(pk)]
 
 
 ACTIONS = (

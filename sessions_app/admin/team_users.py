@@ -36,19 +36,19 @@ for label in ("account", "mfa", "socialaccount", "usersessions"):
 admin.site.unregister(User)
 
 
-def reset_factors(people: QuerySet[Any]) -> int:
+def reset_factors(people: QuerySet[Any]) -> list[int]:
     """Takes the second factors, and with them every sign-in."""
-    changed = 0
+    changed = []
     for person in people:
         if Authenticator.objects.filter(user=person).delete()[0]:
             record(LoggedAction.SECOND_FACTOR_REMOVED, on=person)
             _end_sessions(person)
-            changed += 1
+            changed.append(person.pk)
     return changed
 
 
-def end_all_sessions(people: QuerySet[Any]) -> int:
-    return sum(_end_sessions(person) > 0 for person in people)
+def end_all_sessions(people: QuerySet[Any]) -> list[int]:
+    return [person.pk for person in people if _end_sessions(person)]
 
 
 def _end_sessions(person: User) -> int:
@@ -57,8 +57,8 @@ def _end_sessions(person: User) -> int:
     return ended
 
 
-def confirm_addresses(people: QuerySet[Any]) -> int:
-    return sum(confirm_address(person) for person in people.exclude(email=""))
+def confirm_addresses(people: QuerySet[Any]) -> list[int]:
+    return [person.pk for person in people.exclude(email="") if confirm_address(person)]
 
 
 @transaction.atomic
