@@ -11,7 +11,7 @@ from csp.constants import NONCE, NONE, SELF
 
 from pipeweb.environment import ENOUGH, LEVELS, Environment, check_secret, kept_secret
 from pipeweb.logs import logging_config
-from sessions_app.body_limits import FORM_LIMIT
+from sessions_app.body_limits import FORM_FIELDS, FORM_LIMIT
 from sessions_app.errors import SettingsError
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -241,6 +241,7 @@ FILE_UPLOAD_HANDLERS = [
     "pipeweb.nameless_files.NamelessFileUploadHandler",
 ]
 DATA_UPLOAD_MAX_MEMORY_SIZE = FORM_LIMIT
+DATA_UPLOAD_MAX_NUMBER_FIELDS = FORM_FIELDS
 
 STATIC_URL = "/static/"
 STATIC_ROOT = PIPEWEB_DATA / "static"

@@ -12,6 +12,9 @@ from sessions_app.workspace import UPLOAD_LIMIT
 FORM_LIMIT = 2_500_000
 """Bytes of a form without files."""
 
+FORM_FIELDS = 2_500
+"""Fields of a form; one of the admin has a field for each of the rows that an action takes."""
+
 FORM_AROUND = 100_000
 """Bytes of the multipart form around a file."""
 

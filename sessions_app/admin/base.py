@@ -5,12 +5,12 @@ from datetime import MAXYEAR, MINYEAR
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.admin.utils import unquote
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path
 
 from sessions_app.admin.bounded_list import COUNTED, BoundedChangeList, BoundedPaginator
@@ -79,11 +79,15 @@ class FilteredAdmin(ModelAdmin):
         return response
 
     def response_action(self, request: HttpRequest, queryset: Any, *where: Any, **more: Any) -> Any:
-        """Actions of lists, named with the number of rows."""
+        """Actions of lists, named with the number of rows, of which there are `COUNTED` at most."""
         name, chosen = request.POST.get("action", ""), request.POST.getlist(ACTION_CHECKBOX_NAME)
         if name in self.get_actions(request) and chosen:
             is_all = request.POST.get("select_across", "0") != "0"
             count = queryset.count() if is_all else len(chosen)
+            if count > COUNTED:
+                told = f"An action takes {COUNTED:,} rows at most; {count:,} were chosen. Filters find fewer."
+                self.message_user(request, told, messages.WARNING)
+                return HttpResponseRedirect(request.get_full_path())
             record(LoggedAction.ADMIN_ACTION, request.user, self.model, name=name, count=count)
         return super().response_action(request, queryset, *where, **more)
 

@@ -9,7 +9,9 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.utils import timezone
 
-from sessions_app.models import RawChunk, Run, Session
+from sessions_app.admin.bounded_list import COUNTED
+from sessions_app.log_codes import LoggedAction
+from sessions_app.models import AuditEntry, RawChunk, Run, Session
 from sessions_app.models.origin import Origin
 from tests.admin.pages import MARKER, list_of
 from tests.factories import finish, make_exchange, make_history, make_run, make_session
@@ -36,6 +38,32 @@ def test_nothing_happens_before_it_is_confirmed(root: Client, alice: User) -> No
     assert session.archived_at is not None
     (noted,) = LogEntry.objects.all()
     assert noted.object_id == str(session.pk) and MARKER not in noted.object_repr + noted.change_message
+
+
+def test_rows_that_were_left_alone_have_no_history_of_it(root: Client, alice: User) -> None:
+    changed, left = make_session(alice, deleted_at=timezone.now()), make_session(alice)
+    act_twice(root, "session", "restore", changed, left)
+    active, over = make_run(make_session(alice)), finish(make_run(make_session(alice)))
+    act_twice(root, "run", "stop_runs", active, over)
+    assert {one.object_id for one in LogEntry.objects.all()} == {str(changed.pk), str(active.pk)}
+
+
+@pytest.mark.parametrize(("count", "is_asked"), [(COUNTED, True), (COUNTED + 1, False)])
+def test_an_action_takes_as_many_rows_as_a_list_has(root: Client, count: int, is_asked: bool) -> None:
+    """The page that asks sends a field for each."""
+    chosen = {"action": "archive", "_selected_action": [str(key) for key in range(count)], "confirmed": "yes"}
+    answer = root.post(list_of("session"), chosen, follow=True)
+    assert answer.status_code == 200
+    assert AuditEntry.objects.filter(action=LoggedAction.ADMIN_ACTION).exists() is is_asked
+
+
+def test_all_that_match_are_counted_before_a_page_asks(
+    root: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions_app.admin.base.COUNTED", 1)
+    first, _ = make_session(alice), make_session(alice)
+    page = act(root, "session", "archive", first, select_across="1", index="0")
+    assert "2 were chosen" in page and not AuditEntry.objects.filter(action=LoggedAction.ADMIN_ACTION)
 
 
 def test_only_chats_that_are_listed_are_archived(root: Client, alice: User) -> None:
