@@ -1,3 +1,4 @@
+import base64
 from dataclasses import replace
 from typing import Any
 
@@ -202,6 +203,17 @@ def test_only_what_is_set_is_sent(config: GenerationConfig, expected: Any) -> No
 def test_level_and_budget_together_are_refused() -> None:
     with pytest.raises(PromptError):
         GenerationConfig(thinking_level="low", thinking_budget=1).wire()
+
+
+@given(st.binary(max_size=40), st.booleans())
+def test_the_token_of_an_answer_goes_back_in_the_form_of_the_sdk(token: bytes, is_padded: bool) -> None:
+    """Answers have the standard alphabet, with and without padding."""
+    asked = sent(full())
+    received = base64.b64encode(token).decode()
+    payload = asked.continued(received if is_padded else received.rstrip("="))
+    assert body(payload) == body(asked) | {"continuationToken": base64.urlsafe_b64encode(token).decode()}
+    assert payload.body.endswith(payload.tail) and payload.items == asked.items
+    assert payload.body.startswith(asked.body[: -len(asked.tail)])
 
 
 def test_contents_are_the_list_of_the_seed() -> None:
