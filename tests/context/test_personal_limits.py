@@ -21,13 +21,15 @@ from sessions_app.context.personal_limits import (
     check_imports,
     check_runs,
     check_send,
+    check_sessions,
+    check_shared_links,
     limits_of,
     merged,
     room_for_session,
 )
 from sessions_app.error_codes import RefusalCode
 from sessions_app.errors import OverLimit
-from sessions_app.models import ImportJob, PersonalLimits, QueuedMessage, Run, Session
+from sessions_app.models import ImportJob, PersonalLimits, QueuedMessage, Run, Session, SharedLink
 from tests.factories import make_run, make_session
 
 pytestmark = pytest.mark.django_db
@@ -156,6 +158,18 @@ def test_deleting_a_session_makes_room_for_another(alice: User) -> None:
     with room_for_session(alice.pk):
         make_session(alice)
     assert Session.objects.of(alice).count() == 1
+
+
+def test_sessions_and_links_of_others_take_no_room(alice: User, bob: User) -> None:
+    PersonalLimits.objects.create(sessions=1, shared_links=1)
+    session = make_session(bob)
+    SharedLink.objects.make(session, snapshot=b"{}", has_details=False, files=[], expires_at=None)
+    check_sessions(alice.pk)
+    check_shared_links(alice.pk)
+    for check in (check_sessions, check_shared_links):
+        with pytest.raises(OverLimit) as refused:
+            check(bob.pk)
+        assert (refused.value.figures["used"], refused.value.figures["limit"]) == (1, 1)
 
 
 def test_a_person_imports_two_files_at_a_time(alice: User, bob: User) -> None:
