@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path
 
 from sessions_app.admin.bounded_list import COUNTED, BoundedChangeList, BoundedPaginator
-from sessions_app.admin.lists import CsvMixin
+from sessions_app.admin.lists import LARGEST, CsvMixin
 from sessions_app.admin.searching import search
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models import AuditEntry
@@ -159,7 +159,8 @@ class RecordAdmin(CsvMixin, FilteredAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return super().changelist_view(request, {"counted": COUNTED, **(extra_context or {})})
+        limits = {"counted": COUNTED, "largest": LARGEST}
+        return super().changelist_view(request, limits | (extra_context or {}))
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[BoundedChangeList]:
         return BoundedChangeList

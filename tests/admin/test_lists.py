@@ -14,8 +14,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from sessions_app.admin import bounded_list, filters
+from sessions_app.admin import base, bounded_list, filters
 from sessions_app.admin.base import RecordAdmin
+from sessions_app.admin.lists import LARGEST
 from sessions_app.models import Booking, Exchange, Run, Session
 from sessions_app.prompt.bookings import SpendingCause
 from sessions_app.prompt.pricing import MoneySource
@@ -102,6 +103,21 @@ def test_no_list_counts_its_rows(root: Client, alice: User, name: str, monkeypat
     counting = [one["sql"] for one in queries if one["sql"].startswith("SELECT COUNT(*)")]
     assert counting == []
     assert "3 or more" in page
+
+
+def test_a_list_that_is_cut_says_how_many_rows_its_file_has(
+    root: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        make_session(alice)
+    told = f"{LARGEST:,} rows at most"
+    assert told not in root.get(list_of("session")).content.decode()
+    for module in (bounded_list, base):
+        monkeypatch.setattr(module, "COUNTED", 2)
+    assert told in root.get(list_of("session")).content.decode()
+    assert len(rows_of(root, "session")) == 4
+    monkeypatch.setattr("sessions_app.admin.lists.LARGEST", 2)
+    assert len(rows_of(root, "session")) == 3
 
 
 def test_a_short_list_says_how_many_there_are(root: Client, alice: User) -> None:
