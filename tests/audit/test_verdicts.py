@@ -1,5 +1,6 @@
 """What the audit decides of one exchange, from rows that are written by hand."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -160,6 +161,17 @@ MISS = {"cached_tokens": 0, "prompt_tokens": TOKENS}
 TURN = {"source": "turn:1", "kind": "removed"}
 
 
+EARLIER: dict[str, Any] = {
+    "payload_purged_at": None,
+    "prompt_tokens": TOKENS,
+    "settings": {},
+    "id": 1,
+    "number": 1,
+    "started_at": AT - MINUTE * 9,
+    "ended_at": AT - MINUTE * 5,
+}
+
+
 @pytest.fixture
 def decided(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The reason of an answered exchange after another one; of so many tokens `prefix` stayed the same."""
@@ -173,18 +185,17 @@ def decided(monkeypatch: pytest.MonkeyPatch) -> Any:
         prefix: int = TOKENS,
         minimum: int = 1_000,
         static: str = "same",
+        others: Sequence[dict[str, Any]] = (),
     ) -> str:
-        known = {"payload_purged_at": None, "prompt_tokens": TOKENS, "settings": {}, "id": 1, "number": 1}
-        times = {"started_at": AT - MINUTE * 9, "ended_at": AT - MINUTE * 5}
-        earlier = None if before is None else exchange(**known | times | before)
-        ours = {"minimum_of": minimum, "static_change": static, "compared_with": earlier}
+        earlier = None if before is None else exchange(**EARLIER | before)
+        ours: dict[str, Any] = {"minimum_of": minimum, "static_change": static, "compared_with": earlier}
         for name, value in ours.items():
             monkeypatch.setattr(f"sessions_app.audit.verdicts.{name}", lambda *_, value=value: value)
         caches = Caches()
         caches.rows = SimpleNamespace(
             items=lambda one: [SimpleNamespace(tokens=TOKENS, source="static")],
             settings=lambda one: one["settings"],
-            exchanges=[],
+            exchanges=[exchange(**EARLIER | {"id": 0, "number": 0} | one) for one in others],
         )
         facts: dict[str, Any] = {"number": 2, "settings": {}, "break_line": {}, "continues_id": None}
         facts |= {"verdict_figures": {"seen": {"prefix_tokens": prefix}}} | now
@@ -227,6 +238,8 @@ def decided(monkeypatch: pytest.MonkeyPatch) -> Any:
         (MISS | {"break_line": TURN}, {}, {"prefix": 1_110}, "near_minimum"),
         (MISS | {"break_line": TURN}, {}, {"prefix": 900}, "near_minimum"),
         (MISS | {"break_line": TURN}, {}, {"prefix": 899}, "history_rewritten"),
+        (MISS | {"break_line": TURN, "prompt_tokens": 1_050}, {}, {}, "unexplained"),
+        (MISS | {"break_line": TURN, "prompt_tokens": 1_050}, {}, {"prefix": 1_999}, "near_minimum"),
         (MISS | {"break_line": TURN | {"kind": "changed"}}, {}, {"prefix": 9}, "layer_changed"),
         (MISS | {"break_line": TURN | {"kind": "signed_otherwise"}}, {}, {"prefix": 9}, "layer_changed"),
         (MISS | {"break_line": TURN | {"source": "panel:1"}}, {}, {"prefix": 9}, "layer_changed"),
@@ -244,3 +257,37 @@ def test_the_first_reason_that_explains_it_is_the_verdict(
 def test_answers_of_two_models_explain_a_miss(decided: Any) -> None:
     served = MISS | {"served_model": "gemini-3-flash-preview"}
     assert decided(served, {"served_model": "gemini-2.5-flash"}) == "served_by_another"
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({}, "unexplained"),
+        ({"ended_at": AT - MINUTE * 6}, "time_passed"),
+        ({"settings": {"temperature": 1}}, "other_settings"),
+        ({"model": "gemini-2.5-pro"}, "other_model"),
+        ({"prompt_tokens": None}, "other_model"),
+        ({"payload_purged_at": AT}, "other_model"),
+        ({"number": 2}, "other_model"),
+    ],
+)
+def test_after_another_model_the_last_request_to_this_one_explains_it(
+    decided: Any, other: dict[str, Any], reason: str
+) -> None:
+    assert decided(MISS, {"model": "another"}, others=[other]) == reason
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({}, "unexplained"),
+        ({"ended_at": AT - MINUTE * 6}, "other_tools"),
+        ({"ended_at": None}, "other_tools"),
+        ({"id": 1}, "other_tools"),
+    ],
+)
+def test_a_recent_request_with_the_same_beginning_counts_before_one_that_differs(
+    decided: Any, other: dict[str, Any], reason: str
+) -> None:
+    now = MISS | {"break_line": TURN | {"source": "tools"}}
+    assert decided(now, {}, prefix=9, others=[other]) == reason
