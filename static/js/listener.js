@@ -110,8 +110,8 @@ export class Listener {
     try {
       await transcript.refetch();
       frame.announceChange();
-    } catch {
-      frame.warn("unfetched");
+    } catch (refusal) {
+      frame.warn(warningOf(refusal));
     }
   }
 
@@ -163,8 +163,8 @@ export class Listener {
     try {
       frame.entitle(await transcript.finish(run));
       frame.announceChange();
-    } catch {
-      frame.warn("unfetched");
+    } catch (refusal) {
+      frame.warn(warningOf(refusal));
     }
     this.#rest();
   }
@@ -194,3 +194,6 @@ export class Listener {
     if (command?.attachments?.length) this.#parts.files.fetchBack();
   }
 }
+
+// A chat that was deleted meanwhile is not there to be reloaded.
+const warningOf = ({ status }) => (status === 404 ? "gone" : "unfetched");
