@@ -90,3 +90,36 @@ async def test_a_drawer_covers_nothing_where_there_is_room_beside_it(page: Page)
     assert await page.locator("[inert]").count() > 0
     await page.set_viewport_size({"width": 1280, "height": 800})
     await expect(page.locator("[inert]")).to_have_count(0)
+
+
+async def test_a_stop_button_that_ends_leaves_the_focus_at_the_message(page: Page) -> None:
+    await open_session(page)
+    run = await send(page, "/slow please")
+    await expect(run.locator(".text")).not_to_be_empty()
+    await page.get_by_role("button", name="Stop (Esc)").press("Enter")
+    await expect(run.locator(".ending")).to_contain_text("Stopped.")
+    await expect(page.get_by_role("textbox", name="Message")).to_be_focused()
+
+
+async def test_a_control_that_goes_with_its_answer_leaves_the_focus_at_the_message(page: Page) -> None:
+    await talked(page)
+    message = page.get_by_role("textbox", name="Message")
+    await page.get_by_role("button", name="Answer again", exact=True).press("Enter")
+    await expect(page.get_by_role("button", name="Branch before")).to_be_visible()
+    await expect(message).to_be_focused()
+    await page.get_by_role("button", name="Edit your words").press("Enter")
+    await page.keyboard.type(" and others")
+    await page.keyboard.press("Control+Enter")
+    await expect(page.locator(".bubble")).to_have_text("First words and others")
+    await finished(page.locator(".run").last)
+    await expect(message).to_be_focused()
+
+
+async def test_a_fold_of_an_answer_has_the_focus_when_its_answer_ends(page: Page) -> None:
+    await open_session(page)
+    run = await send(page, "/slow /think please")
+    await run.locator("summary").first.press("Enter")
+    await expect(run.locator(".text")).not_to_be_empty()
+    await page.keyboard.press("Escape")
+    await expect(run.locator(".ending")).to_contain_text("Stopped.")
+    await expect(run.locator("summary").first).to_be_focused()
