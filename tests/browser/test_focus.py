@@ -56,6 +56,16 @@ async def test_a_new_title_in_the_sidebar_leaves_the_focus_at_its_row(page: Page
         await expect(row.get_by_role("link")).to_be_focused()
 
 
+async def test_a_new_name_that_is_typed_takes_the_place_of_the_old_one(page: Page) -> None:
+    await talked(page, "Words of a name")
+    await page.get_by_label("More for this chat").press("Enter")
+    await page.get_by_role("button", name="Rename").press("Enter")
+    await title_of(page)
+    await page.keyboard.type("Another name")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Another name")
+
+
 async def test_escape_takes_the_words_of_a_search_first(page: Page) -> None:
     await open_session(page)
     run = await send(page, "/slow please")
