@@ -98,7 +98,10 @@ export class Listener {
   }
 
   #shown({ type, kind, run, seq }) {
-    if (kind === "text" || type === "ask") this.#parts.follower.expectNew();
+    const { announcer, follower, transcript } = this.#parts;
+    const live = transcript.live(run);
+    if (kind === "text" || type === "ask") follower.expectNew();
+    if (live && (type === "ask" || type === "decided")) announcer.waits(live.questions);
     if (type === "result") this.#parts.frame.announceResult();
     if (seq % ACKNOWLEDGE_EVERY === 0) this.#parts.socket.send({ type: "ack", run, seq });
   }
