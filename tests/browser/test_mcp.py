@@ -79,7 +79,7 @@ async def test_an_allowed_call_is_made_and_its_result_shown(chat: Page) -> None:
 
 
 async def test_a_question_is_announced_and_nobody_is_told_meanwhile_of_an_answer(chat: Page) -> None:
-    run, card = await asked(chat)
+    run, _ = await asked(chat)
     told = chat.locator(".announcer")
     await expect(told).to_have_text("Waiting for you. Allow “Echo” of Test server?")
     await chat.clock.install()
