@@ -79,6 +79,8 @@ class ImportProblem(StrEnum):
     TOO_LARGE = "too_large"
     # missing.
     MISSING = "missing"
+    # version, limit: of the format, and the newest that is read.
+    NEWER = "newer"
     # where, turn.
     REPEATED_TURN = "repeated_turn"
     UNKNOWN_PARENT = "unknown_parent"

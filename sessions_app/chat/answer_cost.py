@@ -25,7 +25,7 @@ class AnswerCost:
 
     total: str
     budget_notice: str
-    """State of the budgets when the last request was sent."""
+    """State of the budgets that were nearly spent when the last request was sent."""
 
     @classmethod
     def of(cls, exchanges: Sequence[Exchange]) -> Self | None:
@@ -42,7 +42,7 @@ class AnswerCost:
 def _budget_notice(exchange: Exchange) -> str:
     stored = exchange.money.get("budgets", ())
     found = filter(None, map(Budget.restored, stored))
-    return budgets.states(found) or sentences.earlier_version(exchange.earlier("budget"))
+    return budgets.when_sent(found) or sentences.earlier_version(exchange.earlier("budget"))
 
 
 def _total(each: Sequence[Money | None]) -> str:

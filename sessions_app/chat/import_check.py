@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 from uuid import UUID
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from sessions_app.chat.import_file import Element, ImportFile
 from sessions_app.chat.transfer_format import ENTRIES_LIMIT, ExportedRun, ExportedSession, ExportedTurn
@@ -19,10 +19,11 @@ from sessions_app.panels.row_transfer import TRANSFERRED, parse_row
 from sessions_app.panels.rows import PanelRow
 from sessions_app.wording.values import problem_of
 
-HEADER: dict[str, TypeAdapter[Any]] = {
-    "format": TypeAdapter(Literal["pipeweb-session"]),
-    "version": TypeAdapter(Literal[1]),
-}
+EXPORT_VERSION = 1
+"""The newest version of the format that is read."""
+
+FORMAT: TypeAdapter[str] = TypeAdapter(Literal["pipeweb-session"])
+VERSION: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=1, lt=10**6)])
 SESSION = TypeAdapter(ExportedSession)
 TURN = TypeAdapter(ExportedTurn)
 RUN = TypeAdapter(ExportedRun)
@@ -73,9 +74,7 @@ class CheckedExport(CheckedFile):
     def __init__(self, file: ImportFile, parts: Mapping[str, Element], beat: Callable[[], None]) -> None:
         """Checks every entry; `beat` is called for each. Raises NotImportable."""
         self._file, self._parts = file, parts
-        for name, kind in HEADER.items():
-            if name in parts:
-                file.parse(kind, parts[name])
+        self._check_header()
         if "session" not in parts:
             raise NotImportable(ImportProblem.MISSING, missing="session")
         self.session = file.parse(SESSION, parts["session"])
@@ -92,6 +91,14 @@ class CheckedExport(CheckedFile):
             row.read()
             self.total += 1
             beat()
+
+    def _check_header(self) -> None:
+        if "format" in self._parts:
+            self._file.parse(FORMAT, self._parts["format"])
+        if "version" in self._parts:
+            version = self._file.parse(VERSION, self._parts["version"])
+            if version > EXPORT_VERSION:
+                raise NotImportable(ImportProblem.NEWER, version=version, limit=EXPORT_VERSION)
 
     def runs(self) -> Iterator[Entry[ExportedRun]]:
         for element in entries(self._file, self._parts.get("runs")):

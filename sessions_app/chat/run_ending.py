@@ -16,6 +16,9 @@ from sessions_app.wording.refusals import stored_error_texts
 
 Kind = Literal["error", "note"]
 
+ANSWERED = (Outcome.CALLS, Outcome.CONTINUES)
+"""Of a request that has its answer, and after which another one is sent."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -40,7 +43,7 @@ class Ending:
             return None
         outcome, cost = _outcome(run.outcome), cost_of(exchanges)
         if run.status == Run.Status.FAILED:
-            return cls._of_failure(run, exchanges, outcome, cost, is_cut=is_cut)
+            return cls._of_failure(run, exchanges, outcome, is_cut=is_cut)
         if run.status in (Run.Status.STOPPED, Run.Status.INTERRUPTED):
             kind: Kind = "note" if run.status == Run.Status.STOPPED else "error"
             has_arrived = is_cut or any(one.first_chunk_ms is not None for one in exchanges)
@@ -66,7 +69,7 @@ class Ending:
 
     @classmethod
     def _of_failure(
-        cls, run: Run, exchanges: Sequence[Exchange], outcome: Outcome | None, cost: str, *, is_cut: bool
+        cls, run: Run, exchanges: Sequence[Exchange], outcome: Outcome | None, *, is_cut: bool
     ) -> Self:
         text, hint = stored_error_texts(numbered_error(run), is_captured=_is_captured(exchanges))
         # Our own refusals say themselves what became of the answer.
@@ -74,12 +77,14 @@ class Ending:
         hint = endings.beside_what_stands(hint, is_cut=is_cut and not is_ours)
         message = (text or endings.title("failed")).strip()
         title = excerpt(message)
+        # What failed after an answered request, such as one that was not sent, has no response.
+        is_before = bool(exchanges) and exchanges[-1].outcome in ANSWERED
         return cls(
             "error",
             title,
             hint,
-            cost,
-            exchanges[-1].response_id if exchanges else "",
+            cost_of(exchanges, is_before=is_before),
+            exchanges[-1].response_id if exchanges and not is_before else "",
             "" if title == message else message,
             outcome.setting if outcome else "",
             _ready_at(run),
@@ -95,13 +100,16 @@ def _ready_at(run: Run) -> datetime | None:
     return run.ended_at + timedelta(seconds=float(wait)) if wait and run.ended_at else None
 
 
-def cost_of(exchanges: Sequence[Exchange]) -> str:
-    """What a run without an answer cost; empty where no request of it is known."""
+def cost_of(exchanges: Sequence[Exchange], *, is_before: bool = False) -> str:
+    """What a run without an answer cost; empty where no request of it is known.
+
+    `is_before`: what failed came after the answers to its requests.
+    """
     if not exchanges:
         return ""
     prompt = sum(exchange.prompt_tokens or 0 for exchange in exchanges)
     output = sum((exchange.output_tokens or 0) + (exchange.thought_tokens or 0) for exchange in exchanges)
-    return endings.cost(prompt, output, is_cut_off=any(map(is_cut_off, exchanges)))
+    return endings.cost(prompt, output, is_cut_off=any(map(is_cut_off, exchanges)), is_before=is_before)
 
 
 def _is_captured(exchanges: Sequence[Exchange]) -> bool:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from sessions_app.chat.model_notices import ShownNotice, model_label, shown_notices
 from sessions_app.chat.option_fields import OPTIONS, option_field
 from sessions_app.chat.provider_tools import left_out_notes
+from sessions_app.chat.seen_fields import SeenFieldsForm
 from sessions_app.chat.time_zone import zone_names
 from sessions_app.chat.tool_groups import ToolGroup, tool_groups
 from sessions_app.context.arguments import arguments_of
@@ -20,7 +21,6 @@ from sessions_app.context.model_lookup import facts_of, model_names
 from sessions_app.context.session_texts import read_texts, render_session_texts
 from sessions_app.fields import (
     RowsField,
-    UnchangedTextsForm,
     VerbatimTextField,
     checked_schema,
 )
@@ -72,7 +72,7 @@ def model_choices(current: str) -> list[tuple[str, str]]:
     return [(name, model_label(name)) for name in (*extra, *names)]
 
 
-class SessionForm(UnchangedTextsForm):
+class SessionForm(SeenFieldsForm):
     """The texts of a session (columns) and its options (one JSON column) in one form.
 
     A field that was not submitted keeps its value; one submitted empty means no limit.
@@ -219,10 +219,17 @@ class SessionForm(UnchangedTextsForm):
 
     @transaction.atomic
     def _save_changes(self) -> Session:
-        """Updates only the columns of the form: a run may change the head concurrently."""
+        """Updates only the columns of the form: a run may change the head concurrently, and another page
+        what was left alone in this one.
+        """
         stored = Session.objects.select_for_update(of=("self",)).only("settings").get(pk=self.instance.pk)
-        self.instance.settings = {**stored.settings, **self._stored_options()}
-        columns = [field.name for field in Session._meta.concrete_fields if field.name in self.Meta.fields]
+        left_alone = self.left_alone
+        options = {name: value for name, value in self._stored_options().items() if name not in left_alone}
+        self.instance.settings = {**stored.settings, **options}
+        names = {name for name in self.Meta.fields if name not in left_alone}
+        columns = [field.name for field in Session._meta.concrete_fields if field.name in names]
+        if "roles" in left_alone:
+            del self.cleaned_data["roles"]
         changed: Session = super().save(commit=False)
         changed.save(update_fields=[*columns, "settings"])
         self.save_m2m()

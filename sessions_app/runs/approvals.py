@@ -28,19 +28,21 @@ def unsettled(
 ) -> tuple[list[FunctionCall], Decisions]:
     """The calls that a person has to be asked about first, and what was decided about others in this run.
 
-    No query where no tool asks.
+    What was decided holds whatever became of the tool since it was asked. No query where no tool asks, in a
+    run that has not asked.
     """
     remotes = ((call, toolbox.remote(call.name)) for call in calls if call.name in enabled)
     asked = [(call, remote) for call, remote in remotes if remote is not None and remote.asks]
-    if not asked:
+    if not asked and not run.parked:
         return [], {}
     rows = ToolCall.objects.of_turn(turn_pk)
-    granted = set(ToolGrant.objects.filter(session=run.session_id).values_list("server_id", "tool", "sha256"))
     decisions = {index: Decision(said) for index, row in rows.items() if (said := row.decided_in(run.pk))}
+    undecided = [(call, remote) for call, remote in asked if call.index not in decisions]
+    if not undecided:
+        return [], decisions
+    granted = set(ToolGrant.objects.filter(session=run.session_id).values_list("server_id", "tool", "sha256"))
     return [
-        call
-        for call, remote in asked
-        if call.index not in decisions and (remote.server, remote.tool, remote.sha256) not in granted
+        call for call, remote in undecided if (remote.server, remote.tool, remote.sha256) not in granted
     ], decisions
 
 

@@ -30,7 +30,7 @@ async def settle(
     enabled: Sequence[str],
 ) -> Decisions:
     """What was decided about the calls of a turn. Raises RunWaits where something is open, and shows it."""
-    if not any(toolbox.remote(call.name) for call in calls):
+    if live.parked is None and not any(toolbox.remote(call.name) for call in calls):
         return {}
     asked, decisions = await database_sync_to_async(unsettled)(live.run, turn, calls, toolbox, enabled)
     if not asked:

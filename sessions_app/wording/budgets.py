@@ -20,6 +20,20 @@ STATES = {
     "held": "Answers under way may use up {name} ({left} left).",
 }
 
+THEN = {
+    BudgetScope.SESSION: "the budget of this chat",
+    BudgetScope.TODAY: "your budget for that day",
+    BudgetScope.THIS_MONTH: "your budget for that month",
+    BudgetScope.INSTALLATION_TODAY: "the budget of this installation for that day",
+    BudgetScope.INSTALLATION_MONTH: "the budget of this installation for that month",
+    BudgetScope.UNKNOWN: "a budget",
+}
+"""Their names in what is told of the past."""
+
+WHEN_SENT = "When its last request was sent, {percent} of {name} was spent ({left} left)."
+
+SHARED_WHEN_SENT = "When its last request was sent, {percent} of {name} was spent."
+
 WAITS = "{state} This one goes on when they have ended."
 
 SHARED_STATES = {
@@ -70,6 +84,16 @@ def state(budget: Budget) -> str:
 
 def states(budgets: Iterable[Budget]) -> str:
     return " ".join(map(state, budgets))
+
+
+def when_sent(budgets: Iterable[Budget]) -> str:
+    """How much of budgets was spent before the last request of an answer, which is read at any later time."""
+    return " ".join(
+        (SHARED_WHEN_SENT if budget.is_shared else WHEN_SENT).format(
+            percent=percent(budget), name=THEN[budget.scope], left=left(budget)
+        )
+        for budget in budgets
+    )
 
 
 def waits(budget: Budget | None) -> str:

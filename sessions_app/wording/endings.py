@@ -34,6 +34,7 @@ RESUMPTIONS = {
 COSTS = {
     "uncharged": "The provider counted no tokens for it.",
     "charged": "It cost {prompt:,} prompt and {output:,} output tokens.",
+    "charged_before": "What was sent before cost {prompt:,} prompt and {output:,} output tokens.",
     "cut_off": "It cost {prompt:,} prompt and {output:,} output tokens, by the provider’s last count.",
 }
 
@@ -71,8 +72,13 @@ def resumption(unknown: Sequence[str]) -> str:
     return RESUMPTIONS["unknown" if unknown else "kept"].format(names=", ".join(unknown))
 
 
-def cost(prompt: int, output: int, *, is_cut_off: bool = False) -> str:
-    """Whether a run that brought no answer cost something; both in tokens."""
+def cost(prompt: int, output: int, *, is_cut_off: bool = False, is_before: bool = False) -> str:
+    """Whether a run that brought no answer cost something; both in tokens.
+
+    `is_before`: its requests were answered, and what failed came after them.
+    """
+    if is_before:
+        return COSTS["charged_before"].format(prompt=prompt, output=output)
     if not prompt and not output:
         return COSTS["uncharged"]
     return COSTS["cut_off" if is_cut_off else "charged"].format(prompt=prompt, output=output)

@@ -21,6 +21,9 @@ SENTENCES: dict[str, str] = {
     ValueProblem.NOT_JSON: "Line {line}, column {column}: {problem}.",
 }
 
+OF_VALIDATOR = "Value error, "
+"""What pydantic puts before the words of a ValueError."""
+
 
 def sentence(code: str, figures: Mapping[str, Any]) -> str:
     """The sentence for a ValueProblem; empty for any other code."""
@@ -28,8 +31,9 @@ def sentence(code: str, figures: Mapping[str, Any]) -> str:
 
 
 def problem_of(error: ValidationError) -> str:
-    """The first problem of a pydantic error: our sentence, or pydantic's own words."""
-    return said(error.errors(include_url=False, include_input=False)[0])
+    """The first problem of a pydantic error: our sentence, or one of pydantic's own words."""
+    words = said(error.errors(include_url=False, include_input=False)[0]).removeprefix(OF_VALIDATOR)
+    return words if words.endswith(".") else f"{words}."
 
 
 def said(problem: ErrorDetails) -> str:

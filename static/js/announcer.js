@@ -16,6 +16,13 @@ export class Announcer {
     this.#timer = setInterval(() => this.say(`Still answering, ${new Date().toLocaleTimeString()}.`), AGAIN);
   }
 
+  // `questions` of a run that waits for its person: nothing is answered meanwhile. It goes on without any.
+  waits(questions) {
+    if (!questions.length) return this.started();
+    clearInterval(this.#timer);
+    this.say(`Waiting for you. ${questions.join(" ")}`);
+  }
+
   finished(status, words) {
     clearInterval(this.#timer);
     const ends = { completed: `Answer finished, ${words} words.`, stopped: "Stopped.", failed: "The answer failed." };

@@ -37,7 +37,11 @@ export class Chat {
       outbox: new Outbox(),
       announcer: new Announcer(root.querySelector(".announcer")),
       follower: new Follower(root.querySelector(".scroller"), list, root.querySelector(".pill")),
-      transcript: new Transcript(list, (run) => runUrl.replace(/[^/]+\/$/, `${run}/`)),
+      transcript: new Transcript(
+        list,
+        (run) => runUrl.replace(/[^/]+\/$/, `${run}/`),
+        () => this.#parts.composer.focusGently(),
+      ),
       waiting: new Waiting(root.querySelector(".waiting"), {
         withdraw: (client, text, count) => this.#withdraw(client, text, count),
         send: (client, text) => this.#dispatch({ type: "send", client_id: client, text, language: navigator.language }),

@@ -46,7 +46,9 @@ export class Composer {
     this.#button.title = words;
     this.#button.setAttribute("aria-label", words);
     const canSend = !isComing && this.#canSend;
+    const hadFocus = document.activeElement === this.#button;
     this.#button.disabled = state === "stopping" || (state === "idle" && !canSend);
+    if (hadFocus && this.#button.disabled) this.focusGently();
     if (this.#later) this.#later.hidden = state === "idle" || !canSend;
   }
 

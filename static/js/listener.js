@@ -98,7 +98,10 @@ export class Listener {
   }
 
   #shown({ type, kind, run, seq }) {
-    if (kind === "text" || type === "ask") this.#parts.follower.expectNew();
+    const { announcer, follower, transcript } = this.#parts;
+    const live = transcript.live(run);
+    if (kind === "text" || type === "ask") follower.expectNew();
+    if (live && (type === "ask" || type === "decided")) announcer.waits(live.questions);
     if (type === "result") this.#parts.frame.announceResult();
     if (seq % ACKNOWLEDGE_EVERY === 0) this.#parts.socket.send({ type: "ack", run, seq });
   }
@@ -110,8 +113,8 @@ export class Listener {
     try {
       await transcript.refetch();
       frame.announceChange();
-    } catch {
-      frame.warn("unfetched");
+    } catch (refusal) {
+      frame.warn(warningOf(refusal));
     }
   }
 
@@ -163,8 +166,8 @@ export class Listener {
     try {
       frame.entitle(await transcript.finish(run));
       frame.announceChange();
-    } catch {
-      frame.warn("unfetched");
+    } catch (refusal) {
+      frame.warn(warningOf(refusal));
     }
     this.#rest();
   }
@@ -194,3 +197,6 @@ export class Listener {
     if (command?.attachments?.length) this.#parts.files.fetchBack();
   }
 }
+
+// A chat that was deleted meanwhile is not there to be reloaded.
+const warningOf = ({ status }) => (status === 404 ? "gone" : "unfetched");

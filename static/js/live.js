@@ -31,6 +31,12 @@ export class LiveRun {
     return this.#find(".steps").textContent.split(/\s+/).filter(Boolean).length;
   }
 
+  // What the person is asked and has not answered.
+  get questions() {
+    const open = this.element.querySelectorAll(".ask:not(.decided)");
+    return [...open].map((card) => card.getAttribute("aria-label"));
+  }
+
   say(text) {
     this.#find(".bubble").textContent = text;
     this.#find(".bubble").classList.toggle("folded", isLong(text));

@@ -1,6 +1,10 @@
 // The title of a chat, wherever the page shows it, and the forms in its place.
 
+const NAMES = ".renaming [name=title], #folder [name=name]";
+
 export function mountTitles(root) {
+  // What is typed takes the place of the old name.
+  root.addEventListener("focusin", ({ target }) => target.matches(NAMES) && target.select());
   root.addEventListener("chat-renamed", ({ detail: { session, title } }) => {
     if (document.querySelector(`.chat[data-session="${session}"]`)) entitle(title);
     else nameRows(session, title);

@@ -7,13 +7,16 @@ import { released } from "./press.js";
 export class Transcript {
   #root;
   #runUrl;
+  #refocus;
   #lives = new Map();
   #pending = new Map();
 
-  // `runUrl` maps the id of a run to the address of its fragment.
-  constructor(root, runUrl) {
+  // `runUrl` maps the id of a run to the address of its fragment; `refocus` gives the focus to something that
+  // stays, where what had it is gone.
+  constructor(root, runUrl, refocus) {
     this.#root = root;
     this.#runUrl = runUrl;
+    this.#refocus = refocus;
   }
 
   // Shows a message before the server confirms it.
@@ -30,8 +33,11 @@ export class Transcript {
     this.#pending.delete(client);
   }
 
-  start({ run, client_id: client, text, files, goes_on: goesOn, retry_of: earlier, replaces, resumes }) {
-    if (this.#lives.has(run)) return;
+  start(event) {
+    if (!this.#lives.has(event.run)) this.#keepFocus(() => this.#begin(event));
+  }
+
+  #begin({ run, client_id: client, text, files, goes_on: goesOn, retry_of: earlier, replaces, resumes }) {
     const resumed = resumes && (this.#article(run) ?? this.#article(resumes));
     if (resumed) {
       this.#cutAfter(resumed);
@@ -104,6 +110,10 @@ export class Transcript {
 
   // Replaces the articles by those of another branch; a run in progress and unconfirmed messages are kept.
   reload(page) {
+    this.#keepFocus(() => this.#reload(page));
+  }
+
+  #reload(page) {
     const fresh = page.querySelector(".transcript");
     for (const article of fresh.querySelectorAll(".run[aria-busy]")) {
       const live = this.#lives.get(article.dataset.run);
@@ -125,14 +135,14 @@ export class Transcript {
     const present = this.#article(article.dataset.run);
     this.withdraw(article.dataset.client);
     const stale = present ? null : this.#answerOf(article.dataset.turn);
-    if (stale) stale.replaceWith(article);
+    if (stale) this.#keepFocus(() => stale.replaceWith(article));
     else if (!present) this.#append(article);
     else if (present.hasAttribute("aria-busy") && !article.hasAttribute("aria-busy")) {
       this.#replace(article.dataset.run, article);
     }
   }
 
-  // Opened details stay open, and wrapped code stays wrapped.
+  // Opened details stay open, wrapped code stays wrapped, and a fold keeps the focus.
   #replace(run, article) {
     const old = this.#article(run);
     const open = [...(old?.querySelectorAll("details") ?? [])].map((fold) => fold.open);
@@ -144,8 +154,19 @@ export class Transcript {
     }
     this.#lives.get(run)?.release();
     this.#lives.delete(run);
-    old?.replaceWith(article);
+    const place = [...(old?.querySelectorAll("summary") ?? [])].indexOf(document.activeElement);
+    this.#keepFocus(() => {
+      old?.replaceWith(article);
+      article.querySelectorAll("summary")[place]?.focus({ preventScroll: true });
+    });
     htmx.process(article);
+  }
+
+  #keepFocus(change) {
+    const isHere = () => this.#root.contains(document.activeElement);
+    const wasHere = isHere();
+    change();
+    if (wasHere && !isHere()) this.#refocus();
   }
 
   #cutFrom(article) {

@@ -5,7 +5,7 @@ import re
 import uuid
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.talks import bring_in
 from tests.browser.test_chat import finished, open_session, send
@@ -121,3 +121,20 @@ async def test_an_unknown_session_is_explained_and_none_is_made(page: Page, comp
     await page.get_by_role("main").get_by_role("link", name="New chat").click()
     await expect(page.get_by_label("Message")).to_be_visible()
     assert len(complaints) == 1 and "404" in complaints.pop()
+
+
+async def test_an_answer_in_a_chat_that_was_deleted_meanwhile_says_that_it_is_gone(
+    page: Page, context: BrowserContext, complaints: list[str]
+) -> None:
+    await open_session(page)
+    run = await send(page, "/slow please")
+    await expect(run.locator(".text")).not_to_be_empty()
+    other = await context.new_page()
+    await other.goto(page.url)
+    await other.get_by_label("More for this chat").click()
+    await other.get_by_role("button", name="Delete").first.click()
+    await other.wait_for_url("**/sessions/")
+    await page.keyboard.press("Escape")
+    await expect(page.locator("p.banner")).to_contain_text("This chat no longer exists.")
+    await expect(page.get_by_role("button", name="Send (Enter)")).to_be_visible()
+    complaints.clear()  # the browser reports the 404

@@ -56,6 +56,16 @@ async def test_a_new_title_in_the_sidebar_leaves_the_focus_at_its_row(page: Page
         await expect(row.get_by_role("link")).to_be_focused()
 
 
+async def test_a_new_name_that_is_typed_takes_the_place_of_the_old_one(page: Page) -> None:
+    await talked(page, "Words of a name")
+    await page.get_by_label("More for this chat").press("Enter")
+    await page.get_by_role("button", name="Rename").press("Enter")
+    await title_of(page)
+    await page.keyboard.type("Another name")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Another name")
+
+
 async def test_escape_takes_the_words_of_a_search_first(page: Page) -> None:
     await open_session(page)
     run = await send(page, "/slow please")
@@ -90,3 +100,38 @@ async def test_a_drawer_covers_nothing_where_there_is_room_beside_it(page: Page)
     assert await page.locator("[inert]").count() > 0
     await page.set_viewport_size({"width": 1280, "height": 800})
     await expect(page.locator("[inert]")).to_have_count(0)
+
+
+async def test_a_stop_button_that_ends_leaves_the_focus_at_the_message(page: Page) -> None:
+    await open_session(page)
+    run = await send(page, "/slow please")
+    await expect(run.locator(".text")).not_to_be_empty()
+    await page.get_by_role("button", name="Stop (Esc)").press("Enter")
+    await expect(run.locator(".ending")).to_contain_text("Stopped.")
+    await expect(page.get_by_role("textbox", name="Message")).to_be_focused()
+
+
+async def test_a_control_that_goes_with_its_answer_leaves_the_focus_at_the_message(page: Page) -> None:
+    await talked(page)
+    message = page.get_by_role("textbox", name="Message")
+    await page.get_by_role("button", name="Answer again", exact=True).press("Enter")
+    await expect(page.get_by_role("button", name="Branch before")).to_be_visible()
+    await expect(message).to_be_focused()
+    await page.get_by_role("button", name="Edit your words").press("Enter")
+    await page.keyboard.type(" and others")
+    await page.keyboard.press("Control+Enter")
+    # Until the server has it, the new wording stands below the old one.
+    await expect(page.locator(".bubble").last).to_have_text("First words and others")
+    await expect(page.locator(".bubble")).to_have_count(1)
+    await finished(page.locator(".run").last)
+    await expect(message).to_be_focused()
+
+
+async def test_a_fold_of_an_answer_has_the_focus_when_its_answer_ends(page: Page) -> None:
+    await open_session(page)
+    run = await send(page, "/slow /think please")
+    await run.locator("summary").first.press("Enter")
+    await expect(run.locator(".text")).not_to_be_empty()
+    await page.keyboard.press("Escape")
+    await expect(run.locator(".ending")).to_contain_text("Stopped.")
+    await expect(run.locator("summary").first).to_be_focused()

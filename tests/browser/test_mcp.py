@@ -78,6 +78,20 @@ async def test_an_allowed_call_is_made_and_its_result_shown(chat: Page) -> None:
     await expect(card.locator(".state")).to_have_text("done")
 
 
+async def test_a_question_is_announced_and_nobody_is_told_meanwhile_of_an_answer(chat: Page) -> None:
+    run, _ = await asked(chat)
+    told = chat.locator(".announcer")
+    await expect(told).to_have_text("Waiting for you. Allow “Echo” of Test server?")
+    await chat.clock.install()
+    await chat.reload()
+    await expect(told).to_have_text("Waiting for you. Allow “Echo” of Test server?")
+    await chat.clock.fast_forward(60_000)
+    await expect(told).to_have_text("Waiting for you. Allow “Echo” of Test server?")
+    await run.locator(".ask").get_by_role("button", name="Refuse").click()
+    await finished(run)
+    await expect(told).to_contain_text("Answer finished")
+
+
 async def test_a_reload_finds_the_question_again_and_a_refusal_is_told(chat: Page) -> None:
     await asked(chat)
     await chat.reload()

@@ -13,10 +13,10 @@ from django.urls import reverse
 from sessions_app.chat.answer_cost import AnswerUsage, RequestUsage
 from sessions_app.models import Exchange, Session
 from sessions_app.prompt.prefix_diff import CacheLoss
-from sessions_app.prompt.pricing import Rates, cost, dollars
+from sessions_app.prompt.pricing import Budget, BudgetScope, Rates, cost, dollars
 from sessions_app.prompt.reply import Usage
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
-from sessions_app.wording import break_lines, costs, outcomes, sentences, usage, verdicts
+from sessions_app.wording import break_lines, budgets, costs, outcomes, sentences, usage, verdicts
 from tests import factories
 
 MONEY = cost(Usage(prompt=1_000, cached=900, output=50), Rates(Decimal("0.50"), Decimal("0.05"), Decimal(3)))
@@ -37,6 +37,13 @@ def test_several_requests_fold_into_one_line() -> None:
     both = account(exchange(cached_tokens=0, verdict="first"), exchange(number=2))
     assert (both.share, both.verdict, both.requests) == ("46 % cached", "cache hit", 2)
     assert both.cost and both.cost.total == "$0.00049"
+
+
+def test_a_budget_that_was_nearly_spent_is_told_of_the_time_of_the_request() -> None:
+    near = Budget(BudgetScope.TODAY, Decimal(10), Decimal(9), 80)
+    money = MONEY.stored() | {"budgets": [near.stored()]}
+    cost = account(exchange(money=money)).cost
+    assert cost and cost.budget_notice == budgets.when_sent([near])
 
 
 @pytest.mark.parametrize(

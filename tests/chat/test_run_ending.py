@@ -8,7 +8,8 @@ from django.contrib.auth.models import User
 
 from sessions_app.chat.run_ending import Ending, cost_of
 from sessions_app.chat.session_form import SessionForm, option_label
-from sessions_app.errors import excerpt
+from sessions_app.error_codes import RefusalCode
+from sessions_app.errors import BudgetSpent, excerpt
 from sessions_app.gemini.error_mapping import translate
 from sessions_app.models import Exchange, Run, Session
 from sessions_app.models.run import describe
@@ -62,6 +63,15 @@ def test_an_answer_that_failed_leads_to_its_setting_as_well() -> None:
 def test_a_failed_run_shows_its_error_and_the_response_id() -> None:
     ending = Ending.of(ended("failed", message="Too many requests.", hint="Wait."), [PAID])
     assert ending and (ending.kind, ending.title, ending.request_id) == ("error", "Too many requests.", "abc")
+
+
+@pytest.mark.parametrize("outcome", ["calls", "continues"])
+def test_what_failed_after_an_answered_request_has_neither_its_cost_nor_its_response_id(outcome: str) -> None:
+    answered = Exchange(prompt_tokens=1204, output_tokens=90, response_id="abc", outcome=outcome)
+    refused = describe(BudgetSpent(RefusalCode.BUDGET_SPENT))
+    ending = Ending.of(Run(status="failed", error=refused), [PAID, answered])
+    assert ending and ending.request_id == ""
+    assert ending.cost == endings.cost(2_408, 186, is_before=True) != endings.cost(2_408, 186)
 
 
 def test_a_failed_run_without_an_error_still_has_words() -> None:

@@ -198,7 +198,9 @@ def nested(depth: int) -> dict[str, Any]:
     ("values", "reason", "where"),
     [
         ({"format": "something"}, ImportProblem.WRONG, "format"),
-        ({"version": 2}, ImportProblem.WRONG, "version"),
+        ({"version": 2}, ImportProblem.NEWER, ""),
+        ({"version": 0}, ImportProblem.WRONG, "version"),
+        ({"version": "new"}, ImportProblem.WRONG, "version"),
         ({"session": {"model": ""}}, ImportProblem.WRONG, "session.model"),
         ({"session": {"model": "m", "settings": {"temperature": 9}}}, ImportProblem.WRONG, "temperature"),
         ({"session": {"model": "m", "args": {"a": "\0"}}}, ImportProblem.WRONG, "session.args"),
@@ -220,7 +222,9 @@ def test_what_is_wrong_is_said(
     with pytest.raises(NotImportable) as caught:
         import_session(alice, changed(session, **values))
     assert caught.value.reason == reason and where in caught.value.figures.get("where", "")
-    assert all(error_texts(caught.value)) and Session.objects.count() == before
+    sentence, hint = error_texts(caught.value)
+    assert sentence.endswith(".") and "Value error" not in sentence and hint
+    assert Session.objects.count() == before
 
 
 def turns_of(session: Session) -> list[dict[str, Any]]:

@@ -79,6 +79,29 @@ def test_settings_that_nobody_changed_stay(
     assert stored(session) == before
 
 
+def test_what_another_page_has_saved_meanwhile_stays(client: Client, session: Session) -> None:
+    url = reverse("session-settings", args=[session.public])
+    ours, theirs = (posted_unchanged(client.get(url).content.decode()) for _ in range(2))
+    chosen = {"background": "Softly.", "budget_usd": "3", "tools": ["calculate"], "continue_cut": ""}
+    client.post(url, {name: value for name, value in (theirs | chosen).items() if name != "roles"})
+    saved = stored(session)
+    refused = client.post(url, ours | {"temperature": "9"}).content.decode()
+    client.post(url, posted_unchanged(refused) | {"temperature": "0.5"})
+    *columns, options = stored(session)
+    assert columns == list(saved[:-1]) and columns[-1] == []
+    assert options == saved[-1].model_copy(update={"temperature": 0.5})
+    assert (options.budget_usd, options.tools, options.continue_cut) == (3, ["calculate"], False)
+
+
+def test_what_was_seen_and_cannot_be_read_counts_for_nothing(client: Client, session: Session) -> None:
+    url = reverse("session-settings", args=[session.public])
+    for seen in ("", "{", "[]", '{"background": 1}'):
+        client.post(
+            url, posted_unchanged(client.get(url).content.decode()) | {"seen": seen, "background": seen}
+        )
+        assert stored(session)[1] == seen
+
+
 def test_a_changed_text_is_stored_with_its_line_ends_as_typed(client: Client, session: Session) -> None:
     Session.objects.filter(pk=session.pk).update(purpose="one\r\ntwo")
     url = reverse("session-settings", args=[session.public])

@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
@@ -12,9 +13,11 @@ from pytest_django import Settings
 
 from sessions_app.mcp_codes import Approval, Choice, Decision
 from sessions_app.models import McpServer, Run, RunLog, Session, ToolCall, ToolGrant, Turn
+from sessions_app.panels import TOOLBOX
 from sessions_app.runs.parking import read_waiting
 from sessions_app.runs.run_poller import RunPoller
 from sessions_app.runs.runner import Runner
+from sessions_app.wording.mcp import REFUSED_CALLS
 from tests.mcp.entering import listed, switch_on
 from tests.runs.running import running
 
@@ -220,6 +223,35 @@ async def test_a_call_that_was_forbidden_since_the_ask_is_not_made(
     run = await decide(runner, run, Choice.ONCE)
     (response,) = await sync_to_async(responses)(run)
     assert response["error"] == "This tool may no longer be used."
+
+
+async def allow_without_asking(session: Session, server: McpServer) -> None:
+    await McpServer.objects.filter(pk=server.pk).aupdate(approval=Approval.ALWAYS.value)
+
+
+async def switch_off(session: Session, server: McpServer) -> None:
+    await sync_to_async(session.switch)("tools", "test__count", False, TOOLBOX.standard)
+
+
+async def remove(session: Session, server: McpServer) -> None:
+    await server.adelete()
+
+
+@pytest.mark.parametrize("change", [allow_without_asking, switch_off, remove])
+async def test_a_refusal_holds_whatever_became_of_the_tool_since_the_ask(
+    runner: Runner,
+    session: Session,
+    server: McpServer,
+    change: Callable[[Session, McpServer], Awaitable[None]],
+) -> None:
+    run = await send(runner, session, COUNT)
+    await change(session, server)
+    run = await decide(runner, run, Choice.REFUSE)
+    call = await ToolCall.objects.aget()
+    assert run.status == Run.Status.COMPLETED
+    assert call.began_at is None and call.ended_at is not None
+    (response,) = await sync_to_async(responses)(run)
+    assert response["error"] == REFUSED_CALLS[Decision.REFUSED]
 
 
 async def test_a_poll_ends_no_run_that_waits(runner: Runner, session: Session, server: McpServer) -> None:

@@ -341,6 +341,7 @@ def _sentences_of_runs() -> Iterator[str]:
         endings.cost(0, 0),
         endings.cost(1, 1),
         endings.cost(1, 1, is_cut_off=True),
+        endings.cost(1, 1, is_before=True),
         *endings.UNREAD.values(),
     )
     yield from (activity.activity(activity.ACTIVITIES["thought"], 1, 1), activity.activity("", 2, 0))

@@ -32,6 +32,7 @@ def money_sentences() -> Iterator[str]:
     yield from map(costs.bound_of, (None, *SUMS))
     for budget in BUDGETS:
         yield from (budgets.state(budget), budgets.remedy(budget), budgets.waits(budget))
+        yield budgets.when_sent([budget])
     yield from _sums_of_bookings()
     yield from (costs.billed(way, 1_000, 20) for way in BilledAs)
     yield from (*costs.TOKEN_KINDS.values(), *costs.CHANGES.values())

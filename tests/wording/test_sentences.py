@@ -209,6 +209,15 @@ def test_a_budget_says_how_much_is_left_and_when_it_begins_anew() -> None:
     assert budgets.remedy(spent) != budgets.remedy(near)
 
 
+def test_what_is_told_later_of_a_budget_names_no_today() -> None:
+    near = Budget(BudgetScope.TODAY, Decimal(10), Decimal("8.5"), 80, date(2026, 12, 1))
+    shared = replace(near, scope=BudgetScope.INSTALLATION_MONTH)
+    assert budgets.when_sent([near, shared]) == (
+        "When its last request was sent, 85 % of your budget for that day was spent ($1.50 left). "
+        "When its last request was sent, 85 % of the budget of this installation for that month was spent."
+    )
+
+
 def test_a_budget_of_which_something_cost_more_than_is_known() -> None:
     near = Budget(BudgetScope.SESSION, Decimal(10), Decimal("8.5"), 80, at_least=True)
     assert budgets.state(near) == (
