@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 from sessions_app.emulator.tool_declarations import Schema, ToolConfig, ToolDeclarations
-from sessions_app.emulator.wire_enums import HarmBlockThreshold, HarmCategory, ThinkingLevel
+from sessions_app.emulator.wire_enums import HarmBlockThreshold, HarmCategory, Modality, ThinkingLevel
 from sessions_app.emulator.wire_model import Base64Bytes, Int32, JsonObject, Repeated, WireModel, message
 
 
@@ -149,7 +149,7 @@ class GenerationOptions(WireModel):
     response_schema: Schema | None = None
     response_json_schema: Any = None
     response_format: Any = None
-    response_modalities: Repeated[Any] | None = None
+    response_modalities: Repeated[Modality] = []
     response_logprobs: bool | None = None
     logprobs: Int32 | None = None
     media_resolution: Any = None

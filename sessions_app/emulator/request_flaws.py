@@ -20,12 +20,18 @@ _NAME_RULE = (
 )
 _NO_DATA = "required oneof field 'data' must have one initialized field"
 
+_ANSWER_TYPES = ("text/plain", "application/json", "application/xml", "application/yaml", "text/x.enum")
+_ANSWER_TYPE_LIST = f"{', '.join(f'`{kind}`' for kind in _ANSWER_TYPES[:-1])} and `{_ANSWER_TYPES[-1]}`"
+"""Quoted of several gateways between 2025 and 2026, in this order."""
+
 
 def request_flaws(request: GenerateRequest) -> Iterator[RequestFlaw]:
     root = "GenerateContentRequest"
     yield from prompt_flaws(request, root)
-    answer = request.generation_config.response_schema
-    yield from schema_flaws(answer, f"{root}.generation_config.response_schema")
+    config, where = request.generation_config, f"{root}.generation_config"
+    if config.response_mime_type and config.response_mime_type not in _ANSWER_TYPES:
+        yield RequestFlaw(f"{where}.response_mime_type", f"allowed mimetypes are {_ANSWER_TYPE_LIST}.")
+    yield from schema_flaws(config.response_schema, f"{where}.response_schema")
 
 
 def prompt_flaws(prompt: PromptFields, root: str) -> Iterator[RequestFlaw]:
