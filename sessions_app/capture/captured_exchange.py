@@ -1,6 +1,7 @@
 """The exchange of a captured request, written when it comes: what it contained, and where it belongs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -72,12 +73,17 @@ def _columns(
     route = route_of_captured(captured, base_url, session)
     earlier = _before(captured, session)
     before = earlier.exchange if earlier else None
-    turns = turns_of(contents, remembered.before(session.pk, earlier))
-    turns = history.add_turns(session, contents, turns, captured)
+    cache = named_cache(found.cached_content, captured, route) if found.cached_content else NO_CACHE
+    known = remembered.before(session.pk, earlier)
+    if cache.has_answers and before is not None and before.cache_name != found.cached_content:
+        # What stood in the request before stands in the cache: no place of the one is a place of the other.
+        known = replace(known, contents=())
+    is_behind = cache.has_answers and captured.relation == Relation.CONTINUES
+    turns = turns_of(contents, known)
+    turns = history.add_turns(session, contents, turns, captured, below=known.answer if is_behind else "")
     remembered.keep(captured, turns, contents)
     trigger = _trigger(session, turns)
     run = history.run_of(session, trigger, before, captured)
-    cache = named_cache(found.cached_content, captured, route) if found.cached_content else NO_CACHE
     items = [*cache.items, *named_items(found, turns)]
     if trigger is not None:
         history.advance(session, trigger, captured.role, captured.received_at)

@@ -145,9 +145,16 @@ def _leave_behind(deleted: CapturedSession) -> None:
 
 
 def add_turns(
-    session: Session, contents: Sequence[Content], keys: Sequence[str], captured: CapturedRequest
+    session: Session,
+    contents: Sequence[Content],
+    keys: Sequence[str],
+    captured: CapturedRequest,
+    *,
+    below: str = "",
 ) -> list[str]:
     """Adds the turns that are new, each below the one before it; returns the keys of all contents.
+
+    `below` is the turn above the first content, where it is not in the request.
 
     Those of a history that was never seen before belong to runs that no exchange has.
     """
@@ -156,10 +163,10 @@ def add_turns(
         return list(keys)
     # What another agent of the session said is named as its turn, and nothing of this one hangs below it.
     own = Turn.objects.filter(session=session, run__lane=captured.lane)
-    rows = own.filter(public__in=_above_new(contents, keys)).only("public", "depth")
+    rows = own.filter(public__in=_above_new(contents, keys, below)).only("public", "depth")
     known = {str(turn.public): turn for turn in rows}
     found: list[str] = list(keys)
-    above: Turn | None = None
+    above = known.get(below)
     for number, (one, key) in enumerate(zip(contents, keys, strict=True)):
         if key:
             above = known.get(key)
@@ -170,9 +177,9 @@ def add_turns(
     return found
 
 
-def _above_new(contents: Sequence[Content], keys: Sequence[str]) -> set[str]:
+def _above_new(contents: Sequence[Content], keys: Sequence[str], below: str) -> set[str]:
     """The keys of the turns below which new ones come."""
-    found, above = set(), ""
+    found, above = set(), below
     for one, key in zip(contents, keys, strict=True):
         if key:
             above = key

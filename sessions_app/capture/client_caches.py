@@ -14,11 +14,13 @@ from pydantic.alias_generators import to_camel
 from sessions_app.capture.cutting import cut
 from sessions_app.models import CacheEntry, CapturedRequest
 from sessions_app.models.cache_event import CausedBy
+from sessions_app.models.columns import storable
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.pricing import MoneySource
 from sessions_app.prompt.routes import endpoint_of
+from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_extension, record_end
 from sessions_app.runs.money_source import source_of_response
 
@@ -57,7 +59,13 @@ class NamedCache:
     fingerprint: str = ""
     items: tuple[Item, ...] = ()
 
+    @property
+    def has_answers(self) -> bool:
+        """Whether it holds part of a conversation; the request then begins behind that."""
+        return any(item.kind in _ANSWERS for item in self.items)
 
+
+_ANSWERS = frozenset(kind.value for kind in TurnKind if kind.is_model)
 NO_CACHE = NamedCache()
 
 
@@ -69,6 +77,13 @@ def named_cache(name: str, captured: CapturedRequest, route: str) -> NamedCache:
     made = entry.captured_request
     body = made.sent_body() if made is not None else b""
     return NamedCache(entry.fingerprint, tuple(_held(body)) if body else ())
+
+
+def making_of(name: str, owner_id: int) -> bytes:
+    """The body with which a program of this person made a cache; empty where that was not captured."""
+    made = CacheEntry.objects.filter(is_programs=True, owner=owner_id, captured_request__isnull=False)
+    entry = _with_name(made, storable(name)).select_related("captured_request").order_by("-pk").first()
+    return entry.captured_request.sent_body() if entry is not None else b""
 
 
 @transaction.atomic
@@ -160,9 +175,13 @@ def _entries(captured: CapturedRequest, route: str) -> Any:
 
 
 def _named(captured: CapturedRequest, route: str, name: str) -> Any:
+    return _with_name(_entries(captured, route), name)
+
+
+def _with_name(entries: Any, name: str) -> Any:
     """Those of a name; a project stands in it by its id or by its number."""
     name = f"cachedContents/{name.rpartition('/')[2]}"
-    return _entries(captured, route).filter(Q(name=name) | Q(name__endswith=f"/{name}"))
+    return entries.filter(Q(name=name) | Q(name__endswith=f"/{name}"))
 
 
 def _payer(captured: CapturedRequest, route: str, base_url: str) -> MoneySource:

@@ -43,6 +43,8 @@ class Grouping:
 
     leaves: dict[str, Leaf] = field(default_factory=dict)
     _openers: dict[str, _Opener] = field(default_factory=dict)
+    _above: dict[str, str] = field(default_factory=dict)
+    """The lanes of sub-agents, with those whose calls began them."""
 
     def place(self, key: str, at: float, traits: RequestTraits) -> Placement:
         request = Leaf(key, at, traits, Placement(key, key, Relation.OPENS))
@@ -58,6 +60,10 @@ class Grouping:
             place = one.place
             if place.relation in (Relation.CONTINUES, Relation.HOP, Relation.RETRY):
                 self._end_leaf(place.before, one)
+            if place.relation == Relation.CONTINUES:
+                self._end_agents(place.lane)
+            if place.relation == Relation.SUB_AGENT and (caller := self.leaves.get(place.before)):
+                self._above[place.lane] = caller.place.lane
             if place.relation == Relation.SIDE_CALL:
                 self._drop_lane(place.lane)
             self.leaves[one.key] = one
@@ -154,6 +160,15 @@ class Grouping:
         if leaf.traits.is_like(following.traits):
             del self.leaves[key]
 
+    def _end_agents(self, lane: str) -> None:
+        """The calls of the lane have their results, and so the agents have ended that they began."""
+        ended = {lane}
+        for below, above in self._above.items():
+            if above in ended:
+                ended.add(below)
+        for leaf in self.leaves.values():
+            leaf.is_over = leaf.is_over or leaf.place.lane in ended - {lane}
+
     def _drop_lane(self, lane: str) -> None:
         """A side call begins anew each time: its lane needs one leaf."""
         for key in [leaf.key for leaf in self.leaves.values() if leaf.place.lane == lane]:
@@ -162,5 +177,6 @@ class Grouping:
     def _forget_oldest(self) -> None:
         while len(self.leaves) > LEAVES:
             self.leaves.pop(min(self.leaves.values(), key=lambda leaf: leaf.at).key)
-        while len(self._openers) > LEAVES:
-            self._openers.pop(next(iter(self._openers)))
+        for known in (self._openers, self._above):
+            while len(known) > LEAVES:
+                del known[next(iter(known))]

@@ -12,9 +12,10 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from sessions_app.capture.client_caches import making_of
 from sessions_app.capture.grouping import Grouping
 from sessions_app.capture.placements import LaneRole, Leaf, Placement, Relation
-from sessions_app.capture.traits import text_hash, token_hash, traits_of
+from sessions_app.capture.traits import RequestTraits, behind, text_hash, token_hash, traits_of
 from sessions_app.models import CaptureAddress, CapturedRequest, Turn
 from sessions_app.prompt.outcomes import CONTINUATION
 from sessions_app.runs.reply_facts import fold_hops
@@ -71,7 +72,7 @@ class KnownGroupings:
         known = self.of(address)
         is_new, known.regroupings = known.regroupings < 0, regroupings
         placed = CapturedRequest.objects.filter(address=address).exclude(session="")
-        later = placed.filter(pk__gt=known.newest).select_related("request_body", "exchange")
+        later = placed.filter(pk__gt=known.newest).select_related("request_body", "exchange", "address")
         found = list(reversed(later.order_by("-pk")[:REMEMBERED]))
         others = [row for row in found if row.public not in known.own]
         ended = 0 if is_new else self._end_others(known, placed)
@@ -108,6 +109,15 @@ class KnownGroupings:
             leaves[str(row.public)].place = _place_of(row)
 
 
+def placing_traits(body: bytes, *, owner_id: int, scope: str, name: str) -> RequestTraits | None:
+    """`traits_of`, with the conversation that a cache of this person's programs holds before it."""
+    traits = traits_of(body, scope=scope, name=name)
+    if traits is None or not traits.cache:
+        return traits
+    held = traits_of(making_of(traits.cache, owner_id))
+    return behind(held, traits) if held else traits
+
+
 def has_failed(row: CapturedRequest) -> bool:
     return bool(row.fault) or (row.ended_at is not None and (row.status or 500) >= 400)
 
@@ -128,7 +138,8 @@ def _token_of(row: CapturedRequest) -> str:
 def _leaves(rows: Sequence[CapturedRequest]) -> Iterator[Leaf]:
     answers = _answers(rows)
     for row in rows:
-        traits = traits_of(row.sent_body(), scope=row.scope, name=row.name)
+        owner_id = row.address.owner_id
+        traits = placing_traits(row.sent_body(), owner_id=owner_id, scope=row.scope, name=row.name)
         if traits is not None:
             ended_at = row.ended_at.timestamp() if row.ended_at else None
             calls = tuple(tuple(one) for one in row.calls)

@@ -50,7 +50,7 @@ class Placement:
 class Leaf:
     """The last request of a lane. `calls` has the texts of the arguments of the calls that it was answered
     with, a tuple for each call; `ended_at` is None while the answer comes. `token` stands for that with which
-    a paused answer goes on.
+    a paused answer goes on. `is_over`: the agent whose call began this one has gone on since.
     """
 
     key: str
@@ -62,6 +62,7 @@ class Leaf:
     has_failed: bool = False
     answer: str = ""
     token: str = ""
+    is_over: bool = False
 
     @property
     def is_waiting(self) -> bool:

@@ -11,12 +11,12 @@ from sessions_app.capture.captured_exchange import begin_exchange, route_of_capt
 from sessions_app.capture.captured_history import RememberedHistories
 from sessions_app.capture.client_caches import note_cache_request
 from sessions_app.capture.framing import chunks_of
-from sessions_app.capture.known_groupings import KnownGroupings, has_failed
+from sessions_app.capture.known_groupings import KnownGroupings, has_failed, placing_traits
 from sessions_app.capture.other_forms import facts_of_answer, token_columns
 from sessions_app.capture.placements import Placement
 from sessions_app.capture.records import Begun, Ended, Record
 from sessions_app.capture.regrouping import columns_of, take_in
-from sessions_app.capture.traits import strings_in, traits_of
+from sessions_app.capture.traits import strings_in
 from sessions_app.context.storage import check_storage
 from sessions_app.errors import OverLimit
 from sessions_app.models import Blob, CaptureAddress, CapturedRequest, Reservation
@@ -77,7 +77,8 @@ class Recording:
         """None for what belongs to no session. A request that is taken in has another place from then on."""
         if not begun.asks_model:
             return None
-        traits = traits_of(begun.body or b"", scope=begun.scope, name=begun.name)
+        body = begun.body or b""
+        traits = placing_traits(body, owner_id=begun.owner, scope=begun.scope, name=begun.name)
         if traits is None:
             return None
         known = self._groupings.of(begun.address)

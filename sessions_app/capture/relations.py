@@ -131,12 +131,13 @@ def sub_agent(request: Leaf, leaves: list[Leaf]) -> Placement | None:
     """Of a call that waits for its result: my task quotes it, or I come from the same program soon after.
 
     A call that had to be made as the form of an answer may never get a result: coming after it says nothing.
+    Neither does coming after a call with which a sub-agent handed back to the agent that had begun it.
     """
     waiting = [leaf for leaf in leaves if leaf.is_waiting and _is_near(leaf, request, any_scope=True)]
     others = [leaf for leaf in waiting if leaf.traits.lane != request.traits.lane]
     quoted = next((leaf for leaf in others if _quotes(request, leaf)), None)
-    near = (one for one in others if _is_near(one, request) and not one.traits.has_one_call)
-    leaf = quoted or next(near, None)
+    near = (one for one in others if _is_near(one, request))
+    leaf = quoted or next((one for one in near if not (one.is_over or one.traits.has_one_call)), None)
     if leaf is None:
         return None
     place = Placement(leaf.place.session, request.key, Relation.SUB_AGENT, LaneRole.SUB_AGENT, leaf.key)

@@ -1,7 +1,7 @@
 """What sessions are recognised by in a foreign request: hashes of its meaning, never its text as a whole."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -42,11 +42,12 @@ class RequestTraits:
     which clients drop, and without generated context. `answers` says which contents are the model's.
 
     `said` has the long strings of all parts, without generated context, ids and signatures. `context` counts
-    the contents at the beginning that are nothing but generated context. `newest` is the last text of the
-    user, `opening` the text of the first content; `name` was given by the client and overrides the rest.
-    `cache` is the name of an explicit cache that stands for the system instruction and the tools. `token`
-    stands for the continuation token of an answer that it asks the rest of. `has_one_call`: the answer has to
-    be a call of one function, whose arguments are what was asked for; nothing need be run.
+    the contents at the beginning that are nothing but generated context, or stand in a cache. `newest` is the
+    last text of the user, `opening` the text of the first content; `name` was given by the client and
+    overrides the rest. `cache` is the name of an explicit cache that stands for the system instruction and
+    the tools. `token` stands for the continuation token of an answer that it asks the rest of.
+    `has_one_call`: the answer has to be a call of one function, whose arguments are what was asked for;
+    nothing need be run.
     """
 
     lane: str
@@ -106,6 +107,21 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         said=frozenset(short_hash(text) for one in listed for text in _long_strings(one)),
         newest=_newest(listed),
         opening="\n".join(_texts(listed[0]))[:OPENING_LIMIT],
+    )
+
+
+def behind(held: RequestTraits, traits: RequestTraits) -> RequestTraits:
+    """A request with what the cache holds that it names, where that is part of a conversation: it has an
+    answer of the model. google-adk caches all but the newest contents, and sends those alone.
+    """
+    if not any(held.answers):
+        return traits
+    return replace(
+        traits,
+        contents=(*held.contents, *traits.contents),
+        bare=(*held.bare, *traits.bare),
+        answers=(*held.answers, *traits.answers),
+        context=len(held.contents) + traits.context,
     )
 
 

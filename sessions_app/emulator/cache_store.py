@@ -19,7 +19,7 @@ from sessions_app.emulator.api_errors import (
 )
 from sessions_app.emulator.catalogue import Model
 from sessions_app.emulator.decisions import CacheFinding, CacheState, Rule
-from sessions_app.emulator.gemini_requests import PromptFields
+from sessions_app.emulator.gemini_requests import Content, GenerateRequest, PromptFields
 from sessions_app.emulator.prefix_cache import PrefixBlock, chain_of
 from sessions_app.emulator.resource_store import Clock, ResourceStore, resource_name, timestamp
 from sessions_app.emulator.tool_declarations import ToolConfig, ToolDeclarations
@@ -55,14 +55,15 @@ class CacheUpdate(WireModel):
 
 @dataclass(frozen=True, slots=True)
 class CachedContent:
-    """Only the tools and the calling mode of the content are used again; the rest is kept as token
-    `counts` by modality. `model` is a name without `models/`; `link` is that of a request's block with which
-    a request that begins with the content is past it."""
+    """`contents`, tools and calling mode are part of each request that names it. All that it holds is counted
+    once, in token `counts` by modality. `model` is a name without `models/`; `link` is that of a request's
+    block with which a request that begins with the content is past it."""
 
     name: str
     key: str
     model: str
     display_name: str
+    contents: tuple[Content, ...]
     tools: tuple[ToolDeclarations, ...]
     tool_config: ToolConfig | None
     counts: Counter[str]
@@ -98,6 +99,12 @@ class CacheStore(ResourceStore[CachedContent]):
         """As in ResourceStore; the name may come without `cachedContents/`."""
         return super().find(_full_name(name), key)
 
+    def conversation(self, request: GenerateRequest, key: str) -> tuple[Content, ...]:
+        """The contents of the cache that the request names, if it is there, and those of the request."""
+        self._delete_expired()
+        cache = self._resources.get(_full_name(request.cached_content))
+        return (*(cache.contents if cache and cache.key == key else ()), *request.contents)
+
     def create(
         self, request: CachedContentRequest, key: str, model: Model, factor: float = 1.0
     ) -> CachedContent:
@@ -118,6 +125,7 @@ class CacheStore(ResourceStore[CachedContent]):
             key=key,
             model=model.name,
             display_name=request.display_name,
+            contents=tuple(request.contents),
             tools=tuple(request.tools),
             tool_config=request.tool_config,
             counts=counts,

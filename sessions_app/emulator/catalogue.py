@@ -11,6 +11,10 @@ PLAYED_DAY = date(2026, 10, 1)
 """The day of the provider that is played: the recordings are older than the routings of October 2026."""
 
 
+_BUDGETS = {"-pro": (128, 32_768), "-flash-lite": (512, 24_576), "-flash": (0, 24_576)}
+"""Of 2.5, the smallest and the largest by what is in the name (ai.google.dev/gemini-api/docs/thinking)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """A model of the catalogue behind the protocol. A signature is valid only under the model that made
@@ -80,6 +84,14 @@ class Model:
     @property
     def takes_budgets(self) -> bool:
         return self.generation < 4
+
+    @property
+    def budgets(self) -> range:
+        """Tokens that a thinking budget may be; empty where no bounds are known."""
+        if self.generation >= 3:
+            return range(0)
+        least, most = _BUDGETS[next(kind for kind in _BUDGETS if kind in self.version)]
+        return range(least, most + 1)
 
     @property
     def methods(self) -> tuple[str, ...]:

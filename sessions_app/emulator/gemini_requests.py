@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
+from pydantic import model_validator
+from pydantic.alias_generators import to_snake
+
 from sessions_app.emulator.tool_declarations import Schema, ToolConfig, ToolDeclarations
-from sessions_app.emulator.wire_enums import HarmBlockThreshold, HarmCategory, ThinkingLevel
+from sessions_app.emulator.wire_enums import HarmBlockThreshold, HarmCategory, Modality, ThinkingLevel
 from sessions_app.emulator.wire_model import Base64Bytes, Int32, JsonObject, Repeated, WireModel, message
+from sessions_app.emulator.wire_violations import wrong_value
 
 
 class InlineData(WireModel):
@@ -84,6 +88,16 @@ class Part(MediaPart):
     speech_metadata: Annotated[JsonObject, message("SpeechMetadata")] | None = None
     part_of_next_year: JsonObject | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_one_kind(cls, value: object) -> object:
+        """Text beside a call is quoted of clients that merge what a stream brought."""
+        given = value.items() if isinstance(value, dict) else ()
+        names = [name for name, item in given if item is not None and to_snake(name) in ("text", *_DATA)]
+        if len(names) > 1:
+            raise wrong_value("oneof", f"oneof field 'data' is already set. Cannot set '{names[1]}'")
+        return value
+
     @property
     def kind(self) -> str:
         """Which of the oneof `data` is set; "" when none is."""
@@ -149,7 +163,7 @@ class GenerationOptions(WireModel):
     response_schema: Schema | None = None
     response_json_schema: Any = None
     response_format: Any = None
-    response_modalities: Repeated[Any] | None = None
+    response_modalities: Repeated[Modality] = []
     response_logprobs: bool | None = None
     logprobs: Int32 | None = None
     media_resolution: Any = None

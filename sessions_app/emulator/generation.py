@@ -88,8 +88,9 @@ class Generator:
         scope, chain = f"{request.key}\0{model.version}", chain_of(body.all_contents, body.tools)
         decision.caches = self._caches.findings(body.cached_content or "", chain, request.key, model)
         cache = self.cache_of(body, request.key, model)
-        check_request(body, model)
-        check_signatures(body.contents, model, self._signer)
+        conversation = self._caches.conversation(body, request.key)
+        check_request(body, model, conversation)
+        check_signatures(conversation, model, self._signer)
         if request_counts(body, cache).total() > model.input_limit:
             raise api_errors.too_long(model.input_limit)
         decision.prefix = None if cache else self._prefixes.match(scope, chain, model.implicit_minimum)
@@ -130,7 +131,8 @@ class Generator:
         self, body: GenerateRequest, request: ApiRequest, decision: Decision, method: str
     ) -> RequestFaults:
         """Raises ApiError (400) for an unknown word in the header."""
-        text, rounds = newest_user_text(body.contents), tool_rounds(body.contents)
+        told = self._caches.conversation(body, request.key)
+        text, rounds = newest_user_text(told), tool_rounds(told)
         return self._faults.of(request, text, decision.faults, method=method, after_tools=bool(rounds))
 
     def _lose_cache(self, body: GenerateRequest, faults: RequestFaults) -> None:
@@ -228,12 +230,13 @@ def _context(
     body: GenerateRequest, model: Model, usage: TokenCounts, cache: CachedContent | None
 ) -> ScenarioContext:
     tools = cache.tools if cache else body.tools
+    conversation = (*(cache.contents if cache else ()), *body.contents)
     declared = {function.name: function for tool in tools for function in tool.function_declarations}
     config = (cache.tool_config if cache else body.tool_config) or ToolConfig()
     return ScenarioContext(
         model=model,
-        text=newest_user_text(body.contents),
-        rounds=tool_rounds(body.contents),
+        text=newest_user_text(conversation),
+        rounds=tool_rounds(conversation),
         functions=_callable(declared, config),
         contents=tuple(body.contents),
         mode=config.mode,

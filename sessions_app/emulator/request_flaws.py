@@ -20,12 +20,29 @@ _NAME_RULE = (
 )
 _NO_DATA = "required oneof field 'data' must have one initialized field"
 
+_ANSWER_TYPES = ("text/plain", "application/json", "application/xml", "application/yaml", "text/x.enum")
+_ANSWER_TYPE_LIST = f"{', '.join(f'`{kind}`' for kind in _ANSWER_TYPES[:-1])} and `{_ANSWER_TYPES[-1]}`"
+"""Quoted of several gateways between 2025 and 2026, in this order."""
+
+_HARMS = tuple(
+    f"HARM_CATEGORY_{harm}"
+    for harm in ("HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT", "HARASSMENT", "CIVIC_INTEGRITY")
+)
+_HARM_LIST = ", ".join(f"HarmCategory.{harm}" for harm in _HARMS)
+"""Quoted of 1.5 Pro to 3.1 Flash-Lite; the other categories are those of PaLM."""
+
 
 def request_flaws(request: GenerateRequest) -> Iterator[RequestFlaw]:
     root = "GenerateContentRequest"
     yield from prompt_flaws(request, root)
-    answer = request.generation_config.response_schema
-    yield from schema_flaws(answer, f"{root}.generation_config.response_schema")
+    config, where = request.generation_config, f"{root}.generation_config"
+    if config.response_mime_type and config.response_mime_type not in _ANSWER_TYPES:
+        yield RequestFlaw(f"{where}.response_mime_type", f"allowed mimetypes are {_ANSWER_TYPE_LIST}.")
+    yield from schema_flaws(config.response_schema, f"{where}.response_schema")
+    for index, setting in enumerate(request.safety_settings):
+        if setting.category not in _HARMS:
+            reason = f"element predicate failed: $.category in ({_HARM_LIST})"
+            yield RequestFlaw(f"{root}.safety_settings[{index}]", reason)
 
 
 def prompt_flaws(prompt: PromptFields, root: str) -> Iterator[RequestFlaw]:

@@ -1,7 +1,7 @@
 """Made-up content: values that fit a schema, long texts, an image and a code execution.
 
 `sample` reads OpenAPI and JSON Schema alike: types in either case, `anyOf`, `$ref`, `enum`, limits.
-Everything is the same each time; a string is the name of its property.
+Everything is the same each time; a string is the name of its property, as often as its length wants it.
 """
 
 import base64
@@ -9,13 +9,14 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from math import hypot
+from math import ceil, floor, hypot
 from typing import Any
 
 from sessions_app.emulator.wire_model import JsonObject
 
-_DEEPEST = 8
+_DEEP, _DEEPEST = 6, 8
 _MOST_ITEMS = 100
+_MOST_CHARACTERS = 10_000
 _FORMATS = {"date": "2026-01-01", "date-time": "2026-01-01T00:00:00Z", "time": "00:00:00"}
 _CHOICES = ("anyOf", "any_of", "oneOf", "allOf")
 
@@ -112,7 +113,7 @@ The rest is bookkeeping.
 
 
 def sample(schema: Any, name: str = "value") -> Any:
-    """One value for the schema; None for a schema of type null and below eight levels."""
+    """One value for the schema. Below six levels it has what is required only, below eight None alone."""
     found = schema if isinstance(schema, dict) else {}
     return _value(found, name, found, 0)
 
@@ -145,7 +146,7 @@ def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str
 
 
 def _pointed(root: Any, path: str) -> Mapping[str, Any]:
-    for step in path.removeprefix("#/").split("/"):
+    for step in filter(None, path.removeprefix("#").split("/")):
         root = root.get(step, {}) if isinstance(root, dict) else {}
     return root if isinstance(root, dict) else {}
 
@@ -172,28 +173,63 @@ def _object(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> d
     if not isinstance(fields, dict):
         return {}
     order = schema.get("propertyOrdering") or schema.get("property_ordering")
-    names = (
-        [name for name in order if isinstance(name, str) and name in fields]
-        if isinstance(order, list)
-        else list(fields)
-    )
+    first = [name for name in order if isinstance(name, str)] if isinstance(order, list) else []
+    required = schema.get("required")
+    needed = fields if depth < _DEEP else required if isinstance(required, list) else ()
+    names = [name for name in dict.fromkeys([*first, *fields]) if name in fields and name in needed]
     described = {str(name): fields[name] for name in names if isinstance(fields[name], dict)}
     return {name: _value(inner, name, root, depth + 1) for name, inner in described.items()}
 
 
 def _array(schema: Mapping[str, Any], name: str, root: Mapping[str, Any], depth: int) -> list[Any]:
-    items = schema.get("items")
-    least = str(schema.get("minItems") or schema.get("min_items") or 1)
-    count = min(int(least), _MOST_ITEMS) if least.isdecimal() and len(least) < 9 else 1
-    return [_value(items if isinstance(items, dict) else {}, name, root, depth + 1)] * count
+    listed, rest = schema.get("prefixItems"), schema.get("items")
+    first = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    usual = 0 if depth >= _DEEP else len(first) or 1
+    count = _fitting(usual, schema, ("minItems", "min_items"), ("maxItems", "max_items"), _MOST_ITEMS)
+    items = [*first[:count], *[rest if isinstance(rest, dict) else {}] * (count - len(first))]
+    return [_value(one, name, root, depth + 1) for one in items]
 
 
 def _plain(kind: str, schema: Mapping[str, Any], name: str) -> Any:
     if kind == "boolean":
         return True
     if kind in {"integer", "number"}:
-        return schema.get("minimum", 1)
-    return _FORMATS.get(str(schema.get("format", "")), name)
+        return _number(kind, schema)
+    if found := _FORMATS.get(str(schema.get("format", ""))):
+        return found
+    limits = ("minLength", "min_length"), ("maxLength", "max_length")
+    size = _fitting(len(name), schema, *limits, _MOST_CHARACTERS)
+    return ((name or "x") * size)[:size] if size > len(name) else name[:size]
+
+
+def _number(kind: str, schema: Mapping[str, Any]) -> float:
+    """The least that the schema allows; 1, or the most, where it names no least."""
+    least, most = (_limit(schema.get(name)) for name in ("minimum", "maximum"))
+    if least is None:
+        value = 1 if most is None else min(1, most)
+        return floor(value) if kind == "integer" else value
+    return ceil(least) if kind == "integer" else least
+
+
+def _limit(value: Any) -> float | None:
+    """A number that JSON has a form for, as a whole one too."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and abs(value) <= 2**53 else None
+
+
+def _fitting(
+    usual: int, schema: Mapping[str, Any], least: Sequence[str], most: Sequence[str], bound: int
+) -> int:
+    """A size between two limits of the schema, which have either of two names each; `bound` at most."""
+    lower, upper = (_count(schema, names) for names in (least, most))
+    size = usual if lower is None else max(usual, lower)
+    return min(size if upper is None else min(size, upper), bound)
+
+
+def _count(schema: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    """A whole number, which JSON may give as a string."""
+    text = str(next((schema[name] for name in names if schema.get(name) is not None), ""))
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else None
 
 
 @cache

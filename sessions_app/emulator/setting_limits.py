@@ -12,10 +12,13 @@ from sessions_app.emulator.gemini_requests import (
     ThinkingConfig,
 )
 
+_TEXT = frozenset({"", "MODALITY_UNSPECIFIED", "TEXT"})
+
 
 def check_settings(request: GenerateRequest, model: Model) -> None:
     check_thinking(request.generation_config.thinking_config, model)
     check_sampling(request.generation_config, model)
+    check_modalities(request.generation_config)
 
 
 def check_thinking(thinking: ThinkingConfig, model: Model) -> None:
@@ -27,6 +30,8 @@ def check_thinking(thinking: ThinkingConfig, model: Model) -> None:
         raise _no_thinking("Thinking budget is not supported for this model. Use thinking level instead.")
     if budget == 0 and model.must_think:
         raise _no_thinking("Budget 0 is invalid. This model only works in thinking mode.")
+    if budget is not None:
+        _check_budget(budget, model.budgets)
 
 
 def check_sampling(config: GenerationOptions, model: Model) -> None:
@@ -56,6 +61,20 @@ def check_sampling(config: GenerationOptions, model: Model) -> None:
     ):
         if value is not None and not least <= value <= most:
             raise _out_of_range(name, value, f"{least} (inclusive) to {beyond} (exclusive)")
+
+
+def check_modalities(config: GenerationOptions) -> None:
+    """No model here answers with anything but text. The words are quoted of `IMAGE` alone, of 2.0 Flash."""
+    if asked := [name.lower() for name in config.response_modalities if name not in _TEXT]:
+        message = f"Model does not support the requested response modalities: {','.join(asked)}"
+        raise invalid(message)
+
+
+def _check_budget(budget: int, known: range) -> None:
+    """0 thinks not at all, -1 as the model likes; quoted of 2.5 Pro, Flash and Flash-Lite."""
+    if known and budget not in (-1, 0) and budget not in known:
+        span = f"between {known[0]} and {known[-1]}"
+        raise _no_thinking(f"The thinking budget {budget} is invalid. Please choose a value {span}.")
 
 
 def _check_level(level: str, model: Model) -> None:

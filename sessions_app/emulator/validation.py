@@ -44,13 +44,17 @@ _MEDIA = re.compile(
 )
 
 
-def check_request(request: GenerateRequest, model: Model) -> None:
+def check_request(request: GenerateRequest, model: Model, conversation: Sequence[Content]) -> None:
+    """`conversation` begins with what a cache holds: google-adk 2.13 sends the answer to a cached call alone.
+
+    Raises ApiError (400).
+    """
     if not request.contents:
         raise flawed([_NO_CONTENTS])
     if flaws := list(request_flaws(request)):
         raise flawed(flaws)
     check_values(request)
-    check_order(request.contents if model.generation >= 3 else joined_responses(request.contents))
+    check_order(conversation if model.generation >= 3 else joined_responses(conversation))
     check_settings(request, model)
     check_functions(request, model)
 

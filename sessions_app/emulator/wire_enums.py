@@ -58,6 +58,7 @@ HarmBlockThreshold = Annotated[
         "BLOCK_NONE OFF",
     ),
 ]
+Modality = Annotated[str, _enum("GenerationConfig.Modality", "MODALITY_UNSPECIFIED TEXT IMAGE AUDIO VIDEO")]
 SchemaType = Annotated[str, _enum("Type", "TYPE_UNSPECIFIED STRING NUMBER INTEGER BOOLEAN ARRAY OBJECT NULL")]
 TaskType = Annotated[
     str,

@@ -67,7 +67,7 @@ class WrongField:
         if isinstance(self.error["input"], list) and isinstance(self.error["loc"][-1], str):
             reason = "Proto field is not repeating, cannot start list."
             return unknown_name(self.name, self.parent, reason)
-        if isinstance(self.error["input"], dict):
+        if isinstance(self.error["input"], dict) and not self.reason:
             where = f"'{self.parent}' ({to_snake(self.name)})"
             return FieldViolation(
                 self.parent, f"Invalid value at {where}, Starting an object on a scalar field"

@@ -131,7 +131,7 @@ class ReceivedSignatureTracer:
         number = later.number
         source = later.first_of(self._sources)
         if source is None:
-            return self._without_turn(later)
+            return self._in_cache(later, signature) or self._without_turn(later)
         sent = self._matched(source).sent_for(signature)
         name, turn = self._records.names[source], self._number_of(source)
         if sent is not None and sent.sha256 == signature.sha256:
@@ -178,6 +178,15 @@ class ReceivedSignatureTracer:
         what = "with other bytes in its place" if sent else "without it"
         who = f"The program sent the turn back in exchange {to.number}" if to.is_captured else ""
         return state, f"{who or f'Exchange {to.number} sent the turn back'} {what}."
+
+    def _in_cache(self, later: ManifestSources, signature: ReceivedSignature) -> Occurrence | None:
+        """The program put the turn into the cache that the request names; None where it did not."""
+        for source in self._records.cached_contents(later):
+            for one in self._records.signatures_of(source):
+                if one.sha256 == signature.sha256 and is_in_place(signature, one):
+                    place = f"{source_name(self._records.names[source])}, {part_name(one.part)}"
+                    return Occurrence(SignatureLocation(later.number, place), SignatureState.EQUAL)
+        return None
 
     def _without_turn(self, later: ManifestSources) -> Occurrence:
         """The turn is not among the contents: its text may have moved into the static layer."""

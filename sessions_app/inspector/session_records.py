@@ -12,6 +12,9 @@ from sessions_app.prompt.prompt_items import TEXT_KIND
 CONTINUES, RETRY = "continues", "retry"
 """Relations of a captured request to the one before it (`capture.placements.Relation`)."""
 
+CACHED_CONTENT = "cached_content:"
+"""With which the sources begin that a program put into a cache (`capture.client_caches`)."""
+
 MODEL_KINDS = [kind for kind in Turn.Kind if kind.is_model]
 
 
@@ -95,9 +98,13 @@ class SessionRecords:
         """Every source of these turns; a repaired turn is a source of its own."""
         return {key for turn in turns for key in self._keys[f"turn:{turn.public}"]}
 
+    def cached_contents(self, request: ManifestSources) -> list[int]:
+        """The contents of the cache that a program's request names, in their order."""
+        return [key for key in request.sources if key in self._in_caches]
+
     def read_contents(self, sources: Iterable[int]) -> None:
-        """One query; `signatures_of` answers for these."""
-        rows = Source.objects.filter(pk__in=[*sources]).select_related("blob")
+        """One query; `signatures_of` answers for these, and for what caches of programs hold."""
+        rows = Source.objects.filter(pk__in={*sources, *self._in_caches}).select_related("blob")
         self._signed |= {source.pk: signatures_in(source.blob.bytes) for source in rows}
 
     def signatures_of(self, source: int) -> tuple[SentSignature, ...]:
@@ -106,6 +113,11 @@ class SessionRecords:
     @cached_property
     def _sources(self) -> list[tuple[int, str, str]]:
         return list(Source.objects.filter(session=self.session_id).values_list("pk", "name", "kind"))
+
+    @cached_property
+    def _in_caches(self) -> set[int]:
+        """The sources that stand in an explicit cache of a program."""
+        return {key for key, name in self.names.items() if name.startswith(CACHED_CONTENT)}
 
     @cached_property
     def _keys(self) -> dict[str, list[int]]:

@@ -11,7 +11,7 @@ from sessions_app.capture import grouping, relations
 from sessions_app.capture.agents import agent_of
 from sessions_app.capture.grouping import Grouping
 from sessions_app.capture.placements import LaneRole, Placement, Relation
-from sessions_app.capture.traits import RequestTraits, traits_of
+from sessions_app.capture.traits import RequestTraits, behind, traits_of
 from sessions_app.prompt.parts import content, text_part
 from tests.capture.conversations import asked, asked_with, body_of, call, model, result, user
 
@@ -102,6 +102,12 @@ def test_a_conversation_goes_on_where_a_cache_takes_the_place_of_its_beginning(c
     assert (retry.relation, retry.before) == (Relation.RETRY, "3"), "without the cache that was gone"
     assert clock.ask("5", asked(*further)).relation == Relation.REPEAT, "of the one that was answered"
     assert not {"1", "2", "3"} & clock.grouping.leaves.keys(), "nothing goes on from what was gone on from"
+
+
+def test_a_document_in_a_cache_is_no_part_of_the_conversation(clock: Clock) -> None:
+    clock.ask("1", asked(FIRST))
+    held = asked(user("The whole book about bread."))
+    assert clock.ask("2", behind(held, asked_with("c/1", FIRST, ANSWER, SECOND))).before == "1"
 
 
 def test_two_agents_do_not_become_one_because_one_names_a_cache(clock: Clock) -> None:

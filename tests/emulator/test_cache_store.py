@@ -6,10 +6,23 @@ from google.genai.client import AsyncClient
 from sessions_app.emulator import Emulator
 from sessions_app.emulator.usage import estimate_tokens
 from tests.emulator.clock import Clock
-from tests.emulator.helpers import FLASH, declare, generate, refusal, send, stream, text_of, user
+from tests.emulator.helpers import (
+    FLASH,
+    Wire,
+    answers,
+    declare,
+    generate,
+    refusal,
+    send,
+    stream,
+    text_of,
+    user,
+)
 
 STATIC = "Everything that hardly ever changes. " * 100
 BIG = {"model": f"models/{FLASH}", "contents": [user(STATIC)], "ttl": "600s"}
+QUESTION = "Check the weather in Rome."
+ANSWERED = answers(("get_current_temperature", {"temp": "21C"}))
 GONE = "CachedContent not found (or permission denied)"
 
 
@@ -106,6 +119,51 @@ def test_below_the_minimum_is_refused_with_both_counts(emulator: Emulator) -> No
 def test_a_model_without_explicit_caches_is_refused(emulator: Emulator) -> None:
     status, body = send(emulator, "POST", "cachedContents", {**BIG, "model": "models/gemini-4-argon"})
     assert status == 404 and b"not supported for createCachedContent" in body
+
+
+def held(emulator: Emulator, *contents: Wire) -> str:
+    """The name of a cache with these contents behind a long text, and one function."""
+    body = {
+        **BIG,
+        "contents": [user(STATIC), *contents],
+        "tools": declare(get_current_temperature=["location"]),
+    }
+    name: str = orjson.loads(send(emulator, "POST", "cachedContents", body)[1])["name"]
+    return name
+
+
+def asked(emulator: Emulator) -> Wire:
+    """The call that the model makes for a question, as it came."""
+    body = {"contents": [user(QUESTION)], "tools": declare(get_current_temperature=["location"])}
+    found: Wire = generate(emulator, body)["candidates"][0]["content"]
+    return found
+
+
+def test_a_request_answers_the_call_at_the_end_of_its_cache(emulator: Emulator) -> None:
+    """As google-adk sends it: the cache ends with the call, the request is the answer alone."""
+    name = held(emulator, user(QUESTION), asked(emulator))
+    reply = generate(emulator, {"cachedContent": name, "contents": [ANSWERED]})
+    assert "21C" in text_of([reply])
+    assert reply["usageMetadata"]["cachedContentTokenCount"] > estimate_tokens(STATIC)
+
+
+def test_an_answer_without_a_call_in_the_cache_is_refused(emulator: Emulator) -> None:
+    name = held(emulator, user(QUESTION))
+    assert "immediately after a function call turn" in refusal(
+        emulator, {"cachedContent": name, "contents": [ANSWERED]}
+    )
+
+
+def test_a_call_in_the_cache_needs_its_answer_and_its_signature(emulator: Emulator) -> None:
+    call_turn = asked(emulator)
+    name = held(emulator, user(QUESTION), call_turn)
+    assert "number of function response parts" in refusal(
+        emulator, {"cachedContent": name, "contents": [user("And now?")]}
+    )
+    unsigned = {**call_turn, "parts": [{"functionCall": call_turn["parts"][0]["functionCall"]}]}
+    bare = held(emulator, user(QUESTION), unsigned)
+    missing = refusal(emulator, {"cachedContent": bare, "contents": [ANSWERED]})
+    assert "missing a thought_signature" in missing and "position 3" in missing
 
 
 async def test_tools_beside_a_cache_are_refused(sdk: AsyncClient, cache: types.CachedContent) -> None:

@@ -52,3 +52,20 @@ def test_the_contents_of_a_cache_are_held_to_the_same(emulator: Emulator) -> Non
     body = {"model": f"models/{FLASH}", "contents": [user("a"), {"parts": []}]}
     error = orjson.loads(send(emulator, "POST", "cachedContents", body)[1])["error"]
     assert places(error["message"]) == ["CreateCachedContentRequest.contents[1].parts"]
+
+
+@pytest.mark.parametrize("category", ["HARM_CATEGORY_TOXICITY", "HARM_CATEGORY_UNSPECIFIED", 2])
+def test_a_safety_setting_of_another_category_is_refused_in_the_quoted_words(
+    emulator: Emulator, category: str | int
+) -> None:
+    settings = [
+        {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "OFF"},
+        {"category": category, "threshold": "OFF"},
+    ]
+    assert refusal(emulator, {"contents": [user("a")], "safetySettings": settings}) == (
+        "* GenerateContentRequest.safety_settings[1]: element predicate failed: $.category in "
+        "(HarmCategory.HARM_CATEGORY_HATE_SPEECH, HarmCategory.HARM_CATEGORY_SEXUALLY_EXPLICIT, "
+        "HarmCategory.HARM_CATEGORY_DANGEROUS_CONTENT, HarmCategory.HARM_CATEGORY_HARASSMENT, "
+        "HarmCategory.HARM_CATEGORY_CIVIC_INTEGRITY)\n"
+    )
+    assert not refusal(emulator, {"contents": [user("a")], "safetySettings": settings[:1]})

@@ -81,7 +81,7 @@ def test_an_empty_tool_is_refused(emulator: Emulator) -> None:
         ("gemini-4-argon", {"thinkingBudget": 10}, "Use thinking level instead."),
         ("gemini-3.5-flash", {"thinkingBudget": 1, "thinkingLevel": "LOW"}, "only set only one of"),
         ("gemini-3.5-flash", {"thinking_level": "LOW"}, ""),
-        ("gemini-2.5-pro", {"thinking_budget": 100}, ""),
+        ("gemini-2.5-pro", {"thinking_budget": 128}, ""),
     ],
 )
 def test_thinking_is_what_the_model_knows(
@@ -130,6 +130,45 @@ def test_a_way_of_thinking_the_model_lacks_is_refused(
     emulator: Emulator, model: str, thinking: dict[str, Any], message: str
 ) -> None:
     assert refusal(emulator, ask(thinkingConfig=thinking), model) == message
+
+
+@pytest.mark.parametrize(
+    ("model", "least", "most"),
+    [(OLD_PRO, 128, 32_768), (OLD, 0, 24_576), ("gemini-2.5-flash-lite", 512, 24_576)],
+)
+def test_a_budget_beyond_those_of_the_model_is_refused_in_the_quoted_words(
+    emulator: Emulator, model: str, least: int, most: int
+) -> None:
+    for budget in {most + 1, least - 1, -2} - {-1}:
+        assert refusal(emulator, ask(thinkingConfig={"thinkingBudget": budget}), model) == (
+            f"The thinking budget {budget} is invalid. Please choose a value between {least} and {most}."
+        )
+    for budget in (least, most, -1):
+        assert not refusal(emulator, ask(thinkingConfig={"thinkingBudget": budget}), model)
+
+
+@pytest.mark.parametrize("kind", ["text/html", "json", "image/png", "APPLICATION/JSON"])
+def test_an_answer_has_one_of_five_media_types(emulator: Emulator, kind: str) -> None:
+    assert refusal(emulator, ask(responseMimeType=kind)) == (
+        "* GenerateContentRequest.generation_config.response_mime_type: allowed mimetypes are `text/plain`, "
+        "`application/json`, `application/xml`, `application/yaml` and `text/x.enum`.\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/xml", "application/yaml", "text/x.enum"])
+def test_the_other_media_types_of_answers_are_taken(emulator: Emulator, kind: str) -> None:
+    assert not refusal(emulator, ask(responseMimeType=kind))
+
+
+def test_only_text_is_answered_with(emulator: Emulator) -> None:
+    words = "Model does not support the requested response modalities: image"
+    assert refusal(emulator, ask(responseModalities=["IMAGE"])) == words
+    assert refusal(emulator, ask(response_modalities=["Text", "image"])) == words
+    assert not refusal(emulator, ask(responseModalities="TEXT"))
+    assert refusal(emulator, ask(responseModalities=["SMELL"])) == (
+        "Invalid value at 'generation_config.response_modalities[0]' "
+        '(type.googleapis.com/google.ai.generativelanguage.v1beta.GenerationConfig.Modality), "SMELL"'
+    )
 
 
 def test_an_unknown_level_is_named_with_its_path(emulator: Emulator) -> None:

@@ -91,6 +91,30 @@ def test_a_list_for_a_single_field_is_named_in_its_parent(emulator: Emulator) ->
     assert error["details"][0]["fieldViolations"][0]["field"] == where
 
 
+@pytest.mark.parametrize(
+    ("part", "second"),
+    [
+        ({"functionCall": {"name": "f"}, "text": "a"}, "text"),
+        ({"text": "", "function_call": {"name": "f"}}, "function_call"),
+        (
+            {"text": "a", "inlineData": {"mimeType": "image/png", "data": "aGk="}, "thought": True},
+            "inlineData",
+        ),
+    ],
+)
+def test_a_part_with_two_kinds_of_data_is_refused_in_the_quoted_words(
+    emulator: Emulator, part: Wire, second: str
+) -> None:
+    assert refusal(emulator, saying_part(**part)) == (
+        f"Invalid value at 'contents[1].parts[0]' (oneof), oneof field 'data' is already set. "
+        f"Cannot set '{second}'"
+    )
+
+
+def test_a_part_with_one_kind_of_data_beside_null_is_taken(emulator: Emulator) -> None:
+    assert not refusal(emulator, saying_part(text="a", thought=True, functionCall=None))
+
+
 def test_an_object_for_a_scalar_is_named_beside_its_parent(emulator: Emulator) -> None:
     assert refusal(emulator, saying_part(text={"a": 1})) == (
         "Invalid value at 'contents[1].parts[0]' (text), Starting an object on a scalar field"

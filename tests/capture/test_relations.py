@@ -1,0 +1,81 @@
+"""Which call a new agent was begun by."""
+
+from sessions_app.capture.grouping import Grouping
+from sessions_app.capture.placements import Leaf, Relation
+from sessions_app.capture.traits import RequestTraits
+from tests.capture.conversations import asked, model, user
+
+FIRST, SECOND = user("How do I scale the loaf to two kilograms?"), user("And how long does it bake then?")
+TASK, NEXT_TASK = user("Look after the oven for me, please."), user("And now after the dough.")
+ANSWER = model("Double everything but the yeast.")
+BACK = "the agent at the beginning"
+"""The argument of the call with which a sub-agent hands back, as google-adk's `transfer_to_agent`."""
+OVEN = "You look after ovens."
+STRANGER = asked(user("Tell how Gemini CLI is set up."), system="You help with programs.")
+
+
+def placed(*asked: tuple[RequestTraits, str]) -> Grouping:
+    """Requests one a second, each answered with a call of one argument, or with none."""
+    grouping = Grouping()
+    for number, (traits, argument) in enumerate(asked, 1):
+        grouping.place(str(number), float(number), traits)
+        grouping.end(str(number), number + 0.5, [[argument]] if argument else [])
+    return grouping
+
+
+HANDED_BACK = (
+    (asked(FIRST), "oven"),
+    (asked(TASK, system=OVEN), BACK),
+    (asked(FIRST, ANSWER, SECOND), ""),
+)
+
+
+def test_who_comes_after_a_sub_agent_has_handed_back_is_none_of_its_own() -> None:
+    grouping = placed(*HANDED_BACK)
+    assert grouping.place("4", 4.0, STRANGER).relation == Relation.OPENS
+
+
+def test_who_comes_before_that_is_a_guess() -> None:
+    found = placed(*HANDED_BACK[:2]).place("3", 3.0, STRANGER)
+    assert (found.relation, found.is_guess, found.before) == (Relation.SUB_AGENT, True, "2")
+
+
+def test_who_quotes_the_call_is_begun_by_it_all_the_same() -> None:
+    """An agent that goes on in the background may begin others."""
+    task = asked(user(f"Ask {BACK} how it goes."), system="You ask.")
+    found = placed(*HANDED_BACK).place("4", 4.0, task)
+    assert (found.relation, found.is_guess, found.before) == (Relation.SUB_AGENT, False, "2")
+
+
+def test_a_sub_agent_that_is_begun_again_waits_again() -> None:
+    again = asked(TASK, model("Done."), NEXT_TASK, system=OVEN)
+    found = placed(*HANDED_BACK, (again, BACK)).place("5", 5.0, STRANGER)
+    assert (found.relation, found.before) == (Relation.SUB_AGENT, "4")
+    grouping = placed(*HANDED_BACK, (again, BACK))
+    further = asked(FIRST, ANSWER, SECOND, model("Forty minutes."), user("How hot?"))
+    assert grouping.place("5", 5.0, further).relation == Relation.CONTINUES
+    assert grouping.place("6", 6.0, STRANGER).relation == Relation.OPENS
+
+
+def test_agents_of_a_sub_agent_have_ended_with_it() -> None:
+    below = asked(user("Which of the two loaves is done?"), system="You count loaves.")
+    grouping = placed(HANDED_BACK[0], (asked(TASK, system=OVEN), "loaf"), (below, "some"), HANDED_BACK[2])
+    assert grouping.place("5", 5.0, STRANGER).relation == Relation.OPENS
+
+
+def test_it_is_known_again_from_the_rows() -> None:
+    """Another process reads the requests with their places, those that were gone on from among them."""
+    places = {number: placed(*HANDED_BACK[:number]).leaves[str(number)].place for number in (1, 2, 3)}
+    grouping = Grouping()
+    grouping.restore(
+        Leaf(
+            str(number),
+            float(number),
+            traits,
+            places[number],
+            ((argument,),) if argument else (),
+            number + 0.5,
+        )
+        for number, (traits, argument) in enumerate(HANDED_BACK, 1)
+    )
+    assert grouping.place("4", 4.0, STRANGER).relation == Relation.OPENS
