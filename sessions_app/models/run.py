@@ -32,6 +32,11 @@ class RunQuerySet(models.QuerySet["Run"]):
     def active(self) -> Self:
         return self.filter(status__in=Run.ACTIVE)
 
+    def wanted(self) -> Self:
+        """Active runs that nobody has stopped, of chats outside the trash whose people may use the system."""
+        wanted = self.filter(session__deleted_at=None, session__owner__is_active=True)
+        return wanted.active().filter(stop_requested=False)
+
     def active_in(self, session_pk: int) -> uuid.UUID | None:
         """The public id of the session's active run."""
         return self.active().filter(session_id=session_pk).values_list("public", flat=True).first()

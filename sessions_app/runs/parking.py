@@ -68,12 +68,12 @@ def park(run: Run, parked: Parked, turn_pk: int, indices: Collection[int], expir
 def take(run_pk: int, process: str) -> Run | None:
     """The run, as one of this process, when all of its asks are answered.
 
-    None where it does not wait (another process was first) or still does: for an answer, or for a place among
-    the runs at once of its person, who is asked about no other run meanwhile.
+    None where it does not wait (another process was first), is to be ended, or still waits: for an answer, or
+    for a place among the runs at once of its person, who is asked about no other run meanwhile.
     """
     owner = Run.objects.filter(pk=run_pk, status=Run.Status.WAITING).values("session__owner")[:1]
     person = User.objects.select_for_update(no_key=True).filter(pk__in=owner).first()
-    rows = Run.objects.select_for_update(of=("self",)).filter(pk=run_pk, status=Run.Status.WAITING)
+    rows = Run.objects.wanted().filter(pk=run_pk, status=Run.Status.WAITING).select_for_update(of=("self",))
     run = rows.select_related("session__owner", "session__assistant", "trigger").first()
     if person is None or run is None or ToolCall.objects.open_asks().filter(run=run).exists():
         return None
@@ -89,7 +89,7 @@ def take(run_pk: int, process: str) -> Run | None:
 
 
 class Waiting(BaseModel):
-    """Runs that wait: to be ended (stopped, or their person is gone), late, or answered."""
+    """Runs that wait: to be ended (nobody wants them any more), late, or answered."""
 
     to_end: list[int] = []
     late: list[int] = []
@@ -99,8 +99,8 @@ class Waiting(BaseModel):
 def read_waiting() -> Waiting:
     """One query, for a poll."""
     found = Waiting()
-    for pk, is_open, is_late, is_stopped, is_active in _waiting.all(now=timezone.now()):
-        if is_stopped or not is_active:
+    for pk, is_open, is_late, is_wanted in _waiting.all(now=timezone.now()):
+        if not is_wanted:
             found.to_end.append(pk)
         elif is_late:
             found.late.append(pk)
@@ -113,11 +113,12 @@ def _of_waiting() -> "QuerySet[Run, Any]":
     asks = ToolCall.objects.open_asks().filter(run=OuterRef("pk"))
     late = asks.filter(expires_at__lte=Parameter("now", DateTimeField()))
     waiting = Run.objects.filter(status=Run.Status.WAITING)
-    asked = waiting.annotate(is_open=Exists(asks), is_late=Exists(late))
-    return asked.values_list("pk", "is_open", "is_late", "stop_requested", "session__owner__is_active")
+    wanted = Run.objects.wanted().filter(pk=OuterRef("pk"))
+    asked = waiting.annotate(is_open=Exists(asks), is_late=Exists(late), is_wanted=Exists(wanted))
+    return asked.values_list("pk", "is_open", "is_late", "is_wanted")
 
 
-_waiting: Reading[tuple[int, bool, bool, bool, bool]] = Reading(_of_waiting)
+_waiting: Reading[tuple[int, bool, bool, bool]] = Reading(_of_waiting)
 
 
 def is_waiting(run_pk: int) -> bool:

@@ -29,8 +29,8 @@ def queue_of(session_pk: int) -> list[QueuedMessage]:
 
 
 def runs_to_stop(runs: Collection[int]) -> set[int]:
-    """Those of the runs that somebody else stopped, ended or erased, or whose person may no longer use the
-    system.
+    """Those of the runs that somebody else stopped, ended or erased, whose chat was deleted, or whose person
+    may no longer use the system.
     """
     return {*runs} - {pk for (pk,) in _to_go_on.all(runs)}
 
@@ -62,8 +62,7 @@ def _of_newest_over() -> QuerySet[Run, Any]:
 
 
 def _going_on_of(runs: Iterable[Any]) -> QuerySet[Run, Any]:
-    wanted = Run.objects.active().filter(stop_requested=False, session__owner__is_active=True)
-    return wanted.filter(pk__in=runs).values_list("pk")
+    return Run.objects.wanted().filter(pk__in=runs).values_list("pk")
 
 
 def _newer_of(sessions: Iterable[Any]) -> QuerySet[Run, Any]:

@@ -170,6 +170,18 @@ async def test_a_stop_while_it_waits_ends_it_and_the_call_can_be_asked_about_aga
     assert await sync_to_async(responses)(again) == [{"text": "hello"}]
 
 
+async def test_in_a_deleted_chat_nothing_goes_on(runner: Runner, session: Session, server: McpServer) -> None:
+    """Another tab still has the ask, and its person allows the call."""
+    run = await send(runner, session, ECHO)
+    await sync_to_async(session.soft_delete)()
+    assert (await decide(runner, run, Choice.ONCE)).status == Run.Status.WAITING
+    assert (await sync_to_async(read_waiting)()).to_end == [run.pk]
+    await RunPoller(runner).poll(is_heartbeat=True)
+    await run.arefresh_from_db()
+    assert run.status == Run.Status.STOPPED
+    assert "error" in (await sync_to_async(responses)(run))[0]
+
+
 async def test_another_process_goes_on_with_it(runner: Runner, session: Session, server: McpServer) -> None:
     run = await send(runner, session, ECHO)
     await runner.shutdown()

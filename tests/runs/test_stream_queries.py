@@ -35,16 +35,17 @@ def queue(session: Session, text: str) -> None:
     QueuedMessage.objects.create(session=session, client_id=uuid.uuid4(), text=text)
 
 
-def test_runs_are_stopped_that_somebody_stopped_ended_or_erased_or_whose_person_is_gone(
+def test_runs_are_stopped_that_somebody_stopped_ended_erased_or_deleted_or_whose_person_is_gone(
     alice: User, bob: User
 ) -> None:
-    goes_on, stopped, ended, erased = map(run_of, sessions_of(alice, 4))
+    goes_on, stopped, ended, erased, deleted = map(run_of, sessions_of(alice, 5))
     (gone,) = map(run_of, sessions_of(bob, 1))
     Run.objects.filter(pk=stopped.pk).update(stop_requested=True)
     ended.end(Run.Status.INTERRUPTED)
     User.objects.filter(pk=bob.pk).update(is_active=False)
-    mine = {run.pk for run in (goes_on, stopped, ended, erased, gone)}
+    mine = {run.pk for run in (goes_on, stopped, ended, erased, deleted, gone)}
     erased.session.erase()
+    deleted.session.soft_delete()
     assert runs_to_stop(mine) == mine - {goes_on.pk}
     assert runs_to_stop([goes_on.pk]) == set()
 
