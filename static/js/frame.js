@@ -8,8 +8,8 @@ import { entitle } from "./titles.js";
 const WARNINGS = {
   down: "Reconnecting… What you send now goes out as soon as the line is back.",
   full: "Not connected: no more of your chat pages may be open.",
-  gone: "This chat no longer exists. Reload the page, or sign in again.",
-  unfetched: "The answer is complete, but its final form could not be fetched. Reload the page.",
+  gone: "This chat no longer exists. It was deleted, or another account is signed in here.",
+  unfetched: "The newest state of this chat could not be fetched. Reload the page.",
 };
 
 export class Frame {

@@ -167,6 +167,7 @@ export class Listener {
       frame.entitle(await transcript.finish(run));
       frame.announceChange();
     } catch (refusal) {
+      transcript.live(run)?.end();
       frame.warn(warningOf(refusal));
     }
     this.#rest();

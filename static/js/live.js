@@ -86,6 +86,12 @@ export class LiveRun {
     if (place && place.textContent !== words) place.textContent = words;
   }
 
+  // The run has ended, and its final form could not be fetched.
+  end() {
+    this.release();
+    this.#find(".status")?.remove();
+  }
+
   // Ends the countdown, if there is one.
   release() {
     clearInterval(this.#countdown);

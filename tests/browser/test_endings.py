@@ -136,5 +136,6 @@ async def test_an_answer_in_a_chat_that_was_deleted_meanwhile_says_that_it_is_go
     await other.wait_for_url("**/sessions/")
     await page.keyboard.press("Escape")
     await expect(page.locator("p.banner")).to_contain_text("This chat no longer exists.")
+    await expect(run.locator(".status")).to_have_count(0)
     await expect(page.get_by_role("button", name="Send (Enter)")).to_be_visible()
     complaints.clear()  # the browser reports the 404
