@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 
 from sessions_app.chat.model_offers import LEVEL_LABELS
 from sessions_app.chat.option_fields import option_field
+from sessions_app.chat.seen_fields import SeenFieldsForm
 from sessions_app.chat.session_form import model_choices, within_limit
 from sessions_app.chat.tool_groups import ToolGroup, tool_groups
 from sessions_app.context.model_lookup import facts_of
@@ -33,8 +34,8 @@ SYMBOL_LABELS = dict(
 )
 
 
-class OwnAssistantForm(StoredAssistantForm):
-    """A person's own assistant."""
+class OwnAssistantForm(SeenFieldsForm, StoredAssistantForm):
+    """A person's own assistant. What another page has saved of it meanwhile stays."""
 
     symbol = forms.ChoiceField(
         choices=list(SYMBOL_LABELS.items()), widget=forms.RadioSelect, required=False, label="Icon"
@@ -128,9 +129,11 @@ class OwnAssistantForm(StoredAssistantForm):
             and Assistant.objects.own(self.instance.owner).count() >= ASSISTANTS_LIMIT
         ):
             raise ValidationError(f"You have {ASSISTANTS_LIMIT} assistants: delete one first.", code="limit")
-        return cleaned
+        left_alone = self.left_alone if self.instance.pk else ()
+        return {name: value for name, value in cleaned.items() if name not in left_alone}
 
     def save(self, commit: bool = True) -> Assistant:
-        self.instance.icon = self.cleaned_data["emoji"] or self.cleaned_data["symbol"]
+        icons: dict[str, Any] = {**self.initial, **self.cleaned_data}
+        self.instance.icon = icons["emoji"] or icons["symbol"]
         made: Assistant = super().save(commit)
         return made

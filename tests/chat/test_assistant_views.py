@@ -12,6 +12,7 @@ from sessions_app.chat.assistant_form import ASSISTANTS_LIMIT, OwnAssistantForm
 from sessions_app.models import Assistant, PromptText, Session
 from sessions_app.panels import TOOLBOX
 from tests.beside import beside
+from tests.browser_forms import posted_unchanged
 from tests.factories import make_session
 
 
@@ -57,6 +58,17 @@ def test_an_assistant_is_made_with_all_that_was_typed(client: Client, alice: Use
         {"role": "assistant", "text": "{{ grams }} g of flour."},
     ]
     assert made.variables == [{"name": "grams", "default": "1000"}]
+
+
+def test_what_another_page_has_saved_meanwhile_stays(client: Client, baker: Assistant) -> None:
+    url = reverse("edit-assistant", args=[baker.public])
+    ours, theirs = (posted_unchanged(client.get(url).content.decode()) for _ in range(2))
+    chosen = {"name": "Miller", "emoji": "\N{CROISSANT}", "tools": ["calculate"]}
+    assert client.post(url, theirs | chosen).status_code == 302
+    client.post(url, ours | {"description": "Grinds."})
+    found = Assistant.objects.get(pk=baker.pk)
+    assert (found.name, found.icon, found.tools) == ("Miller", "\N{CROISSANT}", ["calculate"])
+    assert (found.description, found.instructions) == ("Grinds.", baker.instructions)
 
 
 def test_the_standard_tools_mean_later_ones_too(alice: User) -> None:
