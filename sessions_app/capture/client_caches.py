@@ -19,13 +19,11 @@ from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import Item
 from sessions_app.prompt.pricing import MoneySource
+from sessions_app.prompt.prompt_items import CACHED_CONTENT
 from sessions_app.prompt.routes import endpoint_of
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.cache_bookings import KeptCache, book_creation, book_extension, record_end
 from sessions_app.runs.money_source import source_of_response
-
-CACHED_CONTENT = "cached_content"
-"""Names of sources begin so that a program put into a cache; their number follows."""
 
 _CACHES = re.compile(
     r"/v1(?:alpha|beta\d?)?/(?:projects/[^/]+/locations/[^/]+/)?(cachedContents(?:/[^/:?]+)?)(?:\?|$)"

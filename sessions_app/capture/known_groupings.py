@@ -5,8 +5,9 @@ changed sessions.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 from uuid import UUID
 
@@ -25,6 +26,9 @@ REMEMBERED = 200
 
 ADDRESSES = 100
 """Whose sessions are kept in memory."""
+
+HeldBy = Callable[[str, int], RequestTraits | None]
+"""The name of a cache and a person's key → what it holds (`traits_held`)."""
 
 
 @dataclass
@@ -109,12 +113,19 @@ class KnownGroupings:
             leaves[str(row.public)].place = _place_of(row)
 
 
-def placing_traits(body: bytes, *, owner_id: int, scope: str, name: str) -> RequestTraits | None:
+def traits_held(name: str, owner_id: int) -> RequestTraits | None:
+    """Of what a cache of this person's programs holds: a query, and the body of its making is read."""
+    return traits_of(making_of(name, owner_id))
+
+
+def placing_traits(
+    body: bytes, *, owner_id: int, scope: str, name: str, held_by: HeldBy = traits_held
+) -> RequestTraits | None:
     """`traits_of`, with the conversation that a cache of this person's programs holds before it."""
     traits = traits_of(body, scope=scope, name=name)
     if traits is None or not traits.cache:
         return traits
-    held = traits_of(making_of(traits.cache, owner_id))
+    held = held_by(traits.cache, owner_id)
     return behind(held, traits) if held else traits
 
 
@@ -136,10 +147,10 @@ def _token_of(row: CapturedRequest) -> str:
 
 
 def _leaves(rows: Sequence[CapturedRequest]) -> Iterator[Leaf]:
-    answers = _answers(rows)
+    answers, held_by = _answers(rows), cache(traits_held)
     for row in rows:
-        owner_id = row.address.owner_id
-        traits = placing_traits(row.sent_body(), owner_id=owner_id, scope=row.scope, name=row.name)
+        owner_id, scope, name = row.address.owner_id, row.scope, row.name
+        traits = placing_traits(row.sent_body(), owner_id=owner_id, scope=scope, name=name, held_by=held_by)
         if traits is not None:
             ended_at = row.ended_at.timestamp() if row.ended_at else None
             calls = tuple(tuple(one) for one in row.calls)

@@ -129,8 +129,7 @@ class OwnAssistantForm(SeenFieldsForm, StoredAssistantForm):
             and Assistant.objects.own(self.instance.owner).count() >= ASSISTANTS_LIMIT
         ):
             raise ValidationError(f"You have {ASSISTANTS_LIMIT} assistants: delete one first.", code="limit")
-        left_alone = self.left_alone if self.instance.pk else ()
-        return {name: value for name, value in cleaned.items() if name not in left_alone}
+        return cleaned
 
     def save(self, commit: bool = True) -> Assistant:
         icons: dict[str, Any] = {**self.initial, **self.cleaned_data}

@@ -10,7 +10,13 @@ from uuid import UUID
 from pydantic import Field, TypeAdapter, ValidationError
 
 from sessions_app.chat.import_file import Element, ImportFile
-from sessions_app.chat.transfer_format import ENTRIES_LIMIT, ExportedRun, ExportedSession, ExportedTurn
+from sessions_app.chat.transfer_format import (
+    ENTRIES_LIMIT,
+    EXPORT_VERSION,
+    ExportedRun,
+    ExportedSession,
+    ExportedTurn,
+)
 from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
 from sessions_app.import_codes import ImportFormat
@@ -18,9 +24,6 @@ from sessions_app.models import SessionSettings
 from sessions_app.panels.row_transfer import TRANSFERRED, parse_row
 from sessions_app.panels.rows import PanelRow
 from sessions_app.wording.values import problem_of
-
-EXPORT_VERSION = 1
-"""The newest version of the format that is read."""
 
 FORMAT: TypeAdapter[str] = TypeAdapter(Literal["pipeweb-session"])
 VERSION: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(ge=1, lt=10**6)])

@@ -41,9 +41,10 @@ class Ending:
         """None for an active run or a complete answer. `is_cut`: the beginning of an answer stands there."""
         if run.is_active:
             return None
-        outcome, cost = _outcome(run.outcome), cost_of(exchanges)
+        outcome = _outcome(run.outcome)
         if run.status == Run.Status.FAILED:
             return cls._of_failure(run, exchanges, outcome, is_cut=is_cut)
+        cost = cost_of(exchanges)
         if run.status in (Run.Status.STOPPED, Run.Status.INTERRUPTED):
             kind: Kind = "note" if run.status == Run.Status.STOPPED else "error"
             has_arrived = is_cut or any(one.first_chunk_ms is not None for one in exchanges)

@@ -16,7 +16,10 @@ LISTS = (forms.MultipleChoiceField, forms.ModelMultipleChoiceField)
 
 
 class SeenFieldsForm(UnchangedTextsForm):
-    """Base of a form that several pages may have open: what a person left alone in one is not saved by it."""
+    """Base of a form that several pages may have open: what a person left alone in one is not saved by it.
+
+    After cleaning, `cleaned_data` of a row that was there before has the other fields only.
+    """
 
     @property
     def seen(self) -> str:
@@ -26,13 +29,16 @@ class SeenFieldsForm(UnchangedTextsForm):
         digests = {name: _digest(field, self[name].initial) for name, field in self.fields.items()}
         return orjson.dumps(digests).decode()
 
-    @property
-    def left_alone(self) -> set[str]:
-        """The fields that were posted as they had been shown; none where nothing tells what was shown."""
-        seen = _restored(self.data.get(SEEN, ""))
-        return {
-            name for name, field in self.fields.items() if seen.get(name) == _digest(field, self[name].data)
-        }
+    def _post_clean(self) -> None:
+        if self.instance.pk is not None:
+            seen = _restored(self.data.get(SEEN, ""))
+            for name in [name for name in self.cleaned_data if self._is_left_alone(name, seen)]:
+                del self.cleaned_data[name]
+        super()._post_clean()  # type: ignore[misc]  # a hook that the stubs leave out
+
+    def _is_left_alone(self, name: str, seen: Mapping[str, Any]) -> bool:
+        """Whether it was posted as it had been shown; False where nothing tells what was shown."""
+        return name in seen and seen[name] == _digest(self.fields[name], self[name].data)
 
 
 def _digest(field: forms.Field, value: Any) -> str:

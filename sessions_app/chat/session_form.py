@@ -223,13 +223,9 @@ class SessionForm(SeenFieldsForm):
         what was left alone in this one.
         """
         stored = Session.objects.select_for_update(of=("self",)).only("settings").get(pk=self.instance.pk)
-        left_alone = self.left_alone
-        options = {name: value for name, value in self._stored_options().items() if name not in left_alone}
-        self.instance.settings = {**stored.settings, **options}
-        names = {name for name in self.Meta.fields if name not in left_alone}
+        self.instance.settings = {**stored.settings, **self._stored_options()}
+        names = self.cleaned_data.keys() & {*self.Meta.fields}
         columns = [field.name for field in Session._meta.concrete_fields if field.name in names]
-        if "roles" in left_alone:
-            del self.cleaned_data["roles"]
         changed: Session = super().save(commit=False)
         changed.save(update_fields=[*columns, "settings"])
         self.save_m2m()
@@ -237,7 +233,8 @@ class SessionForm(SeenFieldsForm):
 
     def _stored_options(self) -> dict[str, Any]:
         """The submitted options, empty ones as null or default."""
-        sent = {name: self.cleaned_data[name] for name in OPTIONS if self._was_sent(name)}
+        cleaned = self.cleaned_data
+        sent = {name: cleaned[name] for name in OPTIONS if name in cleaned and self._was_sent(name)}
         return {name: _empty_value(name) if value in (None, "") else value for name, value in sent.items()}
 
     def _was_sent(self, name: str) -> bool:

@@ -17,6 +17,9 @@ from sessions_app.prompt.parts import parts_in
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.values import Text, check_json, check_moment, check_nesting
 
+EXPORT_VERSION = 1
+"""The version that is written, and the newest one that is read."""
+
 ENTRIES_LIMIT = 50_000
 """Maximum turns, runs and rows of one panel."""
 
@@ -147,7 +150,7 @@ class Export(ExportModel):
     """
 
     format: Literal["pipeweb-session"] = "pipeweb-session"
-    version: Literal[1] = 1
+    version: int = EXPORT_VERSION
     exported_at: datetime
     session: ExportedSession
     turns: list[ExportedTurn] = []

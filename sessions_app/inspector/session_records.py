@@ -7,13 +7,10 @@ from functools import cached_property
 from sessions_app.inspector.manifest_sources import ManifestSources, manifest_sources
 from sessions_app.inspector.signature_trace import SentSignature, signatures_in
 from sessions_app.models import CapturedRequest, Exchange, HistoryChunk, Source, Turn
-from sessions_app.prompt.prompt_items import TEXT_KIND
+from sessions_app.prompt.prompt_items import CACHED_CONTENT, TEXT_KIND
 
 CONTINUES, RETRY = "continues", "retry"
 """Relations of a captured request to the one before it (`capture.placements.Relation`)."""
-
-CACHED_CONTENT = "cached_content:"
-"""With which the sources begin that a program put into a cache (`capture.client_caches`)."""
 
 MODEL_KINDS = [kind for kind in Turn.Kind if kind.is_model]
 
@@ -117,7 +114,7 @@ class SessionRecords:
     @cached_property
     def _in_caches(self) -> set[int]:
         """The sources that stand in an explicit cache of a program."""
-        return {key for key, name in self.names.items() if name.startswith(CACHED_CONTENT)}
+        return {key for key, name in self.names.items() if name.startswith(f"{CACHED_CONTENT}:")}
 
     @cached_property
     def _keys(self) -> dict[str, list[int]]:

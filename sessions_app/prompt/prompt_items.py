@@ -19,6 +19,9 @@ from sessions_app.prompt.tokens import estimate, estimate_part
 TEXT_KIND, DECLARATIONS_KIND = "text", "declarations"
 """Kinds of items that are no content: a piece of a layer's text, and the tools."""
 
+CACHED_CONTENT = "cached_content"
+"""Names of sources begin so that a program put into a cache; their number follows."""
+
 
 # No slots: the cached properties need the instance dictionary.
 @dataclass(frozen=True)
