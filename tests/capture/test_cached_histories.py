@@ -5,6 +5,8 @@ from typing import Any
 import orjson
 import pytest
 
+from sessions_app.capture.client_caches import making_of
+from sessions_app.capture.known_groupings import KnownGroupings
 from sessions_app.capture.recording import Recording
 from sessions_app.inspector.received_signatures import received_traces
 from sessions_app.inspector.signature_trace import SignatureState
@@ -81,6 +83,21 @@ def test_another_process_knows_what_the_cache_holds(program: CachingProgram) -> 
     ask_behind(program, NAME, ANSWERED, model("Warm."), user("And in London?"))
     rows = CapturedRequest.objects.exclude(exchange=None).order_by("pk")
     assert [row.relation for row in rows] == ["opens", "continues", "continues"]
+
+
+def test_a_process_that_begins_reads_each_cache_once(
+    program: CachingProgram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    converse(program)
+    read: list[str] = []
+
+    def noted(name: str, owner_id: int) -> bytes:
+        read.append(name)
+        return making_of(name, owner_id)
+
+    monkeypatch.setattr("sessions_app.capture.known_groupings.making_of", noted)
+    KnownGroupings().refresh(program.address.pk)
+    assert read == [NAME, OTHER]
 
 
 def test_a_signature_in_the_cache_has_come_back(program: CachingProgram) -> None:
