@@ -1,6 +1,7 @@
 """Looking at another branch, other words for an answer, forks: the tree only grows."""
 
 import uuid
+from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
@@ -175,3 +176,30 @@ class TestTrees(TestCase):
             leaf = newest_leaf(turn)
             assert not any(each.parent_id == leaf.pk for each in turns)
             assert turn.pk in {each.pk for each in Turn.objects.branch(leaf.pk)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        history_edits.switch_branch,
+        history_edits.fork_session,
+        lambda session_pk, turn: history_edits.correct_answer(session_pk, turn, "Other words"),
+    ],
+)
+def test_a_turn_of_another_session_is_not_found(
+    session: Session, bob: User, change: Callable[[int, uuid.UUID], Session]
+) -> None:
+    other = factories.make_session(bob)
+    factories.make_history(other, 1)
+    before = texts(session)
+    with pytest.raises(RunError):
+        change(session.pk, task(other, "Answer 0").public)
+    assert texts(session) == before and Session.objects.count() == 2
+
+
+def test_a_fork_does_not_end_at_a_call_without_its_result(session: Session) -> None:
+    factories.play_flight(session)
+    call = Turn.objects.get(session=session, kind=Turn.Kind.FUNCTION_CALLING)
+    with pytest.raises(RunError):
+        history_edits.fork_session(session.pk, call.public)
+    assert Session.objects.count() == 1
