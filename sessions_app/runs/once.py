@@ -23,7 +23,7 @@ def once(
     """
 
     @wraps(start)
-    def begun(session_pk: int, client_id: UUID, *args: Given.args, **kwargs: Given.kwargs) -> Run | None:
+    def begun(session_pk: int, client_id: UUID, /, *args: Given.args, **kwargs: Given.kwargs) -> Run | None:
         if is_known(session_pk, client_id):
             return None
         try:

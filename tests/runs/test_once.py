@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from sessions_app.errors import SessionBusy
 from sessions_app.models import Run, Session, Turn
+from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs import once
 from sessions_app.runs.start import start_edit, start_resume, start_retry
 from tests import factories
@@ -22,21 +23,21 @@ def session(alice: User) -> Session:
     return session
 
 
-def turn_of(session: Session, kind: Turn.Kind) -> uuid.UUID:
+def turn_of(session: Session, kind: TurnKind) -> uuid.UUID:
     return Turn.objects.filter(session=session, kind=kind).latest("pk").public
 
 
 def retry(session: Session, client_id: uuid.UUID) -> Run | None:
-    turn = turn_of(session, Turn.Kind.USER_TASK)
+    turn = turn_of(session, TurnKind.USER_TASK)
     return start_retry(session.pk, client_id, uuid.uuid4(), "here", turn)
 
 
 def edit(session: Session, client_id: uuid.UUID) -> Run | None:
-    return start_edit(session.pk, client_id, turn_of(session, Turn.Kind.USER_TASK), "Other words", "here")
+    return start_edit(session.pk, client_id, turn_of(session, TurnKind.USER_TASK), "Other words", "here")
 
 
 def resume(session: Session, client_id: uuid.UUID) -> Run | None:
-    return start_resume(session.pk, client_id, turn_of(session, Turn.Kind.TOOL_RESPONSE), "here")
+    return start_resume(session.pk, client_id, turn_of(session, TurnKind.TOOL_RESPONSE), "here")
 
 
 @pytest.mark.parametrize("begin", [retry, edit, resume])

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from sessions_app.errors import RunError
 from sessions_app.models import Notification, QueuedMessage, Run, Session, Turn
+from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.start import start_edit, start_resume, start_retry, start_send
 from sessions_app.runs.triggers import withdraw
 from tests import factories
@@ -50,14 +51,14 @@ def resume(session: Session, turn: Turn) -> Run | None:
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        (retry_of_message, Turn.Kind.USER_TASK),
-        (retry_of_run, Turn.Kind.USER_TASK),
-        (edit, Turn.Kind.USER_TASK),
-        (resume, Turn.Kind.TOOL_RESPONSE),
+        (retry_of_message, TurnKind.USER_TASK),
+        (retry_of_run, TurnKind.USER_TASK),
+        (edit, TurnKind.USER_TASK),
+        (resume, TurnKind.TOOL_RESPONSE),
     ],
 )
 def test_a_turn_of_another_session_is_not_found(
-    session: Session, other: Session, name: Names, kind: Turn.Kind
+    session: Session, other: Session, name: Names, kind: TurnKind
 ) -> None:
     turn = Turn.objects.filter(session=other, kind=kind).latest("pk")
     with pytest.raises(RunError):
