@@ -195,11 +195,3 @@ def test_a_turn_of_another_session_is_not_found(
     with pytest.raises(RunError):
         change(session.pk, task(other, "Answer 0").public)
     assert texts(session) == before and Session.objects.count() == 2
-
-
-def test_a_fork_does_not_end_at_a_call_without_its_result(session: Session) -> None:
-    factories.play_flight(session)
-    call = Turn.objects.get(session=session, kind=Turn.Kind.FUNCTION_CALLING)
-    with pytest.raises(RunError):
-        history_edits.fork_session(session.pk, call.public)
-    assert Session.objects.count() == 1
