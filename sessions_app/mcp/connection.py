@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from time import monotonic
 from typing import Any
 
@@ -60,6 +60,7 @@ class Connection:
         self._ended = asyncio.Event()
         self._stopping = asyncio.Event()
         self._has_changed = asyncio.Event()
+        self._timer: asyncio.Timeout | None = None
         self._ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._serve())
 
@@ -81,7 +82,10 @@ class Connection:
         await asyncio.shield(self._ready)
 
     async def close(self) -> None:
+        """Does not wait for a start or a list that is under way."""
         self._stopping.set()
+        if self._timer is not None and not self._timer.expired():
+            self._timer.reschedule(0.0)
         await asyncio.wait([self._task])
 
     async def _ask(
@@ -142,12 +146,23 @@ class Connection:
     async def _open(self, stack: AsyncExitStack) -> ClientSession:
         transport: Any = open_transport(self.spec, self._ended)
         client = Client(transport, cache=None, client_info=CLIENT, message_handler=self._take_message)
-        seconds = self.spec.start_seconds
+        async with self._in_time(self.spec.start_seconds, ServerProblem.START_TIMEOUT):
+            return (await stack.enter_async_context(client)).session
+
+    @asynccontextmanager
+    async def _in_time(self, seconds: float, problem: ServerProblem) -> AsyncIterator[None]:
+        """Ends what it encloses after these seconds, and by `close`. Raises McpServerFailed."""
+        if self._stopping.is_set():
+            raise McpServerFailed(ServerProblem.ENDED)
         try:
-            async with asyncio.timeout(seconds):
-                return (await stack.enter_async_context(client)).session
+            async with asyncio.timeout(seconds) as self._timer:
+                yield
         except TimeoutError as error:
-            raise McpServerFailed(ServerProblem.START_TIMEOUT, seconds=seconds) from error
+            if self._stopping.is_set():
+                raise McpServerFailed(ServerProblem.ENDED) from error
+            raise McpServerFailed(problem, seconds=seconds) from error
+        finally:
+            self._timer = None
 
     async def _wait(self) -> None:
         """Until something happens, or might have."""
@@ -167,12 +182,8 @@ class Connection:
 
     async def _list(self, session: ClientSession) -> None:
         """All pages, within bounds; the pause after it keeps a server from listing without an end."""
-        seconds = self.spec.list_seconds
-        try:
-            async with asyncio.timeout(seconds):
-                tools, cut = await _all_tools(session)
-        except TimeoutError as error:
-            raise McpServerFailed(ServerProblem.LIST_TIMEOUT, seconds=seconds) from error
+        async with self._in_time(self.spec.list_seconds, ServerProblem.LIST_TIMEOUT):
+            tools, cut = await _all_tools(session)
         # Schemas can be large: everybody else's requests go on meanwhile.
         listing = await asyncio.to_thread(listing_of, self.spec.name, tools, cut)
         await self._take_listing(self.spec, listing)

@@ -5,7 +5,7 @@ Environment variables and headers of a server are secrets: they stand in the dat
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any, Self
 
@@ -106,6 +106,14 @@ class McpToolQuerySet(models.QuerySet["McpTool"]):
         never = Approval.NEVER.value
         return self.filter(is_listed=True).exclude(Q(approval=never) | Q(approval="", server__approval=never))
 
+    def asking(self, user_id: int, keys: Collection[int]) -> set[int]:
+        """Those of these tools of which this person is asked before a call, as it is now: one query.
+
+        What may not be called at all is not asked about.
+        """
+        rows = self.usable_by(user_id).filter(pk__in=keys).defer("declaration", "losses")
+        return {row.pk for row in rows if row.asks}
+
     @transaction.atomic
     def store_listing(self, server_pk: int, listed: "Sequence[McpTool]", losses: list[Any]) -> bool:
         """Makes these the server's tools; returns whether the list is another one.
@@ -167,6 +175,12 @@ class McpTool(models.Model):
     @property
     def effective_approval(self) -> Approval:
         return Approval(self.approval or self.server.approval)
+
+    @property
+    def asks(self) -> bool:
+        """Also where it is allowed and no longer listed: what answers now is another tool."""
+        approval = self.effective_approval
+        return approval is Approval.ASK or (approval is Approval.ALWAYS and not self.is_listed)
 
 
 class ToolGrant(models.Model):

@@ -34,7 +34,7 @@ def tools_of(person: int) -> tuple[Tool, ...]:
 
 
 def toolbox_of_run(run: Run, base: Toolbox, kept: Collection[int] = ()) -> Toolbox:
-    """The tools of a run; those of servers stay what they are until it is over.
+    """The tools of a run; those of servers stay what they are until it is over, but not whether they ask.
 
     `kept` are the rows with which a run that waited has begun.
     """
@@ -83,7 +83,6 @@ def _tool(row: McpTool, person: int) -> Tool:
             server_title=server.title,
             tool=row.name,
             sha256=row.sha256,
-            asks=row.effective_approval is not Approval.ALWAYS,
             losses=tuple((code, place) for code, place in row.losses),
         ),
     )

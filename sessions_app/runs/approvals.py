@@ -28,11 +28,13 @@ def unsettled(
 ) -> tuple[list[FunctionCall], Decisions]:
     """The calls that a person has to be asked about first, and what was decided about others in this run.
 
-    What was decided holds whatever became of the tool since it was asked. No query where no tool asks, in a
-    run that has not asked.
+    Whether a tool asks is read anew, since it may be changed while the run goes on. What was decided holds
+    whatever became of the tool since it was asked. One query where no tool asks, in a run that has not asked.
     """
     remotes = ((call, toolbox.remote(call.name)) for call in calls if call.name in enabled)
-    asked = [(call, remote) for call, remote in remotes if remote is not None and remote.asks]
+    called = [(call, remote) for call, remote in remotes if remote is not None]
+    asking = McpTool.objects.asking(run.session.owner_id, {remote.row for _, remote in called})
+    asked = [(call, remote) for call, remote in called if remote.row in asking]
     if not asked and not run.parked:
         return [], {}
     rows = ToolCall.objects.of_turn(turn_pk)

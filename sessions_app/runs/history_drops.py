@@ -1,6 +1,7 @@
 """Letting history chunks go, on a branch of its own, and putting them back."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -10,15 +11,19 @@ from sessions_app.models import HistoryChunk, HistoryDrop, Run, Session, Turn
 from sessions_app.models.branches import copy_branch_below, copy_of
 from sessions_app.runs.history_edits import branch_of, locked_session
 
-ELSEWHERE = NotKept(
-    "Another version of the chat is in view. Choose the one without these messages first, then try again."
+# Made anew each time: an exception that is raised again keeps the frames of every time before.
+ELSEWHERE = partial(
+    NotKept,
+    "Another version of the chat is in view. Choose the one without these messages first, then try again.",
 )
+OTHERS_FIRST = partial(NotKept, "Other messages went after these. Put those back first.")
 
 
 @transaction.atomic
 def carry_out_drops(run: Run) -> None:
     """Carries out what the model asked for while it answered. The run has ended, with its answer."""
-    waiting = list(HistoryDrop.objects.waiting().filter(session=run.session_id))
+    # The newest part first: what stands behind a part that goes is frozen anew, under other keys.
+    waiting = list(HistoryDrop.objects.waiting().filter(session=run.session_id).order_by("-chunk"))
     if not waiting:
         return
     session = Session.objects.select_for_update(of=("self",)).get(pk=run.session_id)
@@ -42,11 +47,18 @@ def put_back(session_pk: int, key: str) -> HistoryDrop:
             branch = branch_of(session)
             at = next((place for place, turn in enumerate(branch) if turn.pk == drop.head_id), None)
             if at is None:
-                raise ELSEWHERE
+                raise _why_not(drop, branch)
             copy_branch_below(session, drop.left, [copy_of(turn) for turn in branch[at + 1 :]])
         drop.undone_at = timezone.now()
         drop.save(update_fields=["undone_at"])
     return drop
+
+
+def _why_not(drop: HistoryDrop, branch: Sequence[Turn]) -> NotKept:
+    """Why messages cannot be put back on a branch on which the end of the one without them is not."""
+    later = HistoryDrop.objects.filter(session=drop.session_id, done_at__gt=drop.done_at, undone_at=None)
+    heads = {turn.pk for turn in branch}
+    return OTHERS_FIRST() if heads.intersection(later.values_list("head", flat=True)) else ELSEWHERE()
 
 
 def _carry_out(session: Session, drop: HistoryDrop) -> None:

@@ -20,6 +20,7 @@ from sessions_app.models.notification import PREVIEW
 from sessions_app.models.prepared import Parameter, Reading, insert, update
 from sessions_app.runs.limits import notify_limit
 from sessions_app.runs.locks import lock_owner, lock_session
+from sessions_app.runs.once import is_known, once
 from sessions_app.runs.request.session_reading import with_request_facts
 from sessions_app.runs.triggers import (
     BUSY,
@@ -52,7 +53,7 @@ def start_send(
     Raises RunError when the queue is full or a file is missing, OverLimit.
     """
     if files:
-        if _is_known(session_pk, client_id):
+        if is_known(session_pk, client_id):
             return None
         Attachment.objects.claim(session_pk, files, client_id)
     return _send(session_pk, client_id, text, process, language=language, files=len(files))
@@ -80,11 +81,11 @@ def _send(
             return run
         except SessionBusy as busy:
             conflict = busy
-            if _is_known(session_pk, client_id):
+            if is_known(session_pk, client_id):
                 return None
             is_queued = _queue(session_pk, client_id, text, files)
         except OverLimit:
-            if _is_known(session_pk, client_id):
+            if is_known(session_pk, client_id):
                 return None
             raise
         # The active run may have ended before the message was queued, and another one may have begun since.
@@ -94,6 +95,7 @@ def _send(
     raise RunError("This message could not be begun.", hint="Send it again.") from conflict
 
 
+@once
 def start_retry(
     session_pk: int,
     client_id: UUID,
@@ -102,14 +104,12 @@ def start_retry(
     turn: UUID | None = None,
     *,
     model: str = "",
-) -> Run | None:
+) -> Run:
     """A run for the trigger of the run `earlier`; its answer is a sibling of the earlier one.
 
     `turn` is the trigger's copy in the branch in view, if any. `model` answers, by default that of the
-    session. None when `client_id` is known. Raises SessionBusy, OverLimit, RunError.
+    session. Raises SessionBusy, OverLimit, RunError.
     """
-    if _is_known(session_pk, client_id):
-        return None
     if model and model not in model_names():
         raise RunError("This model is not known here.", hint="Choose one of the list.")
     with _new_run(session_pk, client_id, process, model=model) as (run, _):
@@ -117,28 +117,23 @@ def start_retry(
     return run
 
 
+@once
 def start_resume(
     session_pk: int, client_id: UUID, turn: UUID, process: str, *, repeats_unknown: bool = False
-) -> Run | None:
+) -> Run:
     """A run that goes on from the tool responses `turn`; its answer stands below them.
 
     It first runs the calls that did not begin and, with `repeats_unknown`, those of which it is unknown
-    whether they ran. None when `client_id` is known. Raises SessionBusy, RunError.
+    whether they ran. Raises SessionBusy, OverLimit, RunError.
     """
-    if _is_known(session_pk, client_id):
-        return None
     with _new_run(session_pk, client_id, process) as (run, _):
         run.trigger = responses_to_resume(run, turn, repeats_unknown)
     return run
 
 
-def start_edit(session_pk: int, client_id: UUID, turn: UUID, text: str, process: str) -> Run | None:
-    """A run for a new version of a message, a sibling of `turn`; None when `client_id` is known.
-
-    Raises SessionBusy, OverLimit, RunError.
-    """
-    if _is_known(session_pk, client_id):
-        return None
+@once
+def start_edit(session_pk: int, client_id: UUID, turn: UUID, text: str, process: str) -> Run:
+    """A run for a new version of a message, a sibling of `turn`. Raises SessionBusy, OverLimit, RunError."""
     with _new_run(session_pk, client_id, process) as (run, _):
         run.trigger = task_of_edit(run, turn, text)
     return run
@@ -186,10 +181,6 @@ def start_continuation(earlier: Run, text: str, process: str) -> Run | None:
     except RunError:
         return None
     return run
-
-
-def _is_known(session_pk: int, client_id: UUID) -> bool:
-    return Run.objects.filter(session_id=session_pk, client_id=client_id).exists()
 
 
 @contextmanager

@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 class RemoteTool:
     """Where a tool of an MCP server comes from: `row` and `server` are keys of rows, `tool` its name there.
 
-    `asks`: a person is asked before a call. `losses` are what of its declaration was left out.
+    `losses` are what of its declaration was left out.
     """
 
     row: int
@@ -39,7 +39,6 @@ class RemoteTool:
     server_title: str
     tool: str
     sha256: str
-    asks: bool
     losses: tuple[tuple[str, str], ...] = ()
 
 

@@ -12,7 +12,7 @@ from django.db.models import Sum
 from django.test import Client
 
 from sessions_app.context.workspaces import workspace_of
-from sessions_app.models import Booking, ProviderFileRemoval, Session, Spending
+from sessions_app.models import Booking, CacheEntry, ProviderFileRemoval, Session, Spending
 from sessions_app.runs.person_erasure import erase_person
 from tests.accounts.markers import (
     KEPT,
@@ -80,6 +80,20 @@ def test_sums_of_money_stay_without_the_person(alice: User) -> None:
     assert [model.objects.aggregate(total=Sum("usd"))["total"] for model in (Spending, Booking)] == sums
     assert not Booking.objects.exclude(owner=None).exists()
     assert not Spending.objects.exclude(owner=None).exists()
+
+
+@pytest.mark.django_db
+def test_caches_and_bookings_of_others_stay_as_they_are(alice: User, bob: User) -> None:
+    for person in (alice, bob):
+        name = person.username
+        Booking.objects.create(
+            owner=person, day="2026-11-01", model="gemini", cause="answer", answer_key=f"answer of {name}"
+        )
+        CacheEntry.objects.create(fingerprint=name, owner=person, name=f"cachedContents/{name}", said="No.")
+    erase_person(alice, by=None)
+    assert sorted(Booking.objects.values_list("answer_key", flat=True)) == ["", "answer of bob"]
+    rows = CacheEntry.objects.order_by("fingerprint").values_list("fingerprint", "state", "said")
+    assert list(rows) == [("alice", CacheEntry.State.TO_DELETE, ""), ("bob", CacheEntry.State.LIVE, "No.")]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -49,9 +49,12 @@ async def watched() -> AsyncIterator[Watched]:
     await watched.connections.close()
 
 
+PLAIN = (sys.executable, str(HOSTILE), "plain")
+
+
 def server(way: str = "plain", **facts: Any) -> ServerSpec:
     command = (sys.executable, str(HOSTILE), way)
-    return ServerSpec(way, "test", ServerTransport.STDIO, command, **facts)
+    return ServerSpec(way, "test", ServerTransport.STDIO, **{"command": command, **facts})
 
 
 async def failing(watched: Watched, spec: ServerSpec) -> ServerProblem:
@@ -132,6 +135,18 @@ async def test_a_server_that_fails_is_named_with_its_reason(
     began = time.monotonic()
     assert await failing(watched, server(way, **facts)) == problem
     assert watched.failures == [problem] and watched.connections.count == 0
+    assert time.monotonic() - began < 15
+
+
+@pytest.mark.parametrize("way", ["hang_start", "hang_list"])
+async def test_a_shutdown_and_a_changed_row_wait_for_no_start(watched: Watched, way: str) -> None:
+    """A run that was stopped has left its server behind, which hangs."""
+    began = time.monotonic()
+    for close in (watched.connections.close, lambda: watched.call(server(way, command=PLAIN))):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await watched.call(server(way))
+        await close()
     assert time.monotonic() - began < 15
 
 

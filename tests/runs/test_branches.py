@@ -1,6 +1,7 @@
 """Looking at another branch, other words for an answer, forks: the tree only grows."""
 
 import uuid
+from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
@@ -175,3 +176,22 @@ class TestTrees(TestCase):
             leaf = newest_leaf(turn)
             assert not any(each.parent_id == leaf.pk for each in turns)
             assert turn.pk in {each.pk for each in Turn.objects.branch(leaf.pk)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        history_edits.switch_branch,
+        history_edits.fork_session,
+        lambda session_pk, turn: history_edits.correct_answer(session_pk, turn, "Other words"),
+    ],
+)
+def test_a_turn_of_another_session_is_not_found(
+    session: Session, bob: User, change: Callable[[int, uuid.UUID], Session]
+) -> None:
+    other = factories.make_session(bob)
+    factories.make_history(other, 1)
+    before = texts(session)
+    with pytest.raises(RunError):
+        change(session.pk, task(other, "Answer 0").public)
+    assert texts(session) == before and Session.objects.count() == 2

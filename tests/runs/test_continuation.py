@@ -255,6 +255,17 @@ async def test_nobody_goes_on_from_another_branch(ask: Ask, session: Session) ->
     assert await Turn.objects.filter(kind=TurnKind.USER_TASK).acount() == 2
 
 
+async def test_todos_and_messages_of_other_sessions_count_for_nothing(ask: Ask, session: Session) -> None:
+    other = await Session.objects.acreate(owner_id=session.owner_id)
+    await Todo.objects.acreate(session=other, title="Book a taxi", position=1)
+    await QueuedMessage.objects.acreate(session=other, client_id=uuid.uuid4(), text="Later")
+    await settings_are(session, continue_todos=True)
+    for text in ("Hello", "Hello /error 400"):
+        (record,) = await continue_records(await ask(text))
+        assert (record["figures"]["waiting"], record["figures"]["todos"]) == (0, 0)
+    assert await Run.objects.acount() == 2
+
+
 async def test_a_notification_when_the_window_crosses_the_threshold(ask: Ask, session: Session) -> None:
     await ModelFacts.objects.acreate(model=session.model, input_limit=50)
     for _ in range(2):

@@ -12,7 +12,7 @@ from sessions_app.audit.audit import audit_session
 from sessions_app.errors import NotKept, RowGone
 from sessions_app.models import Exchange, HistoryChunk, HistoryDrop, Note, Run, Session, Turn
 from sessions_app.prompt.tokens import estimate
-from sessions_app.runs.history_drops import put_back
+from sessions_app.runs.history_drops import ELSEWHERE, OTHERS_FIRST, put_back
 from sessions_app.runs.runner import Runner
 from tests.factories import answered, make_session
 from tests.runs.conftest import Ask
@@ -127,8 +127,9 @@ async def test_another_version_in_view_is_left_alone(session: Session, ask: Ask)
     await ask(DROP)
     drop = await HistoryDrop.objects.aget(session=session)
     await Session.objects.filter(pk=session.pk).aupdate(head_id=drop.left_id)
-    with pytest.raises(NotKept):
+    with pytest.raises(NotKept) as refused:
         await sync_to_async(put_back)(session.pk, drop.key)
+    assert refused.value.message == ELSEWHERE().message
 
 
 async def test_it_waits_while_the_run_brings_no_answer(runner: Runner, session: Session, ask: Ask) -> None:
@@ -154,3 +155,25 @@ async def test_a_queued_message_is_answered_below_what_is_left(
     assert newest.status == Run.Status.COMPLETED and newest.trigger and newest.trigger.text == "And then?"
     drop = await HistoryDrop.objects.aget(session=session)
     assert drop.head_id in [turn.pk for turn in await branch(session)]
+
+
+@pytest.mark.parametrize("parts", [(1, 2), (2, 1)])
+async def test_two_parts_go_in_one_answer_and_come_back_one_after_the_other(
+    session: Session, ask: Ask, parts: tuple[int, int]
+) -> None:
+    await ask("And now?")
+    gone = {chunk.pk: chunk.messages async for chunk in HistoryChunk.objects.filter(session=session)}
+    whole = len(await branch(session)) + 4
+    other = await Session.objects.acreate(owner_id=session.owner_id)
+    elsewhere = await HistoryDrop.objects.acreate(session=other, key="k", chunk_id=min(gone), messages=1)
+    await ask("\n".join(f'call drop_history {{"part": {part}, "note": "We counted."}}' for part in parts))
+    assert len(await branch(session)) == whole - sum(gone.values())
+    await elsewhere.arefresh_from_db()
+    assert (elsewhere.done_at, elsewhere.undone_at) == (None, None)
+    first, last = [drop async for drop in HistoryDrop.objects.filter(session=session).order_by("done_at")]
+    with pytest.raises(NotKept) as refused:
+        await sync_to_async(put_back)(session.pk, first.key)
+    assert refused.value.message == OTHERS_FIRST().message
+    await sync_to_async(put_back)(session.pk, last.key)
+    await sync_to_async(put_back)(session.pk, first.key)
+    assert len(await branch(session)) == whole

@@ -30,7 +30,7 @@ from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.budgets import Spender
 from sessions_app.runs.limits import RunUsage, reached_limit, usage_of
 from sessions_app.runs.runner import Runner
-from tests.factories import make_exchange, make_run, make_session
+from tests.factories import finish, make_exchange, make_run, make_session
 from tests.prices import make_price
 from tests.runs.conftest import Ask
 from tests.runs.running import Provider, running, send
@@ -125,6 +125,19 @@ def test_all_budgets_of_a_request_are_one_statement(
     assert rules_of(alice.pk)
     with django_assert_num_queries(1):  # type: ignore[operator]
         assert len(Spender.of(session, SessionSettings(budget_usd=2)).budgets()) == 3
+
+
+def test_a_continuation_counts_the_run_before_it_in_its_own_session(alice: User) -> None:
+    session, other = make_session(alice), make_session(alice)
+    for one, tokens in ((session, 5), (other, 700), (session, 20)):
+        run = make_run(one)
+        exchange = make_exchange(run)
+        Exchange.objects.filter(pk=exchange.pk).update(
+            prompt_tokens=tokens, output_tokens=0, thought_tokens=0
+        )
+        finish(run)
+    run.continuations = 1
+    assert usage_of(run).tokens == 25
 
 
 async def limit(session: Session, usd: float) -> None:

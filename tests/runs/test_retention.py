@@ -175,6 +175,9 @@ def test_what_is_under_way_is_left_alone(alice: User) -> None:
     assert due() == {} and apply_rules(listed) is None and purge_payloads(session.pk) == 0
     assert RawChunk.objects.exists()
     run.end(Run.Status.COMPLETED)
+    Session.objects.update(is_importing=True)
+    assert due() == {} and apply_rules(listed) is None
+    Session.objects.update(is_importing=False)
     assert set(due()) == {session.pk}
 
 

@@ -50,9 +50,13 @@ async def test_the_first_words_are_the_title(transactional_db: None, alice: User
 async def test_the_model_makes_one_when_asked_to_and_it_is_booked(
     transactional_db: None, alice: User
 ) -> None:
+    others = {"Mine": True, "Made": False}
+    for title, by_hand in others.items():
+        await Session.objects.acreate(owner=alice, title=title, titled_by_hand=by_hand)
     told = await answered(alice, **MADE)
     assert told.session.title and told.session.title != "Plan a garden with beans and peas"
     assert not told.session.titled_by_hand and told.booked > told.asked
+    assert {one.title async for one in Session.objects.exclude(pk=told.session.pk)} == others.keys()
 
 
 @pytest.mark.parametrize("fields", [{"title": "Mine", "titled_by_hand": True}, {"temporary": True}])
