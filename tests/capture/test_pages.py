@@ -16,6 +16,7 @@ from sessions_app.capture.clients import CLIENTS
 from sessions_app.capture.listing import LOST, listed, state_of
 from sessions_app.models import CaptureAddress, CapturedRequest
 from sessions_app.models.capture_address import LIVING, capture_digest
+from sessions_app.wording import capture as wording
 from tests.capture.conversations import body_of, model, user
 from tests.capture.program import Program
 
@@ -204,3 +205,11 @@ def test_a_request_of_no_session_is_erased_alone(client: Client, program: Progra
     for row in (listing, kept):
         client.post(reverse("erase-captured", args=[row.public]))
     assert list(CapturedRequest.objects.all()) == [kept]
+
+
+def test_a_request_that_another_page_has_erased_is_erased_as_well(client: Client, program: Program) -> None:
+    row = program.ask(b"", asks_model=False, path="/v1beta/models")
+    for _ in range(2):
+        answer = client.post(reverse("erase-captured", args=[row.public]), follow=True)
+        assert answer.redirect_chain == [(reverse("capture"), 302)]
+        assert [str(message) for message in answer.context["messages"]] == [wording.erased(1)]
