@@ -120,9 +120,10 @@ def test_sessions_are_listed_newest_first_with_their_lanes(
 
 def test_the_cached_share_is_of_the_prompt_that_contains_it(program: Program, alice: User) -> None:
     row = program.ask(body_of([FIRST]))
-    CapturedRequest.objects.filter(pk=row.pk).update(prompt_tokens=200, cached_tokens=50)
-    (session,) = listed(alice)
-    assert session.cached_share == session.requests[0].cached_share == 25.0
+    for cached, share in ((50, 25), (199, 99), (200, 100), (201, None)):
+        CapturedRequest.objects.filter(pk=row.pk).update(prompt_tokens=200, cached_tokens=cached)
+        (session,) = listed(alice)
+        assert session.cached_share == session.requests[0].cached_share == share
 
 
 def test_a_request_whose_end_was_lost_is_not_under_way_for_ever(program: Program, alice: User) -> None:
