@@ -1,6 +1,6 @@
 """The diff tab: what changed since another request, by layer, item and word."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -74,7 +74,7 @@ class ShownDiff:
     settings: list[SettingChange]
     previous: int
     cache: str
-    """A note when only one of them named a cache, which is no difference."""
+    """A note when only one of them named a cache, which alone is no difference."""
     state: list[StateChange]
     problem: str = ""
     asked: str = ""
@@ -116,7 +116,7 @@ class DiffTab(Tab):
             layers=shown_layers(pairs, titles, opened, bodies),
             settings=settings,
             previous=previous,
-            cache=cache_note(other, exchange),
+            cache=cache_note(other, exchange, said_otherwise),
             state=state_changes(other, exchange, said_otherwise, settings, titles),
             problem=problem,
             asked=found.asked,
@@ -139,14 +139,20 @@ def choices_near(exchange: Exchange) -> list[tuple[int, str]]:
     return [(one, verdicts.label(verdict) or model) for one, verdict, model in rows]
 
 
-def cache_note(old: Exchange, new: Exchange) -> str:
+def cache_note(old: Exchange, new: Exchange, pairs: Sequence[ItemPair]) -> str:
+    """`pairs` are those that say something else, or may."""
     if bool(old.cache_name) == bool(new.cache_name):
         return ""
     named, sent = (new, old) if new.cache_name else (old, new)
-    return (
-        f"Exchange {named.number} names a cache where exchange {sent.number} sends the static layer: "
-        "the model reads the same either way, so this is no change."
-    )
+    is_seen = any(entry.lead is None for entry in named.stored_manifest.entries)
+    case = "unseen" if not is_seen else "same" if all(map(_is_kept, pairs)) else "differs"
+    return comparisons.NAMED_OR_SENT[case].format(named=named.number, sent=sent.number)
+
+
+def _is_kept(pair: ItemPair) -> bool:
+    """Whether it says in its place what it said, or is not of the static layer."""
+    layers = [side.layer for side in (pair.old, pair.new) if side]
+    return Layer.STATIC not in layers or (pair.status == "same" and not pair.reordered)
 
 
 def is_unchanged(pair: ItemPair) -> bool:
