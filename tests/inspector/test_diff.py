@@ -75,6 +75,17 @@ def test_what_a_cache_holds_that_nobody_was_seen_making_is_not_called_the_same(a
     assert diff(second).cache == named_or_sent("unseen", 2, 1)
 
 
+def test_two_requests_with_caches_that_nobody_was_seen_making_are_not_called_the_same(alice: User) -> None:
+    program = Asking(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    for name in ("x", "y", "y"):
+        body = body_of([user("Hello.")], system="", tools=None, cachedContent=f"cachedContents/{name}")
+        program.exchange(body, says("Hi."), name="one")
+    first, second, third = Exchange.objects.order_by("pk")
+    assert diff(second).cache == named_or_sent("two_unseen", second.number, first.number)
+    assert not diff(second).is_same
+    assert diff(third).is_same and not diff(third).cache
+
+
 def test_a_changed_source_is_told_word_by_word(client: Client, session: Session) -> None:
     session.background = "The red taxi is booked."
     session.save()

@@ -81,6 +81,8 @@ class ShownDiff:
     """What a person wrote to name an exchange."""
     is_elsewhere: bool = False
     """The other exchange is of another session."""
+    is_unknown: bool = False
+    """Whether a cache that one of them names may hold something else than the other has."""
 
     @property
     def query(self) -> str:
@@ -89,9 +91,8 @@ class ShownDiff:
 
     @property
     def is_same(self) -> bool:
-        return not self.settings and all(
-            is_unchanged(one.pair) for layer in self.layers for one in layer.pairs
-        )
+        pairs = [one.pair for layer in self.layers for one in layer.pairs]
+        return not self.settings and not self.is_unknown and all(map(is_unchanged, pairs))
 
 
 class DiffTab(Tab):
@@ -121,6 +122,7 @@ class DiffTab(Tab):
             problem=problem,
             asked=found.asked,
             is_elsewhere=other.session_id != exchange.session_id,
+            is_unknown=names_unknown(other, exchange),
         )
 
 
@@ -142,11 +144,20 @@ def choices_near(exchange: Exchange) -> list[tuple[int, str]]:
 def cache_note(old: Exchange, new: Exchange, pairs: Sequence[ItemPair]) -> str:
     """`pairs` are those that say something else, or may."""
     if bool(old.cache_name) == bool(new.cache_name):
-        return ""
+        case = "two_unseen" if names_unknown(old, new) else "none"
+        return comparisons.NAMED_OR_SENT[case].format(named=new.number, sent=old.number)
     named, sent = (new, old) if new.cache_name else (old, new)
-    is_seen = any(entry.lead is None for entry in named.stored_manifest.entries)
-    case = "unseen" if not is_seen else "same" if all(map(_is_kept, pairs)) else "differs"
+    case = "unseen" if names_unknown(old, new) else "same" if all(map(_is_kept, pairs)) else "differs"
     return comparisons.NAMED_OR_SENT[case].format(named=named.number, sent=sent.number)
+
+
+def names_unknown(old: Exchange, new: Exchange) -> bool:
+    """Whether they name different caches, or one where the other names none, and of one nobody knows what it
+    holds.
+    """
+    named = [one for one in (old, new) if one.cache_name]
+    is_seen = all(any(entry.lead is None for entry in one.stored_manifest.entries) for one in named)
+    return old.cache_name != new.cache_name and not is_seen
 
 
 def _is_kept(pair: ItemPair) -> bool:
