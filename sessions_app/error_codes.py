@@ -107,6 +107,20 @@ class ShareProblem(StrEnum):
     TOO_LARGE = "too_large"
 
 
+class SharedFailure(StrEnum):
+    """Why a run failed, as far as anybody with a link may know: no figures, names or words of a provider."""
+
+    BROKEN = "broken"
+    PROVIDER_DOWN = "provider_down"
+    QUOTA = "quota"
+    REFUSED = "refused"
+    NOT_REACHED = "not_reached"
+    UNREADABLE = "unreadable"
+    IN_ANSWER = "in_answer"
+    NOT_SENT = "not_sent"
+    LIMIT = "limit"
+
+
 class DocumentProblem(StrEnum):
     """Why a document or a web page does not become text. The comments name the figures."""
 

@@ -33,7 +33,8 @@ class Band:
 
     @property
     def description(self) -> str:
-        part = f", {100 * self.cached / self.width:.0f} % cached" if self.cached else ""
+        # Rounded down, so that 100 % means all of it; the two are rounded themselves.
+        part = f", {int(100 * self.cached / self.width + 0.01)} % cached" if self.cached else ""
         return f"{self.layer} {self.tokens:,}{part}"
 
 

@@ -62,6 +62,11 @@ def test_the_ribbon_is_also_told_in_words() -> None:
     assert description.endswith("; 700 of 1,300 came from a cache")
 
 
+def test_a_layer_of_which_a_little_was_read_anew_is_not_called_all_cached() -> None:
+    description = make_ribbon(TOKENS, prompt=1000, cached=598, is_named=False).description
+    assert "static 600, 99 % cached;" in description
+
+
 def test_what_was_not_counted_is_not_called_zero() -> None:
     """Nor is a count announced: of a request that failed none will come."""
     told = make_ribbon(TOKENS, prompt=None, cached=None, is_named=False).cached_label

@@ -200,7 +200,9 @@ def short(public: UUID) -> str:
 
 
 def percent(part: int | None, whole: int | None) -> str:
-    return "–" if not whole else f"{100 * (part or 0) // whole} %"
+    """Rounded down, so that 100 % means all; none of what is more than the whole."""
+    part = part or 0
+    return "–" if not whole or part > whole else f"{100 * part // whole} %"
 
 
 def milliseconds(value: float | None) -> str:

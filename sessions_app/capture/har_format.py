@@ -65,8 +65,8 @@ class HarHeader(HarObject):
 
 
 class HarText(HarObject):
-    """A body. `encoding` is empty or “base64”. `text` is None where the body is not in the file, and empty as
-    well where `file` names one beside it, or `size` says that there was more.
+    """A body. `encoding` is empty, or “base64” in small letters or capitals. `text` is None where the body is
+    not in the file, and empty as well where `file` names one beside it, or `size` says that there was more.
     """
 
     text: str | None = None

@@ -203,7 +203,7 @@ def _bytes_of(text: HarText, where: str) -> bytes | None:
     """The body; None where the file has none. Raises HarRefused."""
     if text.text is None or (not text.text and (text.file or text.size)):
         return None
-    if text.encoding != "base64":
+    if text.encoding.lower() != "base64":
         return text.text.encode("utf-8", "surrogatepass")
     try:
         # Some programs write it in lines.

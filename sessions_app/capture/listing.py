@@ -92,7 +92,7 @@ class ListedRequest:
         return bool(self.row.fault) or (self.row.status or 0) >= 400
 
     @property
-    def cached_share(self) -> float | None:
+    def cached_share(self) -> int | None:
         return _share(self.row.cached_tokens, self.row.prompt_tokens)
 
 
@@ -131,7 +131,7 @@ class ListedSession:
         return self.count - len(self.requests) if self.session else 0
 
     @property
-    def cached_share(self) -> float | None:
+    def cached_share(self) -> int | None:
         return _share(self.cached, self.prompt)
 
 
@@ -173,9 +173,9 @@ def _add_sums(sessions: Iterable[ListedSession]) -> None:
         one.prompt, one.cached = row["prompt"] or 0, row["cached"] or 0
 
 
-def _share(cached: int | None, prompt: int | None) -> float | None:
-    """In percent; None where the counts do not tell it."""
-    return None if not prompt or cached is None or cached > prompt else 100 * cached / prompt
+def _share(cached: int | None, prompt: int | None) -> int | None:
+    """In percent, rounded down, so that 100 means all of it; None where the counts do not tell it."""
+    return None if not prompt or cached is None or cached > prompt else 100 * cached // prompt
 
 
 def _with_lanes(session: ListedSession) -> ListedSession:

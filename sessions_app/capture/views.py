@@ -120,10 +120,12 @@ def erase_other(request: AuthenticatedRequest) -> HttpResponse:
 @login_required
 @require_POST
 def erase_captured(request: AuthenticatedRequest, captured: UUID) -> HttpResponse:
-    """A request of no session, with its bodies; one of a session goes with that."""
-    row = _own(request, captured)
-    if row.exchange is None:
-        messages.success(request, wording.erased(CapturedRequest.objects.filter(pk=row.pk).erase()))
+    """A request of no session, with its bodies; one of a session goes with that. Says the same of one that is
+    not there (any more): another page may have erased it.
+    """
+    rows = CapturedRequest.objects.of(request.user).filter(public=captured)
+    if not rows.exclude(exchange=None).exists():
+        messages.success(request, wording.erased(rows.filter(exchange=None).erase()))
     return redirect("capture")
 
 

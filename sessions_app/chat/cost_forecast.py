@@ -20,7 +20,7 @@ from sessions_app.runs.accounting import implicit_minimum
 from sessions_app.runs.budgets import Spender
 from sessions_app.wording import costs
 
-Kind = Literal["explicit", "implicit", "none"]
+Kind = Literal["explicit", "implicit", "other_model", "not_known", "too_short", "unused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class LiveCache:
 class Estimate:
     """Tokens of the next request; `cached` of its prompt are cached until `until`.
 
-    `rates` is None if the price is unknown.
+    `kind` is what keeps them, or why nothing is counted on. `rates` is None if the price is unknown.
     """
 
     prompt: int
@@ -106,7 +106,7 @@ class Estimate:
 def estimate_next(
     last: LastExchange, rates: Rates | None, minimum: int | None, kept: LiveCache | None
 ) -> Estimate:
-    """`minimum` is the shortest prefix in tokens that the model caches implicitly; None for never."""
+    """`minimum` is the shortest prefix in tokens that the model caches implicitly; None: not known."""
     prompt, answer = last.next_prompt, last.output + last.thoughts
     cached, kind, until = _cached(last, minimum, kept, prompt)
     return Estimate(prompt, answer, cached, kind, until, rates)
@@ -117,10 +117,12 @@ def _cached(
 ) -> tuple[int, Kind, datetime | None]:
     if kept is not None:
         return min(kept.tokens, prompt), "explicit", kept.expires - EXPIRY_MARGIN
-    if minimum is None or last.prompt < minimum or not last.same_model:
-        return 0, "none", None
+    if not last.same_model:
+        return 0, "other_model", None
+    if minimum is None or last.prompt < minimum:
+        return 0, "not_known" if minimum is None else "too_short", None
     cached = round(last.prompt * reuse_share(last))
-    return (cached, "implicit", last.ended + IMPLICIT_LIFE) if cached else (0, "none", None)
+    return (cached, "implicit", last.ended + IMPLICIT_LIFE) if cached else (0, "unused", None)
 
 
 def reuse_share(last: LastExchange) -> float:

@@ -127,6 +127,12 @@ class SpendingPage:
         return amount_of(self.rows)
 
     @property
+    def programs_amount(self) -> str:
+        """What programs paid with keys of their own; empty where none did."""
+        rows = [row for row in self.rows if row.is_programs]
+        return amount_of(rows) if rows else ""
+
+    @property
     def unpriced(self) -> int:
         return sum(row.unpriced for row in self.rows)
 

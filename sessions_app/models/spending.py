@@ -105,6 +105,11 @@ class Spending(models.Model):
     def is_emulated(self) -> bool:
         return self.source == MoneySource.EMULATOR
 
+    @property
+    def is_programs(self) -> bool:
+        """Whether programs paid it with keys of their own: it counts in no budget."""
+        return self.source == MoneySource.CLIENT
+
 
 AMOUNTS = (
     *("exchanges", "unpriced", "cut_off", "estimates", "prompt_tokens", "cached_tokens", "output_tokens"),

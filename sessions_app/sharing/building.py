@@ -15,13 +15,14 @@ from sessions_app.chat.turn_files import Copies, copies_of
 from sessions_app.error_codes import ShareProblem
 from sessions_app.errors import NotShareable
 from sessions_app.markup.rendering import EMULATOR_REPORT
-from sessions_app.models import Attachment, Session, Turn
+from sessions_app.models import Attachment, Run, Session, Turn
 from sessions_app.models.shared_link import FileToShare
 from sessions_app.prompt.citations import Citations
 from sessions_app.prompt.media import attachment_key, bytes_of, media_in
 from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.parts import FileData, holds_media
 from sessions_app.sharing import snapshot as shared
+from sessions_app.sharing.failures import failure_code
 from sessions_app.sharing.snapshot import RUN_ENDINGS, SIZE_LIMIT, Snapshot
 from sessions_app.workspace_paths import safe_name
 
@@ -215,6 +216,8 @@ def _ending(view: RunView) -> str:
     """A code where the chat shows how the run ended; the provider's own words are left out."""
     if view.run is None or view.ending is None:
         return ""
+    if view.run.status == Run.Status.FAILED and (failure := failure_code(view.run.error)):
+        return failure.value
     if view.run.status in RUN_ENDINGS:
         return str(view.run.status)
     told = {outcome.value for outcome in Outcome} - {Outcome.COMPLETE, Outcome.CALLS}

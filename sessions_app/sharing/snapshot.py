@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
+from sessions_app.error_codes import SharedFailure
 from sessions_app.models.columns import storable
 from sessions_app.prompt.citations import NO_CITATIONS, Citations
 from sessions_app.prompt.outcomes import Outcome
@@ -23,12 +24,12 @@ Text = Annotated[str, BeforeValidator(storable)]
 CallState = Literal["done", "failed", "none", "unknown", "not_run"]
 Author = Literal["person", "pipeweb", "summary"]
 RUN_ENDINGS = ("failed", "stopped", "interrupted")
-"""Statuses of a run that a snapshot tells; the error behind them is not told."""
+"""Statuses of a run that a snapshot tells; of the error behind them it has a SharedFailure at most."""
 
 
 def _checked_ending(code: str) -> str:
-    if code and code not in RUN_ENDINGS and code not in set(Outcome):
-        raise ValueError("neither a status nor an outcome")
+    if code and code not in {*RUN_ENDINGS, *Outcome, *SharedFailure}:
+        raise ValueError("neither a status nor an outcome nor a failure")
     return code
 
 
@@ -80,7 +81,7 @@ class Step(SnapshotModel):
 
 
 class Message(SnapshotModel):
-    """A message with its answer. `ending` is a status of RUN_ENDINGS, an outcome, or empty."""
+    """A message with its answer. `ending`: a status of RUN_ENDINGS, an outcome, a SharedFailure, or empty."""
 
     author: Author
     text: Text
@@ -110,6 +111,8 @@ class Message(SnapshotModel):
     def ending_title(self) -> str:
         if self.ending in RUN_ENDINGS:
             return endings.title(self.ending)
+        if self.ending in set(SharedFailure):
+            return sharing.failure(SharedFailure(self.ending))
         return outcomes.sentence(Outcome(self.ending)) if self.ending else ""
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import Http404, HttpResponse
@@ -77,8 +78,9 @@ def links(request: AuthenticatedRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke(request: AuthenticatedRequest, link: UUID) -> HttpResponse:
-    row = get_object_or_404(SharedLink.objects.of(request.user), public=link)
-    SharedLink.objects.filter(pk=row.pk).revoke()
+    """Says the same of a link that is not there (any more): another page may have revoked it."""
+    SharedLink.objects.filter(session__owner_id=request.user.pk, public=link).revoke()
+    messages.success(request, sharing.REVOKED)
     return redirect("shared-links")
 
 

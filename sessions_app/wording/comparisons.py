@@ -12,6 +12,19 @@ PROBLEMS: dict[str, str] = {
     "compare with.",
 }
 
+NAMED_OR_SENT = {
+    "same": "Exchange {named} names a cache where exchange {sent} sends the static layer: the model reads "
+    "the same either way, so this is no change.",
+    "differs": "Exchange {named} names a cache where exchange {sent} sends the static layer. That alone "
+    "would be no change, but the layer itself is another one: what differs in it stands below.",
+    "unseen": "Exchange {named} names a cache that nobody was seen making: whether it holds what exchange "
+    "{sent} sends is not known.",
+    "two_unseen": "Exchanges {sent} and {named} name two caches, and nobody was seen making both: whether "
+    "they hold the same is not known.",
+    "none": "",
+}
+"""Of two requests of which at least one names a cache; of `two_unseen` both do."""
+
 SUBJECTS: dict[str, str] = {
     StateSubject.MODEL: "Model",
     StateSubject.ENDPOINT: "Endpoint",

@@ -16,9 +16,9 @@ REASONS = {
     "so that no cache of ours can pay.",
     StrategyReason.LONG_PAUSES: "{mode}: requests more than {minutes:.0f} min apart "
     "make keeping a cache dearer than none.",
-    StrategyReason.PROVIDER_CHEAPER: "{mode}: {share:.0%} of the last prompts came from the provider’s own "
+    StrategyReason.PROVIDER_CHEAPER: "{mode}: {share} % of the last prompts came from the provider’s own "
     "cache, which is cheaper than an explicit one ({compared}).",
-    StrategyReason.OURS_CHEAPER: "{mode}: only {share:.0%} of the last prompts came from the provider’s own "
+    StrategyReason.OURS_CHEAPER: "{mode}: only {share} % of the last prompts came from the provider’s own "
     "cache; a cache of ours is cheaper ({compared}).",
     StrategyReason.SHARE_UNKNOWN: "{mode}: how much the provider would cache of its own accord "
     "is not known here.",
@@ -47,7 +47,8 @@ def sentence(record: StrategyRecord | None, earlier: str = "") -> str:
         mode=MODES[record.mode],
         refusal=record.refusal,
         minutes=record.pause_minutes or 0,
-        share=record.share or 0,
+        # Rounded down, so that 100 % means all; a share is a quotient, and so is a little less at times.
+        share=int(100 * (record.share or 0) + 1e-6),
         compared=_compared(record),
     )
     return f"{why} {_rolls(record)}"

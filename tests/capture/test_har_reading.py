@@ -269,6 +269,13 @@ def test_base64_may_stand_in_lines() -> None:
     assert both(read(entry))[1].body == ANSWER
 
 
+@pytest.mark.parametrize("encoding", ["BASE64", "Base64"])
+def test_the_name_of_an_encoding_may_be_written_in_capitals(encoding: str) -> None:
+    entry = devtools_entry()
+    entry["response"]["content"]["encoding"] = encoding
+    assert both(read(entry))[1].body == ANSWER
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_no_archive_is_refused_with_its_place(name: str) -> None:
     body, where = WRONG[name]

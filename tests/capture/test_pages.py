@@ -16,6 +16,7 @@ from sessions_app.capture.clients import CLIENTS
 from sessions_app.capture.listing import LOST, listed, state_of
 from sessions_app.models import CaptureAddress, CapturedRequest
 from sessions_app.models.capture_address import LIVING, capture_digest
+from sessions_app.wording import capture as wording
 from tests.capture.conversations import body_of, model, user
 from tests.capture.program import Program
 
@@ -119,9 +120,10 @@ def test_sessions_are_listed_newest_first_with_their_lanes(
 
 def test_the_cached_share_is_of_the_prompt_that_contains_it(program: Program, alice: User) -> None:
     row = program.ask(body_of([FIRST]))
-    CapturedRequest.objects.filter(pk=row.pk).update(prompt_tokens=200, cached_tokens=50)
-    (session,) = listed(alice)
-    assert session.cached_share == session.requests[0].cached_share == 25.0
+    for cached, share in ((50, 25), (199, 99), (200, 100), (201, None)):
+        CapturedRequest.objects.filter(pk=row.pk).update(prompt_tokens=200, cached_tokens=cached)
+        (session,) = listed(alice)
+        assert session.cached_share == session.requests[0].cached_share == share
 
 
 def test_a_request_whose_end_was_lost_is_not_under_way_for_ever(program: Program, alice: User) -> None:
@@ -204,3 +206,11 @@ def test_a_request_of_no_session_is_erased_alone(client: Client, program: Progra
     for row in (listing, kept):
         client.post(reverse("erase-captured", args=[row.public]))
     assert list(CapturedRequest.objects.all()) == [kept]
+
+
+def test_a_request_that_another_page_has_erased_is_erased_as_well(client: Client, program: Program) -> None:
+    row = program.ask(b"", asks_model=False, path="/v1beta/models")
+    for _ in range(2):
+        answer = client.post(reverse("erase-captured", args=[row.public]), follow=True)
+        assert answer.redirect_chain == [(reverse("capture"), 302)]
+        assert [str(message) for message in answer.context["messages"]] == [wording.erased(1)]

@@ -1,7 +1,8 @@
-"""Which call a new agent was begun by."""
+"""Which call a new agent was begun by, and what belongs to a request that is long over."""
 
 from sessions_app.capture.grouping import Grouping
 from sessions_app.capture.placements import Leaf, Relation
+from sessions_app.capture.relations import RELATED_SECONDS
 from sessions_app.capture.traits import RequestTraits
 from tests.capture.conversations import asked, model, user
 
@@ -79,3 +80,19 @@ def test_it_is_known_again_from_the_rows() -> None:
         for number, (traits, argument) in enumerate(HANDED_BACK, 1)
     )
     assert grouping.place("4", 4.0, STRANGER).relation == Relation.OPENS
+
+
+def test_who_says_the_same_much_later_or_in_another_program_is_no_side_call() -> None:
+    asked_before = (asked(FIRST), "")
+    router = asked(FIRST, system="Say how hard this is.", tools=None)
+    assert placed(asked_before).place("2", 2.0, router).relation == Relation.SIDE_CALL
+    assert placed(asked_before).place("2", 2.0 + RELATED_SECONDS, router).relation == Relation.OPENS
+    elsewhere = asked(FIRST, system="Say how hard this is.", tools=None, scope="another program")
+    assert placed(asked_before).place("2", 2.0, elsewhere).relation == Relation.OPENS
+
+
+def test_who_quotes_a_call_much_later_is_not_begun_by_it() -> None:
+    task = asked(user("Your task: look into the oven door."), system="You look.")
+    waiting = (asked(FIRST), "look into the oven door")
+    assert placed(waiting).place("2", 2.0, task).relation == Relation.SUB_AGENT
+    assert placed(waiting).place("2", 2.0 + RELATED_SECONDS, task).relation == Relation.OPENS

@@ -83,21 +83,21 @@ def test_the_share_is_what_the_provider_reused_the_last_time(changes: dict[str, 
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "kind"),
     [
-        {"minimum": None},
-        {"minimum": 20_000},
-        {"same_model": False},
-        {"verdict": "provider_miss", "before": 9_000},
+        ({"minimum": None}, "not_known"),
+        ({"minimum": 20_000}, "too_short"),
+        ({"same_model": False}, "other_model"),
+        ({"verdict": "provider_miss", "before": 9_000}, "unused"),
     ],
 )
-def test_what_nobody_keeps_is_not_warm(changes: dict[str, Any]) -> None:
+def test_what_nobody_keeps_is_not_warm_and_says_why(changes: dict[str, Any], kind: str) -> None:
     found = expected(**changes)
-    assert (found.kind, found.cached, found.until, found.recreation_usd) == ("none", 0, None, None)
+    assert (found.kind, found.cached, found.until, found.recreation_usd) == (kind, 0, None, None)
 
 
 def test_a_prompt_of_the_minimum_is_kept() -> None:
-    assert (expected(minimum=10_000).kind, expected(minimum=10_001).kind) == ("implicit", "none")
+    assert (expected(minimum=10_000).kind, expected(minimum=10_001).kind) == ("implicit", "too_short")
 
 
 def test_the_answer_costs_what_the_last_one_did_with_its_thoughts() -> None:
@@ -180,7 +180,7 @@ def test_a_cache_that_the_next_request_cannot_name_is_passed_over(
 ) -> None:
     keep(session, **gone)
     found = CostForecast.of(session).estimate
-    assert found and found.kind == "none"
+    assert found and found.kind == "too_short"
 
 
 def test_the_estimate_is_of_the_branch_in_view(session: Session) -> None:

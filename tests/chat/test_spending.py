@@ -73,6 +73,21 @@ def test_tokens_of_the_providers_tools_stand_beside_the_prompt(client: Client, a
     assert (row["prompt_tokens"], row["tool_use_tokens"]) == ("1204", "20567")
 
 
+def test_what_programs_paid_themselves_is_told_apart_from_what_budgets_count(
+    client: Client, alice: User
+) -> None:
+    make_booking(alice, usd="0.5", source=MoneySource.PROVIDER)
+    make_booking(alice, usd="0.25", source=MoneySource.CLIENT, cut_off=1)
+    page = client.get(reverse("spending"))
+    assert page.context["page"].programs_amount == "≥\xa0$0.2500"
+    assert page.content.decode().count("keys of programs</span>") == 1
+
+
+def test_without_programs_nothing_is_said_of_them(client: Client, alice: User) -> None:
+    make_booking(alice, source=MoneySource.PROVIDER)
+    assert client.get(reverse("spending")).context["page"].programs_amount == ""
+
+
 def make_booked(
     owner: User, cause: SpendingCause, usd: str, *, emulated: bool = False, **facts: Any
 ) -> Session:

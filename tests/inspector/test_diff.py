@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from sessions_app.inspector.request_diff import ItemPair, pairs_of, settings_of
 from sessions_app.inspector.tabs.diff_tab import INLINE_BYTES, DiffTab, ShownDiff
-from sessions_app.models import Exchange, Session
+from sessions_app.models import CaptureAddress, Exchange, Session
 from sessions_app.prompt.break_culprit import outside_order
+from sessions_app.wording import comparisons
+from tests.capture.answers import Asking, says
+from tests.capture.conversations import body_of, model, user
 from tests.factories import answered, make_exchange, make_history, make_run, make_session, play_flight
 from tests.inspector.reading import read
 
@@ -46,6 +49,41 @@ def test_going_from_a_miss_to_a_hit_is_no_change(client: Client, session: Sessio
     page = read(client, second, "diff")
     assert "so this is no change" in page and "The two requests say the same" in page
     assert diff(first, **{"with": "2"}).is_same
+
+
+def named_or_sent(case: str, named: int, sent: int) -> str:
+    return comparisons.NAMED_OR_SENT[case].format(named=named, sent=sent)
+
+
+def test_another_static_layer_is_not_called_the_same_where_a_cache_stood_for_the_one_before(
+    session: Session,
+) -> None:
+    run = make_run(session)
+    make_exchange(run, [], cache_name="cachedContents/abc")
+    session.background = "The blue taxi is booked."
+    session.save()
+    second = make_exchange(run, [], step=2)
+    assert diff(second).cache == named_or_sent("differs", 1, 2)
+
+
+def test_what_a_cache_holds_that_nobody_was_seen_making_is_not_called_the_same(alice: User) -> None:
+    program = Asking(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    first = program.exchange(body_of([user("Hello.")]), says("Hi."))
+    more = [user("Hello."), model("Hi."), user("And now?")]
+    second = program.exchange(body_of(more, system="", tools=None, cachedContent="cachedContents/x"))
+    assert second.session == first.session
+    assert diff(second).cache == named_or_sent("unseen", 2, 1)
+
+
+def test_two_requests_with_caches_that_nobody_was_seen_making_are_not_called_the_same(alice: User) -> None:
+    program = Asking(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    for name in ("x", "y", "y"):
+        body = body_of([user("Hello.")], system="", tools=None, cachedContent=f"cachedContents/{name}")
+        program.exchange(body, says("Hi."), name="one")
+    first, second, third = Exchange.objects.order_by("pk")
+    assert diff(second).cache == named_or_sent("two_unseen", second.number, first.number)
+    assert not diff(second).is_same
+    assert diff(third).is_same and not diff(third).cache
 
 
 def test_a_changed_source_is_told_word_by_word(client: Client, session: Session) -> None:

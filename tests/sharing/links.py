@@ -7,6 +7,13 @@ from django.test import Client
 from django.urls import reverse
 
 from sessions_app.models import Session, SharedLink
+from sessions_app.sharing.building import Branch
+from sessions_app.sharing.snapshot import Snapshot
+
+
+def snapshot_of(session: Session, *, has_details: bool = True, chosen: tuple[int, ...] = ()) -> Snapshot:
+    session.refresh_from_db()
+    return Branch.ending_at(session, session.head).snapshot(has_details=has_details, chosen=chosen)
 
 
 def preview(client: Client, session: Session, **choices: Any) -> str:

@@ -29,13 +29,9 @@ from tests.factories import (
     play_flight,
     text_chunk,
 )
+from tests.sharing.links import snapshot_of
 
 PNG = b"\x89PNG\r\n\x1a\n picture"
-
-
-def shared(session: Session, *, has_details: bool = True, chosen: tuple[int, ...] = ()) -> snapshot.Snapshot:
-    session.refresh_from_db()
-    return Branch.ending_at(session, session.head).snapshot(has_details=has_details, chosen=chosen)
 
 
 def append(session: Session, kind: TurnKind, *parts: dict[str, object], **marks: object) -> Turn:
@@ -76,7 +72,7 @@ def secretive(alice: User) -> Session:
 
 @pytest.mark.parametrize("has_details", [True, False])
 def test_nothing_but_the_conversation_leaves(alice: User, has_details: bool) -> None:
-    stored = shared(secretive(alice), has_details=has_details).stored().decode()
+    stored = snapshot_of(secretive(alice), has_details=has_details).stored().decode()
     assert "You are welcome." in stored and "Is AA100 late?" in stored
     for marker in ("MARK", "TUFSSy", "98765", "thoughtSignature", "gemini", "9876"):
         assert marker not in stored
@@ -86,7 +82,7 @@ def test_a_model_that_spoke_first_answers_nobody(alice: User) -> None:
     session = make_session(alice)
     append(session, TurnKind.MODEL_RESPONSE, {"text": "How can I help?"})
     append(session, TurnKind.USER_TASK, {"text": "Is AA100 late?"})
-    greeting, message = shared(session).messages
+    greeting, message = snapshot_of(session).messages
     assert [step.text for step in greeting.steps] == ["How can I help?"]
     assert (greeting.is_asked, message.is_asked) == (False, True)
 
@@ -99,7 +95,7 @@ def test_text_only_has_neither_tools_nor_thoughts(alice: User) -> None:
         run, [text_chunk("Let me think.", thought=True), text_chunk("Now **it** is.", finish="STOP")]
     )
     finish(run)
-    full, text = shared(session), shared(session, has_details=False)
+    full, text = snapshot_of(session), snapshot_of(session, has_details=False)
     assert full.messages[0].steps[0].calls[0].name == "check_flight"
     assert full.messages[0].steps[0].calls[0].state == "done"
     assert full.messages[1].steps[0].thoughts == "Let me think."
@@ -115,7 +111,7 @@ def test_a_stopped_run_says_so_and_a_cut_answer_tells_its_outcome(alice: User) -
         make_exchange(run, [text_chunk("Half", finish="STOP")])
         run.end(status)
         Run.objects.filter(pk=run.pk).update(outcome=outcome)
-    found = shared(session).messages
+    found = snapshot_of(session).messages
     assert [message.ending for message in found] == ["stopped", "max_tokens"]
     assert all(message.ending_title for message in found)
 
@@ -133,7 +129,7 @@ def test_a_summary_and_a_message_of_pipeweb_are_not_the_persons(alice: User) -> 
     second = answered(session, "Please go on.", "More").run
     Run.objects.filter(pk=second.pk).update(continuations=1)
     assert first.pk != second.pk
-    found = shared(session).messages
+    found = snapshot_of(session).messages
     assert [message.author for message in found] == ["summary", "person", "pipeweb"]
     assert found[0].covers == 7 and found[0].text == "We met."
 
@@ -144,7 +140,7 @@ def test_an_answer_that_went_on_is_one_answer(alice: User, by_person: bool) -> N
     answered(session, "Tell me", "The beginning")
     rest = answered(session, CARRY_ON if by_person else "Please go on.", "and the end").run
     Run.objects.filter(pk=rest.pk).update(continuations=0 if by_person else 1)
-    found = shared(session)
+    found = snapshot_of(session)
     assert [(message.goes_on, message.text) for message in found.messages] == [(False, "Tell me"), (True, "")]
     html = shown(found, ())
     assert html.count('class="bubble"') == 1 and 'class="run goes-on"' in html
@@ -165,7 +161,7 @@ def test_thoughts_say_how_long_they_took(alice: User, has_details: bool) -> None
         run, [text_chunk("Hm.", thought=True), text_chunk("Yes.", finish="STOP")], thought_ms=4_200.0
     )
     finish(run)
-    found = shared(session, has_details=has_details)
+    found = snapshot_of(session, has_details=has_details)
     assert ("Thought for 4 s" in shown(found, ())) is has_details
     assert ("4200" in found.stored().decode()) is has_details
 
@@ -181,7 +177,7 @@ def test_sources_leave_with_their_answer_and_searches_with_tools(alice: User, ha
     }
     make_exchange(run, [text_chunk("Yes.", finish="STOP", beside={"groundingMetadata": metadata})])
     finish(run)
-    found = shared(session, has_details=has_details)
+    found = snapshot_of(session, has_details=has_details)
     html = shown(found, ())
     assert 'href="#m1-1-source-1"' in html and 'id="m1-1-source-1"' in html
     assert ("MARK-query" in html) is ("MARK-query" in found.stored().decode()) is has_details
@@ -192,11 +188,11 @@ def test_files_leave_one_by_one_and_without_their_path(alice: User) -> None:
     parts = [inline_part(PNG, "image/png", name) for name in ("/home/MARK/a.png", "b.png")]
     append(session, TurnKind.USER_TASK, *parts, {"text": "Look"})
     append(session, TurnKind.MODEL_RESPONSE, {"text": "I see."})
-    none, second = shared(session).messages[0], shared(session, chosen=(0,)).messages[0]
+    none, second = snapshot_of(session).messages[0], snapshot_of(session, chosen=(0,)).messages[0]
     assert none.files == () and none.withheld == 2
     assert [(file.number, file.name) for file in second.files] == [(0, "a.png")]
     assert second.withheld == 1
-    other = shared(session, chosen=(1, 9)).messages[0]
+    other = snapshot_of(session, chosen=(1, 9)).messages[0]
     assert [(file.number, file.name) for file in other.files] == [(0, "b.png")]
     assert "MARK" not in str(second)
 
@@ -205,7 +201,7 @@ def test_files_are_counted_on_the_side_that_they_come_from(alice: User) -> None:
     session = make_session(alice)
     append(session, TurnKind.USER_TASK, inline_part(PNG, "image/png", "mine.png"), {"text": "Paint it"})
     append(session, TurnKind.MODEL_RESPONSE, *[inline_part(PNG, "image/png", "made.png")] * 2)
-    none, one = shared(session), shared(session, chosen=(1,))
+    none, one = snapshot_of(session), snapshot_of(session, chosen=(1,))
     (message,) = none.messages
     assert (message.withheld, message.answer_withheld, message.steps) == (1, 2, ())
     assert [(one.withheld, one.answer_withheld) for one in one.messages] == [(1, 1)]
@@ -219,7 +215,7 @@ def test_a_lone_surrogate_and_a_nul_are_gone(alice: User) -> None:
     wire = b'{"role":"model","parts":[{"text":"a\\ud800b\\u0000c"}]}'
     value = TurnValue(str(uuid.uuid4()), TurnKind.MODEL_RESPONSE, wire)
     Turn.append(session, value, parent=session.head)
-    stored = shared(session).stored()
+    stored = snapshot_of(session).stored()
     assert snapshot.Snapshot.model_validate_json(stored).stored() == stored
 
 
@@ -227,7 +223,7 @@ def test_the_emulators_account_of_a_request_stays(alice: User) -> None:
     session = make_session(alice)
     report = "Hello.\n\n~~~~pipeweb-emulator-report\nsystem: MARK\n~~~~\n\nMore."
     answered(session, "Hello", report)
-    assert shared(session).messages[0].steps[0].text == "Hello.\n\n\n\nMore."
+    assert snapshot_of(session).messages[0].steps[0].text == "Hello.\n\n\n\nMore."
 
 
 def test_what_is_being_answered_is_left_out(alice: User) -> None:
@@ -247,7 +243,7 @@ def test_what_became_of_open_calls(alice: User) -> None:
     answer_calls(run, {"error": "no such flight"})
     make_exchange(run, step=2)
     finish(run)
-    assert shared(session).messages[0].steps[0].calls[0].state == "failed"
+    assert snapshot_of(session).messages[0].steps[0].calls[0].state == "failed"
 
 
 @pytest.mark.parametrize("asked", [False, True])
@@ -256,7 +252,7 @@ def test_without_an_answer_there_is_nothing_to_share(alice: User, asked: bool) -
     if asked:
         make_run(session)
     with pytest.raises(NotShareable) as caught:
-        shared(session)
+        snapshot_of(session)
     assert caught.value.reason == ShareProblem.EMPTY
 
 
@@ -265,5 +261,5 @@ def test_a_snapshot_has_a_size(alice: User, monkeypatch: pytest.MonkeyPatch) -> 
     answered(session, "Hello", "x" * 500)
     monkeypatch.setattr(building, "SIZE_LIMIT", 400)
     with pytest.raises(NotShareable) as caught:
-        shared(session)
+        snapshot_of(session)
     assert caught.value.reason == ShareProblem.TOO_LARGE and caught.value.figures["limit"] == 400

@@ -102,13 +102,28 @@ def test_the_list_has_the_address_until_it_is_revoked(client: Client, session: S
     read(link, status=404)
 
 
+def test_a_link_that_another_page_has_revoked_is_closed_as_well(client: Client, session: Session) -> None:
+    link = make_link(client, session)
+    for _ in range(2):
+        answer = client.post(reverse("revoke-link", args=[link.public]), follow=True)
+        assert answer.redirect_chain == [(reverse("shared-links"), 302)]
+        assert [str(message) for message in answer.context["messages"]] == [sharing.REVOKED]
+
+
+def test_a_link_of_a_deleted_chat_is_revoked_for_good(client: Client, session: Session) -> None:
+    link = make_link(client, session)
+    session.soft_delete()
+    client.post(reverse("revoke-link", args=[link.public]))
+    assert not SharedLink.objects.exists()
+
+
 def test_nobody_shares_or_revokes_what_is_anothers(
     client: Client, stranger: Client, session: Session
 ) -> None:
     link = make_link(client, session)
     assert stranger.get(reverse("share", args=[session.public])).status_code == 404
     assert stranger.post(reverse("share-preview", args=[session.public])).status_code == 404
-    assert stranger.post(reverse("revoke-link", args=[link.public])).status_code == 404
+    assert stranger.post(reverse("revoke-link", args=[link.public])).status_code == 302
     assert address(link) not in stranger.get(reverse("shared-links")).content.decode()
     read(link)
 

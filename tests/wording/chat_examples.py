@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import get_args
 
-from sessions_app.error_codes import BodyRefusal, DocumentProblem, ShareProblem
+from sessions_app.error_codes import BodyRefusal, DocumentProblem, SharedFailure, ShareProblem
 from sessions_app.errors import NoAnswer
 from sessions_app.media import WORD_TYPE
 from sessions_app.prompt.answer_schema import MOST_PLACES, Fit, SchemaFault, SchemaProblem
@@ -106,7 +106,7 @@ def _sentences_of_folders() -> Iterator[str]:
 
 def _sentences_of_uploads() -> Iterator[str]:
     yield from (sharing.problem(reason, {"size": 2_000, "limit": 1_000}) for reason in ShareProblem)
-    yield from sharing.CALL_STATES.values()
+    yield from (*sharing.CALL_STATES.values(), *map(sharing.failure, SharedFailure))
     figures = {"host": "a.example", "seconds": 10, "limit": 1_000, "status": 404, "mime": "image/png"}
     yield from (documents.problem(reason, figures) for reason in DocumentProblem)
     yield documents.problem_of_file("a.zip", DocumentProblem.NO_DOCUMENT, {})

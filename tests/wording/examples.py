@@ -305,6 +305,7 @@ def _sentences_of_breaks() -> Iterator[str]:
 def _names_of_the_inspector() -> Iterator[str]:
     for named in (comparisons.PROBLEMS, comparisons.SUBJECTS, token_kinds.LABELS):
         yield from named.values()
+    yield from (text.format(named=2, sent=1) for text in comparisons.NAMED_OR_SENT.values())
 
 
 def _sentences_of_input() -> Iterator[str]:

@@ -20,6 +20,7 @@ from sessions_app.error_codes import (
     ImportProblem,
     RefusalCode,
     RegroupProblem,
+    SharedFailure,
     ShareProblem,
 )
 from sessions_app.errors import BudgetSpent, FilesNotUploaded, GatewayError, NoAnswer, PipewebError
@@ -98,6 +99,7 @@ TABLES: dict[str, tuple[type[StrEnum], Mapping[Any, str | Any]]] = {
     "values": (ValueProblem, values.SENTENCES),
     "bodies": (BodyRefusal, uploads.BODIES),
     "problems of sharing": (ShareProblem, sharing.PROBLEMS),
+    "failures in shared copies": (SharedFailure, sharing.FAILURES),
     "regrouping of captured sessions": (RegroupProblem, capture.REGROUP_PROBLEMS),
     "problems of HAR files": (HarProblem, har.PROBLEMS),
     "what is left out of HAR files": (Ignored, har.IGNORED),

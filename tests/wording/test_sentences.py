@@ -176,9 +176,11 @@ def test_a_cache_entry_says_why_it_is_gone_in_our_words_or_the_providers() -> No
 
 def test_a_strategy_says_the_mode_the_reason_and_when_history_rolls() -> None:
     assert strategies.sentence(STRATEGY) == (
-        "Explicit: only 60% of the last prompts came from the provider’s own cache; a cache of ours is "
+        "Explicit: only 60 % of the last prompts came from the provider’s own cache; a cache of ours is "
         "cheaper ($0.0900 a request against $0.0410). History rolls over at 9,500 tokens."
     )
+    assert " 99 % of the last prompts" in strategies.sentence(replace(STRATEGY, share=0.997))
+    assert " 29 % of the last prompts" in strategies.sentence(replace(STRATEGY, share=0.29))
     never = replace(STRATEGY, mode="implicit", reason=StrategyReason.LONG_PAUSES, tail=None)
     assert strategies.sentence(never) == (
         "Implicit: requests more than 16 min apart make keeping a cache dearer than none. "

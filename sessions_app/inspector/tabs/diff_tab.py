@@ -1,6 +1,6 @@
 """The diff tab: what changed since another request, by layer, item and word."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -74,13 +74,15 @@ class ShownDiff:
     settings: list[SettingChange]
     previous: int
     cache: str
-    """A note when only one of them named a cache, which is no difference."""
+    """A note when only one of them named a cache, which alone is no difference."""
     state: list[StateChange]
     problem: str = ""
     asked: str = ""
     """What a person wrote to name an exchange."""
     is_elsewhere: bool = False
     """The other exchange is of another session."""
+    is_unknown: bool = False
+    """Whether a cache that one of them names may hold something else than the other has."""
 
     @property
     def query(self) -> str:
@@ -89,9 +91,8 @@ class ShownDiff:
 
     @property
     def is_same(self) -> bool:
-        return not self.settings and all(
-            is_unchanged(one.pair) for layer in self.layers for one in layer.pairs
-        )
+        pairs = [one.pair for layer in self.layers for one in layer.pairs]
+        return not self.settings and not self.is_unknown and all(map(is_unchanged, pairs))
 
 
 class DiffTab(Tab):
@@ -116,11 +117,12 @@ class DiffTab(Tab):
             layers=shown_layers(pairs, titles, opened, bodies),
             settings=settings,
             previous=previous,
-            cache=cache_note(other, exchange),
+            cache=cache_note(other, exchange, said_otherwise),
             state=state_changes(other, exchange, said_otherwise, settings, titles),
             problem=problem,
             asked=found.asked,
             is_elsewhere=other.session_id != exchange.session_id,
+            is_unknown=names_unknown(other, exchange),
         )
 
 
@@ -139,14 +141,29 @@ def choices_near(exchange: Exchange) -> list[tuple[int, str]]:
     return [(one, verdicts.label(verdict) or model) for one, verdict, model in rows]
 
 
-def cache_note(old: Exchange, new: Exchange) -> str:
+def cache_note(old: Exchange, new: Exchange, pairs: Sequence[ItemPair]) -> str:
+    """`pairs` are those that say something else, or may."""
     if bool(old.cache_name) == bool(new.cache_name):
-        return ""
+        case = "two_unseen" if names_unknown(old, new) else "none"
+        return comparisons.NAMED_OR_SENT[case].format(named=new.number, sent=old.number)
     named, sent = (new, old) if new.cache_name else (old, new)
-    return (
-        f"Exchange {named.number} names a cache where exchange {sent.number} sends the static layer: "
-        "the model reads the same either way, so this is no change."
-    )
+    case = "unseen" if names_unknown(old, new) else "same" if all(map(_is_kept, pairs)) else "differs"
+    return comparisons.NAMED_OR_SENT[case].format(named=named.number, sent=sent.number)
+
+
+def names_unknown(old: Exchange, new: Exchange) -> bool:
+    """Whether they name different caches, or one where the other names none, and of one nobody knows what it
+    holds.
+    """
+    named = [one for one in (old, new) if one.cache_name]
+    is_seen = all(any(entry.lead is None for entry in one.stored_manifest.entries) for one in named)
+    return old.cache_name != new.cache_name and not is_seen
+
+
+def _is_kept(pair: ItemPair) -> bool:
+    """Whether it says in its place what it said, or is not of the static layer."""
+    layers = [side.layer for side in (pair.old, pair.new) if side]
+    return Layer.STATIC not in layers or (pair.status == "same" and not pair.reordered)
 
 
 def is_unchanged(pair: ItemPair) -> bool:
