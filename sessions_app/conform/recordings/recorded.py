@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
 from sessions_app.conform.recordings.rules import Answer, Wire, kind_of, parts_of
+from sessions_app.prompt.spellings import in_camel_case
 
 ROUTES = {
     "generateContent": ("POST", "models/{model}:generateContent"),
@@ -25,6 +26,11 @@ def _some(chunks: list[Wire]) -> list[Wire]:
     if not chunks:
         raise ValueError("no response")
     return chunks
+
+
+def _objects(value: Any) -> list[Wire]:
+    """The objects of a list; the API takes one alone for a list of one."""
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
 
 
 def _text(value: Any) -> Any:
@@ -50,8 +56,29 @@ class RecordedExchange(BaseModel):
     @property
     def answer(self) -> Answer:
         keeps_order = "fidelity:wire" in self.tags
-        names_cache = "cachedContent" in (self.request or {})
-        return Answer(self.status, tuple(self.response_chunks), keeps_order, names_cache)
+        return Answer(self.status, tuple(self.response_chunks), keeps_order, bool(self.cache_key))
+
+    @property
+    def contents(self) -> list[Wire]:
+        return _objects(self._asked("contents"))
+
+    @property
+    def tools(self) -> list[Wire]:
+        """Each with its keys in camelCase."""
+        found = _objects(self._asked("tools"))
+        return [{in_camel_case(name): one for name, one in tool.items()} for tool in found]
+
+    @property
+    def cache_key(self) -> str:
+        """The key under which the request names an explicit cache; empty where it names none."""
+        keys = ("cachedContent", "cached_content")
+        return next((key for key in keys if key in (self.request or {})), "")
+
+    def _asked(self, name: str) -> Any:
+        """Of the request, or of the one whose tokens it has counted."""
+        request = self.request or {}
+        counted = _objects(request.get("generateContentRequest") or request.get("generate_content_request"))
+        return (counted[0] if counted else request).get(name)
 
     @property
     def raw(self) -> str:
