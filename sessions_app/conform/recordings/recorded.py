@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 
 from sessions_app.conform.recordings.rules import Answer, Wire, kind_of, parts_of
 from sessions_app.prompt.spellings import in_camel_case
+from sessions_app.prompt.wire import as_objects
 
 ROUTES = {
     "generateContent": ("POST", "models/{model}:generateContent"),
@@ -26,11 +27,6 @@ def _some(chunks: list[Wire]) -> list[Wire]:
     if not chunks:
         raise ValueError("no response")
     return chunks
-
-
-def _objects(value: Any) -> list[Wire]:
-    """The objects of a list; the API takes one alone for a list of one."""
-    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
 
 
 def _text(value: Any) -> Any:
@@ -60,12 +56,12 @@ class RecordedExchange(BaseModel):
 
     @property
     def contents(self) -> list[Wire]:
-        return _objects(self._asked("contents"))
+        return as_objects(self._asked("contents"))
 
     @property
     def tools(self) -> list[Wire]:
         """Each with its keys in camelCase."""
-        found = _objects(self._asked("tools"))
+        found = as_objects(self._asked("tools"))
         return [{in_camel_case(name): one for name, one in tool.items()} for tool in found]
 
     @property
@@ -77,7 +73,7 @@ class RecordedExchange(BaseModel):
     def _asked(self, name: str) -> Any:
         """Of the request, or of the one whose tokens it has counted."""
         request = self.request or {}
-        counted = _objects(request.get("generateContentRequest") or request.get("generate_content_request"))
+        counted = as_objects(request.get("generateContentRequest") or request.get("generate_content_request"))
         return (counted[0] if counted else request).get(name)
 
     @property
