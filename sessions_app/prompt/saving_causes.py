@@ -183,6 +183,7 @@ def declared_in(tools: bytes) -> Iterator[tuple[str, bytes]]:
     if len(listed) < (len(found) if isinstance(found, list) else 1):
         raise ValueError("no tools")
     for one in declarations_of(listed):
-        yield str(one.get("name", "")), wire.canonical(one)
+        yield wire.well_formed(str(one.get("name", ""))), wire.canonical(one)
     for tool in listed:
-        yield from ((key, wire.canonical(value)) for key, value in tool.items() if key not in FUNCTIONS)
+        own = ((key, value) for key, value in tool.items() if key not in FUNCTIONS)
+        yield from ((wire.well_formed(key), wire.canonical(value)) for key, value in own)
