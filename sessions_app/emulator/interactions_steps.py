@@ -18,6 +18,7 @@ from sessions_app.emulator.interactions_tools import (
     tool_run,
 )
 from sessions_app.emulator.resource_store import resource_name
+from sessions_app.emulator.wire_enums import BLOCK_REASONS, FINISH_REASONS, MODALITIES, name_of
 from sessions_app.emulator.wire_model import JsonObject
 
 _CALL_ID = 8
@@ -44,7 +45,8 @@ def read_answer(chunks: Sequence[JsonObject], *, splits_arguments: bool = False)
     """`chunks` are GenerateContentResponse objects: a stream's, or the one of a unary answer."""
     last = chunks[-1]
     candidate = _merged([(chunk.get("candidates") or [{}])[0] for chunk in chunks])
-    reason = last.get("promptFeedback", {}).get("blockReason") or candidate.get("finishReason", "")
+    finish = name_of(candidate.get("finishReason", ""), FINISH_REASONS)
+    reason = name_of(last.get("promptFeedback", {}).get("blockReason", ""), BLOCK_REASONS) or finish
     failure = blocked(reason, candidate.get("finishMessage", "")) if is_failure(reason) else None
     reader = _StepReader(candidate, last.get("responseId", ""), splits_arguments)
     has_calls = any("functionCall" in part for part in reader.parts)
@@ -159,7 +161,10 @@ def _content(part: JsonObject) -> JsonObject:
 
 
 def _by_modality(details: Sequence[JsonObject]) -> list[JsonObject]:
-    return [{"modality": each["modality"].lower(), "tokens": each["tokenCount"]} for each in details]
+    return [
+        {"modality": name_of(each["modality"], MODALITIES).lower(), "tokens": each["tokenCount"]}
+        for each in details
+    ]
 
 
 def _status(reason: str, *, has_calls: bool) -> str:

@@ -11,6 +11,7 @@ from itertools import count
 
 import orjson
 
+from sessions_app.emulator.wire_enums import BLOCK_REASONS, FINISH_REASONS, name_of
 from sessions_app.emulator.wire_model import JsonObject
 
 _FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
@@ -60,21 +61,22 @@ def sse_events(chunks: Iterator[JsonObject]) -> list[bytes]:
 
 def usage(answer: JsonObject) -> JsonObject:
     """`total_tokens` includes the thoughts, which `completion_tokens` leaves out."""
-    counts = answer["usageMetadata"]
+    counts = answer.get("usageMetadata", {})
     tokens: JsonObject = {
         "completion_tokens": counts.get("candidatesTokenCount", 0),
-        "prompt_tokens": counts["promptTokenCount"],
+        "prompt_tokens": counts.get("promptTokenCount", 0),
     }
     if cached := counts.get("cachedContentTokenCount"):
         tokens["prompt_tokens_details"] = {"cached_tokens": cached}
-    return tokens | {"total_tokens": counts["totalTokenCount"]}
+    return tokens | {"total_tokens": counts.get("totalTokenCount", 0)}
 
 
 def _candidates(answer: JsonObject) -> list[JsonObject]:
     """The candidates; for a blocked prompt one that holds nothing but the reason."""
     if "promptFeedback" not in answer:
-        return list(answer["candidates"])
-    return [{"finishReason": answer["promptFeedback"]["blockReason"], "index": 0}]
+        return list(answer.get("candidates", []))
+    reason = name_of(answer["promptFeedback"].get("blockReason", ""), BLOCK_REASONS)
+    return [{"finishReason": reason, "index": 0}]
 
 
 def _choice(candidate: JsonObject, key: str, ids: Iterator[str]) -> JsonObject:
@@ -84,7 +86,8 @@ def _choice(candidate: JsonObject, key: str, ids: Iterator[str]) -> JsonObject:
     if calls:
         message["tool_calls"] = calls
     choice: JsonObject = {key: message, "index": candidate.get("index", 0)}
-    if reason := finish_reason(candidate.get("finishReason", ""), has_calls=bool(calls)):
+    finish = name_of(candidate.get("finishReason", ""), FINISH_REASONS)
+    if reason := finish_reason(finish, has_calls=bool(calls)):
         choice = {"finish_reason": reason} | choice
     return choice
 

@@ -1,18 +1,19 @@
 """Replays recorded responses.
 
-A folder holds JSON files `{"exchanges": [{"request", "status", "response_chunks", …}]}`. A request
-matches by its newest user text and the number of tool rounds since, whatever precedes that text.
-The response objects are the recorded ones; the framing is the emulator's.
+A folder holds JSON files `{"exchanges": [{"request", "status", "response_chunks", …}]}`; what is damaged, or
+something else, is left out. A request matches by its newest user text and the number of tool rounds since,
+whatever precedes that text. The response objects are the recorded ones; the framing is the emulator's.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-import orjson
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from sessions_app.emulator.api_errors import ApiError
 from sessions_app.emulator.decisions import Rule
@@ -24,6 +25,28 @@ from sessions_app.emulator.scripted_reply import (
     tool_rounds,
 )
 from sessions_app.emulator.wire_model import JsonObject, decode_bytes
+
+_SIGNATURE_KEYS = ("thoughtSignature", "thought_signature")
+
+
+class _Error(BaseModel):
+    code: int
+    message: str = ""
+    status: str = ""
+    details: list[JsonObject] | None = None
+
+
+class _Exchange(BaseModel):
+    """One request with its answer."""
+
+    endpoint: str
+    request: GenerateRequest
+    response_chunks: Annotated[list[JsonObject], Field(min_length=1)]
+    model_requested: str | None = None
+
+
+class _File(BaseModel):
+    exchanges: list[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +74,9 @@ class Recordings:
         self._by_text: dict[tuple[str, int], list[RecordedResponse]] = defaultdict(list)
         self.signatures: set[bytes] = set()
         for path in sorted(folder.glob("*.json")) if folder else ():
-            for exchange in orjson.loads(path.read_bytes()).get("exchanges", ()):
-                self._keep(exchange)
+            for exchange in _exchanges_in(path):
+                with suppress(ValidationError):
+                    self._keep(_Exchange.model_validate(exchange))
 
     def find(self, context: ScenarioContext, *, streams: bool) -> RecordedResponse | None:
         """The asked model's recording before any other's; a recorded stream is no unary response."""
@@ -64,27 +88,29 @@ class Recordings:
     def __len__(self) -> int:
         return sum(map(len, self._by_text.values()))
 
-    def _keep(self, exchange: JsonObject) -> None:
-        chunks = exchange.get("response_chunks") or []
-        if "enerateContent" not in str(exchange.get("endpoint")) or not exchange.get("request"):
+    def _keep(self, exchange: _Exchange) -> None:
+        """Raises ValidationError for an error of another form."""
+        chunks, contents = exchange.response_chunks, exchange.request.contents
+        if "enerateContent" not in exchange.endpoint or not (text := newest_user_text(contents)):
             return
-        try:
-            asked = GenerateRequest.model_validate(exchange["request"])
-        except ValidationError:
-            return
-        if chunks and asked.contents and (text := newest_user_text(asked.contents)):
-            model = exchange.get("model_requested") or ""
-            recording = RecordedResponse(model, tuple(chunks), _script(chunks[0]))
-            self._by_text[text, len(tool_rounds(asked.contents))].append(recording)
-            self.signatures |= set(_signatures(chunks))
+        recording = RecordedResponse(exchange.model_requested or "", tuple(chunks), _script(chunks[0]))
+        self._by_text[text, len(tool_rounds(contents))].append(recording)
+        self.signatures |= set(_signatures(chunks))
+
+
+def _exchanges_in(path: Path) -> list[Any]:
+    try:
+        return _File.model_validate_json(path.read_bytes()).exchanges
+    except ValidationError:
+        return []
 
 
 def _script(chunk: JsonObject) -> ScriptedReply:
     """An ordinary one, or one with the recorded error."""
-    if not (error := chunk.get("error")):
+    if not chunk.get("error"):
         return ScriptedReply()
-    code, details = error["code"], error.get("details")
-    recorded = ApiError(code, error["status"], error["message"], details, rule=Rule.RECORDED)
+    error = _Error.model_validate(chunk["error"])
+    recorded = ApiError(error.code, error.status, error.message, error.details, rule=Rule.RECORDED)
     return ScriptedReply(error=recorded)
 
 
@@ -95,6 +121,15 @@ def _signatures(value: Any) -> Iterator[bytes]:
             yield from _signatures(inner)
     elif isinstance(value, dict):
         for key, inner in value.items():
-            if key == "thoughtSignature" and isinstance(found := decode_bytes(inner), bytes):
+            if key in _SIGNATURE_KEYS and (found := _decoded(inner)) is not None:
                 yield found
             yield from _signatures(inner)
+
+
+def _decoded(signature: Any) -> bytes | None:
+    """None for what is no base64, which no request may carry either."""
+    try:
+        found = decode_bytes(signature)
+    except PydanticCustomError:
+        return None
+    return found if isinstance(found, bytes) else None

@@ -68,3 +68,22 @@ TaskType = Annotated[
         "CLUSTERING QUESTION_ANSWERING FACT_VERIFICATION CODE_RETRIEVAL_QUERY",
     ),
 ]
+
+FINISH_REASONS = (
+    *("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "LANGUAGE"),
+    *("BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL", "IMAGE_SAFETY"),
+    *("UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"),
+)
+BLOCK_REASONS = (
+    *("BLOCK_REASON_UNSPECIFIED", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT"),
+    "IMAGE_SAFETY",
+)
+MODALITIES = ("MODALITY_UNSPECIFIED", "TEXT", "IMAGE", "VIDEO", "AUDIO", "DOCUMENT")
+
+
+def name_of(value: object, names: tuple[str, ...]) -> str:
+    """Of a value in a recorded answer, whose client may have asked for numbers: "" for 0, and an unknown one
+    in digits."""
+    if not isinstance(value, int):
+        return str(value)
+    return names[value] if 0 < value < len(names) else str(value or "")

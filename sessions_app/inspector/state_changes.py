@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sessions_app.inspector.request_diff import ItemPair, SettingChange
 from sessions_app.inspector.source_titles import SourceTitles
 from sessions_app.models import Exchange, Source
 from sessions_app.prompt.comparisons import StateSubject
-from sessions_app.prompt.saving_causes import declared_in
+from sessions_app.prompt.saving_causes import ToolChange, tool_change
 from sessions_app.wording import comparisons
 
 TOOLS = "tools"
@@ -108,17 +107,17 @@ def _tools(pairs: Sequence[ItemPair]) -> Iterator[StateChange]:
     pair = next((one for one in pairs if one.shown.name == TOOLS and one.status != "same"), None)
     if pair is None:
         return
-    before, after = _declared(pair)
-    for name in sorted(before.keys() | after.keys()):
-        if before.get(name) != after.get(name):
-            how = "new" if name not in before else "gone" if name not in after else "changed"
-            yield StateChange(StateSubject.TOOL, name, how=how)
+    change = tool_change(*_declared(pair)) or ToolChange()
+    ways = {"new": change.came, "gone": change.went, "changed": change.changed}
+    found = [(name, how) for how, names in ways.items() for name in names]
+    for name, how in sorted(found):
+        yield StateChange(StateSubject.TOOL, name, how=how)
 
 
-def _declared(pair: ItemPair) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The declarations of both sides by name; one query."""
+def _declared(pair: ItemPair) -> tuple[bytes, bytes]:
+    """The tools of both sides, as they were sent; one query."""
     sides = [side.source if side else None for side in (pair.old, pair.new)]
     keys = [key for key in sides if key is not None]
     sources = Source.objects.filter(pk__in=keys).select_related("blob").in_bulk()
-    found = [dict(declared_in(sources[key].blob.bytes)) if key is not None else {} for key in sides]
-    return found[0], found[1]
+    old, new = (sources[key].blob.bytes if key is not None else b"" for key in sides)
+    return old, new

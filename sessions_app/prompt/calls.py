@@ -223,9 +223,9 @@ def tool_use(part: RawPart) -> dict[str, Any]:
 
 def asked_tool(part: RawPart) -> str:
     """Which tool of the provider begins in this part, as `tool_type` or CODE_EXECUTION; empty for none."""
-    if any(key in part for key in ("executableCode", "executable_code")):
+    if any(part.get(key) is not None for key in ("executableCode", "executable_code")):
         return "CODE_EXECUTION"
-    return tool_type(part) if any(key in part for key in ("toolCall", "tool_call")) else ""
+    return tool_type(part) if any(part.get(key) is not None for key in ("toolCall", "tool_call")) else ""
 
 
 def _use(part: RawPart) -> dict[str, Any]:

@@ -287,8 +287,8 @@ def candidates_asked_for(settings: Any) -> int:
 
 
 def is_failure(event: Any) -> bool:
-    """Whether a parsed event is only an error of the provider."""
-    return isinstance(event, dict) and "error" in event and "candidates" not in event
+    """Whether a parsed event is only an error of the provider; null, as some write nothing, is none."""
+    return isinstance(event, dict) and event.get("error") is not None and "candidates" not in event
 
 
 def _first_candidate(raw: dict[str, Any]) -> dict[str, Any]:

@@ -71,8 +71,10 @@ class PartView:
         """`thought`, one of the kinds of the protocol in snake_case, or `other`."""
         if is_thought(self.raw):
             return "thought"
-        found = (kind for key, kind in _KINDS.items() if key in self.raw or kind in self.raw)
-        return next(found, "other")
+        held = {key for key, value in self.raw.items() if value is not None}
+        found = (kind for key, kind in _KINDS.items() if key in held or kind in held)
+        # A signature alone is an empty text: some clients leave that out.
+        return next(found, "other" if held.difference(_SIGNATURE_KEYS) else "text")
 
     @property
     def text(self) -> str:

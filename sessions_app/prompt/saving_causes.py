@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from sessions_app.prompt import wire
 from sessions_app.prompt.cache_life import CacheFate, FateKind
-from sessions_app.prompt.dialects.messages import declarations_of
+from sessions_app.prompt.dialects.messages import FUNCTIONS, declarations_of
 from sessions_app.prompt.layers import Layer
 from sessions_app.prompt.payload import TOOLS_SOURCE
 from sessions_app.prompt.prefix_diff import BreakKind, BreakLine
@@ -14,6 +13,7 @@ from sessions_app.prompt.spellings import spelled_alike
 from sessions_app.prompt.static_change import StaticChange
 from sessions_app.prompt.stored import Code
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
+from sessions_app.prompt.wire import as_objects
 
 
 class SavingCause(Code):
@@ -164,7 +164,7 @@ def tool_change(before: bytes, now: bytes) -> ToolChange | None:
     """Of the `tools` of two requests, empty for none; None for what cannot be read."""
     try:
         old, new = dict(declared_in(before)), dict(declared_in(now))
-    except (ValueError, AttributeError, TypeError):
+    except (ValueError, TypeError):
         return None
     return ToolChange(
         came=tuple(name for name in new if name not in old),
@@ -174,11 +174,16 @@ def tool_change(before: bytes, now: bytes) -> ToolChange | None:
 
 
 def declared_in(tools: bytes) -> Iterator[tuple[str, bytes]]:
-    """Each function by its name, and each tool of the provider by its key, with what is declared of it."""
-    listed: list[dict[str, Any]] = spelled_alike(wire.loads(tools)) if tools else []
+    """Each function by its name, and each tool of the provider by its key, with what is declared of it.
+
+    Raises ValueError for what is no tool.
+    """
+    found = spelled_alike(wire.loads(tools)) if tools else []
+    listed = as_objects(found)
+    if len(listed) < (len(found) if isinstance(found, list) else 1):
+        raise ValueError("no tools")
     for one in declarations_of(listed):
-        yield str(one.get("name", "")), wire.canonical(one)
+        yield wire.well_formed(str(one.get("name", ""))), wire.canonical(one)
     for tool in listed:
-        for key in tool:
-            if not declarations_of([{key: [0]}]):
-                yield key, wire.canonical(tool[key])
+        own = ((key, value) for key, value in tool.items() if key not in FUNCTIONS)
+        yield from ((wire.well_formed(key), wire.canonical(value)) for key, value in own)

@@ -109,6 +109,11 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def as_objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; the API takes one that stands alone for a list of one."""
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+
+
 def as_dict(value: Any) -> dict[str, Any]:
     """The value, where it is an object."""
     return value if isinstance(value, dict) else {}

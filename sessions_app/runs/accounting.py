@@ -187,8 +187,8 @@ def loss_of(exchange: Exchange, code: VerdictCode) -> CacheLoss:
 
 
 def implicit_minimum(facts: Capabilities) -> int | None:
-    """The shortest prefix that the model caches implicitly; None for an unknown model."""
-    return facts.implicit_minimum if facts.known or facts.model.startswith("gemini-") else None
+    """The shortest prefix that the serving model caches implicitly; None for an unknown one."""
+    return facts.implicit_minimum if facts.known or facts.family.startswith("gemini-") else None
 
 
 def append_stages(exchange: Exchange, began: float) -> None:

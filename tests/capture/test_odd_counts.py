@@ -13,9 +13,10 @@ from sessions_app.chat.answer_cost import AnswerUsage
 from sessions_app.inspector.exchange_header import equation_of
 from sessions_app.inspector.formatting import share
 from sessions_app.models import Booking, CaptureAddress, CapturedRequest, Exchange
+from sessions_app.prompt.caching import VerdictCode
 from sessions_app.prompt.pricing import Money
 from tests.capture.answers import MODEL, Asking, audited, counted, event
-from tests.capture.conversations import body_of, user
+from tests.capture.conversations import body_of, model, user
 from tests.factories import text_chunk
 from tests.prices import make_price
 
@@ -133,3 +134,14 @@ def test_a_name_that_is_not_kept_as_it_came_is_what_the_audit_expects(
     said["usageMetadata"] |= {"a\0b": "c\ud83d"}
     program.exchange(ASKED, event(json.dumps(said).encode()))
     assert not audited()
+
+
+def test_of_a_serving_model_that_nobody_knows_no_minimum_is_claimed(program: Asking) -> None:
+    question, reply = user("How do I scale the loaf to two kilograms?"), model("Double it.")
+    said = event(text_chunk("Double it.", finish="STOP", usage=counted(900)))
+    program.exchange(body_of([question]), said.replace(MODEL.encode(), b"other-house-1"))
+    exchange = program.exchange(body_of([question, reply, user("And the crust?")]), said)
+    assert exchange.previous is not None
+    assert exchange.verdict_figures["minimum"] == 0
+    assert exchange.verdict != VerdictCode.BELOW_MINIMUM
+    assert audited() == []

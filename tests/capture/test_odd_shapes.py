@@ -11,6 +11,7 @@ from django.urls import reverse
 from sessions_app.inspector.code_samples import code_samples_of
 from sessions_app.inspector.tabs import TABS
 from sessions_app.models import CaptureAddress, Exchange
+from sessions_app.prompt.saving_causes import tool_change
 from tests.capture.program import Program
 
 pytestmark = pytest.mark.django_db
@@ -53,3 +54,25 @@ def test_every_page_and_download_of_an_odd_body_opens(client: Client, alice: Use
     samples = [reverse("exchange-program", args=[*place, one.id]) for one in code_samples_of(exchange)]
     urls = [*(f"{page}?tab={tab.id}" for tab in TABS), *renditions, *samples]
     assert {url: code for url in urls if (code := client.get(url).status_code) != 200} == {}
+
+
+@pytest.mark.parametrize(
+    ("tools", "names"),
+    [
+        ([{"functionDeclarations": None}], []),
+        ([{"functionDeclarations": [5, {"name": "f"}]}], ["f"]),
+        ({"functionDeclarations": {"name": "f"}}, ["f"]),
+        ([5, "x", None], None),
+    ],
+)
+def test_the_difference_of_odd_tools_opens(
+    client: Client, alice: User, tools: Any, names: list[str] | None
+) -> None:
+    program = Program(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    program.ask(json.dumps({"contents": CONTENTS}).encode())
+    program.ask(json.dumps({"contents": [*CONTENTS, *CONTENTS], "tools": tools}).encode())
+    exchange = Exchange.objects.latest("number")
+    page = reverse("exchange", args=[exchange.session.public, exchange.number])
+    assert client.get(f"{page}?tab=diff&with=1").status_code == 200
+    change = tool_change(b"", json.dumps(tools).encode())
+    assert (list(change.came) if change else None) == names

@@ -97,3 +97,45 @@ def test_a_folder_of_real_traffic_can_be_served(recordings: Path) -> None:
     replaying = Emulator(delay=0, recordings=recordings)
     body: dict[str, Any] = {"contents": [user("What is 5 + 3?")]}
     assert parts(generate(replaying, body))[-1]["text"] == "5 + 3 = 8"
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"{",
+        b"[1]",
+        b'{"exchanges": null}',
+        b'{"exchanges": [7]}',
+        orjson.dumps({"exchanges": [exchange({"contents": ASKED}, {"error": "down"}, status=503)]}),
+        orjson.dumps({"exchanges": [EXCHANGES[0] | {"response_chunks": ["torn"]}]}),
+    ],
+)
+def test_what_is_damaged_is_left_out(tmp_path: Path, damaged: bytes) -> None:
+    (tmp_path / "a.json").write_bytes(damaged)
+    (tmp_path / "sky.json").write_bytes(orjson.dumps({"exchanges": EXCHANGES}))
+    assert len(Recordings(tmp_path)) == 3
+
+
+def test_a_signature_that_is_no_base64_is_played_and_not_accepted(tmp_path: Path) -> None:
+    answer = reply({"text": "blue", "thoughtSignature": "torn!"})
+    (tmp_path / "a.json").write_bytes(orjson.dumps({"exchanges": [exchange({"contents": ASKED}, answer)]}))
+    assert not Recordings(tmp_path).signatures
+    assert generate(Emulator(delay=0, recordings=tmp_path), {"contents": ASKED}) == answer
+
+
+def test_numbers_of_enums_and_missing_counts_are_read_by_every_endpoint(tmp_path: Path) -> None:
+    """Recorded from a client that asked for numbers, and from Vertex, whose first chunks count nothing."""
+    counts = {"promptTokenCount": 1, "promptTokensDetails": [{"modality": 1, "tokenCount": 1}]}
+    first = {"candidates": [{"content": {"parts": [{"text": "bl"}]}}], "usageMetadata": {"trafficType": 1}}
+    last = {"candidates": [{"content": {"parts": [{"text": "ue"}]}, "finishReason": 1}]}
+    told = exchange({"contents": ASKED}, first, {"responseId": "a"}, last | {"usageMetadata": counts})
+    (tmp_path / "a.json").write_bytes(orjson.dumps({"exchanges": [told]}))
+    replaying = Emulator(delay=0, recordings=tmp_path)
+    asked = {"model": FLASH, "stream": True, "input": "why is the sky blue?"}
+    said = {**asked, "messages": [{"role": "user", "content": asked["input"]}]}
+    del said["input"]
+    told_by = {"authorization": "Bearer k"}
+    status, body = send(replaying, "POST", "openai/chat/completions", said, headers=told_by)
+    assert status == 200 and b'"finish_reason":"stop"' in body
+    status, body = send(replaying, "POST", "interactions", asked)
+    assert status == 200 and b'"status":"completed"' in body and b'"modality":"text"' in body

@@ -144,7 +144,14 @@ def test_what_is_no_object_is_broken(body: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b'{"a":{}}', b'{"a":"\\ud83d"}', b'{"a":"\\u0000"}', b'{"candidates":[],"error":1}']
+    "body",
+    [
+        b'{"a":{}}',
+        b'{"a":"\\ud83d"}',
+        b'{"a":"\\u0000"}',
+        b'{"candidates":[],"error":1}',
+        b'{"choices":[],"error":null}',
+    ],
 )
 def test_odd_objects_pass(body: bytes) -> None:
     assert read_event(body)

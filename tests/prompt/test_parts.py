@@ -64,6 +64,9 @@ KEYS = st.sampled_from(
         ({"inline_data": {}}, "inline_data"),
         ({"toolCall": {}, "thoughtSignature": "AAAA"}, "tool_call"),
         ({"novelty": 1}, "other"),
+        ({"text": None, "functionCall": {"name": "f"}}, "function_call"),
+        ({"executableCode": None, "thoughtSignature": "AAAA"}, "text"),
+        ({"thought_signature": "AAAA"}, "text"),
     ],
 )
 def test_every_part_has_a_kind(part: dict[str, object], kind: str) -> None:

@@ -133,3 +133,8 @@ def test_what_happened_to_the_tools() -> None:
     assert tool_change(b"", tools("a")) == ToolChange(came=("a",))
     for unreadable in (b"{", b'"tools"', b"[1]"):
         assert tool_change(unreadable, tools("a")) is None
+
+
+def test_names_of_tools_can_be_shown_whatever_a_program_sent() -> None:
+    odd = b'[{"functionDeclarations": [{"name": "half \\ud83d"}], "\\ud83d": {}}]'
+    assert tool_change(b"", odd) == ToolChange(came=("half \ufffd", "\ufffd"))

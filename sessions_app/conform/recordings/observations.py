@@ -9,6 +9,7 @@ from sessions_app.conform.recordings.rules import Wire, kind_of, parts_of
 from sessions_app.conform.recordings.suitability import is_plain, is_wire
 from sessions_app.emulator.answer_form import Signable
 from sessions_app.emulator.signer import signable
+from sessions_app.prompt.parts import parts_in, response_of, signature_of
 
 ID, TIER, TURN_TOKEN = "call_ids_from", "tier_from", "turn_token_from"
 DATED = (ID, TIER, TURN_TOKEN)
@@ -66,25 +67,20 @@ def _has_thought(exchange: RecordedExchange) -> bool:
 
 
 def _signable(exchange: RecordedExchange) -> Signable | None:
-    calls, request = bool(_calls(exchange)), exchange.request
-    if not calls and (request is None or not _texts(exchange)):
+    calls = bool(_calls(exchange))
+    if not calls and (exchange.request is None or not _texts(exchange)):
         return None
-    body = request or {}
-    tools = body.get("tools") or []
     return signable(
         calls=calls,
         thought=_has_thought(exchange),
-        after_tools=_answers_tools(body),
-        declares_functions=any(
-            {"functionDeclarations", "function_declarations"} & tool.keys() for tool in tools
-        ),
+        after_tools=_answers_tools(exchange),
+        declares_functions=any("functionDeclarations" in tool for tool in exchange.tools),
     )
 
 
-def _answers_tools(body: Wire) -> bool:
-    contents = body.get("contents") or [{}]
-    parts = contents[-1].get("parts", []) if isinstance(contents, list) else []
-    return any({"functionResponse", "function_response"} & part.keys() for part in parts)
+def _answers_tools(exchange: RecordedExchange) -> bool:
+    newest = exchange.contents[-1] if exchange.contents else {}
+    return any(response_of(part) is not None for part in parts_in(newest))
 
 
 def _closes_empty(exchange: RecordedExchange) -> bool | None:
@@ -108,12 +104,10 @@ def _counts_at_once(exchange: RecordedExchange) -> bool | None:
 
 def _restores(exchange: RecordedExchange) -> bool | None:
     """Only where the call came back with a signature of the same conversation."""
-    body = exchange.request or {}
-    if not exchange.streams or not is_plain(exchange) or not _answers_tools(body):
+    if not exchange.streams or not is_plain(exchange) or not _answers_tools(exchange):
         return None
-    contents = body["contents"]
-    returned = contents[-2].get("parts", []) if len(contents) > 1 else []
-    if not any({"thoughtSignature", "thought_signature"} & part.keys() for part in returned):
+    returned = parts_in(exchange.contents[-2]) if len(exchange.contents) > 1 else []
+    if not any(signature_of(part) is not None for part in returned):
         return None
     counts = [usage.get("promptTokenCount", 0) for usage in _usages(exchange)]
     return counts[-1] > counts[0] if len(counts) > 1 else None

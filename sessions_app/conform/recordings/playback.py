@@ -39,7 +39,7 @@ class Playback:
 
     def lacks_cache(self, exchange: RecordedExchange) -> bool:
         """Whether it needs a cache whose creation was not played."""
-        return exchange.status == 200 and not self.cache and "cachedContent" in (exchange.request or {})
+        return exchange.status == 200 and not self.cache and bool(exchange.cache_key)
 
     def replay(self, exchange: RecordedExchange) -> Answer:
         """The emulator's answer to the recorded request."""
@@ -72,8 +72,8 @@ class Playback:
         if exchange.request is None:
             return None
         body: Wire = _replaced(exchange.request, self.given | {"file": self._uploaded()})
-        if "cachedContent" in body:
-            body["cachedContent"] = self._cache_name
+        if exchange.cache_key:
+            body[exchange.cache_key] = self._cache_name
         return body
 
     def _uploaded(self) -> str:

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
 from sessions_app.conform.recordings.rules import Answer, Wire, kind_of, parts_of
+from sessions_app.prompt.spellings import in_camel_case
+from sessions_app.prompt.wire import as_objects
 
 ROUTES = {
     "generateContent": ("POST", "models/{model}:generateContent"),
@@ -50,8 +52,29 @@ class RecordedExchange(BaseModel):
     @property
     def answer(self) -> Answer:
         keeps_order = "fidelity:wire" in self.tags
-        names_cache = "cachedContent" in (self.request or {})
-        return Answer(self.status, tuple(self.response_chunks), keeps_order, names_cache)
+        return Answer(self.status, tuple(self.response_chunks), keeps_order, bool(self.cache_key))
+
+    @property
+    def contents(self) -> list[Wire]:
+        return as_objects(self._asked("contents"))
+
+    @property
+    def tools(self) -> list[Wire]:
+        """Each with its keys in camelCase."""
+        found = as_objects(self._asked("tools"))
+        return [{in_camel_case(name): one for name, one in tool.items()} for tool in found]
+
+    @property
+    def cache_key(self) -> str:
+        """The key under which the request names an explicit cache; empty where it names none."""
+        keys = ("cachedContent", "cached_content")
+        return next((key for key in keys if key in (self.request or {})), "")
+
+    def _asked(self, name: str) -> Any:
+        """Of the request, or of the one whose tokens it has counted."""
+        request = self.request or {}
+        counted = as_objects(request.get("generateContentRequest") or request.get("generate_content_request"))
+        return (counted[0] if counted else request).get(name)
 
     @property
     def raw(self) -> str:

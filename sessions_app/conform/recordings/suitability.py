@@ -6,7 +6,6 @@ from sessions_app.conform.recordings.recorded import ROUTES, RecordedExchange
 from sessions_app.emulator.catalogue import find_model
 from sessions_app.emulator.usage import estimate_tokens
 
-_PROVIDER_TOOLS = ("googleSearch", "codeExecution", "urlContext", "fileSearch", "google_search")
 _SPOKEN = frozenset({"text", "empty text", "thought", "functionCall"})
 _OUTSIDE = ("fileData", "file_data", "fileUri", "file_uri", "inlineData", "inline_data")
 
@@ -32,8 +31,7 @@ def is_plain(exchange: RecordedExchange) -> bool:
 
 
 def _uses_provider_tools(exchange: RecordedExchange) -> bool:
-    body = orjson.dumps(exchange.request).decode()
-    return any(tool in body for tool in _PROVIDER_TOOLS)
+    return any(tool.keys() - {"functionDeclarations"} for tool in exchange.tools)
 
 
 def _foreign(exchange: RecordedExchange) -> str:

@@ -22,6 +22,7 @@ from sessions_app.prompt.parts import (
     response_of,
     signature_of,
 )
+from sessions_app.prompt.wire import as_objects
 
 Wire = dict[str, Any]
 Role = Literal["user", "assistant"]
@@ -141,9 +142,9 @@ FUNCTIONS = ("functionDeclarations", "function_declarations")
 """The member of a tool that declares functions, in both spellings."""
 
 
-def declarations_of(tools: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Every function declaration of `tools`, in order."""
-    return [one for tool in tools for key in FUNCTIONS for one in tool.get(key, ())]
+def declarations_of(tools: Any) -> list[dict[str, Any]]:
+    """Every function declaration of `tools`, in order; what has another shape declares none."""
+    return [one for tool in as_objects(tools) for key in FUNCTIONS for one in as_objects(tool.get(key))]
 
 
 def schema_of(declaration: Mapping[str, Any]) -> dict[str, Any]:

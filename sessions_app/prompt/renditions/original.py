@@ -12,6 +12,7 @@ from sessions_app.prompt.panels import CLOCK_KEY
 from sessions_app.prompt.parts import PartView, parts_of
 from sessions_app.prompt.payload import TOOLS_SOURCE, Payload
 from sessions_app.prompt.provider_tools import SCHEMA_KEYS, Wish, has_answer_schema, own_tools, tool_config
+from sessions_app.prompt.wire import as_objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,9 @@ class Original:
     @cached_property
     def tools(self) -> list[dict[str, Any]]:
         """What a program sent in another shape than Gemini takes is none."""
-        tools = _objects(wire.loads(self.tools_wire)) if self.tools_wire else []
+        tools = as_objects(wire.loads(self.tools_wire)) if self.tools_wire else []
         return [
-            {key: _objects(value) if key in FUNCTIONS else value for key, value in tool.items()}
+            {key: as_objects(value) if key in FUNCTIONS else value for key, value in tool.items()}
             for tool in tools
         ]
 
@@ -109,10 +110,6 @@ class Original:
 
     def _of(self, *layers: Layer) -> Iterable[OriginalEntry]:
         return (entry for entry in self.entries if entry.layer in layers)
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _unescaped(piece: bytes) -> str:

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.conform.recordings.recorded import RecordedExchange, day_of, read_folder
+from sessions_app.conform.recordings.observations import observe
+from sessions_app.conform.recordings.recorded import RecordedExchange, Recording, day_of, read_folder
 from tests.conform.recordings.makers import response_id, text
+from tests.emulator.helpers import user
 
 KNOWN = st.dates(date(1970, 1, 2), date(2100, 1, 1))
 
@@ -32,6 +34,20 @@ def test_a_recording_is_of_the_day_of_its_first_answer(tmp_path: Path) -> None:
     write(tmp_path, "some__thing", error, dated)
     (found,) = read_folder(tmp_path)
     assert (found.source, found.day) == ("some", date(2026, 3, 4))
+
+
+def test_a_request_is_read_in_either_spelling_and_with_one_for_a_list_of_one() -> None:
+    asked = {
+        "contents": user("hello"),
+        "tools": {"function_declarations": {"name": "f"}},
+        "cached_content": "cachedContents/a",
+    }
+    for request in (asked, {"generate_content_request": asked, "cached_content": "cachedContents/a"}):
+        found = text("gemini-2.5-flash").model_copy(update={"request": request})
+        assert found.contents == [user("hello")]
+        assert found.tools == [{"functionDeclarations": {"name": "f"}}]
+        assert found.cache_key == "cached_content"
+        assert list(observe([Recording("a", (found,))]))
 
 
 def test_what_is_damaged_is_named_and_the_rest_is_read(tmp_path: Path) -> None:

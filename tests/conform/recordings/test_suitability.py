@@ -31,6 +31,7 @@ def cache_creation(words: int, counted: int, *tags: str) -> RecordedExchange:
         ({"endpoint": "embedContent"}, "an endpoint that is not played: embedContent"),
         ({"model_requested": "gemini-0.5"}, "gemini-0.5 is not served"),
         ({"request": {"contents": [], "tools": [{"googleSearch": {}}]}}, "the provider's own tools"),
+        ({"request": {"contents": [], "tools": {"url_context": {}}}}, "the provider's own tools"),
         ({"status": 429}, "a quota error"),
         ({"status": 503}, "a failure of the provider"),
     ],
@@ -42,6 +43,11 @@ def test_what_cannot_be_judged_has_its_reason(fields: dict[str, Any], reason: st
 
 def test_what_can_be_judged_has_none() -> None:
     assert not reason_to_skip(text(FLASH))
+
+
+def test_the_name_of_a_tool_in_a_message_declares_none() -> None:
+    asked = {"contents": [user("What is codeExecution?")]}
+    assert not reason_to_skip(exchange(*text(FLASH).response_chunks, request=asked))
 
 
 @pytest.mark.parametrize(

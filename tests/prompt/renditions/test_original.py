@@ -60,7 +60,7 @@ def test_tools_of_another_shape_than_gemini_takes_are_none() -> None:
     odd = Original("m", (OriginalEntry(Layer.STATIC, "tools", dumps(sent)),), b"]}")
     declared = [{"functionDeclarations": [FLIGHT], "googleSearch": {}}, {"functionDeclarations": []}]
     assert odd.tools == declared
-    assert Original("m", (OriginalEntry(Layer.STATIC, "tools", b'{"a":1}'),), b"]}").tools == []
+    assert Original("m", (OriginalEntry(Layer.STATIC, "tools", b'{"a":1}'),), b"]}").tools == [{"a": 1}]
 
 
 @pytest.mark.parametrize("layer", [Layer.STATIC, Layer.DYNAMIC])
