@@ -24,9 +24,10 @@ from sessions_app.fields import (
     VerbatimTextField,
     checked_schema,
 )
-from sessions_app.models import Assistant, PromptText, Session, SessionSettings
+from sessions_app.models import Assistant, PromptText, Session, SessionSettings, ToolGrant
 from sessions_app.models.session_settings import GROUP_TITLES, Group
 from sessions_app.panels import available_tools
+from sessions_app.panels.panel_list import granted_tools
 from sessions_app.prompt.arguments import MessageArguments
 from sessions_app.wording.remarks import about_texts
 
@@ -190,7 +191,8 @@ class SessionForm(SeenFieldsForm):
 
     @property
     def tool_groups(self) -> list[ToolGroup]:
-        return tool_groups(self["tools"], self._tools)
+        granted = granted_tools(self.instance, self._tools) if self.instance.pk else set()
+        return tool_groups(self["tools"], self._tools, granted)
 
     @property
     def own_tool_notes(self) -> tuple[str, ...]:
@@ -229,6 +231,8 @@ class SessionForm(SeenFieldsForm):
         changed: Session = super().save(commit=False)
         changed.save(update_fields=[*columns, "settings"])
         self.save_m2m()
+        off = set(self.initial["tools"]).difference(self._tools.enabled(changed.options.tools))
+        ToolGrant.objects.take_back(changed.pk, off)
         return changed
 
     def _stored_options(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import orjson
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models, transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from sessions_app.mcp_codes import Approval, ServerTransport
@@ -183,14 +183,30 @@ class McpTool(models.Model):
         return approval is Approval.ASK or (approval is Approval.ALWAYS and not self.is_listed)
 
 
+class ToolGrantQuerySet(models.QuerySet["ToolGrant"]):
+    def keys(self, session_pk: int) -> set[tuple[int, str, str]]:
+        """Server, name there and sha256 of each tool that runs in this session without an ask."""
+        return set(self.filter(session=session_pk).values_list("server_id", "tool", "sha256"))
+
+    def take_back(self, session_pk: int, functions: Collection[str]) -> None:
+        """The person is asked again before calls of these functions."""
+        tools = McpTool.objects.filter(server=OuterRef("server"), name=OuterRef("tool"))
+        self.filter(Exists(tools.filter(function__in=functions)), session=session_pk).delete()
+
+
 class ToolGrant(models.Model):
-    """“Always in this chat”: a tool, as it was declared then, that runs in a session without an ask."""
+    """“Always in this chat”: a tool, as it was declared then, that runs in a session without an ask.
+
+    It lasts until the person switches the tool off there.
+    """
 
     session = models.ForeignKey("Session", on_delete=models.CASCADE, related_name="tool_grants")
     server = models.ForeignKey(McpServer, on_delete=models.CASCADE, related_name="+")
     tool = models.CharField(max_length=TOOL_NAME_LIMIT)
     sha256 = models.CharField(max_length=64)
     at = models.DateTimeField(default=timezone.now)
+
+    objects = ToolGrantQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["session", "server", "tool"], name="tool_grant_once")]

@@ -8,13 +8,13 @@ from typing import Self
 from django.utils import timezone
 
 from sessions_app.context.workspaces import workspace_of
-from sessions_app.models import Session
+from sessions_app.models import Session, ToolGrant
 from sessions_app.panels import TOOLBOX, available_tools
 from sessions_app.panels.base import ReadPanel
 from sessions_app.panels.refresh import read_panels
 from sessions_app.prompt import wire
 from sessions_app.prompt.tokens import estimate
-from sessions_app.tools import Tool
+from sessions_app.tools import Tool, Toolbox
 from sessions_app.wording.mcp import schema_loss
 
 COSTS: Mapping[str, int] = {tool.name: estimate(wire.dumps(tool.declaration)) for tool in TOOLBOX}
@@ -29,11 +29,14 @@ def cost_of(tool: Tool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """One tool; `is_allowed` is false where the assistant of the session excludes it."""
+    """One tool; `is_allowed` is false where the assistant of the session excludes it. One that `is_granted`
+    runs without an ask.
+    """
 
     tool: Tool
     is_on: bool
     is_allowed: bool
+    is_granted: bool
 
     @property
     def tokens(self) -> int:
@@ -68,7 +71,11 @@ class ToolOffers:
         tools = available_tools(session.owner_id)
         on = tools.enabled(session.chosen_tools)
         limit = allowed_tools(session)
-        offers = (ToolOffer(tool, tool.name in on, limit is None or tool.name in limit) for tool in tools)
+        granted = granted_tools(session, tools)
+        offers = (
+            ToolOffer(tool, tool.name in on, limit is None or tool.name in limit, tool.name in granted)
+            for tool in tools
+        )
         assistant = session.installed_assistant
         return cls(tuple(offers), assistant.name if assistant and limit is not None else "")
 
@@ -98,6 +105,13 @@ def allowed_tools(session: Session) -> list[str] | None:
     return session.installed_assistant.known_tools if session.installed_assistant else None
 
 
+def granted_tools(session: Session, tools: Toolbox) -> set[str]:
+    """Those that run in this session without an ask, by name: one query where there are tools of servers."""
+    remotes = {tool.name: tool.remote for tool in tools if tool.remote}
+    granted = ToolGrant.objects.keys(session.pk) if remotes else set()
+    return {name for name, remote in remotes.items() if remote.grant in granted}
+
+
 @dataclass(frozen=True, slots=True)
 class PanelList:
     """Every kind of panel with its content now; `offers` are the tools."""
@@ -109,7 +123,7 @@ class PanelList:
     @classmethod
     def of(cls, session: Session, *asked: str) -> Self:
         """`asked` are kinds to read although they are off. Two statements, and one more each for history
-        and statistics where they are read; the session has its assistant."""
+        and statistics where they are read, and for tools of servers; the session has its assistant."""
         offers = ToolOffers.of(session)
         workspace = workspace_of(session.owner_id)
         panels = read_panels(session, workspace, timezone.now(), tools=offers.states, asked=asked)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from sessions_app.accounts.requests import AuthenticatedRequest, own_chat
 from sessions_app.errors import NotKept, PipewebError, RowGone
-from sessions_app.models import Session
+from sessions_app.models import Session, ToolGrant
 from sessions_app.panels import available_tools, kind_named
 from sessions_app.panels.base import Action, PanelKind, sent_text
 from sessions_app.panels.kinds.files import NextPage
@@ -72,6 +72,8 @@ def switch_tool(request: AuthenticatedRequest, public: UUID, name: str) -> HttpR
         raise Http404
     on = "on" in request.POST
     session.switch("tools", name, on, tools.enabled(allowed_tools(session)))
+    if not on:
+        ToolGrant.objects.take_back(session.pk, {name})
     return panel_response(request, session, OFFERS, message=f"{tool.title} is {'on' if on else 'off'}.")
 
 

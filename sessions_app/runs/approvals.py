@@ -42,10 +42,8 @@ def unsettled(
     undecided = [(call, remote) for call, remote in asked if call.index not in decisions]
     if not undecided:
         return [], decisions
-    granted = set(ToolGrant.objects.filter(session=run.session_id).values_list("server_id", "tool", "sha256"))
-    return [
-        call for call, remote in undecided if (remote.server, remote.tool, remote.sha256) not in granted
-    ], decisions
+    granted = ToolGrant.objects.keys(run.session_id)
+    return [call for call, remote in undecided if remote.grant not in granted], decisions
 
 
 @transaction.atomic

@@ -41,6 +41,11 @@ class RemoteTool:
     sha256: str
     losses: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def grant(self) -> tuple[int, str, str]:
+        """What “Always in this chat” allows: this tool, as it is declared now."""
+        return self.server, self.tool, self.sha256
+
 
 @dataclass(frozen=True, slots=True)
 class Tool:
