@@ -135,7 +135,7 @@ async def test_a_question_that_nobody_answers_in_time_is_refused(chat: Page, mcp
     await expect(card.locator(".decision")).to_have_text("Nobody answered in time: refused")
 
 
-async def test_always_in_this_chat_asks_once(chat: Page) -> None:
+async def test_always_in_this_chat_asks_once_until_the_tool_is_switched_off(chat: Page) -> None:
     run, card = await asked(chat)
     await card.get_by_role("button", name="Always in this chat").click()
     await finished(run)
@@ -143,6 +143,16 @@ async def test_always_in_this_chat_asks_once(chat: Page) -> None:
     await finished(again)
     await expect(again.locator(".ask")).to_have_count(0)
     await expect(again.locator("details.tool .response").first).to_contain_text("good morning")
+    tool = chat.locator("#body-offers .entry", has=chat.get_by_label("Echo", exact=True))
+    await expect(tool).to_contain_text("Runs without asking in this chat")
+    await assert_accessible(chat)
+    await tool.get_by_role("checkbox").uncheck()
+    await expect(tool).not_to_contain_text("Runs without asking")
+    await tool.get_by_role("checkbox").check()
+    await expect(chat.locator("#panels-said")).to_have_text("Echo is on.")
+    run, card = await asked(chat)
+    await card.get_by_role("button", name="Refuse").click()
+    await finished(run)
 
 
 async def test_a_run_that_waits_is_stopped(chat: Page) -> None:
