@@ -167,6 +167,12 @@ def _spent(rows: Sequence[Row], *, emulated: bool = False) -> costs.Spent:
     return costs.Spent(sum((row["total"] or NOTHING for row in own), NOTHING), **inexact)
 
 
+def programs_amount(rows: Sequence[Row]) -> str:
+    """What programs paid with keys of their own this month; empty where none did."""
+    own = [row for row in rows if row["source"] == MoneySource.CLIENT]
+    return amount_of(own) if own else ""
+
+
 def spent_by_day(rows: Sequence[Row], today: date) -> BarChart:
     """What was paid on each day of the month until today."""
     days = [today.replace(day=n) for n in range(1, today.day + 1)]
@@ -273,4 +279,5 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         titles = {"owner__username": "person", "model": "model", "cause": "cause"}
         shown["spent"] = [(title, spent_by(key, booked, today)) for key, title in titles.items()]
         shown |= {"by_day": spent_by_day(booked, today), "caches": cache_storage(booked)}
+        shown["programs_amount"] = programs_amount(booked)
     return shown

@@ -168,6 +168,16 @@ def test_the_sum_of_a_person_has_a_bound_for_each_source(alice: User) -> None:
     assert told == "$0.2500, and the emulator’s would have cost ≥\xa0$7.00"
 
 
+def test_what_programs_paid_is_told_apart(alice: User) -> None:
+    today = timezone.now().date()
+    book(alice, "0.25")
+    book(alice, "7", source=MoneySource.EMULATOR.value)
+    assert not overview.programs_amount(overview.booked_this_month(today))
+    book(alice, "0.5", source=MoneySource.CLIENT.value)
+    book(alice, "0.125", source=MoneySource.CLIENT.value, model="n")
+    assert overview.programs_amount(overview.booked_this_month(today)) == "$0.6250"
+
+
 def test_the_chart_of_the_month_has_a_bar_for_each_day(alice: User) -> None:
     today = timezone.now().date()
     book(alice, "0.25")
