@@ -12,7 +12,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from sessions_app.accounts.requests import AuthenticatedRequest
+from sessions_app.accounts.requests import AuthenticatedRequest, own_or_gone
 from sessions_app.capture.clients import lines_for
 from sessions_app.capture.forms import AddressForm, RegroupForm
 from sessions_app.capture.listing import ListedRequest, listed, state_of
@@ -120,12 +120,13 @@ def erase_other(request: AuthenticatedRequest) -> HttpResponse:
 @login_required
 @require_POST
 def erase_captured(request: AuthenticatedRequest, captured: UUID) -> HttpResponse:
-    """A request of no session, with its bodies; one of a session goes with that. Says the same of one that is
-    not there (any more): another page may have erased it.
+    """A request of no session, with its bodies; one of a session goes with that. Says the same of one that
+    another page has erased.
     """
-    rows = CapturedRequest.objects.of(request.user).filter(public=captured)
-    if not rows.exclude(exchange=None).exists():
-        messages.success(request, wording.erased(rows.filter(exchange=None).erase()))
+    rows = CapturedRequest.objects.filter(public=captured)
+    own = own_or_gone(rows, rows.of(request.user))
+    if not own.exclude(exchange=None).exists():
+        messages.success(request, wording.erased(own.filter(exchange=None).erase()))
     return redirect("capture")
 
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from sessions_app.accounts.requests import AuthenticatedRequest, own_session
+from sessions_app.accounts.requests import AuthenticatedRequest, own_or_gone, own_session
 from sessions_app.context.personal_limits import check_shared_links, limits_of
 from sessions_app.context.storage import check_storage
 from sessions_app.error_codes import ShareProblem
@@ -78,8 +78,9 @@ def links(request: AuthenticatedRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke(request: AuthenticatedRequest, link: UUID) -> HttpResponse:
-    """Says the same of a link that is not there (any more): another page may have revoked it."""
-    SharedLink.objects.filter(session__owner_id=request.user.pk, public=link).revoke()
+    """Says the same of a link that another page has revoked."""
+    rows = SharedLink.objects.filter(public=link)
+    own_or_gone(rows, rows.filter(session__owner_id=request.user.pk)).revoke()
     messages.success(request, sharing.REVOKED)
     return redirect("shared-links")
 

@@ -112,6 +112,8 @@ SUMS = {
     "nothing": "No request was served less from a cache than the one before it.",
     "nothing_known": "No loss is known.",
     "nothing_sent": "Nothing has been answered yet.",
+    "requests": "A cause is said of the requests that lost something by it; where it cost nothing, it is "
+    "not counted.",
     "unknown": "What {times} lost is not known, so the sums are lower bounds.",
     "unpriced": "Some tokens have no known price, so the sums in dollars are lower bounds.",
     "unknown_caches": "What some explicit caches cost or saved is not known; they are not counted.",
@@ -185,6 +187,7 @@ def nothing(savings: Savings) -> str:
 def remarks(savings: Savings, *, is_emulated: bool) -> list[str]:
     """What has to be known of the sums."""
     said = {
+        "requests": bool(savings.causes or savings.missed),
         "unknown": savings.unknown > 0,
         "unpriced": any(one.unpriced for one in savings.causes),
         "unknown_caches": savings.unknown_caches > 0,

@@ -88,7 +88,7 @@ def test_the_rest_and_the_sum_are_told(filled: Session) -> None:
     found = shown_savings(filled, timezone.now())
     assert found.others == wording.others(1, "$0.0100")
     assert found.total == wording.total("$0.1000", 2_000)
-    assert not found.remarks
+    assert found.remarks == [wording.SUMS["requests"]]
 
 
 def test_the_sums_are_those_of_the_rows(filled: Session) -> None:
@@ -115,7 +115,7 @@ def test_what_is_not_known_stays_unknown(client: Client, filled: Session) -> Non
     lose(filled, VerdictReason.NEAR_MINIMUM, None, tokens=None)
     shown = page(client, filled)
     assert "All in all ≥\xa0$0.1000" in shown and "What 1 of 6 requests lost is not known" in shown
-    assert shown.partition('id="parts-title"')[0].count('<p class="muted">') == 2
+    assert shown.partition('id="parts-title"')[0].count('<p class="muted">') == 3
 
 
 def test_without_prices_there_are_tokens_only(client: Client, session: Session) -> None:
