@@ -61,9 +61,9 @@ async def test_a_new_name_that_is_typed_takes_the_place_of_the_old_one(page: Pag
     await page.get_by_label("More for this chat").press("Enter")
     await page.get_by_role("button", name="Rename").press("Enter")
     await title_of(page)
-    await page.keyboard.type("Another name")
+    await page.keyboard.type("Typed over the old one")
     await page.keyboard.press("Enter")
-    await expect(page.get_by_role("heading", level=1)).to_have_text("Another name")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Typed over the old one")
 
 
 async def test_escape_takes_the_words_of_a_search_first(page: Page) -> None:
