@@ -10,6 +10,7 @@ from sessions_app.chat.turn_files import render_files
 from sessions_app.context.api_key import keys
 from sessions_app.context.outbound import provider_outbound, provider_transport
 from sessions_app.emulator import Emulator, EmulatorTransport
+from sessions_app.errors import SettingsError
 from sessions_app.gemini.gateway import Gateway
 from sessions_app.hosts import EMULATOR, GOOGLE
 from sessions_app.panels import TOOLBOX
@@ -48,8 +49,11 @@ def gateway_class() -> type[Gateway]:
 
 @cache
 def process_emulator() -> Emulator:
-    """One per process, so that its clients share files and caches."""
-    return Emulator(delay=settings.PIPEWEB_EMULATOR_DELAY, recordings=settings.PIPEWEB_REPLAY)
+    """One per process, so that its clients share files and caches. Raises SettingsError."""
+    try:
+        return Emulator(delay=settings.PIPEWEB_EMULATOR_DELAY, recordings=settings.PIPEWEB_REPLAY)
+    except ValueError as error:
+        raise SettingsError(f"PIPEWEB_REPLAY holds a file that is no recording: {error}.") from None
 
 
 def build_relay() -> "Relay":

@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
 from pipeweb.composition import build_emulator, build_gateway, process_emulator
 from sessions_app.emulator import usage as emulated
+from sessions_app.errors import SettingsError
 from sessions_app.gemini.openai_gateway import OpenAIGateway
 from sessions_app.prompt import tokens
 
@@ -67,3 +69,11 @@ async def test_recordings_are_replayed_by_the_built_in_emulator(settings: Settin
     async with build_emulator().stream(MODEL, orjson.dumps(asked)) as chunks:
         assert [orjson.loads(chunk.body) async for chunk in chunks] == [said]
     process_emulator.cache_clear()
+
+
+def test_a_torn_recording_ends_the_start_and_is_named(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "sky.json").write_bytes(b'{"exchanges": [')
+    settings.PIPEWEB_REPLAY = tmp_path
+    process_emulator.cache_clear()
+    with pytest.raises(SettingsError, match=r"PIPEWEB_REPLAY .*sky\.json"):
+        process_emulator()

@@ -1,7 +1,7 @@
 """Replays recorded responses.
 
-A folder holds JSON files `{"exchanges": [{"request", "status", "response_chunks", …}]}`; what is damaged, or
-something else, is left out. A request matches by its newest user text and the number of tool rounds since,
+A folder holds JSON files `{"exchanges": [{"request", "status", "response_chunks", …}]}`; exchanges of another
+form are left out. A request matches by its newest user text and the number of tool rounds since,
 whatever precedes that text. The response objects are the recorded ones; the framing is the emulator's.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, from_json
 
 from sessions_app.emulator.api_errors import ApiError
 from sessions_app.emulator.decisions import Rule
@@ -68,7 +68,10 @@ class RecordedResponse:
 
 
 class Recordings:
-    """The recordings of a folder. `signatures` are those in them, which are accepted when they return."""
+    """The recordings of a folder. `signatures` are those in them, which are accepted when they return.
+
+    Raises ValueError where a file is no JSON.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
         self._by_text: dict[tuple[str, int], list[RecordedResponse]] = defaultdict(list)
@@ -99,8 +102,13 @@ class Recordings:
 
 
 def _exchanges_in(path: Path) -> list[Any]:
+    """None in JSON of another form. Raises ValueError for what is no JSON: such a file is torn."""
     try:
-        return _File.model_validate_json(path.read_bytes()).exchanges
+        found = from_json(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+    try:
+        return _File.model_validate(found).exchanges
     except ValidationError:
         return []
 

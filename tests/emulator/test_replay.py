@@ -102,7 +102,6 @@ def test_a_folder_of_real_traffic_can_be_served(recordings: Path) -> None:
 @pytest.mark.parametrize(
     "damaged",
     [
-        b"{",
         b"[1]",
         b'{"exchanges": null}',
         b'{"exchanges": [7]}',
