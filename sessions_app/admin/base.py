@@ -19,6 +19,7 @@ from sessions_app.admin.searching import search
 from sessions_app.log_codes import LoggedAction
 from sessions_app.models import AuditEntry
 from sessions_app.models.audit_entry import record
+from sessions_app.prompt.tokens import cached_percent
 from sessions_app.wording import audit_log
 
 if TYPE_CHECKING:
@@ -200,9 +201,8 @@ def short(public: UUID) -> str:
 
 
 def percent(part: int | None, whole: int | None) -> str:
-    """Rounded down, so that 100 % means all; none of what is more than the whole."""
-    part = part or 0
-    return "–" if not whole or part > whole else f"{100 * part // whole} %"
+    share = cached_percent(part or 0, whole)
+    return "–" if share is None else f"{share} %"
 
 
 def milliseconds(value: float | None) -> str:

@@ -14,6 +14,7 @@ from sessions_app.capture.placements import LaneRole
 from sessions_app.exchange_sums import ShownCost, cost_of, cost_of_sums, sums
 from sessions_app.models import CaptureAddress, CapturedRequest, Session
 from sessions_app.prompt.caching import VerdictCode
+from sessions_app.prompt.tokens import cached_percent
 from sessions_app.prompt.verdict import MEANINGS
 from sessions_app.wording import capture, verdicts
 
@@ -93,7 +94,7 @@ class ListedRequest:
 
     @property
     def cached_share(self) -> int | None:
-        return _share(self.row.cached_tokens, self.row.prompt_tokens)
+        return cached_percent(self.row.cached_tokens, self.row.prompt_tokens)
 
 
 @dataclass(slots=True)
@@ -132,7 +133,7 @@ class ListedSession:
 
     @property
     def cached_share(self) -> int | None:
-        return _share(self.cached, self.prompt)
+        return cached_percent(self.cached, self.prompt)
 
 
 def listed(user: "User") -> list[ListedSession]:
@@ -171,11 +172,6 @@ def _add_sums(sessions: Iterable[ListedSession]) -> None:
         one = by_session[row["exchange__session"]]
         one.count, one.cost = row["count"], cost_of_sums(row) if row["priced"] else None
         one.prompt, one.cached = row["prompt"] or 0, row["cached"] or 0
-
-
-def _share(cached: int | None, prompt: int | None) -> int | None:
-    """In percent, rounded down, so that 100 means all of it; None where the counts do not tell it."""
-    return None if not prompt or cached is None or cached > prompt else 100 * cached // prompt
 
 
 def _with_lanes(session: ListedSession) -> ListedSession:

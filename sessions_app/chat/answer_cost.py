@@ -12,6 +12,7 @@ from sessions_app.models import Exchange, Run
 from sessions_app.models.answering import other_model
 from sessions_app.prompt.chunks import Usage, candidates_asked_for
 from sessions_app.prompt.pricing import Budget, Money, MoneySource
+from sessions_app.prompt.tokens import cached_percent
 from sessions_app.ribbon import Ribbon, ribbon_of
 from sessions_app.wording import break_lines, budgets, costs, outcomes, sentences, usage, verdicts
 
@@ -137,7 +138,7 @@ class AnswerUsage:
     @property
     def percent(self) -> int:
         """The cached share, rounded down so that 100 % means all of it."""
-        return 100 * self.cached // self.prompt if self.has_share else 0
+        return cached_percent(self.cached, self.prompt) or 0
 
     @property
     def share(self) -> str:

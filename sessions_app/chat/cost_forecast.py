@@ -14,6 +14,7 @@ from sessions_app.models import Booking, CacheEntry, Exchange, Price, Session
 from sessions_app.prompt.caching import EXPIRY_MARGIN, VerdictCode
 from sessions_app.prompt.pricing import Budget, Money, Rates, cost, creation_cost
 from sessions_app.prompt.reply import Usage
+from sessions_app.prompt.tokens import cached_percent
 from sessions_app.prompt.verdict import MEANINGS
 from sessions_app.prompt.verdict_rules import IMPLICIT_LIFE
 from sessions_app.runs.accounting import implicit_minimum
@@ -71,7 +72,7 @@ class Estimate:
     @property
     def share(self) -> int:
         """Percent of the prompt, rounded down."""
-        return 100 * self.cached // self.prompt if self.prompt else 0
+        return cached_percent(self.cached, self.prompt) or 0
 
     @property
     def warm(self) -> Money | None:
@@ -226,8 +227,7 @@ class CostForecast:
     @property
     def share(self) -> int:
         """Percent of all prompt tokens that were cached, rounded down."""
-        session = self.session
-        return 100 * session.cached_tokens // session.prompt_tokens if session.prompt_tokens else 0
+        return cached_percent(self.session.cached_tokens, self.session.prompt_tokens) or 0
 
 
 def estimate_of(session: Session, last: Exchange, entry: CacheEntry | None, now: datetime) -> Estimate:

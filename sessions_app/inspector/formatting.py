@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sessions_app.prompt.parts import is_file_object
+from sessions_app.prompt.tokens import cached_percent
 from sessions_app.prompt.wire import TOO_DEEP, well_formed
 
 LONGEST_DATA = 400
@@ -136,7 +137,5 @@ def duration(milliseconds: float | None) -> str:
 
 
 def share(part: int | None, whole: int | None) -> str:
-    """A percentage, rounded down, so that 100 % means all; none of what is more than the whole."""
-    if not whole or part is None or part > whole:
-        return NOTHING
-    return f"{100 * part // whole} %"
+    percent = cached_percent(part, whole)
+    return NOTHING if percent is None else f"{percent} %"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sessions_app.prompt.layers import Layer
+from sessions_app.prompt.tokens import cached_percent
 
 PANEL = "panel:"
 CHUNK = "chunk:"
@@ -78,8 +79,8 @@ class Gauge:
                 {"part": number, "tokens": item.tokens, "resent_if_dropped": self.behind([item.source])}
                 for number, item in enumerate(self.chunks, 1)
             ]
-        if self.prompt and self.cached is not None:
-            told["cached_percent"] = round(100 * self.cached / self.prompt)
+        if (percent := cached_percent(self.cached, self.prompt)) is not None:
+            told["cached_percent"] = percent
         if self.prompt and self.window:
             told["window_left"] = max(0, self.window - self.prompt)
         return told

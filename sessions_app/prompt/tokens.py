@@ -1,4 +1,4 @@
-"""Token estimates, before the provider has counted."""
+"""Token estimates, before the provider has counted, and the cached share of what it counted."""
 
 from sessions_app.prompt import wire
 from sessions_app.prompt.parts import RawPart, file_of, without_signature
@@ -21,3 +21,10 @@ def estimate_part(part: RawPart) -> int:
         return MEDIA_TOKENS
     visible = without_signature(part)
     return estimate(wire.dumps(visible)) if visible else 0
+
+
+def cached_percent(cached: int | None, prompt: int | None) -> int | None:
+    """The cached share of a prompt, rounded down, so that 100 means all of it; None where the counts do not
+    tell it.
+    """
+    return None if not prompt or cached is None or cached > prompt else 100 * cached // prompt

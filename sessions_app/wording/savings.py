@@ -187,7 +187,7 @@ def nothing(savings: Savings) -> str:
 def remarks(savings: Savings, *, is_emulated: bool) -> list[str]:
     """What has to be known of the sums."""
     said = {
-        "requests": bool(savings.causes or savings.missed),
+        "requests": bool(savings.causes),
         "unknown": savings.unknown > 0,
         "unpriced": any(one.unpriced for one in savings.causes),
         "unknown_caches": savings.unknown_caches > 0,

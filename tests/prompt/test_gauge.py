@@ -54,6 +54,10 @@ def test_the_model_reads_layers_panels_parts_and_the_providers_counts() -> None:
     assert (told["cached_percent"], told["window_left"]) == (25, 800)
 
 
+def test_the_model_reads_that_all_was_cached_only_where_it_was() -> None:
+    assert Gauge(ITEMS, prompt=200, cached=199).as_sent()["cached_percent"] == 99
+
+
 def test_without_counts_of_the_provider_neither_share_nor_window_is_told() -> None:
     assert not {"cached_percent", "window_left"} & Gauge(ITEMS, window=1_000).as_sent().keys()
 
