@@ -8,6 +8,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from sessions_app.prompt.layers import Layer
+from sessions_app.prompt.tokens import cached_percent
 
 if TYPE_CHECKING:
     from sessions_app.models import Exchange
@@ -23,18 +24,17 @@ GAP = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """One layer on the bar. `x`, `width` and `cached` are percent of the bar's width."""
+    """One layer on the bar, `cached` of whose `tokens` are. `x` and `width` are percent of the bar's width."""
 
     layer: str
     tokens: int
+    cached: int
     x: float
     width: float
-    cached: float
 
     @property
     def description(self) -> str:
-        # Rounded down, so that 100 % means all of it; the two are rounded themselves.
-        part = f", {int(100 * self.cached / self.width + 0.01)} % cached" if self.cached else ""
+        part = f", {cached_percent(self.cached, self.tokens)} % cached" if self.cached else ""
         return f"{self.layer} {self.tokens:,}{part}"
 
 
@@ -63,7 +63,7 @@ class Ribbon:
 
     def _bars_of(self, band: Band) -> list[tuple[str, float, float]]:
         end = band.x + band.width - (GAP if band is not self.bands[-1] else 0)
-        border = min(band.x + band.cached, end)
+        border = min(band.x + band.width * band.cached / band.tokens, end)
         solid = (f"var(--layer-{band.layer})", band.x, border)
         hatched = (f"url(#hatch-{band.layer})", border, end)
         return [
@@ -112,18 +112,18 @@ def make_ribbon(
     for (layer, count), width in zip(present, _widths([count for _, count in present]), strict=True):
         covered = min(left, count)
         left -= covered
-        bands.append(Band(layer, count, round(x, 3), round(width, 3), round(width * covered / count, 3)))
+        bands.append(Band(layer, count, covered, round(x, 3), round(width, 3)))
         x += width
     return Ribbon(tuple(bands), prompt, cached)
 
 
 def _covered(
     tokens: Mapping[str, int], total: int, prompt: int | None, cached: int | None, is_named: bool
-) -> float:
-    """How many of our estimated tokens the provider's cached count covers."""
+) -> int:
+    """How many of our estimated tokens the provider's cached count covers, rounded down."""
     if not cached or not prompt:
         return 0
-    return tokens.get(Layer.STATIC.value, 0) if is_named else total * min(1.0, cached / prompt)
+    return tokens.get(Layer.STATIC.value, 0) if is_named else total * min(cached, prompt) // prompt
 
 
 def _widths(counts: Iterable[int]) -> list[float]:
