@@ -91,7 +91,8 @@ LONG_WORD = "Donaudampfschifffahrtsgesellschaft" * 3
 """In the message and so in the title of the chat: no page may grow with it."""
 
 PHONE, DESK = 390, 1440
-WIDTHS = (PHONE, 768, DESK)
+WIDTHS = (PHONE, 768, 860, 1200, DESK)
+"""From 833 on the sidebar stands beside the page, which then has less room than at 768."""
 EXTENDS = re.compile(r'{% extends "([\w/]+\.html)" %}')
 
 
@@ -177,6 +178,7 @@ async def test_a_captured_session(viewing: Page) -> None:
         await viewing.goto(chat + path)
         await assert_fits_and_is_accessible(viewing)
     await viewing.goto("/capture/")
+    await assert_fits_and_is_accessible(viewing)
     await session.get_by_role("link", name="Join or split").click()
     await assert_fits_and_is_accessible(viewing)
 
