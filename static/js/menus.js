@@ -32,6 +32,14 @@ function place(menu) {
   if (isScrolledTo) items.scrollIntoView({ block: "nearest" });
 }
 
+// It begins or ends with its button, unless it would leave the window there.
+function keepInside(items) {
+  items.style.translate = "";
+  const { left, right } = items.getBoundingClientRect();
+  const shift = Math.max(GAP - left, Math.min(0, innerWidth - GAP - right));
+  if (shift) items.style.translate = `${shift}px`;
+}
+
 // Of boxes several may be chosen.
 const isChoice = (target) => target.closest(".items > :not(fieldset)") !== null;
 
@@ -39,8 +47,9 @@ export function mountMenus(root) {
   // The toggle event does not bubble: listen in the capture phase.
   root.addEventListener("toggle", ({ target: menu }) => {
     if (!menu.matches("details.menu[open]")) return;
-    if (menu.closest(".side-list")) placeBeside(menu);
-    else place(menu);
+    if (menu.closest(".side-list")) return placeBeside(menu);
+    place(menu);
+    keepInside(menu.querySelector(".items"));
   }, true);
   // Before the choice acts: a dialog that it opens gives the focus back to where it was.
   root.addEventListener("click", ({ target }) => {

@@ -44,7 +44,7 @@ async def test_a_program_is_pointed_at_an_address_and_its_requests_appear(page: 
     await page.get_by_role("button", name="Copy the address").click()
     await expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert await ask(base, FIRST) == 200
-    session = page.locator(".captured-session", has_text="loaf-agent")
+    session = page.locator(".captured-session", has_text="loaf-agent at Laptop")
     await expect(session.locator("tbody tr")).to_have_count(1)
     assert await ask(base, FIRST, model("Double it."), SECOND) == 200
     await expect(session.locator("tbody tr")).to_have_count(2)

@@ -145,6 +145,20 @@ async def test_the_requests_of_an_answer_are_one_menu(simple: Page) -> None:
     await page.wait_for_url("**/inspect/3/")
 
 
+@pytest.mark.parametrize("width", [390, 700, 1024])
+async def test_that_menu_stays_in_the_window(simple: Page, width: int) -> None:
+    await switch_view(simple, "Inspect")
+    await simple.set_viewport_size({"width": width, "height": 900})
+    menu = last_run(simple).locator(".requests")
+    await menu.locator("summary").click()
+    items = menu.locator(".items")
+    await expect(items).to_be_visible()
+    box = await items.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+
+
 async def test_actions_appear_on_tap_on_a_phone(
     browser: Browser, server: Server, talk: str, signed_in_cookies: list[Any], simple: Page
 ) -> None:
