@@ -152,7 +152,7 @@ def sub_agent(request: Leaf, leaves: list[Leaf]) -> Placement | None:
     handed = next((leaf for leaf in others if leaf.returned(request.traits)), None)
     quoted = handed or next((leaf for leaf in others if _quotes(request, leaf)), None)
     near = (one for one in others if _is_near(one, request))
-    leaf = quoted or next((one for one in near if not (one.is_over or one.traits.has_one_call)), None)
+    leaf = quoted or next((one for one in near if not (one.is_over or one.traits.must_call)), None)
     if leaf is None:
         return None
     place = Placement(leaf.place.session, request.key, Relation.SUB_AGENT, LaneRole.SUB_AGENT, leaf.key)

@@ -47,8 +47,8 @@ class RequestTraits:
     last text of the user, `opening` the text of the first content; `name` was given by the client and
     overrides the rest. `signatures` are those of all contents. `cache` is the name of an explicit cache that
     stands for the system instruction and the tools. `token` stands for the continuation token of an answer
-    that it asks the rest of. `has_one_call`: the answer has to be a call of one function, whose arguments are
-    what was asked for; nothing need be run.
+    that it asks the rest of. `must_call`: the answer has to be a call, whose arguments may be what was asked
+    for; nothing need be run.
     """
 
     lane: str
@@ -61,7 +61,7 @@ class RequestTraits:
     cache: str = ""
     token: str = ""
     has_tools: bool = False
-    has_one_call: bool = False
+    must_call: bool = False
     context: int = 0
     said: frozenset[str] = frozenset()
     signatures: frozenset[str] = frozenset()
@@ -104,7 +104,7 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         cache=cache if isinstance(cache, str) else "",
         token=token_hash(token) if isinstance(token, str) else "",
         has_tools=bool(tools),
-        has_one_call=_has_one_call(request),
+        must_call=_must_call(request),
         context=next((at for at, one in enumerate(listed) if not _is_context(one)), len(listed)),
         said=frozenset(short_hash(text) for one in listed for text in _long_strings(one)),
         signatures=frozenset(found for one in listed for found in _signatures_in(one)),
@@ -157,12 +157,14 @@ def _contents_in(request: Mapping[str, Any]) -> list[Any]:
     return listed if all(isinstance(one, dict) for one in listed) else []
 
 
-def _has_one_call(request: Mapping[str, Any]) -> bool:
-    """Libraries that fill in a schema have it declared as a function, which the model must call."""
+def _must_call(request: Mapping[str, Any]) -> bool:
+    """Libraries that fill in a schema have it declared as a function, alone or beside the tools of an agent,
+    and the model must call until it has called that one.
+    """
     config = as_dict(request.get("toolConfig", request.get("tool_config")))
     calling = as_dict(config.get("functionCallingConfig", config.get("function_calling_config")))
     allowed = as_list(calling.get("allowedFunctionNames", calling.get("allowed_function_names")))
-    return calling.get("mode") == "ANY" and len(allowed or list(names_of(request.get("tools")))) == 1
+    return calling.get("mode") == "ANY" and bool(allowed or list(names_of(request.get("tools"))))
 
 
 def meaning(value: Any) -> str:

@@ -139,8 +139,8 @@ class ScriptedReply:
 
 
 def apply_calling_mode(context: ScenarioContext, reply: ScriptedReply) -> ScriptedReply:
-    """In mode ANY a reply without calls becomes a call of the first allowed function, later in the turn that of
-    the next: agents that end with a function of their own demand calls until it is called.
+    """In mode ANY a reply without calls becomes a call of the first allowed function, then of the next:
+    agents that end with a function of their own demand calls until it is called.
     """
     if context.mode != "ANY" or reply.calls or not context.functions:
         return reply
