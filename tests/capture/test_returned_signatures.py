@@ -115,6 +115,21 @@ def test_a_side_call_is_one_of_the_session_whose_answer_it_carries(program: Prog
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("beginning", [[SUMMARY, OVEN], [BREAD, model("Changed."), OVEN]])
+def test_results_in_a_rewritten_history_go_on_with_the_run(alice: User, beginning: list[Any]) -> None:
+    asking = Asking(CaptureAddress.issue(alice.pk, "Laptop")[0])
+    calling, done = signed(call("weather", place="oven"), "two"), result("weather", sky="clear")
+    asking.exchange(body_of([BREAD]), says("Double it."))
+    asked_for = body_of([BREAD, model("Double it."), OVEN])
+    first = asking.exchange(asked_for, event(chunk(*calling[PARTS_KEY], finish="STOP", usage=counted(9_000))))
+    rewritten = asking.exchange(body_of([*beginning, calling, done]), says("Clear."))
+    assert rewritten.captured.relation == "branch" and (rewritten.run, rewritten.step) == (first.run, 2)
+    answer = signed(model("Clear."), "three")
+    further = asking.exchange(body_of([*beginning, calling, done, answer, user("Now?")]), says("Yes."))
+    assert further.run != first.run and not audited()
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("is_other", [False, True])
 def test_the_signatures_of_what_was_recorded_are_known(alice: User, is_other: bool) -> None:
     """Another process reads them from the rows."""
