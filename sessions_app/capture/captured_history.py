@@ -257,11 +257,7 @@ def run_of(session: Session, trigger: Turn | None, before: Exchange | None, capt
     """The run that a request belongs to: that of the request before while results come, failures are repeated
     and an answer goes on, else a new one. A run goes from a person's text to an answer without calls.
     """
-    goes_on = (
-        trigger is not None
-        and trigger.kind == TurnKind.TOOL_RESPONSE
-        and captured.relation == Relation.CONTINUES
-    )
+    goes_on = before is not None and _has_results_for(trigger, before, captured)
     repeats = captured.relation == Relation.RETRY and before is not None and not before.chunks.exists()
     if before is not None and (goes_on or repeats or captured.relation == Relation.HOP):
         return before.run
@@ -279,6 +275,15 @@ def run_of(session: Session, trigger: Turn | None, before: Exchange | None, capt
     if trigger is not None:
         Turn.objects.filter(pk=trigger.pk, run=None).update(run=run)
     return run
+
+
+def _has_results_for(trigger: Turn | None, before: Exchange, captured: CapturedRequest) -> bool:
+    """What came before the calls may have changed: then the results stand below the answer all the same."""
+    if trigger is None or trigger.kind != TurnKind.TOOL_RESPONSE:
+        return False
+    if captured.relation == Relation.CONTINUES:
+        return True
+    return trigger.parent is not None and trigger.parent.exchange_id == before.pk
 
 
 def advance(session: Session, turn: Turn, role: str, at: datetime) -> None:

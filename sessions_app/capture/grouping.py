@@ -58,6 +58,7 @@ class Grouping:
         """Requests with the places that they have, in the order in which they came."""
         for one in requests:
             place = one.place
+            self._take_over(one)
             if place.relation in (Relation.CONTINUES, Relation.HOP, Relation.RETRY):
                 self._end_leaf(place.before, one)
             if place.relation == Relation.CONTINUES:
@@ -80,6 +81,7 @@ class Grouping:
         *,
         text: str = "",
         token: str = "",
+        signatures: frozenset[str] = frozenset(),
         has_failed: bool = False,
     ) -> None:
         """How a request was answered: a text, calls with the texts of their arguments, or nothing. `token` is
@@ -90,6 +92,7 @@ class Grouping:
         if leaf := self.leaves.get(key):
             leaf.calls, leaf.answer = tuple(tuple(one) for one in calls), text_hash(text)
             leaf.ended_at, leaf.has_failed, leaf.token = at, has_failed, token_hash(token)
+            leaf.given |= signatures
 
     def _find(self, request: Leaf) -> Placement:
         leaves = self._comparable(request)
@@ -150,6 +153,16 @@ class Grouping:
         for other in [one.key for one in self.leaves.values() if one.place.lane == lane and one is not leaf]:
             del self.leaves[other]
         self._openers[leaf.key] = _Opener(session, leaf.traits.agent, leaf.traits.bare)
+
+    def _take_over(self, one: Leaf) -> None:
+        """What it has of earlier answers: signatures of its own lane, results for calls of its session."""
+        before = self.leaves.get(one.place.before)
+        if before is not None and before.place.lane == one.place.lane:
+            one.given |= before.given & one.traits.signatures
+        for leaf in self.leaves.values():
+            is_beside = leaf.is_waiting and leaf.place.session == one.place.session
+            if is_beside and leaf.has_results_in(one.traits):
+                leaf.calls = ()
 
     def _end_leaf(self, key: str, following: Leaf) -> None:
         """Its calls have their results now. It stays where the other may have asked beside the chain."""

@@ -16,7 +16,14 @@ from django.db.models import QuerySet
 from sessions_app.capture.client_caches import making_of
 from sessions_app.capture.grouping import Grouping
 from sessions_app.capture.placements import LaneRole, Leaf, Placement, Relation
-from sessions_app.capture.traits import RequestTraits, behind, text_hash, token_hash, traits_of
+from sessions_app.capture.traits import (
+    RequestTraits,
+    answer_signatures,
+    behind,
+    text_hash,
+    token_hash,
+    traits_of,
+)
 from sessions_app.models import CaptureAddress, CapturedRequest, Turn
 from sessions_app.prompt.outcomes import CONTINUATION
 from sessions_app.runs.reply_facts import fold_hops
@@ -47,6 +54,16 @@ class Refreshed(NamedTuple):
 
     is_regrouped: bool
     has_others: bool
+
+
+class Answer(NamedTuple):
+    """What an answer is recognised by when it comes back."""
+
+    text: str
+    signatures: frozenset[str]
+
+
+NO_ANSWER = Answer("", frozenset())
 
 
 class KnownGroupings:
@@ -99,9 +116,15 @@ class KnownGroupings:
         answers = _answers(ended)
         for row in ended:
             at = row.ended_at.timestamp() if row.ended_at else 0.0
-            text, token = answers.get(row.exchange_id, ""), _token_of(row)
+            answer = answers.get(row.exchange_id, NO_ANSWER)
             known.grouping.end(
-                str(row.public), at, row.calls, text=text, token=token, has_failed=has_failed(row)
+                str(row.public),
+                at,
+                row.calls,
+                text=answer.text,
+                token=_token_of(row),
+                signatures=answer.signatures,
+                has_failed=has_failed(row),
             )
         return len(ended)
 
@@ -133,11 +156,12 @@ def has_failed(row: CapturedRequest) -> bool:
     return bool(row.fault) or (row.ended_at is not None and (row.status or 500) >= 400)
 
 
-def _answers(rows: Iterable[CapturedRequest]) -> dict[int | None, str]:
-    """Primary key of an exchange → the text of its answer."""
+def _answers(rows: Iterable[CapturedRequest]) -> dict[int | None, Answer]:
+    """By the primary keys of the exchanges."""
     exchanges = [row.exchange_id for row in rows if row.exchange_id]
     turns = Turn.objects.filter(exchange__in=exchanges) if exchanges else Turn.objects.none()
-    return dict(turns.order_by("pk").values_list("exchange", "text"))
+    found = turns.order_by("pk").select_related("content")
+    return {turn.exchange_id: Answer(turn.text, answer_signatures(turn.content.bytes)) for turn in found}
 
 
 def _token_of(row: CapturedRequest) -> str:
@@ -155,8 +179,19 @@ def _leaves(rows: Sequence[CapturedRequest]) -> Iterator[Leaf]:
             ended_at = row.ended_at.timestamp() if row.ended_at else None
             calls = tuple(tuple(one) for one in row.calls)
             key, at = str(row.public), row.received_at.timestamp()
-            answer, token = text_hash(answers.get(row.exchange_id, "")), token_hash(_token_of(row))
-            yield Leaf(key, at, traits, _place_of(row), calls, ended_at, has_failed(row), answer, token)
+            answer, token = answers.get(row.exchange_id, NO_ANSWER), token_hash(_token_of(row))
+            yield Leaf(
+                key,
+                at,
+                traits,
+                _place_of(row),
+                calls,
+                ended_at,
+                has_failed(row),
+                text_hash(answer.text),
+                token,
+                given=answer.signatures,
+            )
 
 
 def _place_of(row: CapturedRequest) -> Placement:

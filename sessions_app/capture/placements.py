@@ -50,7 +50,8 @@ class Placement:
 class Leaf:
     """The last request of a lane. `calls` has the texts of the arguments of the calls that it was answered
     with, a tuple for each call; `ended_at` is None while the answer comes. `token` stands for that with which
-    a paused answer goes on. `is_over`: the agent whose call began this one has gone on since.
+    a paused answer goes on. `is_over`: the agent whose call began this one has gone on since. `given` are the
+    signatures of its answer, and those of earlier answers of its lane that it carried.
     """
 
     key: str
@@ -63,6 +64,7 @@ class Leaf:
     answer: str = ""
     token: str = ""
     is_over: bool = False
+    given: frozenset[str] = frozenset()
 
     @property
     def is_waiting(self) -> bool:
@@ -74,6 +76,17 @@ class Leaf:
         mine, others = (self.traits.bare, traits.bare) if bare else (self.traits.contents, traits.contents)
         pairs = zip(mine, others, strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+    def returned(self, traits: RequestTraits) -> int:
+        """How many signatures of this lane's answers a request carries: no other conversation has them."""
+        return len(self.given & traits.signatures)
+
+    def has_results_in(self, traits: RequestTraits) -> bool:
+        """Whether a request has the answer in its history, and so the results of its calls."""
+        if (self.given - self.traits.signatures) & traits.signatures:
+            return True
+        size = len(self.traits.contents)
+        return size == self.shares(traits, bare=True) < len(traits.contents) and traits.answers[size]
 
     def overlap(self, traits: RequestTraits) -> float:
         """The share of what a request says that was said here, also in the answer."""

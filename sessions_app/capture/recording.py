@@ -16,7 +16,7 @@ from sessions_app.capture.other_forms import facts_of_answer, token_columns
 from sessions_app.capture.placements import Placement
 from sessions_app.capture.records import Begun, Ended, Record
 from sessions_app.capture.regrouping import columns_of, take_in
-from sessions_app.capture.traits import strings_in
+from sessions_app.capture.traits import answer_signatures, strings_in
 from sessions_app.context.storage import check_storage
 from sessions_app.errors import OverLimit
 from sessions_app.models import Blob, CaptureAddress, CapturedRequest, Reservation
@@ -105,7 +105,15 @@ class Recording:
         at = ended.ended_at.timestamp()
         grouping = self._groupings.of(ended.address).grouping
         text, token = (whole.text, whole.continuation_token) if whole else ("", "")
-        grouping.end(str(ended.key), at, calls, text=text, token=token, has_failed=has_failed(captured))
+        grouping.end(
+            str(ended.key),
+            at,
+            calls,
+            text=text,
+            token=token,
+            signatures=answer_signatures(whole.wire if whole else None),
+            has_failed=has_failed(captured),
+        )
         if captured.exchange is not None:
             end_exchange(captured, body, self._histories)
         else:

@@ -69,22 +69,32 @@ def retried(request: Leaf, leaves: list[Leaf]) -> Placement | None:
 
 
 def branched(request: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """Half of my contents are the beginning of a leaf, or most of what I say was said there; a repetition
-    where the leaf has all of them.
+    """Half of my contents are the beginning of a leaf, or I have signatures of its answers, or most of what I
+    say was said there; a repetition where the leaf has all of my contents. Where answers of a lane come back,
+    no other is looked at: a program that shortens its history leaves little else of it.
     """
     traits = request.traits
     chains = [leaf for leaf in _same_program(request, leaves) if leaf.place.role != LaneRole.SIDE]
+    signed = [leaf for leaf in chains if leaf.returned(traits) and _is_of_lane(leaf, traits)]
+    chains = signed or chains
     near = [(n, leaf) for leaf in chains if 2 * (n := _shared_own(leaf, traits)) >= traits.own and n]
     if near:
         leaf = max(near, key=lambda one: (one[0], one[1].at))[1]
         shared = leaf.shares(traits)
         relation = Relation.REPEAT if shared == len(traits.contents) else Relation.BRANCH
         return _replayed(request, leaf, leaves) or _after(leaf, relation, shared)
+    if signed:
+        leaf = max(signed, key=lambda one: (one.returned(traits), one.at))
+        return _after(leaf, Relation.BRANCH, leaf.shares(traits))
     lane = [leaf for leaf in chains if leaf.traits.lane == traits.lane]
     alike = None if rests_on_one_text(traits) else _most_alike(request, lane)
     if alike is None:
         return None
     return _after(alike, Relation.BRANCH, alike.shares(traits), is_guess=True)
+
+
+def _is_of_lane(leaf: Leaf, traits: RequestTraits) -> bool:
+    return leaf.traits.lane == traits.lane or traits.is_like(leaf.traits)
 
 
 def _shared_own(leaf: Leaf, traits: RequestTraits) -> int:
@@ -105,7 +115,9 @@ def _replayed(request: Leaf, leaf: Leaf, leaves: list[Leaf]) -> Placement | None
 
 
 def side_call(request: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """Another agent says what was just said: a router, a title, a summary. Of the newest, not the likest."""
+    """Another agent says what was just said: a router, a title, a summary. Of the newest, not the likest,
+    but first of those whose answers it carries.
+    """
     traits = request.traits
     near = [leaf for leaf in leaves if _is_near(leaf, request) and leaf.traits.lane != traits.lane]
     if rests_on_one_text(traits):
@@ -113,7 +125,8 @@ def side_call(request: Leaf, leaves: list[Leaf]) -> Placement | None:
     alike = [leaf for leaf in near if leaf.overlap(traits) > MOST and not is_adoptable(leaf, request)]
     if not alike:
         return None
-    leaf = max(alike, key=lambda one: one.at)
+    signed = [leaf for leaf in alike if leaf.returned(traits)]
+    leaf = max(signed or alike, key=lambda one: one.at)
     session = leaf.place.session
     lane = side_lane(request, leaves, session)
     shared, is_guess = leaf.shares(traits), rests_on_one_text(traits)
@@ -128,16 +141,18 @@ def side_lane(request: Leaf, leaves: Iterable[Leaf], session: str) -> str:
 
 
 def sub_agent(request: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """Of a call that waits for its result: my task quotes it, or I come from the same program soon after.
+    """Of a call that waits for its result: my history has it, my task quotes it, or I come from the same
+    program soon after.
 
     A call that had to be made as the form of an answer may never get a result: coming after it says nothing.
     Neither does coming after a call with which a sub-agent handed back to the agent that had begun it.
     """
     waiting = [leaf for leaf in leaves if leaf.is_waiting and _is_near(leaf, request, any_scope=True)]
     others = [leaf for leaf in waiting if leaf.traits.lane != request.traits.lane]
-    quoted = next((leaf for leaf in others if _quotes(request, leaf)), None)
+    handed = next((leaf for leaf in others if leaf.returned(request.traits)), None)
+    quoted = handed or next((leaf for leaf in others if _quotes(request, leaf)), None)
     near = (one for one in others if _is_near(one, request))
-    leaf = quoted or next((one for one in near if not (one.is_over or one.traits.has_one_call)), None)
+    leaf = quoted or next((one for one in near if not (one.is_over or one.traits.must_call)), None)
     if leaf is None:
         return None
     place = Placement(leaf.place.session, request.key, Relation.SUB_AGENT, LaneRole.SUB_AGENT, leaf.key)

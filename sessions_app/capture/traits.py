@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import Any
 
 from sessions_app.capture.agents import NOBODY, Agent, agent_of, names_of
@@ -16,6 +16,7 @@ from sessions_app.prompt.parts import (
     parts_in,
     without_signature,
 )
+from sessions_app.prompt.signatures import signatures_of
 from sessions_app.prompt.spellings import spelled_alike
 from sessions_app.prompt.wire import as_dict, as_list
 
@@ -44,10 +45,10 @@ class RequestTraits:
     `said` has the long strings of all parts, without generated context, ids and signatures. `context` counts
     the contents at the beginning that are nothing but generated context, or stand in a cache. `newest` is the
     last text of the user, `opening` the text of the first content; `name` was given by the client and
-    overrides the rest. `cache` is the name of an explicit cache that stands for the system instruction and
-    the tools. `token` stands for the continuation token of an answer that it asks the rest of.
-    `has_one_call`: the answer has to be a call of one function, whose arguments are what was asked for;
-    nothing need be run.
+    overrides the rest. `signatures` are those of all contents. `cache` is the name of an explicit cache that
+    stands for the system instruction and the tools. `token` stands for the continuation token of an answer
+    that it asks the rest of. `must_call`: the answer has to be a call, whose arguments may be what was asked
+    for; nothing need be run.
     """
 
     lane: str
@@ -60,9 +61,10 @@ class RequestTraits:
     cache: str = ""
     token: str = ""
     has_tools: bool = False
-    has_one_call: bool = False
+    must_call: bool = False
     context: int = 0
     said: frozenset[str] = frozenset()
+    signatures: frozenset[str] = frozenset()
     newest: str = ""
     opening: str = field(default="", repr=False)
 
@@ -102,9 +104,10 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         cache=cache if isinstance(cache, str) else "",
         token=token_hash(token) if isinstance(token, str) else "",
         has_tools=bool(tools),
-        has_one_call=_has_one_call(request),
+        must_call=_must_call(request),
         context=next((at for at, one in enumerate(listed) if not _is_context(one)), len(listed)),
         said=frozenset(short_hash(text) for one in listed for text in _long_strings(one)),
+        signatures=frozenset(found for one in listed for found in _signatures_in(one)),
         newest=_newest(listed),
         opening="\n".join(_texts(listed[0]))[:OPENING_LIMIT],
     )
@@ -122,7 +125,13 @@ def behind(held: RequestTraits, traits: RequestTraits) -> RequestTraits:
         bare=(*held.bare, *traits.bare),
         answers=(*held.answers, *traits.answers),
         context=len(held.contents) + traits.context,
+        signatures=held.signatures | traits.signatures,
     )
+
+
+def answer_signatures(content: bytes | None) -> frozenset[str]:
+    """Of the content of an answer, as `RequestTraits.signatures` has them when it comes back."""
+    return frozenset(one.sha256 for one in signatures_of(content or b""))
 
 
 def may_pass_unread(body: bytes) -> bool:
@@ -148,12 +157,14 @@ def _contents_in(request: Mapping[str, Any]) -> list[Any]:
     return listed if all(isinstance(one, dict) for one in listed) else []
 
 
-def _has_one_call(request: Mapping[str, Any]) -> bool:
-    """Libraries that fill in a schema have it declared as a function, which the model must call."""
+def _must_call(request: Mapping[str, Any]) -> bool:
+    """Libraries that fill in a schema have it declared as a function, alone or beside the tools of an agent,
+    and the model must call until it has called that one.
+    """
     config = as_dict(request.get("toolConfig", request.get("tool_config")))
     calling = as_dict(config.get("functionCallingConfig", config.get("function_calling_config")))
     allowed = as_list(calling.get("allowedFunctionNames", calling.get("allowed_function_names")))
-    return calling.get("mode") == "ANY" and len(allowed or list(names_of(request.get("tools")))) == 1
+    return calling.get("mode") == "ANY" and bool(allowed or list(names_of(request.get("tools"))))
 
 
 def meaning(value: Any) -> str:
@@ -222,6 +233,11 @@ def _long_strings(content: Any) -> Iterator[str]:
         said = (view.text, call, response, view.code, view.code_result, _file(view))
         found = (text for value in said for text in strings_in(value))
         yield from (text for text in found if len(text) >= LONG_ENOUGH and not is_generated(text))
+
+
+def _signatures_in(content: Any) -> Iterator[str]:
+    signatures = (view.signature for view in _views(content))
+    yield from (sha256(one).hexdigest() for one in signatures if one)
 
 
 def _file(view: PartView) -> str:

@@ -1,6 +1,7 @@
 """The input of a scenario, the reply it returns, and what generationConfig makes of that reply."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -138,12 +139,15 @@ class ScriptedReply:
 
 
 def apply_calling_mode(context: ScenarioContext, reply: ScriptedReply) -> ScriptedReply:
-    """In mode ANY a reply without calls becomes a call of the first allowed function."""
+    """In mode ANY a reply without calls becomes a call of the first allowed function, then of the next:
+    agents that end with a function of their own demand calls until it is called.
+    """
     if context.mode != "ANY" or reply.calls or not context.functions:
         return reply
-    name, function = next(iter(context.functions.items()))
+    called = Counter(call.name for played in context.rounds for call in played.calls)
+    name, function = min(context.functions.items(), key=lambda one: called[one[0]])
     args = sample(function.argument_schema)
-    thought = f"**Calling a function**\n\nThe request demands a call, and `{name}` is the first allowed."
+    thought = f"**Calling a function**\n\nThe request demands a call, and it is the turn of `{name}`."
     call = ScriptedCall(name, args if isinstance(args, dict) else {})
     return ScriptedReply(calls=(call,), thoughts=(thought,))
 

@@ -284,7 +284,7 @@ def test_an_agent_that_comes_while_a_call_waits_is_a_guess(clock: Clock) -> None
 
 
 def test_a_call_that_is_the_form_of_an_answer_waits_only_for_who_quotes_it(clock: Clock) -> None:
-    clock.ask("1", replace(asked(FIRST), has_one_call=True), ("Bergen on the west coast",))
+    clock.ask("1", replace(asked(FIRST), must_call=True), ("Bergen on the west coast",))
     assert clock.ask("2", asked(user("How is it set up?"), system="You help.")).relation == Relation.OPENS
     assert clock.ask("3", asked(user("See Bergen on the west coast."), system="You look.")).before == "1"
 

@@ -76,6 +76,16 @@ def test_mode_any_always_calls(emulator: Emulator) -> None:
     assert (forced["name"], forced["args"]) == ("book_taxi", {"time": "time"})
 
 
+def test_calls_that_are_demanded_again_come_in_turn(emulator: Emulator) -> None:
+    """An agent that ends with a function of its own would never end."""
+    body, called = demand("ANY"), []
+    for _ in range(3):
+        said = parts(generate(emulator, body))
+        called.append(said[0]["functionCall"]["name"])
+        body["contents"] += [model(*said), answers((called[-1], {"status": "done"}))]
+    assert called == ["check_flight", "book_taxi", "check_flight"]
+
+
 @pytest.mark.parametrize(("limit", "is_cut"), [(1, True), (5, True), (60, False)])
 def test_a_call_beyond_the_limit_leaves_an_answer_without_parts(
     emulator: Emulator, limit: int, is_cut: bool
