@@ -58,6 +58,7 @@ class Grouping:
         """Requests with the places that they have, in the order in which they came."""
         for one in requests:
             place = one.place
+            self._release_caller(one)
             if place.relation in (Relation.CONTINUES, Relation.HOP, Relation.RETRY):
                 self._end_leaf(place.before, one)
             if place.relation == Relation.CONTINUES:
@@ -168,6 +169,20 @@ class Grouping:
                 ended.add(below)
         for leaf in self.leaves.values():
             leaf.is_over = leaf.is_over or leaf.place.lane in ended - {lane}
+
+    def _release_caller(self, request: Leaf) -> None:
+        """Whoever writes to a sub-agent after its answer has taken the conversation there: no result goes
+        back to the call that began it. google-adk transfers to an agent in this way.
+        """
+        before = self.leaves.get(request.place.before)
+        if before is None or before.is_waiting or before.traits.newest == request.traits.newest:
+            return
+        if request.place.relation != Relation.CONTINUES:
+            return
+        caller = self._above.get(request.place.lane)
+        for leaf in self.leaves.values():
+            # A caller that has asked since may have begun the agent again.
+            leaf.is_over = leaf.is_over or (leaf.place.lane == caller and leaf.at < before.at)
 
     def _drop_lane(self, lane: str) -> None:
         """A side call begins anew each time: its lane needs one leaf."""

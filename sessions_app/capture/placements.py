@@ -50,7 +50,8 @@ class Placement:
 class Leaf:
     """The last request of a lane. `calls` has the texts of the arguments of the calls that it was answered
     with, a tuple for each call; `ended_at` is None while the answer comes. `token` stands for that with which
-    a paused answer goes on. `is_over`: the agent whose call began this one has gone on since.
+    a paused answer goes on. `is_over`: the agent whose call began this one has gone on since, or the agent
+    that its own call began answers somebody else now.
     """
 
     key: str
