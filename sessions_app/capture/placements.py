@@ -51,7 +51,7 @@ class Leaf:
     """The last request of a lane. `calls` has the texts of the arguments of the calls that it was answered
     with, a tuple for each call; `ended_at` is None while the answer comes. `token` stands for that with which
     a paused answer goes on. `is_over`: the agent whose call began this one has gone on since, or the agent
-    that its own call began answers somebody else now.
+    that its own call began answers somebody else now. `begun` counts the agents that its calls began.
     """
 
     key: str
@@ -64,6 +64,7 @@ class Leaf:
     answer: str = ""
     token: str = ""
     is_over: bool = False
+    begun: int = 0
 
     @property
     def is_waiting(self) -> bool:

@@ -79,6 +79,17 @@ def test_who_comes_after_the_conversation_was_transferred_is_none_of_the_call() 
     assert placed(*TRANSFERRED).place("4", 4.0, STRANGER).relation == Relation.OPENS
 
 
+def test_of_two_calls_one_may_begin_its_agent_later() -> None:
+    """As in Gemini CLI, which tells the first agent to end with a call."""
+    grouping = Grouping()
+    grouping.place("1", 1.0, TRANSFERRED[0][0])
+    grouping.end("1", 1.5, [["oven"], ["loaf"]])
+    for number, (traits, _) in enumerate(TRANSFERRED[1:], 2):
+        grouping.place(str(number), float(number), traits)
+        grouping.end(str(number), number + 0.5)
+    assert grouping.place("4", 4.0, STRANGER).before == "1"
+
+
 def test_a_sub_agent_that_works_on_is_waited_for() -> None:
     working = (asked(TASK, call("weather"), result("weather", it="is dry"), system=OVEN), "")
     found = placed(TRANSFERRED[0], (TRANSFERRED[1][0], "dry"), working).place("4", 4.0, STRANGER)
