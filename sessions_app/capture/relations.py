@@ -69,11 +69,15 @@ def retried(request: Leaf, leaves: list[Leaf]) -> Placement | None:
 
 
 def branched(request: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """Half of my contents are the beginning of a leaf, or most of what I say was said there; a repetition
-    where the leaf has all of them.
+    """Half of my contents are the beginning of a leaf, or it has signatures of mine, or most of what I say
+    was said there; a repetition where the leaf has all of them.
+
+    Where leaves have signatures of mine, no other is of this conversation, whatever it says.
     """
     traits = request.traits
     chains = [leaf for leaf in _same_program(request, leaves) if leaf.place.role != LaneRole.SIDE]
+    signed = [leaf for leaf in chains if leaf.traits.signatures & traits.signatures]
+    chains = signed or chains
     near = [(n, leaf) for leaf in chains if 2 * (n := _shared_own(leaf, traits)) >= traits.own and n]
     if near:
         leaf = max(near, key=lambda one: (one[0], one[1].at))[1]
@@ -81,6 +85,9 @@ def branched(request: Leaf, leaves: list[Leaf]) -> Placement | None:
         relation = Relation.REPEAT if shared == len(traits.contents) else Relation.BRANCH
         return _replayed(request, leaf, leaves) or _after(leaf, relation, shared)
     lane = [leaf for leaf in chains if leaf.traits.lane == traits.lane]
+    if signed and lane:
+        leaf = max(lane, key=lambda one: (len(one.traits.signatures & traits.signatures), one.at))
+        return _after(leaf, Relation.BRANCH, leaf.shares(traits))
     alike = None if rests_on_one_text(traits) else _most_alike(request, lane)
     if alike is None:
         return None

@@ -16,6 +16,7 @@ from sessions_app.prompt.parts import (
     parts_in,
     without_signature,
 )
+from sessions_app.prompt.signatures import is_dummy
 from sessions_app.prompt.spellings import spelled_alike
 from sessions_app.prompt.wire import as_dict, as_list
 
@@ -42,6 +43,7 @@ class RequestTraits:
     which clients drop, and without generated context. `answers` says which contents are the model's.
 
     `said` has the long strings of all parts, without thoughts, generated context, ids and signatures.
+    `signatures` are the hashes of its thought signatures, by which an answer is known wherever it stands.
     `context` counts the contents at the beginning that are nothing but generated context, or stand in a
     cache. `newest` is the last text of the user, `opening` the text of the first content; `name` was given by
     the client and overrides the rest. `cache` is the name of an explicit cache that stands for the system
@@ -63,6 +65,7 @@ class RequestTraits:
     has_one_call: bool = False
     context: int = 0
     said: frozenset[str] = frozenset()
+    signatures: frozenset[str] = frozenset()
     newest: str = ""
     opening: str = field(default="", repr=False)
 
@@ -105,6 +108,7 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         has_one_call=_has_one_call(request),
         context=next((at for at, one in enumerate(listed) if not _is_context(one)), len(listed)),
         said=frozenset(short_hash(text) for one in listed for text in _long_strings(one)),
+        signatures=frozenset(_signatures(listed)),
         newest=_newest(listed),
         opening="\n".join(_texts(listed[0]))[:OPENING_LIMIT],
     )
@@ -222,6 +226,12 @@ def _long_strings(content: Any) -> Iterator[str]:
         said = (view.text, call, response, view.code, view.code_result, _file(view))
         found = (text for value in said for text in strings_in(value))
         yield from (text for text in found if len(text) >= LONG_ENOUGH and not is_generated(text))
+
+
+def _signatures(contents: list[Any]) -> Iterator[str]:
+    for view in (view for content in contents for view in _views(content)):
+        if view.signature and not is_dummy(view.signature):
+            yield blake2b(view.signature, digest_size=8).hexdigest()
 
 
 def _file(view: PartView) -> str:

@@ -82,6 +82,11 @@ def signatures_of(wire_bytes: bytes) -> tuple[Signature, ...]:
     return tuple(_signature(view.index, view.signature) for view in views if view.signature is not None)
 
 
+def is_dummy(signature: bytes) -> bool:
+    """Whether it is a documented dummy, which anybody may put in."""
+    return signature in _DUMMY_BYTES
+
+
 def unsigned(content: bytes) -> bytes | None:
     """What a content says without its thought signatures, and without parts that held nothing else.
 
