@@ -8,6 +8,7 @@ then. Here the application is called once the headers are there, decides from th
 
 import asyncio
 from functools import partial
+from http import HTTPStatus
 from io import BytesIO
 from typing import Any
 
@@ -29,6 +30,9 @@ LINGER = 2.0
 
 DROP_PAUSE = 0.02
 """Seconds between two packets that are dropped."""
+
+REASONS = {status.value: status.phrase.encode() for status in HTTPStatus}
+"""What clients read behind a status and show; Twisted has words for some only, 429 not among them."""
 
 
 class BodyQueue(asyncio.Queue[dict[str, Any]]):
@@ -100,6 +104,9 @@ class StreamedRequest(WebRequest):  # type: ignore[misc]
         self._upgrade_key = session_key_in(b"; ".join(self.requestHeaders.getRawHeaders(b"Cookie", [])))
         if not self.server.ws_factory.upgrades.add(self._upgrade_key, self._upgrade):
             self.basic_error(503, b"Service Unavailable", "Too many sockets are being opened.")
+
+    def setResponseCode(self, code: int, message: bytes | None = None) -> None:
+        super().setResponseCode(code, message or REASONS.get(code))
 
     def break_off(self) -> None:
         """Ends the connection in the middle of a response, behind what was written of it.

@@ -89,3 +89,13 @@ def test_a_client_that_takes_nothing_loses_its_connection_unless_it_is_relayed(
 def test_patience_is_that_of_nginx() -> None:
     """Its `send_timeout` by default: who is behind it meets no other limit."""
     assert daphne_room.PATIENCE == 60
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"), [(200, b"OK"), (429, b"Too Many Requests"), (599, b"Unknown Status")]
+)
+def test_a_status_comes_with_its_words(status: int, reason: bytes) -> None:
+    """Clients show them: “[429 Too Many Requests]”."""
+    request = request_at(RELAYED)
+    request.setResponseCode(status)
+    assert request.code_message == reason

@@ -58,6 +58,7 @@ class Grouping:
         """Requests with the places that they have, in the order in which they came."""
         for one in requests:
             place = one.place
+            self._release_caller(one)
             self._take_over(one)
             if place.relation in (Relation.CONTINUES, Relation.HOP, Relation.RETRY):
                 self._end_leaf(place.before, one)
@@ -65,6 +66,7 @@ class Grouping:
                 self._end_agents(place.lane)
             if place.relation == Relation.SUB_AGENT and (caller := self.leaves.get(place.before)):
                 self._above[place.lane] = caller.place.lane
+                caller.begun += 1
             if place.relation == Relation.SIDE_CALL:
                 self._drop_lane(place.lane)
             self.leaves[one.key] = one
@@ -181,6 +183,22 @@ class Grouping:
                 ended.add(below)
         for leaf in self.leaves.values():
             leaf.is_over = leaf.is_over or leaf.place.lane in ended - {lane}
+
+    def _release_caller(self, request: Leaf) -> None:
+        """Whoever writes to a sub-agent after its answer has taken the conversation there: no result goes
+        back to the call that began it. google-adk transfers to an agent in this way. Where a call beside it
+        has begun none yet, it may have been the program: Gemini CLI tells an agent to end with a call.
+        """
+        before = self.leaves.get(request.place.before)
+        if before is None or before.is_waiting or before.traits.newest == request.traits.newest:
+            return
+        if request.place.relation != Relation.CONTINUES:
+            return
+        caller = self._above.get(request.place.lane)
+        for leaf in self.leaves.values():
+            # A caller that has asked since may have begun the agent again.
+            is_callers = leaf.place.lane == caller and leaf.at < before.at
+            leaf.is_over = leaf.is_over or (is_callers and leaf.begun >= len(leaf.calls))
 
     def _drop_lane(self, lane: str) -> None:
         """A side call begins anew each time: its lane needs one leaf."""

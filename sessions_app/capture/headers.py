@@ -44,6 +44,9 @@ _UPLOAD_URLS = frozenset({"x-goog-upload-url", "x-goog-upload-control-url", "loc
 _INSTALLATION = "x-gemini-api-privileged-user-id"
 _KEY, _BEARER = "x-goog-api-key", "authorization"
 _COMMENT = re.compile(r"\([^)]*\)")
+_AI_SDK = re.compile(r"ai(?:-sdk(?:-[\w-]+)?)?")
+"""Products of the AI SDK, of which its functions name different ones in one conversation."""
+
 _LONGEST = 300
 
 
@@ -84,7 +87,8 @@ def scope_of(headers: Iterable[Pair], secret: str) -> str:
     """Program and installation. The id of the installation goes in as a keyed hash only."""
     pairs = list(headers)
     products = _COMMENT.sub(" ", first(pairs, "user-agent")).split()
-    names = " ".join(product.partition("/")[0] for product in products)
+    found = (product.partition("/")[0] for product in products)
+    names = " ".join(dict.fromkeys("ai-sdk" if _AI_SDK.fullmatch(name) else name for name in found))
     installation = first(pairs, _INSTALLATION)
     if installation:
         names += f" {keyed_hash(installation, secret)}"

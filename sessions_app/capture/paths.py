@@ -101,6 +101,8 @@ def relay_path(raw_path: bytes) -> RelayPath | None:
     if found is None:
         return None
     token, name, rest = (part.decode("latin-1") if part else "" for part in found.groups())
+    # Some clients put their path behind an address that ends with a slash, with one of its own.
+    rest = f"/{rest.lstrip('/')}" if rest else ""
     base = f"{MOUNT}{token}" + (f"/s/{name}" if name else "")
     if _UNVERSIONED.match(rest):
         rest = (

@@ -50,8 +50,9 @@ class Placement:
 class Leaf:
     """The last request of a lane. `calls` has the texts of the arguments of the calls that it was answered
     with, a tuple for each call; `ended_at` is None while the answer comes. `token` stands for that with which
-    a paused answer goes on. `is_over`: the agent whose call began this one has gone on since. `given` are the
-    signatures of its answer, and those of earlier answers of its lane that it carried.
+    a paused answer goes on. `is_over`: the agent whose call began this one has gone on since, or the agent
+    that its own call began answers somebody else now. `begun` counts the agents that its calls began. `given`
+    are the signatures of its answer, and those of earlier answers of its lane that it carried.
     """
 
     key: str
@@ -64,6 +65,7 @@ class Leaf:
     answer: str = ""
     token: str = ""
     is_over: bool = False
+    begun: int = 0
     given: frozenset[str] = frozenset()
 
     @property

@@ -42,13 +42,13 @@ class RequestTraits:
     `contents` has a hash for each content, `bare` one of what is said alone: without signatures and thoughts,
     which clients drop, and without generated context. `answers` says which contents are the model's.
 
-    `said` has the long strings of all parts, without generated context, ids and signatures. `context` counts
-    the contents at the beginning that are nothing but generated context, or stand in a cache. `newest` is the
-    last text of the user, `opening` the text of the first content; `name` was given by the client and
-    overrides the rest. `signatures` are those of all contents. `cache` is the name of an explicit cache that
-    stands for the system instruction and the tools. `token` stands for the continuation token of an answer
-    that it asks the rest of. `must_call`: the answer has to be a call, whose arguments may be what was asked
-    for; nothing need be run.
+    `said` has the long strings of all parts, without thoughts, generated context, ids and signatures.
+    `context` counts the contents at the beginning that are nothing but generated context, or stand in a
+    cache. `newest` is the last text of the user, `opening` the text of the first content; `name` was given by
+    the client and overrides the rest. `signatures` are those of all contents. `cache` is the name of an
+    explicit cache that stands for the system instruction and the tools. `token` stands for the continuation
+    token of an answer that it asks the rest of. `must_call`: the answer has to be a call, whose arguments may
+    be what was asked for; nothing need be run.
     """
 
     lane: str
@@ -228,7 +228,7 @@ def _is_context(content: Any) -> bool:
 
 
 def _long_strings(content: Any) -> Iterator[str]:
-    for view in _views(content):
+    for view in (PartView(at, part) for at, part in enumerate(parts_in(content)) if not is_thought(part)):
         call, response = (view.call or {}).get("args"), (view.response or {}).get("response")
         said = (view.text, call, response, view.code, view.code_result, _file(view))
         found = (text for value in said for text in strings_in(value))

@@ -6,13 +6,14 @@ the request declares them. What to type for a tool stands in `PHRASES`.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import orjson
 
 from sessions_app.emulator.default_answer import describe_request, describe_responses, missing_function
+from sessions_app.emulator.gemini_requests import FunctionResponse
 from sessions_app.emulator.provider_tools import use_provider_tools
 from sessions_app.emulator.scripted_reply import ScenarioContext, ScriptedCall, ScriptedReply
 from sessions_app.emulator.tool_results import result_of
@@ -175,11 +176,15 @@ def weather(context: ScenarioContext) -> ScriptedReply | None:
         asks = tuple(_ask(context, "get_current_temperature", place) for place in places)
         thought = f"**Asking for the weather**\n\nOne call for each of: {', '.join(places)}."
         return ScriptedReply(calls=asks, thoughts=(thought,))
-    lines = [
-        f"- **{place}**: {_reading(result_of(answer))}"
-        for place, answer in zip(places, context.last.answers, strict=False)
-    ]
+    lines = [f"- **{place}**: {_reading(result_of(answer))}" for place, answer in _readings(context, places)]
     return ScriptedReply(text="Here is the weather:\n\n" + "\n".join(lines), thoughts=_REPORTING)
+
+
+def _readings(context: ScenarioContext, places: Sequence[str]) -> Iterator[tuple[str, FunctionResponse]]:
+    """Each place with its answer: some clients send calls of one answer back as rounds of their own."""
+    pairs = (pair for done in context.rounds for pair in zip(done.calls, done.answers, strict=False))
+    told = {str(next(iter(call.args.values()), "")): answer for call, answer in pairs}
+    return ((place, told[place]) for place in places if place in told)
 
 
 def spoken_tools(context: ScenarioContext) -> ScriptedReply | None:

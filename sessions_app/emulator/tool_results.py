@@ -1,7 +1,8 @@
 """What a tool said, without the wrapping that its client put around it.
 
 Clients disagree about the form of a function response. google-genai puts the return value of a
-Python function under `result`, others put JSON text under `output`; scenarios read what is inside.
+Python function under `result`, others put JSON text under `output`, the AI SDK and Genkit put the name of
+the function beside its `content`; scenarios read what is inside.
 """
 
 import orjson
@@ -10,14 +11,22 @@ from sessions_app.emulator.gemini_requests import FunctionResponse
 from sessions_app.emulator.wire_model import JsonObject
 
 _WRAPPINGS = frozenset({"result", "output", "return_value"})
+_CONTENT = "content"
 
 
 def result_of(answer: FunctionResponse) -> JsonObject:
     """The innermost object of the response. A value that is no object stays under its key."""
-    found: JsonObject = answer.response or {}
-    while len(found) == 1 and found.keys() <= _WRAPPINGS and (inner := _object(*found.values())) is not None:
-        found = inner
+    found: JsonObject = _without_name(answer.response or {}, answer.name)
+    wrappings = _WRAPPINGS if found == answer.response else _WRAPPINGS | {_CONTENT}
+    while len(found) == 1 and found.keys() <= wrappings and (inner := _object(*found.values())) is not None:
+        found, wrappings = inner, _WRAPPINGS
     return found
+
+
+def _without_name(response: JsonObject, name: str) -> JsonObject:
+    """The content alone, where nothing but the name of the function stands beside it."""
+    is_named = response.keys() == {"name", _CONTENT} and response["name"] == name
+    return {_CONTENT: response[_CONTENT]} if is_named else response
 
 
 def _object(value: object) -> JsonObject | None:

@@ -7,7 +7,13 @@ from functools import cached_property
 from sessions_app.inspector.answer_hops import answers_of, end_of
 from sessions_app.inspector.manifest_sources import ManifestSources
 from sessions_app.inspector.session_records import MODEL_KINDS, SessionRecords
-from sessions_app.inspector.signature_matching import MatchedSignatures, SentTo, is_in_place, matched
+from sessions_app.inspector.signature_matching import (
+    MatchedSignatures,
+    SentTo,
+    is_in_place,
+    is_regrouped,
+    matched,
+)
 from sessions_app.inspector.signature_trace import (
     Occurrence,
     ReceivedSignature,
@@ -131,7 +137,8 @@ class ReceivedSignatureTracer:
         number = later.number
         source = later.first_of(self._sources)
         if source is None:
-            return self._in_cache(later, signature) or self._without_turn(later)
+            found = self._in_cache(later, signature) or self._in_another_turn(later, signature)
+            return found or self._without_turn(later)
         sent = self._matched(source).sent_for(signature)
         name, turn = self._records.names[source], self._number_of(source)
         if sent is not None and sent.sha256 == signature.sha256:
@@ -186,6 +193,15 @@ class ReceivedSignatureTracer:
                 if one.sha256 == signature.sha256 and is_in_place(signature, one):
                     place = f"{source_name(self._records.names[source])}, {part_name(one.part)}"
                     return Occurrence(SignatureLocation(later.number, place), SignatureState.EQUAL)
+        return None
+
+    def _in_another_turn(self, later: ManifestSources, signature: ReceivedSignature) -> Occurrence | None:
+        """The program put the call into the content of another turn; None where it did not."""
+        for name, turn, one in self._records.regrouped(later) if self._records.is_captured else ():
+            if is_regrouped(signature, one):
+                place = part_name(one.part, turn) if turn else source_name(name)
+                said = signature_traces.regrouped(later.number)
+                return Occurrence(SignatureLocation(later.number, place), SignatureState.MOVED_FREELY, said)
         return None
 
     def _without_turn(self, later: ManifestSources) -> Occurrence:

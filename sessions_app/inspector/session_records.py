@@ -1,12 +1,13 @@
 """The rows of a session that its signatures are traced through, each kind read once."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from sessions_app.inspector.manifest_sources import ManifestSources, manifest_sources
 from sessions_app.inspector.signature_trace import SentSignature, signatures_in
 from sessions_app.models import CapturedRequest, Exchange, HistoryChunk, Source, Turn
+from sessions_app.models.turn_numbers import turn_numbers
 from sessions_app.prompt.prompt_items import CACHED_CONTENT, TEXT_KIND
 
 CONTINUES, RETRY = "continues", "retry"
@@ -21,7 +22,7 @@ def is_task(name: str, kind: str) -> bool:
 
 
 class SessionRecords:
-    """At most four queries, and one for the contents that `read_contents` names."""
+    """At most four queries, one for the contents that `read_contents` names, and those of `regrouped`."""
 
     def __init__(self, session_id: int, *, is_captured: bool, after: int = 0) -> None:
         """Without the exchanges up to number `after`. `is_captured`: a program sent the requests, and decides
@@ -99,6 +100,13 @@ class SessionRecords:
         """The contents of the cache that a program's request names, in their order."""
         return [key for key in request.sources if key in self._in_caches]
 
+    def regrouped(self, request: ManifestSources) -> Iterator[tuple[str, int, SentSignature]]:
+        """The signatures of a program's request, each with its turn: two queries for all requests."""
+        for source in request.sources:
+            for one in self._signed_turns.get(source, ()):
+                name = self.names[source]
+                yield name, self._turn_numbers.get(name, 0), one
+
     def read_contents(self, sources: Iterable[int]) -> None:
         """One query; `signatures_of` answers for these, and for what caches of programs hold."""
         rows = Source.objects.filter(pk__in={*sources, *self._in_caches}).select_related("blob")
@@ -106,6 +114,17 @@ class SessionRecords:
 
     def signatures_of(self, source: int) -> tuple[SentSignature, ...]:
         return self._signed[source]
+
+    @cached_property
+    def _signed_turns(self) -> dict[int, tuple[SentSignature, ...]]:
+        """Of every turn of the model that has signatures."""
+        rows = Source.objects.filter(session=self.session_id, kind__in=MODEL_KINDS).select_related("blob")
+        found = {source.pk: signatures_in(source.blob.bytes) for source in rows}
+        return {key: signed for key, signed in found.items() if signed}
+
+    @cached_property
+    def _turn_numbers(self) -> dict[str, int]:
+        return turn_numbers(self.session_id, (self.names[key] for key in self._signed_turns))
 
     @cached_property
     def _sources(self) -> list[tuple[int, str, str]]:

@@ -68,6 +68,14 @@ def matched(received: Sequence[ReceivedSignature], sent: Sequence[SentSignature]
     return found
 
 
+def is_regrouped(signature: ReceivedSignature, sent: SentSignature) -> bool:
+    """Whether a signature that stands in another turn is on the call that it came on: programs put the calls
+    of several steps into one content.
+    """
+    came, call = signature.call, sent.call
+    return signature.sha256 == sent.sha256 and came is not None and call is not None and came.is_same(call)
+
+
 def is_checked(route: str) -> bool:
     """False for a model that is known to take calls without signatures."""
     family = family_of(route)

@@ -1,14 +1,20 @@
 """The tracer of the signatures that an exchange sent."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from sessions_app.errors import SignatureRefused
 from sessions_app.inspector.answer_hops import answers_of
 from sessions_app.inspector.received_signatures import came_from, elsewhere
 from sessions_app.inspector.session_records import is_task
-from sessions_app.inspector.signature_matching import MatchedSignatures, SentTo, is_in_place, matched
+from sessions_app.inspector.signature_matching import (
+    MatchedSignatures,
+    SentTo,
+    is_in_place,
+    is_regrouped,
+    matched,
+)
 from sessions_app.inspector.signature_trace import (
     ReceivedSignature,
     SentSignature,
@@ -33,7 +39,8 @@ from sessions_app.wording.sources import part_name, source_name
 class SentSignatureTracer:
     """Traces the signatures of a request back to the chunks that brought them.
 
-    Four queries, whatever the length of the history, and one where an answer took several requests.
+    Four queries, whatever the length of the history, one where an answer took several requests, and two where
+    a program sent bytes that none of the answers in the request brought.
     """
 
     def __init__(self, exchange: Exchange) -> None:
@@ -61,7 +68,8 @@ class SentSignatureTracer:
     ) -> SignatureTrace:
         one, origin = pairs.sent[at], pairs.origin_of(at)
         if origin is not None and came_from(origin) is None:
-            state, explanation = self._otherwise(one, turn, None)
+            origin = self._of_another_turn(one) if self._exchange.is_captured else None
+            state, explanation = self._otherwise(one, turn, origin)
         elif origin is None and (copied := pairs.copied_by(one)) is not None:
             origin = copied
             state, explanation = SignatureState.MOVED_FREELY, signature_traces.copied(self._exchange.number)
@@ -85,11 +93,10 @@ class SentSignatureTracer:
         return SignatureState.EQUAL, said
 
     def _of_another_turn(self, one: SentSignature) -> ReceivedSignature | None:
-        """Which of the answers in this request brought these bytes; a stand-in comes with none."""
+        """Which answer brought these bytes, first of those in this request; a stand-in comes with none."""
         if one.is_dummy:
             return None
-        received = (each for answer in self._received.values() for each in answer)
-        return next((each for each in received if each.sha256 == one.sha256), None)
+        return _with_bytes_of(one, self._received) or _with_bytes_of(one, self._received_before)
 
     def _otherwise(
         self, one: SentSignature, turn: Turn | None, origin: ReceivedSignature | None
@@ -99,10 +106,15 @@ class SentSignatureTracer:
             known = self._refusal_of(turn) or self._note_of(turn, IMPORTED)
             why = known.reason if known else ""
             return SignatureState.DUMMY, signature_traces.put_in(why, is_captured=self._exchange.is_captured)
+        came_in = origin.location.exchange if origin else None
+        if origin and self._exchange.is_captured and is_regrouped(origin, one):
+            return SignatureState.MOVED_FREELY, signature_traces.regrouped(self._exchange.number)
         if turn is None or turn.exchange is None:
-            return SignatureState.UNTRACED, signature_traces.untraced()
+            if origin and _with_bytes_of(one, self._received):
+                return SignatureState.MOVED_FREELY, signature_traces.copied(self._exchange.number)
+            return SignatureState.UNTRACED, signature_traces.untraced(came_in)
         number = turn.exchange.number
-        had_any, came_in = bool(self._received.get(number)), origin.location.exchange if origin else None
+        had_any = bool(self._received.get(number))
         return SignatureState.ALTERED, signature_traces.altered(number, had_any=had_any, came_in=came_in)
 
     def _sent_to(self, item: SentItem) -> SentTo:
@@ -186,6 +198,14 @@ class SentSignatureTracer:
         return {note.remark.turn: note.reason for note in notes if note.remark.is_removal}
 
     @cached_property
+    def _received_before(self) -> dict[int, list[ReceivedSignature]]:
+        """What a program's session had received by then; nothing for our own requests, which move none."""
+        if not self._exchange.is_captured:
+            return {}
+        before = Exchange.objects.filter(session=self._exchange.session_id, number__lt=self._exchange.number)
+        return received_signatures(before.only("number", "dialect"))
+
+    @cached_property
     def _received(self) -> dict[int, list[ReceivedSignature]]:
         """By number of the exchange with which an answer ended."""
         ends = (turn.exchange for turn in self._turns.values() if turn.exchange)
@@ -195,3 +215,11 @@ class SentSignatureTracer:
             number: [each for one in hops for each in received[one.number]]
             for number, hops in answers.items()
         }
+
+
+def _with_bytes_of(
+    one: SentSignature, answers: Mapping[int, Sequence[ReceivedSignature]]
+) -> ReceivedSignature | None:
+    """On the same call where one of them is."""
+    alike = [each for answer in answers.values() for each in answer if each.sha256 == one.sha256]
+    return next((each for each in alike if is_regrouped(each, one)), next(iter(alike), None))

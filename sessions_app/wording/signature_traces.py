@@ -19,6 +19,8 @@ MOVED = {
     "part": "Exchange {number} has the same bytes on another part than the one that brought them",
     "order": "Exchange {number} has the same bytes on the same call, which is not the first any more",
     "copy": "Exchange {number} has the same bytes where they came, and this copy on another part.",
+    "regrouped": "Exchange {number} has the same bytes on the same call, which the program put into another "
+    "turn.",
     "due": "{what}: the first call of a step of the current turn needs its own signature, and newer models "
     "refuse a request without it.",
     "not_due": "{what}: none is needed there, since it is of no call of the current turn that needs one.",
@@ -76,6 +78,10 @@ def copied(number: int) -> str:
     return MOVED["copy"].format(number=number)
 
 
+def regrouped(number: int) -> str:
+    return MOVED["regrouped"].format(number=number)
+
+
 def stand_in(number: int, *, is_captured: bool) -> str:
     return STAND_IN["sent" if is_captured else "ours"].format(number=number)
 
@@ -90,13 +96,16 @@ def put_in(why: str, *, is_captured: bool) -> str:
     return FOREIGN_TO_TURN["stand_in"].format(why=known)
 
 
-def untraced() -> str:
-    return FOREIGN_TO_TURN["untraced"]
+def untraced(came_in: int | None = None) -> str:
+    return _of_another(FOREIGN_TO_TURN["untraced"], came_in)
 
 
 def altered(number: int, *, had_any: bool, came_in: int | None = None) -> str:
     """`came_in` is the exchange whose answer brought the bytes, for another turn."""
-    said = FOREIGN_TO_TURN["altered" if had_any else "added"].format(number=number)
+    return _of_another(FOREIGN_TO_TURN["altered" if had_any else "added"].format(number=number), came_in)
+
+
+def _of_another(said: str, came_in: int | None) -> str:
     return said if came_in is None else FOREIGN_TO_TURN["of_another"].format(otherwise=said, came_in=came_in)
 
 

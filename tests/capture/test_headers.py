@@ -1,5 +1,7 @@
 """Headers that pass, that are stored, and what they say of the program."""
 
+import pytest
+
 from sessions_app.capture.headers import kept, scope_of, to_client, to_provider
 
 UPSTREAM, RELAY = "https://provider.example", "http://127.0.0.1:8000/capture/T"
@@ -52,6 +54,23 @@ def test_a_program_is_known_by_its_products_without_versions() -> None:
     assert scope_of(given, "secret") == "GeminiCLI-acp"
     sdk = [("User-Agent", "google-genai-sdk/2.34.0 gl-python/3.11.7 google-adk/2.13.0")]
     assert scope_of(sdk, "secret") == "google-genai-sdk gl-python google-adk"
+
+
+@pytest.mark.parametrize(
+    "products",
+    [
+        "ai/7.0.173 ai-sdk-provider-utils/5.0.81 node.js/24",
+        "ai-sdk-google/4.0.121 ai-sdk-provider-utils/5.0.81 node.js/24",
+        "ai-sdk-agent/tool-loop ai/7.0.173 ai-sdk-provider-utils/5.0.81 node.js/24",
+        "ai-sdk/google/2.0.14 ai-sdk-provider-utils/3.0.9 node.js/24",
+    ],
+)
+def test_functions_of_the_ai_sdk_are_one_program(products: str) -> None:
+    assert scope_of([("User-Agent", products)], "secret") == "ai-sdk node.js"
+
+
+def test_a_program_with_a_like_name_is_another() -> None:
+    assert scope_of([("User-Agent", "ai-loaf/1 aisdk/2 node.js/24")], "secret") == "ai-loaf aisdk node.js"
 
 
 def test_an_installation_is_told_apart_and_not_named() -> None:

@@ -35,6 +35,9 @@ def test_other_pages_are_not_relayed(path: str) -> None:
         ("/interactions", "/v1beta/interactions"),
         ("/s/bread/v1beta/files/x", "/v1beta/files/x"),
         ("/v1beta/models/a%2Fb", "/v1beta/models/a%2Fb"),
+        ("//v1beta/models/m:generateContent", "/v1beta/models/m:generateContent"),
+        ("/s/bread//models/m:generateContent", "/v1beta/models/m:generateContent"),
+        ("//upload/files", "/upload/v1beta/files"),
     ],
 )
 def test_a_version_that_is_missing_is_added_and_nothing_else_changed(path: str, wanted: str) -> None:

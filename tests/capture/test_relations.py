@@ -1,10 +1,12 @@
 """Which call a new agent was begun by, and what belongs to a request that is long over."""
 
+import pytest
+
 from sessions_app.capture.grouping import Grouping
 from sessions_app.capture.placements import Leaf, Relation
 from sessions_app.capture.relations import RELATED_SECONDS
 from sessions_app.capture.traits import RequestTraits
-from tests.capture.conversations import asked, model, user
+from tests.capture.conversations import asked, call, model, result, user
 
 FIRST, SECOND = user("How do I scale the loaf to two kilograms?"), user("And how long does it bake then?")
 TASK, NEXT_TASK = user("Look after the oven for me, please."), user("And now after the dough.")
@@ -64,9 +66,46 @@ def test_agents_of_a_sub_agent_have_ended_with_it() -> None:
     assert grouping.place("5", 5.0, STRANGER).relation == Relation.OPENS
 
 
-def test_it_is_known_again_from_the_rows() -> None:
+TRANSFERRED = (
+    (asked(FIRST), "oven"),
+    (asked(TASK, system=OVEN), ""),
+    (asked(TASK, model("It is hot."), NEXT_TASK, system=OVEN), ""),
+)
+"""The agent that the call began goes on with the person, and the call gets no result."""
+
+
+def test_who_comes_after_the_conversation_was_transferred_is_none_of_the_call() -> None:
+    assert placed(*TRANSFERRED[:2]).place("3", 3.0, STRANGER).relation == Relation.SUB_AGENT
+    assert placed(*TRANSFERRED).place("4", 4.0, STRANGER).relation == Relation.OPENS
+
+
+def test_of_two_calls_one_may_begin_its_agent_later() -> None:
+    """As in Gemini CLI, which tells the first agent to end with a call."""
+    grouping = Grouping()
+    grouping.place("1", 1.0, TRANSFERRED[0][0])
+    grouping.end("1", 1.5, [["oven"], ["loaf"]])
+    for number, (traits, _) in enumerate(TRANSFERRED[1:], 2):
+        grouping.place(str(number), float(number), traits)
+        grouping.end(str(number), number + 0.5)
+    assert grouping.place("4", 4.0, STRANGER).before == "1"
+
+
+def test_a_sub_agent_that_works_on_is_waited_for() -> None:
+    working = (asked(TASK, call("weather"), result("weather", it="is dry"), system=OVEN), "")
+    found = placed(TRANSFERRED[0], (TRANSFERRED[1][0], "dry"), working).place("4", 4.0, STRANGER)
+    assert (found.relation, found.before) == (Relation.SUB_AGENT, "1")
+
+
+def test_a_caller_that_begins_its_agent_again_waits_for_it() -> None:
+    again = (asked(FIRST, ANSWER, SECOND), "oven")
+    found = placed(*TRANSFERRED[:2], again, TRANSFERRED[2]).place("5", 5.0, STRANGER)
+    assert (found.relation, found.before) == (Relation.SUB_AGENT, "3")
+
+
+@pytest.mark.parametrize("asked_before", [HANDED_BACK, TRANSFERRED])
+def test_it_is_known_again_from_the_rows(asked_before: tuple[tuple[RequestTraits, str], ...]) -> None:
     """Another process reads the requests with their places, those that were gone on from among them."""
-    places = {number: placed(*HANDED_BACK[:number]).leaves[str(number)].place for number in (1, 2, 3)}
+    places = {number: placed(*asked_before[:number]).leaves[str(number)].place for number in (1, 2, 3)}
     grouping = Grouping()
     grouping.restore(
         Leaf(
@@ -77,7 +116,7 @@ def test_it_is_known_again_from_the_rows() -> None:
             ((argument,),) if argument else (),
             number + 0.5,
         )
-        for number, (traits, argument) in enumerate(HANDED_BACK, 1)
+        for number, (traits, argument) in enumerate(asked_before, 1)
     )
     assert grouping.place("4", 4.0, STRANGER).relation == Relation.OPENS
 

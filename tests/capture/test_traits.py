@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.capture.conversations import body_of, traits, user
+from sessions_app.capture.grouping import Grouping
+from sessions_app.capture.placements import Relation
+from sessions_app.prompt.parts import content, text_part
+from tests.capture.conversations import asked, body_of, call, model, result, traits, user
 
 ONE = [{"functionDeclarations": [{"name": "town"}]}]
 TWO = [{"function_declarations": [{"name": "town"}, {"name": "river"}]}]
@@ -30,3 +33,17 @@ def test_an_answer_that_has_to_be_a_call(tools: Any, config: Any, expected: bool
     for name in ("toolConfig", "tool_config"):
         body = body_of([user("Which town?")], tools=tools, **{name: config})
         assert traits(body, scope="client", name="").must_call is expected
+
+
+def test_thoughts_say_nothing_of_which_conversation_it_is() -> None:
+    """A program that keeps questions and answers goes on, also where it keeps the thoughts of an answer."""
+    question, answer = user("How do I scale the loaf to two kilograms?"), "Double everything but the yeast."
+    grouping = Grouping()
+    grouping.place("1", 1.0, asked(question, call("weather"), result("weather", it="is dry")))
+    grouping.end("1", 1.5, text=answer)
+    thought = {"text": "The person wants twice of everything.", "thought": True}
+    kept = content("model", [thought, text_part(answer)])
+    again = asked(question, kept, user("And how long does it bake then?"))
+    assert again.said == asked(question, model(answer), user("And how long does it bake then?")).said
+    found = grouping.place("2", 2.0, again)
+    assert (found.session, found.relation, found.is_guess) == ("1", Relation.BRANCH, True)

@@ -22,6 +22,11 @@ WRAPPINGS: dict[str, Wrapping] = {
     "llm": lambda result: {"output": json.dumps(result)},
     "both": lambda result: {"output": json.dumps({"result": result})},
 }
+NAMED: dict[str, Callable[[str, Wire], Wire]] = {
+    "AI SDK, Genkit": lambda name, result: {"name": name, "content": result},
+    "with a text": lambda name, result: {"name": name, "content": json.dumps(result)},
+    "both": lambda name, result: {"name": name, "content": {"result": result}},
+}
 
 
 @pytest.mark.parametrize("wrap", WRAPPINGS.values(), ids=WRAPPINGS.keys())
@@ -44,6 +49,30 @@ def test_the_weather_example_plays_however_results_are_wrapped(emulator: Emulato
     assert "- **Paris**: 15C\n- **London**: 12C" in said
 
 
+@pytest.mark.parametrize("wrap", NAMED.values(), ids=NAMED.keys())
+def test_the_flight_example_plays_where_the_name_stands_beside_the_result(
+    emulator: Emulator, wrap: Callable[[str, Wire], Wire]
+) -> None:
+    contents = [user(FLIGHT)]
+    for name, result in (("check_flight", DELAYED), ("book_taxi", BOOKED)):
+        called = parts(generate(emulator, {"contents": contents, "tools": TOOLS}))
+        contents += [model(*called), answers((name, wrap(name, result)))]
+    said = text_of([generate(emulator, {"contents": contents, "tools": TOOLS})])
+    assert said == "Flight AA100 is delayed, departing at 12 PM. I booked a taxi for 10 AM."
+
+
+def test_calls_of_one_answer_may_come_back_as_rounds_of_their_own(emulator: Emulator) -> None:
+    """As google-adk for JavaScript sends those of a stream, with the signature of the first at each."""
+    ask = user("Check the weather in Paris and London.")
+    paris, london = parts(generate(emulator, {"contents": [ask], "tools": TOOLS}))
+    london |= {"thoughtSignature": paris["thoughtSignature"]}
+    contents = [ask]
+    for called, temp in ((paris, "15C"), (london, "12C")):
+        contents += [model(called), answers(("get_current_temperature", {"temp": temp}))]
+    said = text_of([generate(emulator, {"contents": contents, "tools": TOOLS})])
+    assert "- **Paris**: 15C\n- **London**: 12C" in said
+
+
 @pytest.mark.parametrize(
     ("response", "result"),
     [
@@ -53,8 +82,12 @@ def test_the_weather_example_plays_however_results_are_wrapped(emulator: Emulato
         ({"output": {"status": "late"}, "id": 1}, {"output": {"status": "late"}, "id": 1}),
         ({"todos": {"result": 1}}, {"todos": {"result": 1}}),
         ({"return_value": {"a": 1}}, {"a": 1}),
+        ({"name": "ping", "content": "pong"}, {"content": "pong"}),
+        ({"name": "ping", "content": {"content": {"a": 1}}}, {"content": {"a": 1}}),
+        ({"name": "a file", "content": {"a": 1}}, {"name": "a file", "content": {"a": 1}}),
+        ({"content": {"a": 1}}, {"content": {"a": 1}}),
         (None, {}),
     ],
 )
 def test_only_a_wrapping_around_an_object_is_taken_off(response: Wire | None, result: Wire) -> None:
-    assert result_of(FunctionResponse(response=response)) == result
+    assert result_of(FunctionResponse(name="ping", response=response)) == result

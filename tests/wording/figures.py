@@ -28,7 +28,7 @@ def signature_sentences() -> Iterator[str]:
         (True, False), ((True, True), (False, True), (False, False))
     ):
         yield signature_traces.moved(2, "e/m", is_first=is_first, is_due=is_due, is_checked=is_checked)
-    yield from (signature_traces.copied(2), signature_traces.left_out(2))
+    yield from (signature_traces.copied(2), signature_traces.regrouped(2), signature_traces.left_out(2))
     yield from (*signature_traces.NOT_KEPT.values(), *map(signature_traces.sent_back, (1, 2)))
     yield from (signature_traces.untraced(), signature_traces.from_elsewhere(signature_traces.SAME["bytes"]))
     for one in (True, False):
