@@ -24,7 +24,7 @@ GAP = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """One layer on the bar, `cached` of whose `tokens` are. `x` and `width` are percent of the bar's width."""
+    """A layer on the bar, `cached` of whose `tokens` are. `x` and `width` are percent of the bar's width."""
 
     layer: str
     tokens: int
