@@ -1,5 +1,7 @@
 """What is said of addresses for other programs and of their requests: to the programs, and on pages."""
 
+import re
+
 from sessions_app.error_codes import CaptureFault, RegroupProblem
 from sessions_app.errors import NotRegrouped
 from sessions_app.wording.sentences import fill
@@ -114,6 +116,8 @@ TOO_LARGE: dict[str, str] = {
 _GUESSED = "{relation} (a guess)"
 _NUMBERED = "{role} {number}"
 _UNKNOWN_PROGRAM = "an unknown program"
+_SDK, _RUNTIME = "google-genai-sdk", "gl-"
+_PRODUCT, _COMMENT = re.compile(r"(?<!\S)[^\s/(),;]+"), re.compile(r"\([^)]*\)")
 _MISSED_ONE = "One request was relayed but not recorded."
 _TOO_MANY_ADDRESSES = "You have {limit:,} addresses already. Revoke one first."
 _MISSED = "{number:,} requests were relayed but not recorded."
@@ -154,5 +158,9 @@ def erased(number: int) -> str:
 
 
 def program(user_agent: str) -> str:
-    """What a program calls itself: the first product of its User-Agent, without the version."""
-    return user_agent.partition(" ")[0].partition("/")[0] or _UNKNOWN_PROGRAM
+    """What a program calls itself: the first product of its User-Agent, without the version. Google's SDK and
+    the runtime stand before what is built on them: langchain-google-genai, google-adk.
+    """
+    names = _PRODUCT.findall(_COMMENT.sub(" ", user_agent))
+    own = [name for name in names if name != _SDK and not name.startswith(_RUNTIME)]
+    return next(iter(own or names), _UNKNOWN_PROGRAM)
