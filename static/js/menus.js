@@ -36,8 +36,8 @@ function place(menu) {
 function keepInside(items) {
   items.style.translate = "";
   const { left, right } = items.getBoundingClientRect();
-  const shift = Math.max(GAP - left, Math.min(0, innerWidth - GAP - right));
-  if (shift) items.style.translate = `${shift}px`;
+  if (left >= 0 && right <= innerWidth) return;
+  items.style.translate = `${Math.max(GAP - left, Math.min(0, innerWidth - GAP - right))}px`;
 }
 
 // Of boxes several may be chosen.
