@@ -91,8 +91,10 @@ LONG_WORD = "Donaudampfschifffahrtsgesellschaft" * 3
 """In the message and so in the title of the chat: no page may grow with it."""
 
 PHONE, DESK = 390, 1440
-WIDTHS = (PHONE, 768, 860, 1200, DESK)
-"""From 833 on the sidebar stands beside the page, which then has less room than at 768."""
+WIDTHS = (320, PHONE, 768, 860, 1200, DESK)
+"""The first is that of WCAG 1.4.10 (Reflow). From 833 on the sidebar stands beside the page, which then has
+less room than at 768.
+"""
 EXTENDS = re.compile(r'{% extends "([\w/]+\.html)" %}')
 
 
