@@ -3,8 +3,10 @@
 import hmac
 import re
 from collections.abc import Iterable
+from itertools import groupby
 
 from sessions_app.gemini.http_evidence import EMULATOR_HEADER
+from sessions_app.wording.capture import products
 
 Pair = tuple[str, str]
 
@@ -43,7 +45,6 @@ _KEPT_OF_ANSWERS = frozenset(
 _UPLOAD_URLS = frozenset({"x-goog-upload-url", "x-goog-upload-control-url", "location"})
 _INSTALLATION = "x-gemini-api-privileged-user-id"
 _KEY, _BEARER = "x-goog-api-key", "authorization"
-_COMMENT = re.compile(r"\([^)]*\)")
 _AI_SDK = re.compile(r"ai(?:-sdk(?:-[\w-]+)?)?")
 """Products of the AI SDK, of which its functions name different ones in one conversation."""
 
@@ -86,9 +87,9 @@ def kept(headers: Iterable[Pair], *, of_answer: bool = False) -> list[list[str]]
 def scope_of(headers: Iterable[Pair], secret: str) -> str:
     """Program and installation. The id of the installation goes in as a keyed hash only."""
     pairs = list(headers)
-    products = _COMMENT.sub(" ", first(pairs, "user-agent")).split()
-    found = (product.partition("/")[0] for product in products)
-    names = " ".join(dict.fromkeys("ai-sdk" if _AI_SDK.fullmatch(name) else name for name in found))
+    found = products(first(pairs, "user-agent"))
+    known = ("ai-sdk" if _AI_SDK.fullmatch(name) else name for name in found)
+    names = " ".join(name for name, _ in groupby(known))
     installation = first(pairs, _INSTALLATION)
     if installation:
         names += f" {keyed_hash(installation, secret)}"

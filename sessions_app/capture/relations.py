@@ -63,7 +63,7 @@ def retried(request: Leaf, leaves: list[Leaf]) -> Placement | None:
     traits = request.traits
     for leaf in _same_program(request, leaves):
         is_equal = leaf.has_failed and leaf.traits.bare == traits.bare
-        if is_equal and (leaf.traits.lane == traits.lane or traits.is_like(leaf.traits)):
+        if is_equal and _is_of_lane(leaf, traits):
             return _after(leaf, Relation.RETRY, len(traits.contents))
     return None
 

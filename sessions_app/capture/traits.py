@@ -228,7 +228,7 @@ def _is_context(content: Any) -> bool:
 
 
 def _long_strings(content: Any) -> Iterator[str]:
-    for view in (PartView(at, part) for at, part in enumerate(parts_in(content)) if not is_thought(part)):
+    for view in (view for view in _views(content) if not is_thought(view.raw)):
         call, response = (view.call or {}).get("args"), (view.response or {}).get("response")
         said = (view.text, call, response, view.code, view.code_result, _file(view))
         found = (text for value in said for text in strings_in(value))

@@ -17,16 +17,17 @@ _CONTENT = "content"
 def result_of(answer: FunctionResponse) -> JsonObject:
     """The innermost object of the response. A value that is no object stays under its key."""
     found: JsonObject = _without_name(answer.response or {}, answer.name)
-    wrappings = _WRAPPINGS if found == answer.response else _WRAPPINGS | {_CONTENT}
-    while len(found) == 1 and found.keys() <= wrappings and (inner := _object(*found.values())) is not None:
-        found, wrappings = inner, _WRAPPINGS
+    while len(found) == 1 and found.keys() <= _WRAPPINGS and (inner := _object(*found.values())) is not None:
+        found = inner
     return found
 
 
 def _without_name(response: JsonObject, name: str) -> JsonObject:
     """The content alone, where nothing but the name of the function stands beside it."""
-    is_named = response.keys() == {"name", _CONTENT} and response["name"] == name
-    return {_CONTENT: response[_CONTENT]} if is_named else response
+    if response.keys() != {"name", _CONTENT} or response["name"] != name:
+        return response
+    inner = _object(response[_CONTENT])
+    return {_CONTENT: response[_CONTENT]} if inner is None else inner
 
 
 def _object(value: object) -> JsonObject | None:

@@ -197,7 +197,7 @@ class ReceivedSignatureTracer:
 
     def _in_another_turn(self, later: ManifestSources, signature: ReceivedSignature) -> Occurrence | None:
         """The program put the call into the content of another turn; None where it did not."""
-        for name, turn, one in self._records.regrouped(later) if self._records.is_captured else ():
+        for name, turn, one in self._records.sent_signatures(later) if self._records.is_captured else ():
             if is_regrouped(signature, one):
                 place = part_name(one.part, turn) if turn else source_name(name)
                 said = signature_traces.regrouped(later.number)

@@ -22,7 +22,7 @@ def is_task(name: str, kind: str) -> bool:
 
 
 class SessionRecords:
-    """At most four queries, one for the contents that `read_contents` names, and those of `regrouped`."""
+    """At most four queries, one for what `read_contents` names, and those of `sent_signatures`."""
 
     def __init__(self, session_id: int, *, is_captured: bool, after: int = 0) -> None:
         """Without the exchanges up to number `after`. `is_captured`: a program sent the requests, and decides
@@ -100,7 +100,7 @@ class SessionRecords:
         """The contents of the cache that a program's request names, in their order."""
         return [key for key in request.sources if key in self._in_caches]
 
-    def regrouped(self, request: ManifestSources) -> Iterator[tuple[str, int, SentSignature]]:
+    def sent_signatures(self, request: ManifestSources) -> Iterator[tuple[str, int, SentSignature]]:
         """The signatures of a program's request, each with its turn: two queries for all requests."""
         for source in request.sources:
             for one in self._signed_turns.get(source, ()):

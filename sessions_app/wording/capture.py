@@ -117,7 +117,7 @@ _GUESSED = "{relation} (a guess)"
 _NUMBERED = "{role} {number}"
 _UNKNOWN_PROGRAM = "an unknown program"
 _SDK, _RUNTIME = "google-genai-sdk", "gl-"
-_PRODUCT, _COMMENT = re.compile(r"(?<!\S)[^\s/(),;]+"), re.compile(r"\([^)]*\)")
+_COMMENT = re.compile(r"\([^)]*\)")
 _MISSED_ONE = "One request was relayed but not recorded."
 _TOO_MANY_ADDRESSES = "You have {limit:,} addresses already. Revoke one first."
 _MISSED = "{number:,} requests were relayed but not recorded."
@@ -157,10 +157,15 @@ def erased(number: int) -> str:
     return fill(_ERASED, {"number": number}) if number > 1 else _ERASED_ONE
 
 
+def products(user_agent: str) -> list[str]:
+    """The products of a User-Agent, without their versions and comments."""
+    return [product.partition("/")[0] for product in _COMMENT.sub(" ", user_agent).split()]
+
+
 def program(user_agent: str) -> str:
     """What a program calls itself: the first product of its User-Agent, without the version. Google's SDK and
     the runtime stand before what is built on them: langchain-google-genai, google-adk.
     """
-    names = _PRODUCT.findall(_COMMENT.sub(" ", user_agent))
+    names = products(user_agent)
     own = [name for name in names if name != _SDK and not name.startswith(_RUNTIME)]
     return next(iter(own or names), _UNKNOWN_PROGRAM)

@@ -52,8 +52,9 @@ def test_only_headers_of_the_list_are_stored() -> None:
 def test_a_program_is_known_by_its_products_without_versions() -> None:
     given = [("User-Agent", "GeminiCLI-acp/0.61.0/gemini-2.5-pro (linux; x64; terminal)")]
     assert scope_of(given, "secret") == "GeminiCLI-acp"
-    sdk = [("User-Agent", "google-genai-sdk/2.34.0 gl-python/3.11.7 google-adk/2.13.0")]
-    assert scope_of(sdk, "secret") == "google-genai-sdk gl-python google-adk"
+    sdk = "google-genai-sdk/2.34.0 gl-python/3.11.7 google-adk/2.13.0 gl-python/3.11.7"
+    # As it was stored by earlier versions: a conversation goes on after an update.
+    assert scope_of([("User-Agent", sdk)], "secret") == "google-genai-sdk gl-python google-adk gl-python"
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,29 @@ def test_of_two_that_said_the_same_it_belongs_to_the_one_whose_answer_it_carries
     assert program.ask(edited, model("Yes.")).session == "2"
 
 
+def steps(run: str) -> list[tuple[RequestTraits, dict[str, Any]]]:
+    """A question with two steps, and the next one, for which the program puts both steps into one: each
+    request with its answer.
+    """
+    calls = [signed(call(name, place="oven"), f"{run} {name}") for name in ("look", "warm")]
+    results = [result(name, sky="clear") for name in ("look", "warm")]
+    first, second = ([calls[at], results[at]] for at in (0, 1))
+    merged = [one | {PARTS_KEY: [*one[PARTS_KEY], *other[PARTS_KEY]]} for one, other in (calls, results)]
+    answer = model("Double everything but the yeast.")
+    return [
+        (asked(BREAD), calls[0]),
+        (asked(BREAD, *first), calls[1]),
+        (asked(BREAD, *first, *second), answer),
+        (asked(BREAD, *merged, answer, OVEN), answer),
+    ]
+
+
+def test_each_of_two_identical_runs_keeps_its_own_rewritten_history(program: Program) -> None:
+    found = [program.ask(*step) for run in ("one", "two") for step in steps(run)]
+    assert [place.session for place in found] == ["1"] * 4 + ["5"] * 4
+    assert (found[-1].relation, found[-1].before, found[-1].is_guess) == (Relation.BRANCH, "7", False)
+
+
 def test_signatures_of_earlier_answers_are_known_as_long_as_they_are_sent(program: Program) -> None:
     first, second = signed(model("Double it."), "one"), signed(model("Longer."), "two")
     program.ask(asked(BREAD), first)
