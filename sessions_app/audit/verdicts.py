@@ -155,9 +155,7 @@ class Case:
         return self.exchange["prompt_tokens"] if self._is_whole(seen) else SHARE * self.scaled(seen)
 
     def _most(self, seen: dict[str, Any] | None) -> float:
-        """The same, if it counts a ninth more; where any is new, that is not in it."""
-        prompt: int = self.exchange["prompt_tokens"]
-        return prompt if self._is_whole(seen) else min(self.scaled(seen) / SHARE, prompt - 1)
+        return self.exchange["prompt_tokens"] if self._is_whole(seen) else self.scaled(seen) / SHARE
 
     def _is_whole(self, seen: dict[str, Any] | None) -> bool:
         tokens = sum(item.tokens for item in self.rows.items(self.exchange))

@@ -168,9 +168,8 @@ def _surely_unchanged(seen: Comparison, usage: Usage) -> float:
 
 
 def _perhaps_unchanged(seen: Comparison, usage: Usage) -> float:
-    """Tokens of the unchanged prefix, with what the provider may count otherwise: not all, if any is new."""
-    most = usage.prompt if _is_whole(seen) else usage.prompt - 1
-    return min(seen.scaled(usage.prompt) / WHOLE_SHARE, most)
+    """Tokens of the unchanged prefix, with what the provider may count otherwise."""
+    return seen.scaled(usage.prompt) / WHOLE_SHARE
 
 
 def _is_whole(seen: Comparison) -> bool:

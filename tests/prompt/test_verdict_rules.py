@@ -60,14 +60,6 @@ def test_a_tenth_more_than_the_estimate_is_still_of_the_request_before(
     assert verdict_of(INLINE, usage(10_000, 300), seen).reason is reason
 
 
-@pytest.mark.parametrize(("cached", "reason"), [(9_999, R.PART_OF_PREFIX), (10_000, R.ANOTHERS_PREFIX)])
-def test_where_anything_is_new_the_request_before_did_not_begin_with_all(
-    cached: int, reason: VerdictReason
-) -> None:
-    seen = replace(AFTER_A_BREAK, prefix_tokens=9_900)
-    assert verdict_of(INLINE, usage(10_000, cached), seen).reason is reason
-
-
 @pytest.mark.parametrize(("minimum", "reason"), [(3_000, R.NEAR_MINIMUM), (3_001, R.LAYER_CHANGED)])
 def test_a_change_explains_a_miss_where_not_even_a_tenth_more_was_enough(
     minimum: int, reason: VerdictReason
