@@ -1,7 +1,7 @@
 """The stage records and remarks of an exchange, and runs refused before their request was sent."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -31,10 +31,13 @@ MARKS: dict[str, tuple[str, str]] = {
 MESSAGE_LENGTH = 90
 """Characters of a message that a list shows."""
 
+LEAST_WIDTH = 0.5
+"""Percent: a stage that took next to nothing is seen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stage on the page. `start` and `width` are percent of the time of all stages."""
+    """A stage on the page. `start` and `width` are percent of our time: that of all stages but the call."""
 
     record: StageRecord
     number: int
@@ -54,6 +57,10 @@ class Stage:
         return self.record.ms
 
     @property
+    def is_call(self) -> bool:
+        return self.record.name == StageName.SEND
+
+    @property
     def is_before_call(self) -> bool:
         return self.record.name not in (StageName.SEND, StageName.ACCOUNT, StageName.CONTINUE)
 
@@ -64,16 +71,14 @@ def stages_of(
     """In the order they ran; `added` are lines by stage name that the records do not hold."""
     records = [_numbered(session_pk, record) for record in STAGES.validate_python(stored or ())]
     numbers = numbers_of_keys(session_pk, (one.turn for record in records for one in record.remarks))
-    total, start, found = sum(record.ms for record in records), 0.0, []
-    for number, record in enumerate(records, 1):
-        width = 100 * record.ms / total if total else 0.0
+    found = []
+    for number, (record, span) in enumerate(zip(records, _spans(records), strict=True), 1):
         mark, tone = MARKS.get(record.outcome, ("?", ""))
         came_in, came_out = stages.input_and_output(record)
         stage = Stage(
             record,
             number,
-            round(start, 2),
-            round(width, 2),
+            *span,
             title=visible(stages.title(record.name)),
             status=visible(record.outcome),
             meaning=visible(stages.meaning(record.outcome)),
@@ -86,8 +91,17 @@ def stages_of(
             ),
         )
         found.append(stage)
-        start += width
     return found
+
+
+def _spans(records: Sequence[StageRecord]) -> Iterator[tuple[float, float]]:
+    """Where each begins in our time and how long it took, both in percent."""
+    times = [0.0 if record.name == StageName.SEND else record.ms for record in records]
+    total, passed = sum(times) or 1.0, 0.0
+    for ms in times:
+        width = max(100 * ms / total, LEAST_WIDTH)
+        yield round(min(100 * passed / total, 100 - width), 2), round(width, 2)
+        passed += ms
 
 
 def _numbered(session_pk: int, record: StageRecord) -> StageRecord:

@@ -35,9 +35,20 @@ def address(run: Run) -> str:
     return reverse("refused-run", args=[run.session.public, run.public])
 
 
-def test_a_stage_takes_its_share_of_the_time() -> None:
+def test_a_stage_takes_its_share_of_our_time_and_is_always_seen() -> None:
     found = stages_of(STAGES, 0)
-    assert [(stage.start, stage.width) for stage in found] == [(0, 25), (25, 75), (100, 0)]
+    assert [(stage.start, stage.width) for stage in found] == [(0, 25), (25, 75), (99.5, 0.5)]
+
+
+def test_the_call_takes_no_share_of_our_time(client: Client, session: Session) -> None:
+    exchange = answered(session, "Hello", "Hi")
+    stages = [{"name": "check", "ms": 2}, {"name": "send", "ms": 900}, {"name": "account", "ms": 2}]
+    Exchange.objects.filter(pk=exchange.pk).update(stages=stages)
+    assert [(stage.start, stage.width) for stage in stages_of(stages, 0) if not stage.is_call] == [
+        (0, 50),
+        (50, 50),
+    ]
+    assert read(client, exchange, "pipeline").count('class="span"') == 2
 
 
 def test_every_stage_has_words_a_mark_and_its_details(client: Client, session: Session) -> None:
