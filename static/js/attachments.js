@@ -147,10 +147,10 @@ export class Attachments {
   // Resolves when the file has arrived, is refused or was dismissed.
   #send(chip, file) {
     const request = new XMLHttpRequest();
-    let isSent = false; // Then only the answer says whether the file is stored.
-    request.upload.addEventListener("load", () => (isSent = true));
+    let isSent = false; // Then only the answer says whether the file is stored. Firefox fires `load` with the answer.
     chip.addEventListener("dismissed", () => isSent || request.abort());
     request.upload.addEventListener("progress", ({ loaded, total }) => {
+      isSent = loaded === total;
       chip.querySelector("progress").value = (100 * loaded) / total;
     });
     request.open("POST", this.#list.dataset.url);

@@ -28,6 +28,11 @@ GIVE = """(place, [kind, data]) => {
   place.dispatchEvent(event);
 }"""
 
+LATE_LOAD = """XMLHttpRequestUpload.prototype.addEventListener = function (name, listen) {
+  if (name !== "load") EventTarget.prototype.addEventListener.call(this, name, listen);
+}"""
+"""Firefox tells that an upload is over when the answer begins."""
+
 
 def chips(page: Page) -> Locator:
     return page.get_by_role("list", name="Attached files").get_by_role("listitem")
@@ -110,6 +115,7 @@ async def test_files_are_stored_in_the_order_in_which_they_were_chosen(page: Pag
 async def test_a_file_that_is_dismissed_while_it_is_stored_does_not_come_back(
     page: Page, server: Server
 ) -> None:
+    await page.add_init_script(LATE_LOAD)
     await open_session(page)
     with closing(sqlite3.connect(server.folder / DATABASE, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
