@@ -84,7 +84,7 @@ export class Composer {
 
   // Not on touch screens, where the keyboard would cover half of the page.
   focusGently() {
-    if (matchMedia("(pointer: fine)").matches) this.#box.focus();
+    if (!isTouch()) this.#box.focus();
   }
 
   // The draft is what was sent without an acknowledgement, and what is typed.
@@ -119,8 +119,7 @@ export class Composer {
     // During IME composition, Enter belongs to the input method (229: Safari).
     if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
     const always = event.ctrlKey || event.metaKey;
-    const isTouch = matchMedia("(pointer: coarse)").matches;
-    if (!always && (event.shiftKey || event.altKey || isTouch)) return;
+    if (!always && (event.shiftKey || event.altKey || isTouch())) return;
     event.preventDefault();
     this.send();
   }
@@ -138,5 +137,7 @@ export class Composer {
     this.#isTooLong = tellExcess(this.#box, this.#excess);
   }
 }
+
+const isTouch = () => matchMedia("(pointer: coarse)").matches;
 
 const join = (texts) => texts.filter(Boolean).join("\n\n");
