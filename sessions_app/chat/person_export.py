@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
-from sessions_app.chat.person_rows import OF_PERSON, columns_of, json_of, rows_of_session
+from sessions_app.chat.person_rows import OF_PERSON, chosen_in, columns_of, json_of, rows_of_session
 from sessions_app.chat.transfer import export_session
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.database import release_connections
@@ -127,13 +127,15 @@ def _pieces(path: Any) -> Iterator[bytes]:
 
 def account_of(person: User) -> dict[str, Any]:
     """The account and every row that names the person as its owner, found by the models themselves."""
-    found: dict[str, Any] = {"exported_at": timezone.now(), "account": columns_of(person)}
+    account = columns_of(person) | chosen_in(person)
+    found: dict[str, Any] = {"exported_at": timezone.now(), "account": account}
     installed = [apps.get_app_config(label) for label in APPS if label in apps.app_configs]
     for model in (model for app in installed for model in app.get_models()):
         fields = [one.name for one in model._meta.concrete_fields if one.name in OF_PERSON]
         if fields and model.__name__ not in ELSEWHERE:
             rows = model._default_manager.filter(**{fields[0]: person}).order_by("pk")
-            found[model._meta.db_table.removeprefix("sessions_app_")] = [columns_of(row) for row in rows]
+            told = [columns_of(row) | chosen_in(row) for row in rows]
+            found[model._meta.db_table.removeprefix("sessions_app_")] = told
     beside = {
         "capturedrequest": CapturedRequest.objects.of(person).order_by("pk"),
         "auditentry": AuditEntry.objects.told_to(person.pk).order_by("pk"),
