@@ -2,7 +2,7 @@
 
 `account.json`, `sessions/<id>.json` (as a session is exported, so that it can be imported again),
 `payloads/<id>/<n>-request.json` and `…-response.ndjson` (chunks, one a line), `attachments/<id>/…`,
-`captured/<id>-….bin` (bodies of other programs' requests that are no exchange), `workspace/…`,
+`captured/<id>-….bin` (bodies of other programs' requests that no exchange holds), `workspace/…`,
 `rows/<id>/<table>.ndjson` (a session's rows, one a line), `bytes/<id>/<n>.bin` (what a row names by `n` in a
 column `…_id`, where no other file need hold it).
 """
@@ -106,7 +106,9 @@ def _files_of_session(session: Session) -> Iterator[tuple[str, Iterable[bytes]]]
 
 
 def _captured(person: User) -> Iterator[tuple[str, Iterable[bytes]]]:
-    rows: QuerySet[CapturedRequest] = CapturedRequest.objects.of(person).filter(exchange=None).order_by("pk")
+    """Bodies that stand in no exchange, and answers that the chunks of theirs do not give again."""
+    kept = CapturedRequest.objects.of(person).exclude(request_body=None, response_body=None)
+    rows: QuerySet[CapturedRequest] = kept.order_by("pk")
     for row in _one_by_one(rows.select_related("request_body", "response_body")):
         for name, blob in (("request", row.request_body), ("response", row.response_body)):
             if blob is not None:
