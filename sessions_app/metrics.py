@@ -12,7 +12,8 @@ from sessions_app.errors import PipewebError
 UNEXPECTED = "Unexpected"
 """Label of all exceptions that are not a PipewebError."""
 
-RUN_STATUSES = ("completed", "stopped", "failed", "interrupted")
+FAILED = "failed"
+RUN_STATUSES = ("completed", "stopped", FAILED, "interrupted")
 
 REGISTRY = CollectorRegistry()
 """Without the interpreter metrics of the global registry."""
@@ -58,9 +59,15 @@ FIRST_CHUNK = Histogram(
 )
 
 
-def count_error(error: BaseException) -> None:
-    """Counts a failed run by class of error."""
-    ERRORS.labels(kind=type(error).__name__ if isinstance(error, PipewebError) else UNEXPECTED).inc()
+def count_end(status: str, error: PipewebError | None = None) -> None:
+    """Counts a run that has ended, with its last event; one that failed also by class of error.
+
+    None stands for an error of no class of ours.
+    """
+    RUNS_ENDED.labels(status=status).inc()
+    EVENTS.inc()
+    if status == FAILED:
+        ERRORS.labels(kind=type(error).__name__ if error else UNEXPECTED).inc()
 
 
 def _kinds(root: type[PipewebError]) -> Iterator[str]:

@@ -15,9 +15,10 @@ from django.utils.timezone import localtime
 
 from sessions_app.admin.base import RecordAdmin
 from sessions_app.admin.filters import ChoiceFilter
-from sessions_app.admin.labels import words_of
+from sessions_app.admin.labels import sum_of, words_of
 from sessions_app.context.model_lookup import facts_of, price_now
 from sessions_app.models import CacheEntry, CacheEvent, CacheRefusal
+from sessions_app.models.booking import exact
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.pricing import MILLION, dollars
 from sessions_app.runs.serving import model_of_cache
@@ -32,6 +33,18 @@ class StateFilter(ChoiceFilter):
     title = "state"
     parameter_name = "state"
     labels = {state.value: cache_plans.state(state) for state in CacheEntry.State}
+
+
+def _stored_usd(entry: CacheEntry) -> Decimal | None:
+    """So far, at the price that its model had when it was made, as its bookings are; None if unknown."""
+    if entry.made_at is None:
+        return None
+    now, day = timezone.now(), entry.made_at.date()
+    served = model_of_cache(entry.model, entry.route, day)
+    price = price_now(served, day, family=facts_of(served, day=day).family)
+    if price is None or price.storage is None:
+        return None
+    return exact(entry.tokens * Decimal(entry.stored_hours(now)) * price.storage / MILLION)
 
 
 @admin.register(CacheEntry)
@@ -96,17 +109,10 @@ class CacheEntryAdmin(RecordAdmin):
     def used_by(self, entry: Any) -> int:
         return int(entry.users)
 
-    @admin.display(description="storage")
-    def stored(self, entry: Any) -> str:
-        """At the price that its model had when it was made, as its bookings are."""
-        if entry.made_at is None:
-            return "–"
-        now, day = timezone.now(), entry.made_at.date()
-        served = model_of_cache(entry.model, entry.route, day)
-        price = price_now(served, day, family=facts_of(served, day=day).family)
-        if price is None or price.storage is None:
-            return "–"
-        return dollars(entry.tokens * Decimal(entry.stored_hours(now)) * price.storage / MILLION)
+    @sum_of(_stored_usd, description="storage")
+    def stored(self, entry: CacheEntry) -> str:
+        usd = _stored_usd(entry)
+        return "–" if usd is None else dollars(usd)
 
     @admin.action(description="Extend at the provider by an hour from now", permissions=["manage"])
     def extend_at_provider(self, request: HttpRequest, chosen: "QuerySet[CacheEntry]") -> None:

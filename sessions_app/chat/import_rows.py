@@ -70,8 +70,8 @@ class SessionWriter:
             Run(
                 session=self._session,
                 client_id=uuid4(),
-                # An active run is not resumed.
-                status=run.status if run.status in OVER else Run.Status.INTERRUPTED,
+                # One that went on when the file was made is not resumed, and no server stopped in it.
+                status=run.status if run.status in OVER else Run.Status.STOPPED,
                 outcome=run.outcome,
                 error=run.error,
                 now=run.now or timezone.now(),

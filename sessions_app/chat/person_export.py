@@ -2,7 +2,7 @@
 
 `account.json`, `sessions/<id>.json` (as a session is exported, so that it can be imported again),
 `payloads/<id>/<n>-request.json` and `…-response.ndjson` (chunks, one a line), `attachments/<id>/…`,
-`captured/<id>-….bin` (bodies of other programs' requests that are no exchange), `workspace/…`,
+`captured/<id>-….bin` (bodies of other programs' requests that no exchange holds), `workspace/…`,
 `rows/<id>/<table>.ndjson` (a session's rows, one a line), `bytes/<id>/<n>.bin` (what a row names by `n` in a
 column `…_id`, where no other file need hold it).
 """
@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.utils import timezone
 
-from sessions_app.chat.person_rows import OF_PERSON, columns_of, json_of, rows_of_session
+from sessions_app.chat.person_rows import OF_PERSON, chosen_in, columns_of, json_of, rows_of_session
 from sessions_app.chat.transfer import export_session
 from sessions_app.context.workspaces import workspace_of
 from sessions_app.database import release_connections
@@ -106,7 +106,9 @@ def _files_of_session(session: Session) -> Iterator[tuple[str, Iterable[bytes]]]
 
 
 def _captured(person: User) -> Iterator[tuple[str, Iterable[bytes]]]:
-    rows: QuerySet[CapturedRequest] = CapturedRequest.objects.of(person).filter(exchange=None).order_by("pk")
+    """Bodies that stand in no exchange, and answers that the chunks of theirs do not give again."""
+    kept = CapturedRequest.objects.of(person).exclude(request_body=None, response_body=None)
+    rows: QuerySet[CapturedRequest] = kept.order_by("pk")
     for row in _one_by_one(rows.select_related("request_body", "response_body")):
         for name, blob in (("request", row.request_body), ("response", row.response_body)):
             if blob is not None:
@@ -127,13 +129,15 @@ def _pieces(path: Any) -> Iterator[bytes]:
 
 def account_of(person: User) -> dict[str, Any]:
     """The account and every row that names the person as its owner, found by the models themselves."""
-    found: dict[str, Any] = {"exported_at": timezone.now(), "account": columns_of(person)}
+    account = columns_of(person) | chosen_in(person)
+    found: dict[str, Any] = {"exported_at": timezone.now(), "account": account}
     installed = [apps.get_app_config(label) for label in APPS if label in apps.app_configs]
     for model in (model for app in installed for model in app.get_models()):
         fields = [one.name for one in model._meta.concrete_fields if one.name in OF_PERSON]
         if fields and model.__name__ not in ELSEWHERE:
             rows = model._default_manager.filter(**{fields[0]: person}).order_by("pk")
-            found[model._meta.db_table.removeprefix("sessions_app_")] = [columns_of(row) for row in rows]
+            told = [columns_of(row) | chosen_in(row) for row in rows]
+            found[model._meta.db_table.removeprefix("sessions_app_")] = told
     beside = {
         "capturedrequest": CapturedRequest.objects.of(person).order_by("pk"),
         "auditentry": AuditEntry.objects.told_to(person.pk).order_by("pk"),

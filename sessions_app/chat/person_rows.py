@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.apps import apps
+from django.contrib.auth.models import Group
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
 
-from sessions_app.models import Blob, Session
+from sessions_app.models import Blob, PromptText, Session
 
 BATCH = 50
 """Rows that are read at once."""
@@ -32,6 +33,9 @@ ELSEWHERE = {
 }
 """Models without a file of rows, with what holds them."""
 
+INSTALLED = {Group, PromptText}
+"""Models of the installation whose rows have names."""
+
 WITH_BYTES = {"FileChange", "HistoryChunk", "SharedFile", "SharedLink"}
 """Models whose bytes may stand nowhere else in the export."""
 
@@ -51,6 +55,14 @@ def columns_of(row: Model) -> dict[str, Any]:
     names = (one.attname for one in row._meta.concrete_fields)
     secret = SECRET | SECRET_OF.get(row._meta.db_table, set())
     return {name: getattr(row, name) for name in names if name not in secret}
+
+
+def chosen_in(row: Model) -> dict[str, Any]:
+    """Names of what the row has chosen of the installation's: keys say nothing outside of the database."""
+    one = [field.name for field in row._meta.concrete_fields if field.related_model in INSTALLED]
+    several = [field.name for field in row._meta.many_to_many if field.related_model in INSTALLED]
+    names = {name: getattr(getattr(row, name), "name", None) for name in one}
+    return names | {name: [each.name for each in getattr(row, name).all()] for name in several}
 
 
 def rows_of_session(session: Session) -> Iterator[tuple[str, Iterable[bytes]]]:

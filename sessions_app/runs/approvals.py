@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from sessions_app.events import Decided
 from sessions_app.mcp_codes import Choice, Decision
+from sessions_app.metrics import EVENTS
 from sessions_app.models import McpTool, Run, RunLog, ToolCall, ToolGrant
 from sessions_app.prompt.calls import FunctionCall, calls_in
 from sessions_app.runs.parking import Parked
@@ -112,3 +113,4 @@ def _write(run: Run, asks: Sequence[ToolCall], decision: Decision) -> None:
         for number, ask in enumerate(asks)
     ]
     RunLog.of(run, first, [event.wire() for event in events]).save(force_insert=True)
+    EVENTS.inc(len(events))

@@ -50,9 +50,13 @@ def erase_person(person: User, *, by: int | None) -> None:
 
 
 def _forget_caches(pk: int) -> None:
-    """Their caches are deleted at the provider; the rows stay, since bookings are about them."""
-    CacheEntry.objects.filter(owner=pk).mark_for_deletion(EntryReason.SESSION_ERASED)
-    CacheEntry.objects.filter(owner=pk).update(said="")
+    """Caches of theirs are deleted at the provider; the rows stay, since bookings are about them.
+
+    One that sessions of others name holds the words of those, and one of a program is its own to delete.
+    """
+    theirs = CacheEntry.objects.filter(owner=pk)
+    theirs.ours().filter(sessions=None).mark_for_deletion(EntryReason.SESSION_ERASED)
+    theirs.update(said="")
 
 
 def _forget_answers(pk: int) -> None:

@@ -14,7 +14,6 @@ from django.db.models import DateTimeField, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from sessions_app.errors import RunError
-from sessions_app.metrics import RUNS_ENDED
 from sessions_app.models import QueuedMessage, Run
 from sessions_app.models.prepared import Parameter, Reading
 from sessions_app.models.run import LARGEST_SKEW, LEASE
@@ -210,7 +209,6 @@ def end_abandoned_run(pk: int) -> int | None:
     """Marks the run interrupted; returns the key of its session, None if that was not possible."""
     with isolated("reap_failed", run=pk):
         if end_run(pk, Run.Status.INTERRUPTED, error=PROCESS_DIED) is not None:
-            RUNS_ENDED.labels(status=Run.Status.INTERRUPTED.value).inc()
             return Run.objects.values_list("session_id", flat=True).get(pk=pk)
     return None
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from sessions_app.errors import PipewebError, RunError
 from sessions_app.events import Finished
+from sessions_app.metrics import count_end
 from sessions_app.models import Exchange, Run, RunLog
 from sessions_app.prompt.caching import VerdictCode
 from sessions_app.runs.background import isolated, report
@@ -36,8 +37,15 @@ def end_run(
 ) -> Finished | None:
     """Ends an active run as `close_run` does; if that cannot be, by plain UPDATEs. None when it has ended.
 
-    Raises DatabaseError when the database is away, locked or full.
+    Whoever ends it, the process counts it. Raises DatabaseError when the database is away, locked or full.
     """
+    finished = _end(run_pk, status, outcome, error)
+    if finished is not None:
+        count_end(finished.status, None if error is UNKNOWN else error)
+    return finished
+
+
+def _end(run_pk: int, status: Run.Status, outcome: str, error: PipewebError | None) -> Finished | None:
     try:
         return close_run(run_pk, status, outcome=outcome, error=error)
     except Exception as failure:

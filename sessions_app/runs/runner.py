@@ -12,7 +12,7 @@ from sessions_app.database import database_sync_to_async
 from sessions_app.errors import NoAnswer, PipewebError, RunWaits
 from sessions_app.events import CARRY_ON, Finished, Started
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.metrics import ACTIVE_RUNS, RUNS_ENDED, count_error
+from sessions_app.metrics import ACTIVE_RUNS, count_end
 from sessions_app.models import Run
 from sessions_app.models.columns import storable
 from sessions_app.panels.mcp_tools import close_connections
@@ -217,11 +217,9 @@ class Runner:
             stopped = Run.Status.STOPPED if live.stopping else Run.Status.INTERRUPTED
             await self._close(live, stopped, None if live.stopping else processes.PROCESS_DIED)
         except PipewebError as error:
-            count_error(error)
             log.warning("run_failed", kind=type(error).__name__)
             await self._close(live, Run.Status.FAILED, error)
         except Exception as error:  # noqa: BLE001 (reported)
-            count_error(error)
             report("run_broke", error, run=str(live.public))
             await self._close(live, Run.Status.FAILED, failure_of(error))
         finally:
@@ -237,6 +235,7 @@ class Runner:
             await self._close(live, Run.Status.FAILED, NoAnswer(outcome.value, **named), outcome.value)
             return
         finished, following = await self.store_end(live, partial(engine.complete, live, last))
+        count_end(finished.status)
         self.publish_end(live, finished)
         self._engine_runs.pop(run.pk, None)
         if self.launches.are_closed:
@@ -273,7 +272,6 @@ class Runner:
     def publish_end(self, live: LiveRun, finished: Finished | None) -> None:
         """`finished` is None when the run has ended already, here or by another process as interrupted."""
         if finished is not None:
-            RUNS_ENDED.labels(status=finished.status).inc()
             live.finish(finished)
         elif not live.is_over:
             live.finish(Finished(run=live.public, seq=live.last + 1, status=Run.Status.INTERRUPTED.value))

@@ -12,7 +12,6 @@ from sessions_app.database import database_sync_to_async
 from sessions_app.errors import RunEnded, RunWaits
 from sessions_app.events import Finished
 from sessions_app.mcp_codes import Choice
-from sessions_app.metrics import RUNS_ENDED
 from sessions_app.models import Run, RunLog
 from sessions_app.runs.approvals import decide, expire
 from sessions_app.runs.background import isolated
@@ -118,7 +117,4 @@ def _end(run_pk: int) -> Finished | None:
         hold_waiting(run_pk)
     except RunEnded:
         return None
-    finished = end_run(run_pk, Run.Status.STOPPED)
-    if finished is not None:
-        RUNS_ENDED.labels(status=finished.status).inc()
-    return finished
+    return end_run(run_pk, Run.Status.STOPPED)

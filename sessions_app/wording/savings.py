@@ -111,7 +111,7 @@ SUMS = {
     "others": "{causes:,} further {word}: {cost}.",
     "nothing": "No request was served less from a cache than the one before it.",
     "nothing_known": "No loss is known.",
-    "nothing_sent": "Nothing has been answered yet.",
+    "nothing_sent": "No request has been answered here yet.",
     "requests": "A cause is said of the requests that lost something by it; where it cost nothing, it is "
     "not counted.",
     "unknown": "What {times} lost is not known, so the sums are lower bounds.",

@@ -96,6 +96,17 @@ def test_caches_and_bookings_of_others_stay_as_they_are(alice: User, bob: User) 
     assert list(rows) == [("alice", CacheEntry.State.TO_DELETE, ""), ("bob", CacheEntry.State.LIVE, "No.")]
 
 
+@pytest.mark.django_db
+def test_caches_that_others_use_or_that_programs_made_live_on(alice: User, bob: User) -> None:
+    facts = {"owner": alice, "said": "No."}
+    shared = CacheEntry.objects.create(fingerprint="shared", name="cachedContents/shared", **facts)
+    shared.sessions.add(make_session(bob), make_session(alice))
+    CacheEntry.objects.create(fingerprint="program", name="cachedContents/program", is_programs=True, **facts)
+    erase_person(alice, by=None)
+    lived_on = CacheEntry.objects.filter(state=CacheEntry.State.LIVE, said="", owner=None)
+    assert set(lived_on.values_list("fingerprint", flat=True)) == {"shared", "program"}
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_workspace_goes_and_files_at_the_provider_are_to_go(alice: User) -> None:
     rows = PrivateRows(alice)

@@ -1,17 +1,26 @@
 """A full export against the database: a marker in each column and file of a person is in the zip file."""
 
 import io
+import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from pytest_django import Settings
 
 from sessions_app.chat.person_export import export_person
 from sessions_app.log_codes import LoggedAction
-from sessions_app.models import AuditEntry, FileChange, HistoryChunk, SharedFile, SharedLink
+from sessions_app.models import (
+    Assistant,
+    AuditEntry,
+    FileChange,
+    HistoryChunk,
+    PromptText,
+    SharedFile,
+    SharedLink,
+)
 from sessions_app.models.audit_entry import record
 from tests.accounts.markers import Marker, make_missing, mark_files, mark_rows
 from tests.accounts.private_rows import PrivateRows
@@ -74,6 +83,22 @@ def test_the_bytes_of_changed_files_and_of_shared_copies_are_in_the_export(alice
     for blob in kept:
         assert blob is not None
         assert exported[f"bytes/{rows.session.public}/{blob.pk}.bin"] == blob.bytes
+
+
+@pytest.mark.django_db
+def test_what_an_assistant_has_of_the_library_is_told_by_name(alice: User) -> None:
+    texts = {
+        kind: PromptText.objects.create(kind=kind, name=f"a {kind}", body="Be brief.")
+        for kind in PromptText.Kind
+    }
+    made = Assistant.objects.create(owner=alice, name="helper", procedure=texts[PromptText.Kind.PROCEDURE])
+    made.roles.add(texts[PromptText.Kind.ROLE])
+    Assistant.objects.create(owner=alice, name="plain")
+    alice.groups.add(Group.objects.create(name="writers"))
+    told = json.loads(files_of(alice)["account.json"])
+    assert told["account"]["groups"] == ["writers"]
+    chosen = [(one["procedure"], one["roles"]) for one in told["assistant"]]
+    assert chosen == [("a procedure", ["a role"]), (None, [])]
 
 
 @pytest.mark.django_db

@@ -1,7 +1,10 @@
 """Caches in the admin: what they cost, and the two things that can be done to them."""
 
+import csv
+import io
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -61,6 +64,16 @@ def test_storage_is_priced_as_of_the_day_on_which_it_was_made(root: Client, entr
     CacheEntry.objects.update(made_at=made, expires_at=made + timedelta(hours=4), **over)
     make_price(MODEL, made.date() + timedelta(days=1), storage="40")
     assert "$6.00" in root.get(LIST).content.decode()
+
+
+def test_a_file_of_the_list_has_the_sum_itself(root: Client, entry: CacheEntry) -> None:
+    made = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    over = {"state": CacheEntry.State.GONE, "changed_at": made + timedelta(seconds=1)}
+    CacheEntry.objects.update(made_at=made, **over)
+    CacheEntry.objects.create(fingerprint="b" * 64, model=MODEL)
+    response: Any = root.get(LIST + "csv/")
+    rows = csv.DictReader(io.StringIO(response.getvalue().decode()))
+    assert {row["storage, US dollars"] for row in rows} == {"0.00055556", ""}
 
 
 def test_a_refused_entry_has_no_time_of_the_cache_before_it(root: Client, entry: CacheEntry) -> None:

@@ -18,7 +18,8 @@ from pytest_django import Settings
 from sessions_app.chat import person_export, person_views
 from sessions_app.chat.person_export import export_person
 from sessions_app.log_codes import LoggedAction
-from sessions_app.models import AuditEntry, Booking, Exchange, Session
+from sessions_app.models import AuditEntry, Blob, Booking, CapturedRequest, Exchange, Session
+from sessions_app.models.blob import digest
 from tests.accounts.private_rows import SECRET, PrivateRows
 from tests.factories import make_history, make_session
 
@@ -65,6 +66,17 @@ def test_the_export_holds_sessions_payloads_files_and_settings(alice: User) -> N
     account = json.loads(archive.read("account.json"))
     assert account["account"]["username"] == "alice" and account["memory"][0]["text"] == SECRET
     assert "token_hash" not in account["captureaddress"][0] and "password" not in account["account"]
+
+
+def test_the_export_holds_an_answer_that_its_chunks_do_not_give_again(alice: User) -> None:
+    rows = PrivateRows(alice)
+    body = Blob.objects.store(alice.pk, [b"as it came"])[digest(b"as it came")]
+    facts = {"exchange": rows.exchanges[0], "request_body": None, "response_body": body}
+    CapturedRequest.objects.filter(pk=rows.captured.pk).update(**facts)
+    archive = opened([*export_person(alice)])
+    name = f"captured/{rows.captured.public}"
+    assert archive.read(f"{name}-response.bin") == b"as it came"
+    assert f"{name}-request.bin" not in archive.namelist()
 
 
 def test_the_export_holds_nothing_of_others(alice: User, bob: User) -> None:

@@ -18,6 +18,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from sessions_app.chat.import_file import ImportFile
 from sessions_app.chat.import_history import check_file
+from sessions_app.chat.run_ending import Ending
 from sessions_app.chat.transfer import export_markdown, export_session
 from sessions_app.error_codes import ImportProblem
 from sessions_app.errors import NotImportable
@@ -27,6 +28,7 @@ from sessions_app.prompt.signatures import prepare_signatures, signatures_of
 from sessions_app.prompt.turns import user_task
 from sessions_app.prompt.verdict import Verdict
 from sessions_app.wording import verdicts
+from sessions_app.wording.endings import TITLES
 from sessions_app.wording.imports import error_texts
 from tests import factories
 from tests.chat.importing import import_session
@@ -102,9 +104,11 @@ def test_runs_come_back_as_they_ended_and_requests_do_not(session: Session, bob:
     factories.make_run(session, "Going on")
     copy = import_session(bob, export_session(session))
     statuses = list(copy.runs.order_by("pk").values_list("status", flat=True))
-    assert statuses == ["completed", "completed", "interrupted"] and not copy.exchanges.exists()
+    assert statuses == ["completed", "completed", "stopped"] and not copy.exchanges.exists()
     assert Run.objects.active_in(copy.pk) is None
-    assert copy.runs.order_by("pk")[0].trigger
+    first, *_, last = copy.runs.order_by("pk")
+    ending = Ending.of(last, [])
+    assert first.trigger and ending and ending.title == TITLES["unanswered"]
 
 
 def test_what_pipeweb_wrote_by_itself_still_says_so(session: Session, bob: User) -> None:

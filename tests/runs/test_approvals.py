@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from sessions_app.mcp_codes import Choice, Decision
+from sessions_app.metrics import EVENTS
 from sessions_app.models import McpServer, McpTool, Run, ToolCall, ToolGrant, Turn
 from sessions_app.runs.approvals import decide, expire
 from sessions_app.runs.parking import parked_at
@@ -53,6 +54,12 @@ def test_an_answer_is_of_its_own_run(alice: User, tools: list[McpTool]) -> None:
     assert decisions(first, second) == ["", Decision.ALLOWED]
     assert decide(first.session_id, first.public, 1, 0, Choice.REFUSE) == first.pk
     assert decisions(first, second) == [Decision.REFUSED, Decision.ALLOWED]
+
+
+def test_a_decision_counts_as_an_event_of_the_log(alice: User, tools: list[McpTool]) -> None:
+    run, before = waiting(alice, tools), EVENTS._value.get()
+    decide(run.session_id, run.public, 1, 0, Choice.ONCE)
+    assert EVENTS._value.get() - before == sum(len(row.wires) for row in run.log.all()) == 1
 
 
 def test_a_run_of_another_session_is_not_answered(alice: User, bob: User, tools: list[McpTool]) -> None:

@@ -19,6 +19,7 @@ from django.test import Client, RequestFactory
 from sessions_app.chat.storage_refusals import StorageRefusalsMiddleware
 from sessions_app.errors import StorageFull, WorkspaceError
 from sessions_app.gemini.event_stream import StreamChunk
+from sessions_app.metrics import ERRORS, UNEXPECTED
 from sessions_app.models import RawChunk, Run, RunLog, Session, Turn
 from sessions_app.prompt.wire import loads
 from sessions_app.runs import run_end
@@ -262,6 +263,9 @@ async def test_a_disk_that_is_full_inside_a_round_of_tools_is_told_as_such(
         raise database_error(sqlite3.SQLITE_FULL)
 
     monkeypatch.setattr(ToolRound, "finish", finish)
+    counted = {kind: ERRORS.labels(kind=kind)._value.get() for kind in ("StorageFull", UNEXPECTED)}
     run, _, events = await answer(session, [done(call("current_time"), call("current_time"))])
     assert (run.status, run.error["kind"]) == (Run.Status.FAILED, "StorageFull")
+    assert ERRORS.labels(kind="StorageFull")._value.get() == counted["StorageFull"] + 1
+    assert ERRORS.labels(kind=UNEXPECTED)._value.get() == counted[UNEXPECTED]
     assert events[-1]["status"] == "failed"

@@ -7,7 +7,7 @@ import pytest
 
 from sessions_app.errors import RunError, SessionBusy
 from sessions_app.metrics import ACTIVE_RUNS, REGISTRY
-from sessions_app.models import Exchange, QueuedMessage, Run, RunLog, Session, Turn
+from sessions_app.models import Exchange, QueuedMessage, RawChunk, Run, RunLog, Session, Turn
 from sessions_app.prompt.turns import TurnKind
 from sessions_app.runs.runner import Runner
 from tests.runs.conftest import Ask
@@ -196,13 +196,16 @@ async def test_a_finished_run_counts_its_end_its_events_and_its_chunks(ask: Ask)
     events, chunks = figure("pipeweb_events_total"), figure("pipeweb_chunks_total")
     await ask("Hello")
     assert figure("pipeweb_runs_ended_total", status="completed") == ended + 1
-    assert figure("pipeweb_events_total") > events and figure("pipeweb_chunks_total") > chunks
+    logged = [wire async for row in RunLog.objects.all() for wire in row.wires]
+    assert figure("pipeweb_events_total") == events + len(logged)
+    assert figure("pipeweb_chunks_total") == chunks + await RawChunk.objects.acount()
 
 
-async def test_a_failure_counts_under_its_class(ask: Ask) -> None:
-    before = figure("pipeweb_errors_total", kind="BadRequest")
-    await ask("/error 400")
-    assert figure("pipeweb_errors_total", kind="BadRequest") == before + 1
+@pytest.mark.parametrize(("text", "kind"), [("/error 400", "BadRequest"), ("/empty", "NoAnswer")])
+async def test_a_failure_counts_under_its_class(ask: Ask, text: str, kind: str) -> None:
+    before = figure("pipeweb_errors_total", kind=kind)
+    await ask(text)
+    assert figure("pipeweb_errors_total", kind=kind) == before + 1
 
 
 async def test_a_run_is_active_until_it_is_over(runner: Runner, session: Session) -> None:
