@@ -48,10 +48,6 @@ class CutBody:
     def items(self) -> tuple[Item, ...]:
         return self.prompt + self.configuration
 
-    @property
-    def is_opaque(self) -> bool:
-        return any(item.kind == OPAQUE_KIND for item in self.prompt)
-
     def joined(self) -> bytes:
         """The body again, from its items."""
         found = sorted(self.items, key=lambda item: item.start or 0)

@@ -28,12 +28,12 @@ class Due:
     size: int
 
 
-def due_now(rules: RetentionRules | None = None, now: datetime | None = None) -> list[Due]:
-    """What the rules, those in force by default, would take: each session once, erased rather than purged.
+def due_now() -> list[Due]:
+    """What the rules in force would take: each session once, erased rather than purged.
 
     The number of queries does not depend on how many sessions there are.
     """
-    rules, now = rules or RetentionRules.current(), now or timezone.now()
+    rules, now = RetentionRules.current(), timezone.now()
     idle = _idle_sessions()
     taken: dict[int, RetentionRule] = {}
     for rule, sessions in _by_age(rules, idle, now):
