@@ -47,7 +47,7 @@ from sessions_app.wording import api_key, costs
 
 RECENT = timedelta(hours=24)
 SAMPLE = 10_000
-"""Of the newest answers of that time, from which the percentiles are taken."""
+"""The most answers of that time, the newest, from which the percentiles are taken."""
 
 NOTHING = Decimal(0)
 
@@ -55,7 +55,7 @@ SHOWN = 20
 """Rows of one card."""
 
 AHEAD = timedelta(days=60)
-"""In which a model ends that is named."""
+"""Models that end within this time are named."""
 
 
 Row = Mapping[str, Any]

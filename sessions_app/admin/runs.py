@@ -28,7 +28,7 @@ from sessions_app.runs.processes import PROCESS_DIED
 from sessions_app.runs.run_end import end_run
 
 EXCHANGES = 50
-"""Of a run, that its page leads to."""
+"""The most exchanges of a run to which its page links."""
 
 
 def stop_runs(runs: QuerySet[Run]) -> list[int]:

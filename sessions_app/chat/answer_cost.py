@@ -77,7 +77,7 @@ class AnswerUsage:
     """
 
     numbers: tuple[int, ...]
-    """Of the requests, the last one last."""
+    """Numbers of the requests, the last one last."""
     ribbon: Ribbon
     verdict: str
     """The badge of the last verdict; empty while it is unknown."""
@@ -170,7 +170,7 @@ class RequestUsage:
     """What the provider stopped serving from its cache; empty if nothing, or before the end."""
     equation: str
     candidates: str
-    """Of a request that asked for several answers; empty for one."""
+    """What came of several answers that a request asked for; empty where it asked for one."""
 
     @classmethod
     def of(cls, exchange: Exchange, settings: Any = None) -> Self:

@@ -46,7 +46,7 @@ def own_folder(request: AuthenticatedRequest, public: UUID | str | None) -> Fold
 
 
 def named_folder(request: AuthenticatedRequest) -> Folder | None:
-    """The folder that the address or the form names for a new chat. Raise Http404."""
+    """The folder that the address or the form names for a new chat. Raises Http404."""
     public = request.POST.get("folder") or request.GET.get("folder")
     return own_folder(request, public) if public else None
 

@@ -175,7 +175,7 @@ def _spent(rows: Sequence[Spending]) -> costs.Spent:
 
 
 def dearest(owner_id: int | None) -> Iterator[SessionCost]:
-    """Of the chats that are listed: a temporary one is in no list."""
+    """The listed chats that cost most; a temporary one is in no list."""
     rows = Session.objects.filter(owner_id=owner_id, deleted_at=None, temporary=False, spent_usd__gt=0)
     named = rows.order_by("-spent_usd").only("public", "title", *COSTS)
     for session in named[:SESSION_LIMIT]:

@@ -16,7 +16,7 @@ DEPTH_LIMIT = 8
 """Objects and lists inside one another."""
 
 PROPERTY_LIMIT = 200
-"""Of a whole schema."""
+"""The most properties of a whole schema."""
 
 ENUM_LIMIT = 200
 """Values to choose from, choices of an `anyOf`, parts of an `allOf`."""
