@@ -98,7 +98,7 @@ class CacheEntryAdmin(RecordAdmin):
 
     @admin.display(description="storage")
     def stored(self, entry: Any) -> str:
-        """At the price that its model had when it was made, as its bookings are."""
+        """Cost of storage so far, at the price that its model had when it was made, as its bookings are."""
         if entry.made_at is None:
             return "–"
         now, day = timezone.now(), entry.made_at.date()

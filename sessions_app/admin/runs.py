@@ -117,7 +117,7 @@ class RunAdmin(ContentLinks, SessionPartAdmin):
 
     @admin.display(ordering="pk", description="run")
     def label(self, run: Run) -> str:
-        """By the numbers of its requests, as the inspector's pages name them."""
+        """The run by the numbers of its requests, as the inspector's pages name them."""
         first, last = getattr(run, "first", None), getattr(run, "last", None)
         if first is None:
             return "nothing was sent"

@@ -81,7 +81,7 @@ class KnownGroupings:
         return known
 
     def refresh(self, address: int) -> Refreshed:
-        """With the rows of other processes; locks the address, so that requests are placed one by one.
+        """Takes in the rows of other processes; locks the address, so that requests are placed one by one.
 
         Must run in a transaction.
         """

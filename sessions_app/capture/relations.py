@@ -172,7 +172,7 @@ def named(request: Leaf, leaves: list[Leaf]) -> Placement | None:
 
 
 def _has_agent_of(leaf: Leaf, traits: RequestTraits) -> bool:
-    """By its instruction and tools, or its cache: requests without any have no agent."""
+    """Whether both have one agent, by instruction and tools or by cache; without any there is none."""
     if traits.agent == NOBODY:
         return bool(traits.cache) and traits.cache == leaf.traits.cache
     return traits.agent.may_follow(leaf.traits.agent)

@@ -203,7 +203,7 @@ class RequestUsage:
 
 
 def requests_of(asked: Run | Sequence[int]) -> list[RequestUsage]:
-    """Of a run, or of exchanges by their keys. One query."""
+    """The requests of a run, or of exchanges by their keys. One query."""
     own = Q(run=asked) if isinstance(asked, Run) else Q(pk__in=asked)
     found = Exchange.objects.filter(own).defer(*LARGE_COLUMNS).annotate(settings=F("manifest__settings"))
     return [RequestUsage.of(one, getattr(one, "settings", None)) for one in found]

@@ -88,7 +88,7 @@ def order_folder(request: AuthenticatedRequest, folder: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def collapse_folder(request: AuthenticatedRequest, folder: UUID) -> HttpResponse:
-    """With `on` its chats are hidden, else shown."""
+    """Hides the folder's chats with `on`, else shows them."""
     found = own_folder(request, folder)
     Folder.objects.filter(pk=found.pk).update(is_collapsed="on" in request.POST)
     return HttpResponse(status=204)

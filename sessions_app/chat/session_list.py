@@ -44,7 +44,7 @@ class SessionList:
 
     @classmethod
     def of(cls, owner: User | AnonymousUser, limit: int = LIST_LIMIT, folder: Folder | None = None) -> Self:
-        """With `folder` only those in it."""
+        """The list of the owner's sessions; with `folder` only those in it."""
         listed = Session.objects.of(owner).listed()
         if folder is not None:
             listed = listed.filter(folder=folder)

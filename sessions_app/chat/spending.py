@@ -201,7 +201,7 @@ def month_of(request: HttpRequest) -> date:
 
 
 def _unjudged() -> Coalesce:
-    """Of a row of days: bookings of earlier versions, which did not keep whether they are estimates."""
+    """A subquery for a row of days: its bookings of which no row tells whether they are estimates."""
     key = {name: OuterRef(name) for name in ("owner", "day", "model", "source")}
     own = Booking.objects.filter(**key, estimated=None).order_by()
     return Coalesce(Subquery(own.values("day").annotate(count=Count("pk")).values("count")), 0)

@@ -27,7 +27,7 @@ STDERR_LIMIT = 64_000
 """Bytes of stderr that are kept."""
 
 GRACE_SECONDS = 1.0
-"""From the end of the server's input to its end by force."""
+"""Seconds that a server has after the end of its input, before it is killed."""
 
 TOO_LONG, NOT_STARTED = 93, 94
 """Exit codes: a line was too long; the command could not be started."""

@@ -134,7 +134,7 @@ class Translation:
         return found if isinstance(found, Mapping) else None
 
     def _merged(self, schema: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-        """With the parts of `allOf` that are plain objects laid over it."""
+        """The schema with the plain objects of its `allOf` merged into it."""
         parts = schema.get("allOf")
         if not isinstance(parts, list):
             return schema
