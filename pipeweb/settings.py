@@ -26,7 +26,7 @@ environment.refuse_unknown(
         "PIPEWEB_DIALECT",
         "PIPEWEB_EMULATOR_DELAY",
         "PIPEWEB_REPLAY",
-        "PIPEWEB_RECORDINGS",
+        "PIPEWEB_RECORDINGS",  # read by the tests
         "PIPEWEB_LOOPBACK_PAGES",
         "PIPEWEB_CAPTURE",
         "PIPEWEB_MCP_COMMANDS",

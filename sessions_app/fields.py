@@ -23,7 +23,7 @@ from sessions_app.wording.unknown_parts import unknown_part
 STORED = TypeAdapter(list[ExampleMessage])
 
 KEY_DIGITS = 18
-"""Of a primary key: a longer one has more than 64 bits."""
+"""The most digits of a primary key: a longer one has more than 64 bits."""
 
 
 class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # takes no argument at run time

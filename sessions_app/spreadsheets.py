@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""Of texts that a spreadsheet evaluates."""
+"""How texts begin that a spreadsheet evaluates."""
 
 
 def escape_formulas(row: Iterable[object]) -> list[object]:

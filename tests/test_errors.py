@@ -1,9 +1,12 @@
-"""What a page shows of a provider's message."""
+"""What a page shows of a provider's message, and the tree of exceptions in the docstring of the package."""
+
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessions_app import errors
 from sessions_app.errors import EXCERPT_LIMIT, excerpt
 
 words = st.text(st.sampled_from("ab. 2e.g.\n…"), max_size=60)
@@ -32,3 +35,15 @@ def test_nothing_shorter_than_the_limit_is_cut(message: str) -> None:
 
 def test_a_word_without_end_is_cut_all_the_same() -> None:
     assert len(excerpt("x" * 1_000)) == EXCERPT_LIMIT
+
+
+def test_every_exception_stands_in_the_tree_below_one_of_its_bases() -> None:
+    classes = {name: found for name in errors.__all__ if isinstance(found := getattr(errors, name), type)}
+    path: list[type] = [errors.PipewebError]
+    seen = {"PipewebError"}
+    for indent, name in re.findall(r"^ {4}([│ ]*)[├└]── (\w+)", errors.__doc__ or "", re.M):
+        depth = len(indent) // 4 + 1
+        assert issubclass(classes[name], path[depth - 1]), name
+        path[depth:] = [classes[name]]
+        seen.add(name)
+    assert seen == set(classes)

@@ -46,7 +46,7 @@ def ways_in(contents: Mapping[str, Any]) -> set[SignInWay]:
 
 
 def way_of(contents: Mapping[str, Any]) -> SignInWay:
-    """By what the session was begun: the strongest step."""
+    """The strongest step by which the session was begun."""
     ways = ways_in(contents)
     order = (SignInWay.LINK, SignInWay.SECOND_FACTOR, SignInWay.PROVIDER)
     return next((way for way in order if way in ways), SignInWay.PASSWORD)

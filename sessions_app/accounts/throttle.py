@@ -50,7 +50,7 @@ def wait_before_code(person: int) -> timedelta:
 
 
 def refusal(wait: timedelta) -> ValidationError:
-    """Of a form; `wait_in` finds how long it is."""
+    """The error of a form that was refused; `wait_in` reads the wait from it."""
     seconds = wait.total_seconds()
     return ValidationError(sign_ins.throttled(seconds), code=THROTTLED, params={"seconds": seconds})
 
@@ -71,7 +71,7 @@ def say_wait(answer: HttpResponse, form: BaseForm) -> HttpResponse:
 
 
 def _failures() -> AuditEntryQuerySet:
-    """Those of the window; far in the future lie some when the clock was wrong then and has been set."""
+    """The failures of the window; rows far in the future are of a clock that was wrong once."""
     now = timezone.now()
     return AuditEntry.objects.filter(
         action=LoggedAction.SIGN_IN_FAILED, at__gt=now - WINDOW, at__lt=now + WINDOW

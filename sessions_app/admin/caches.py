@@ -36,7 +36,7 @@ class StateFilter(ChoiceFilter):
 
 
 def _stored_usd(entry: CacheEntry) -> Decimal | None:
-    """So far, at the price that its model had when it was made, as its bookings are; None if unknown."""
+    """Cost of storage so far, at its model's price when it was made, as its bookings are; None if unknown."""
     if entry.made_at is None:
         return None
     now, day = timezone.now(), entry.made_at.date()

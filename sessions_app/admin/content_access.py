@@ -64,7 +64,7 @@ class ReadingPage(ModelAdmin):
         """POST with a reason opens the session for a while; with `close` it ends what was opened."""
         session = get_object_or_404(Session.objects.defer("title", "purpose", "background"), pk=pk)
         place = _place_in(session, request.POST.get("next") or request.GET.get("next", ""))
-        if session.owner_id == request.user.pk or _is_open(request, session, place):
+        if session.owner_id == request.user.pk or _is_open(request, session):
             return redirect(place)
         if not may_read_content(request.user):
             record(LoggedAction.CONTENT_REFUSED, request.user, session)
@@ -90,7 +90,7 @@ class ReadingPage(ModelAdmin):
         return render(request, "admin/read_content.html", context)
 
 
-def _is_open(request: HttpRequest, session: Session, place: str) -> bool:
+def _is_open(request: HttpRequest, session: Session) -> bool:
     """Whether a GET leads on at once, as the reader has given a reason already."""
     return request.method == "GET" and ContentGrant.objects.of(request.user, session) is not None
 

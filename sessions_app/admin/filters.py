@@ -19,11 +19,11 @@ KEY = re.compile("[0-9]{1,18}")
 """What both databases can compare with a key."""
 
 PEOPLE = 100
-"""That a filter offers, by name; others are found by the search."""
+"""The most people that a filter offers by name; others are found by the search."""
 
 
 class ChosenFilter(admin.SimpleListFilter):
-    """By one value of a column. Its counts are one statement, where Django's are one for each choice."""
+    """A filter by one value of a column. It counts all choices in one statement, Django one by one."""
 
     column = ""
     """What is counted; the parameter where it is empty."""
@@ -48,7 +48,7 @@ class ChosenFilter(admin.SimpleListFilter):
 
 
 class ChoiceFilter(ChosenFilter):
-    """Over fixed values, since Django's own scans the table for distinct values."""
+    """A filter over fixed values. Django's own scans the table for distinct values."""
 
     labels: Mapping[str, str] = {}
     """What the page says, by the stored value."""
@@ -58,7 +58,7 @@ class ChoiceFilter(ChosenFilter):
 
 
 class ModelFilter(ChosenFilter):
-    """By the models that are known here."""
+    """A filter by the models that are known here."""
 
     title = "model"
     parameter_name = "model"
@@ -96,7 +96,7 @@ class OwnOwnerFilter(OwnerFilter):
 
 
 class ErrorFilter(ChosenFilter):
-    """By class of error, never by what it says."""
+    """A filter by class of error, never by what it says."""
 
     title = "error"
     parameter_name = "failed_with"

@@ -46,5 +46,5 @@ def stored_code(method: Any, row: Any) -> Any:
 
 
 def in_words(code: str) -> str:
-    """Of a code of another version, of which nothing is known here."""
+    """What is shown of a code that this version does not know."""
     return code.replace("_", " ")

@@ -86,7 +86,7 @@ def limits_table(person: User) -> SafeString:
 
 
 def use_of(person: User) -> dict[str, int]:
-    """By name of the limit; sockets are counted by each process for itself."""
+    """What is used now, by name of the limit; not sockets, which each process counts for itself."""
     activity = activity_of(person.pk, timezone.now())
     usage = PersonalUsage.objects.filter(user=person).first() or PersonalUsage(user=person)
     return {

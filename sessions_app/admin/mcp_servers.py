@@ -246,7 +246,7 @@ class McpServerAdmin(FilteredAdmin):
 
     @admin.display(description="stderr while people called")
     def people_stderr(self, server: McpServer) -> SafeString | str:
-        """Whose logs there are, not their text: a server may log what it is asked."""
+        """Tells whose logs there are, not their text: a server may log what it is asked."""
         logs = person_logs(server) if server.pk else []
         lines = (
             (log.username, filesizeformat(log.size), date_format(localtime(log.written_at), "j M Y, H:i:s"))

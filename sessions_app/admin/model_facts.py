@@ -32,7 +32,7 @@ COLUMNS = (
 
 OPTIONS = SessionSettings.form_fields()
 LABELS = {"levels": OPTIONS["thinking_level"].choices, "own_tools": OPTIONS["provider_tools"].choices}
-"""By column with a list: what a chat calls its values."""
+"""What a chat calls the values of a column that holds a list, by column."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ from sessions_app.wording import api_key, costs
 
 RECENT = timedelta(hours=24)
 SAMPLE = 10_000
-"""Of the newest answers of that time, from which the percentiles are taken."""
+"""The most answers of that time, the newest, from which the percentiles are taken."""
 
 NOTHING = Decimal(0)
 
@@ -55,7 +55,7 @@ SHOWN = 20
 """Rows of one card."""
 
 AHEAD = timedelta(days=60)
-"""In which a model ends that is named."""
+"""Models that end within this time are named."""
 
 
 Row = Mapping[str, Any]
@@ -116,7 +116,7 @@ def recent_refusals(now: datetime) -> int:
 
 
 def runs_now() -> QuerySet[Run]:
-    """Of chats, the oldest first: those of other programs end with their request."""
+    """Active runs of chats, the oldest first; runs of other programs end with their request."""
     rows = Run.objects.active().filter(session__origin=Origin.CHAT).select_related("session__owner")
     return rows.only(
         "public", "status", "started_at", "stop_requested", "model", "session__public", "session__model",
@@ -129,7 +129,7 @@ TITLES: dict[str, Callable[[Any], str]] = {
     "model": str,
     "cause": lambda cause: costs.title_of(SpendingCause(cause)),
 }
-"""By column of bookings, how its values are shown."""
+"""How values of a column of bookings are shown, by column."""
 
 
 def booked_this_month(today: date) -> list[Row]:

@@ -32,7 +32,7 @@ class RetentionRulesAdmin(FilteredAdmin):
 
     @admin.display(description="due now")
     def preview(self, rules: RetentionRules) -> SafeString | str:
-        due = due_now(RetentionRules.current())
+        due = due_now()
         counts, sizes = Counter(one.rule for one in due), Counter[Any]()
         for one in due:
             sizes[one.rule] += one.size

@@ -28,7 +28,7 @@ from sessions_app.runs.processes import PROCESS_DIED
 from sessions_app.runs.run_end import end_run
 
 EXCHANGES = 50
-"""Of a run, that its page leads to."""
+"""The most exchanges of a run to which its page links."""
 
 
 def stop_runs(runs: QuerySet[Run]) -> list[int]:
@@ -117,7 +117,7 @@ class RunAdmin(ContentLinks, SessionPartAdmin):
 
     @admin.display(ordering="pk", description="run")
     def label(self, run: Run) -> str:
-        """By the numbers of its requests, as the inspector's pages name them."""
+        """The run by the numbers of its requests, as the inspector's pages name them."""
         first, last = getattr(run, "first", None), getattr(run, "last", None)
         if first is None:
             return "nothing was sent"

@@ -15,7 +15,7 @@ from sessions_app.context.model_lookup import model_names
 from sessions_app.models import Exchange, Session
 
 PEOPLE = 1_000
-"""Whose names a word may be part of."""
+"""The most people who are found by a part of their names."""
 
 SHORTEST = 4
 """Digits of a public id that are looked for."""

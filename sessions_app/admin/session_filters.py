@@ -12,7 +12,7 @@ from sessions_app.models.columns import ErrorKind
 
 
 class LastRunFilter(ChosenFilter):
-    """By the status of the newest run."""
+    """A filter by the status of the newest run."""
 
     title = "last run"
     parameter_name = "last_run"
@@ -39,7 +39,7 @@ class SessionVerdictFilter(VerdictFilter):
 
 
 class SessionErrorFilter(ErrorFilter):
-    """By an error that ended an exchange of the session."""
+    """A filter by an error that ended an exchange of the session."""
 
     def chosen_of(self, queryset: Any, chosen: str) -> Any:
         failed = Exchange.objects.alias(error_kind=ErrorKind("error")).filter(error_kind=chosen)

@@ -162,7 +162,7 @@ class SessionAdmin(ContentLinks, ReadingPage, RecordAdmin):
 
     @admin.display(description="will be erased")
     def erased_on(self, session: Session) -> str:
-        """Of what is in the trash, by the rules of today; the round of each hour does it."""
+        """When a session in the trash is erased by the rules of today; the hourly round does it."""
         if session.deleted_at is None:
             return "–"
         age = RetentionRules.current().age_of(RetentionRule.TRASH_DAYS)

@@ -59,7 +59,7 @@ class ErasingUserAdmin(FilteredAdmin, BaseUserAdmin):
         return lines, counts, set(), []
 
     def log_deletions(self, request: HttpRequest, queryset: QuerySet[User]) -> Any:
-        """Django would keep the names."""
+        """Writes Django's history of deletions without the names, which it would keep."""
         entries = super().log_deletions(request, queryset)
         chosen = [str(person.pk) for person in queryset]
         LogEntry.objects.filter(action_flag=DELETION, object_id__in=chosen).update(object_repr=NOBODY)

@@ -32,7 +32,7 @@ class Answer:
     queries: set[str] = field(default_factory=set)
     """What the provider searched for, without empty ones."""
     kept_searches: int | None = None
-    """Of an answer whose chunks are gone."""
+    """Number of searches of an answer whose chunks are gone."""
 
     @property
     def searches(self) -> int:

@@ -54,14 +54,14 @@ NOBODY = Agent()
 
 
 def agent_of(system: Any, tools: Any) -> Agent:
-    """Of the values of a request's JSON, whatever they are."""
+    """The agent of a request, from the values of its JSON, whatever they are."""
     text = "\n".join(_texts(system))
     opening = _hash(text[:OPENING]) if len(text) >= OPENING else None
     return Agent(_sketch(text.split()), opening, _sketch(names_of(tools)))
 
 
 def names_of(tools: Any) -> Iterator[str]:
-    """Of declared functions their names, of the provider's own tools their keys."""
+    """The names of declared functions, and the keys of the provider's own tools."""
     for tool in tools if isinstance(tools, list) else [tools]:
         for key, value in tool.items() if isinstance(tool, Mapping) else ():
             declared = value if isinstance(value, list) else ()

@@ -164,7 +164,7 @@ def judge(exchange: Exchange, usage: Usage, comparison: Comparison | None, captu
 
 
 def _unread_verdict(exchange: Exchange, captured: CapturedRequest) -> Verdict:
-    """Of an exchange without a chunk that can be read: something may have come all the same."""
+    """The verdict of an exchange without a readable chunk; something may have come all the same."""
     has_come = captured.is_cut or captured.response_size > 0
     if captured.status == 200 and has_come and (captured.fault or captured.is_cut):
         return Verdict(VerdictReason.CUT_OFF)

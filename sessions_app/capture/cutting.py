@@ -48,10 +48,6 @@ class CutBody:
     def items(self) -> tuple[Item, ...]:
         return self.prompt + self.configuration
 
-    @property
-    def is_opaque(self) -> bool:
-        return any(item.kind == OPAQUE_KIND for item in self.prompt)
-
     def joined(self) -> bytes:
         """The body again, from its items."""
         found = sorted(self.items, key=lambda item: item.start or 0)
@@ -192,7 +188,7 @@ class _Cutter:
         ]
 
     def _text_span(self, text: str, place: Member, number: int, at: int, layer: Layer) -> _Span:
-        """Of the text without its quotes, as the texts of our own layers are."""
+        """The span of a text without its quotes, as the texts of our own layers have it."""
         generated = is_generated(text)
         source = f"contents[{number}].parts[{at}]"
         where = Layer.DYNAMIC if generated else layer

@@ -20,7 +20,7 @@ ANSWER_LIMIT = 64 * 1024 * 1024
 """Bytes of an answer: all of it is in memory until it is recorded."""
 
 PACKETS = 20_000
-"""Of an answer whose times are recorded."""
+"""The most packets of an answer whose times are recorded."""
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 """Sends an ASGI message to the program."""

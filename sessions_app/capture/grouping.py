@@ -132,7 +132,7 @@ class Grouping:
         return Placement(request.key, request.key, Relation.OPENS)
 
     def _with_side_request(self, request: Leaf, found: Placement) -> Placement:
-        """With the agent's side request that came a moment ago; a new session is the one that it opened."""
+        """Takes in a side request that the agent has just made, with the session that this one opened."""
         if found.relation not in (Relation.OPENS, Relation.CONTINUES, Relation.BRANCH) or request.traits.name:
             return found
         side = next((leaf for leaf in self._comparable(request) if is_adoptable(leaf, request)), None)

@@ -37,7 +37,7 @@ T = TypeVar("T", bound=HarObject)
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
 REQUESTS = 500
-"""Of one file: the page waits until all are written."""
+"""The most requests of one file: the page waits until all are written."""
 
 ROUNDED = 0.001
 """Seconds by which times of a file may be off: a request that begins so shortly before the end of another
@@ -191,7 +191,7 @@ def _ended(entry: HarEntry, where: str, begun: Begun, request_size: int) -> Ende
 
 
 _LONGEST = timedelta(days=1) / timedelta(milliseconds=1)
-"""Of a request, in milliseconds: what takes longer is no time of a request."""
+"""The longest time of a request, in milliseconds; a larger number is not taken for one."""
 
 
 def _body_of(request: HarRequest, where: str) -> bytes | None:

@@ -32,7 +32,7 @@ REMEMBERED = 200
 """Requests of an address that are read when nothing is known of it."""
 
 ADDRESSES = 100
-"""Whose sessions are kept in memory."""
+"""The most addresses whose sessions are kept in memory."""
 
 HeldBy = Callable[[str, int], RequestTraits | None]
 """The name of a cache and a person's key → what it holds (`traits_held`)."""
@@ -67,7 +67,7 @@ NO_ANSWER = Answer("", frozenset())
 
 
 class KnownGroupings:
-    """By address. Of one thread."""
+    """The known groupings by address. Used by one thread."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[int, KnownGrouping] = OrderedDict()
@@ -81,7 +81,7 @@ class KnownGroupings:
         return known
 
     def refresh(self, address: int) -> Refreshed:
-        """With the rows of other processes; locks the address, so that requests are placed one by one.
+        """Takes in the rows of other processes; locks the address, so that requests are placed one by one.
 
         Must run in a transaction.
         """
@@ -137,7 +137,7 @@ class KnownGroupings:
 
 
 def traits_held(name: str, owner_id: int) -> RequestTraits | None:
-    """Of what a cache of this person's programs holds: a query, and the body of its making is read."""
+    """The traits of what a cache of this person's programs holds. A query; reads the body that created it."""
     return traits_of(making_of(name, owner_id))
 
 
@@ -157,7 +157,7 @@ def has_failed(row: CapturedRequest) -> bool:
 
 
 def _answers(rows: Iterable[CapturedRequest]) -> dict[int | None, Answer]:
-    """By the primary keys of the exchanges."""
+    """The answers of these requests, by the primary keys of their exchanges."""
     exchanges = [row.exchange_id for row in rows if row.exchange_id]
     turns = Turn.objects.filter(exchange__in=exchanges) if exchanges else Turn.objects.none()
     found = turns.order_by("pk").select_related("content")

@@ -50,7 +50,7 @@ def _sources_in(manifest: Mapping[str, Any]) -> Iterator[int]:
 
 
 def _delete(rows: type[Model], keys: Collection[int]) -> None:
-    """By their keys, without cascades."""
+    """Deletes rows by their keys, without cascades."""
     listed = sorted(keys)
     for at in range(0, len(listed), AT_ONCE):
         found = rows._base_manager.filter(pk__in=listed[at : at + AT_ONCE])

@@ -17,7 +17,7 @@ from sessions_app.runs.background import report
 from sessions_app.storage_errors import is_temporary
 
 RECORDS, RECORD_BYTES = 5_000, 128 * 1024 * 1024
-"""That wait at the same time."""
+"""The most records, and bytes of them, that may wait to be written."""
 
 BATCH = 50
 
@@ -56,7 +56,7 @@ class Recorder:
             return True
 
     def end(self, ended: Ended) -> None:
-        """Of a request that has begun here. Without room only its figures are recorded."""
+        """Records the end of a request that has begun here; without room, only its figures."""
         with self._change:
             if self._bytes + weight(ended) > RECORD_BYTES:
                 ended = replace(ended, body=b"", packets=[], is_cut=True)

@@ -26,7 +26,7 @@ from sessions_app.prompt.reply import Folder, Reply
 
 
 class Recording:
-    """Of one process; used by one thread."""
+    """One per process; used by one thread."""
 
     def __init__(self) -> None:
         self._groupings = KnownGroupings()

@@ -21,7 +21,7 @@ MOST = 0.5
 
 
 def continued(request: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """All contents of a leaf are the beginning of mine; of several, the longest and newest.
+    """The request begins with all contents of a leaf; of several leaves, the longest and newest.
 
     Where no leaf has the very same contents, signatures and thoughts may be gone.
     """
@@ -69,9 +69,11 @@ def retried(request: Leaf, leaves: list[Leaf]) -> Placement | None:
 
 
 def branched(request: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """Half of my contents are the beginning of a leaf, or I have signatures of its answers, or most of what I
-    say was said there; a repetition where the leaf has all of my contents. Where answers of a lane come back,
-    no other is looked at: a program that shortens its history leaves little else of it.
+    """At least half of the request's own contents are the beginning of a leaf, or it carries signatures of
+    the leaf's answers, or most of what it says was said there.
+
+    It is a repetition where the leaf has all of its contents. Where answers of a lane come back, no other is
+    looked at: a program that shortens its history leaves little else of it.
     """
     traits = request.traits
     chains = [leaf for leaf in _same_program(request, leaves) if leaf.place.role != LaneRole.SIDE]
@@ -107,7 +109,7 @@ def _shared_own(leaf: Leaf, traits: RequestTraits) -> int:
 
 
 def _replayed(request: Leaf, leaf: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """All that I say was said before, while another session waits: its agent repeats what another's did."""
+    """The request says nothing new while another session waits: the agent of that one repeats it."""
     if leaf.shares(request.traits) < len(request.traits.contents):
         return None
     waiting = [one for one in leaves if one.place.session != leaf.place.session and one.at > leaf.at]
@@ -134,15 +136,15 @@ def side_call(request: Leaf, leaves: list[Leaf]) -> Placement | None:
 
 
 def side_lane(request: Leaf, leaves: Iterable[Leaf], session: str) -> str:
-    """That in which the same agent asked beside this session before, else a new one."""
+    """The lane in which the same agent asked beside this session before, else a new one."""
     before = [one for one in _same_lane(request, leaves) if one.place.session == session]
     sides = [one for one in before if one.place.role == LaneRole.SIDE and one is not request]
     return sides[0].place.lane if sides else request.key
 
 
 def sub_agent(request: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """Of a call that waits for its result: my history has it, my task quotes it, or I come from the same
-    program soon after.
+    """The request is of the agent that a waiting call began: its history has the call, its task quotes the
+    call, or it comes from the same program soon after.
 
     A call that had to be made as the form of an answer may never get a result: coming after it says nothing.
     Neither does coming after a call with which a sub-agent handed back to the agent that had begun it.
@@ -160,7 +162,7 @@ def sub_agent(request: Leaf, leaves: list[Leaf]) -> Placement | None:
 
 
 def named(request: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """Nothing but the client's name says where I belong: after the last request of my agent."""
+    """Only the name that the client gave says where the request belongs: after the last one of its agent."""
     chains = [leaf for leaf in leaves if leaf.place.role != LaneRole.SIDE]
     alike = [leaf for leaf in chains if _has_agent_of(leaf, request.traits)]
     if not request.traits.name or not alike:
@@ -170,7 +172,7 @@ def named(request: Leaf, leaves: list[Leaf]) -> Placement | None:
 
 
 def _has_agent_of(leaf: Leaf, traits: RequestTraits) -> bool:
-    """By its instruction and tools, or its cache: requests without any have no agent."""
+    """Whether both have one agent, by instruction and tools or by cache; without any there is none."""
     if traits.agent == NOBODY:
         return bool(traits.cache) and traits.cache == leaf.traits.cache
     return traits.agent.may_follow(leaf.traits.agent)

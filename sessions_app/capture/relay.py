@@ -208,7 +208,7 @@ async def _check_is_counted(call: Call) -> None:
 
 
 def _leave_out(ended: Ended) -> None:
-    """Of a request that is not recorded."""
+    """The `record` of a request that is not recorded."""
 
 
 async def _refuse(send: Send, refused: RelayRefused) -> None:

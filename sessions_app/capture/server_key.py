@@ -76,12 +76,12 @@ def reserve_call(owner: int, model: str, body: bytes, route: str) -> int | Captu
 
 
 def release_call(reservation: int) -> None:
-    """Of a call that is not sent."""
+    """Releases what was reserved for a call that is not sent."""
     Reservation.objects.filter(pk=reservation).delete()
 
 
 class ServerKeys:
-    """Where the database does not answer nothing is spent."""
+    """Grants and reservations, read for the relay. Nothing is spent while the database does not answer."""
 
     def __init__(self, read: Callable[[int], Grant | CaptureFault] = read_grant) -> None:
         self._lookup = Lookup(read, "budgets", REMEMBERED_SECONDS)

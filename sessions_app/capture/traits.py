@@ -130,7 +130,7 @@ def behind(held: RequestTraits, traits: RequestTraits) -> RequestTraits:
 
 
 def answer_signatures(content: bytes | None) -> frozenset[str]:
-    """Of the content of an answer, as `RequestTraits.signatures` has them when it comes back."""
+    """The signatures of an answer's content, in the form of `RequestTraits.signatures`."""
     return frozenset(one.sha256 for one in signatures_of(content or b""))
 
 
@@ -183,13 +183,13 @@ def _is_said(part: RawPart) -> bool:
 
 
 def token_hash(token: str) -> str:
-    """Of base64 in whichever alphabet; empty for none."""
+    """The hash of a base64 token in either alphabet; empty for none."""
     plain = token.rstrip("=").translate(_URL_SAFE)
     return short_hash(plain) if plain else ""
 
 
 def text_hash(text: str) -> str:
-    """Of a text that says something; empty for a short one."""
+    """The hash of a text; empty for one that is too short to tell sessions apart."""
     return short_hash(text) if len(text) >= LONG_ENOUGH else ""
 
 

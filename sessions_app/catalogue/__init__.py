@@ -89,7 +89,7 @@ SEARCH_3 = (
         source="litellm 1.109.1 (web_search_billing_unit per_query); 5,000 prompts a month are free",
     ),
 )
-"""Of Gemini 3 and later; also Google's page as quoted at discuss.ai.google.dev, 134866: $14 per 1,000."""
+"""Gemini 3 and later; also Google's page as quoted at discuss.ai.google.dev, 134866: $14 per 1,000."""
 
 SEARCH_2_5 = (
     PublishedSearchPrice(

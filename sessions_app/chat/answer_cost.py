@@ -77,7 +77,7 @@ class AnswerUsage:
     """
 
     numbers: tuple[int, ...]
-    """Of the requests, the last one last."""
+    """Numbers of the requests, the last one last."""
     ribbon: Ribbon
     verdict: str
     """The badge of the last verdict; empty while it is unknown."""
@@ -170,7 +170,7 @@ class RequestUsage:
     """What the provider stopped serving from its cache; empty if nothing, or before the end."""
     equation: str
     candidates: str
-    """Of a request that asked for several answers; empty for one."""
+    """What came of several answers that a request asked for; empty where it asked for one."""
 
     @classmethod
     def of(cls, exchange: Exchange, settings: Any = None) -> Self:
@@ -203,7 +203,7 @@ class RequestUsage:
 
 
 def requests_of(asked: Run | Sequence[int]) -> list[RequestUsage]:
-    """Of a run, or of exchanges by their keys. One query."""
+    """The requests of a run, or of exchanges by their keys. One query."""
     own = Q(run=asked) if isinstance(asked, Run) else Q(pk__in=asked)
     found = Exchange.objects.filter(own).defer(*LARGE_COLUMNS).annotate(settings=F("manifest__settings"))
     return [RequestUsage.of(one, getattr(one, "settings", None)) for one in found]

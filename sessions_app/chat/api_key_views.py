@@ -71,7 +71,7 @@ def key(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def remove_key(request: HttpRequest) -> HttpResponse:
-    """From the next run on the emulator answers; those that have begun end with the key."""
+    """Removes the key: the emulator answers from the next run on; runs that have begun keep the key."""
     if not _may_change(request):
         raise PermissionDenied
     try:

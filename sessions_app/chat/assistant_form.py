@@ -24,7 +24,7 @@ from sessions_app.models.assistant import STARTER_LENGTH, STARTERS_LIMIT, SYMBOL
 from sessions_app.panels import available_tools
 
 ASSISTANTS_LIMIT = 100
-"""Of one person."""
+"""The most assistants of one person."""
 
 EMOJI_LENGTH = 8
 SUMMARY_LENGTH = 200

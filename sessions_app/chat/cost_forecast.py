@@ -182,7 +182,7 @@ class CostForecast:
 
     @property
     def tightest(self) -> Budget | None:
-        """Of the chat's and the person's, the budget with the least money left."""
+        """The budget with the least money left, of the chat's and the person's."""
         return min(self.own_budgets, key=lambda budget: budget.left, default=None)
 
     @property

@@ -21,7 +21,7 @@ def wants_strip(request: HttpRequest) -> bool:
 
 
 def _cookie(user: Any) -> str:
-    """Of one person in this browser; it outlives a sign-out."""
+    """The cookie of one person in this browser; it outlives a sign-out."""
     return f"pipeweb_strip_{user.pk}"
 
 

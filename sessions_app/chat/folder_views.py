@@ -46,7 +46,7 @@ def own_folder(request: AuthenticatedRequest, public: UUID | str | None) -> Fold
 
 
 def named_folder(request: AuthenticatedRequest) -> Folder | None:
-    """The folder that the address or the form names for a new chat. Raise Http404."""
+    """The folder that the address or the form names for a new chat. Raises Http404."""
     public = request.POST.get("folder") or request.GET.get("folder")
     return own_folder(request, public) if public else None
 
@@ -88,7 +88,7 @@ def order_folder(request: AuthenticatedRequest, folder: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def collapse_folder(request: AuthenticatedRequest, folder: UUID) -> HttpResponse:
-    """With `on` its chats are hidden, else shown."""
+    """Hides the folder's chats with `on`, else shows them."""
     found = own_folder(request, folder)
     Folder.objects.filter(pk=found.pk).update(is_collapsed="on" in request.POST)
     return HttpResponse(status=204)

@@ -37,7 +37,7 @@ class Admission:
     head_version: int = 0
     active_run: UUID | None = None
     last_run: UUID | None = None
-    """That of the last answer in view, as the transcript names it."""
+    """The run of the last answer in view, as the transcript names it."""
 
 
 class Handshakes:
@@ -83,7 +83,7 @@ def read_admission(session_key: str, public: UUID) -> Admission | None:
 
 
 def _chat_of() -> QuerySet[Session, Any]:
-    """Of a person's session its key, its `head_version`, the active run and the last one, if any."""
+    """A person's session: its key, its `head_version`, the active run and the last one, if any."""
     active = Run.objects.active().filter(session=OuterRef("pk")).values("public")[:1]
     # An answer that ended without a turn is the newest run for the head.
     newest = Run.objects.filter(trigger=OuterRef("head")).order_by("-pk").values("public")[:1]

@@ -30,7 +30,7 @@ ATTEMPTS = 10
 """Deletions of one account that may be tried at once; then one a minute."""
 
 attempts: defaultdict[int, Rate] = defaultdict(partial(Rate, ATTEMPTS, 1 / 60))
-"""By person, in this process."""
+"""Rates of tried deletions by person, in this process."""
 
 
 class ErasureForm(forms.Form):

@@ -63,7 +63,7 @@ class ProviderToolSwitches:
 
     @classmethod
     def new(cls, chosen: Sequence[str] = ()) -> "ProviderToolSwitches":
-        """Of a chat that is not made yet, with what its assistant brings."""
+        """The switches of a chat that is not made yet, with what its assistant brings."""
         return cls(
             tuple(
                 ToolSwitch(tool.value, wording.title(tool), ICONS[tool], tool.value in chosen)

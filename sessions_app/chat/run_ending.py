@@ -17,7 +17,7 @@ from sessions_app.wording.refusals import stored_error_texts
 Kind = Literal["error", "note"]
 
 ANSWERED = (Outcome.CALLS, Outcome.CONTINUES)
-"""Of a request that has its answer, and after which another one is sent."""
+"""Outcomes of a request that was answered and is followed by another one."""
 
 
 @dataclass(frozen=True, slots=True)

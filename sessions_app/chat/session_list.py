@@ -44,7 +44,7 @@ class SessionList:
 
     @classmethod
     def of(cls, owner: User | AnonymousUser, limit: int = LIST_LIMIT, folder: Folder | None = None) -> Self:
-        """With `folder` only those in it."""
+        """The list of the owner's sessions; with `folder` only those in it."""
         listed = Session.objects.of(owner).listed()
         if folder is not None:
             listed = listed.filter(folder=folder)
@@ -53,9 +53,9 @@ class SessionList:
         return cls(pinned, found[:limit], len(found) > limit, folder=folder)
 
     @classmethod
-    def archive_of(cls, owner: User | AnonymousUser, limit: int = LIST_LIMIT) -> Self:
-        found = _rows(Session.objects.of(owner).archived(), limit + 1)
-        return cls((), found[:limit], len(found) > limit, is_archive=True)
+    def archive_of(cls, owner: User | AnonymousUser) -> Self:
+        found = _rows(Session.objects.of(owner).archived(), LIST_LIMIT + 1)
+        return cls((), found[:LIST_LIMIT], len(found) > LIST_LIMIT, is_archive=True)
 
     @property
     def is_empty(self) -> bool:

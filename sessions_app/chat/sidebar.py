@@ -89,7 +89,7 @@ class Sidebar:
     @cached_property
     def _newest(self) -> list[SideChat]:
         """Pinned chats and those in no folder, one more than are shown."""
-        return [SideChat(*row) for row in _newest.all(owner=self._user.pk)] if self._user else []
+        return [SideChat(*row) for row in _newest_reading.all(owner=self._user.pk)] if self._user else []
 
     @cached_property
     def groups(self) -> list[SideGroup]:
@@ -107,9 +107,9 @@ class Sidebar:
     @cached_property
     def folders(self) -> list[SideFolder]:
         """Every folder with its newest chats; pinned ones stand above, with the other pinned ones."""
-        folders = _folders.all(owner=self._user.pk) if self._user else ()
+        folders = _folders_reading.all(owner=self._user.pk) if self._user else ()
         inside = defaultdict(list)
-        for row in _in_folders.all(owner=self._user.pk) if self._user and folders else ():
+        for row in _in_folders_reading.all(owner=self._user.pk) if self._user and folders else ():
             chat = SideChat(*row[: len(SideChat._fields)])
             inside[chat.folder_id].append(chat)
         return [
@@ -128,7 +128,7 @@ def _newest_query() -> QuerySet[Session, Any]:
     return found.order_by(*order).values_list(*SideChat._fields)[: SIDE_LIMIT + 1]
 
 
-def _folder_query() -> QuerySet[Folder]:
+def _folders_query() -> QuerySet[Folder]:
     return Folder.objects.filter(owner=parameter(Folder, "owner"))
 
 
@@ -139,9 +139,9 @@ def _in_folders_query() -> QuerySet[Session, Any]:
     return newest.values_list(*SideChat._fields)
 
 
-_newest: Reading[tuple[Any, ...]] = Reading(_newest_query)
-_folders: Reading[Folder] = Reading(_folder_query)
-_in_folders: Reading[tuple[Any, ...]] = Reading(_in_folders_query)
+_newest_reading: Reading[tuple[Any, ...]] = Reading(_newest_query)
+_folders_reading: Reading[Folder] = Reading(_folders_query)
+_in_folders_reading: Reading[tuple[Any, ...]] = Reading(_in_folders_query)
 
 
 def sidebar(request: HttpRequest) -> dict[str, Any]:

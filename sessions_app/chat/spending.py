@@ -175,7 +175,7 @@ def _spent(rows: Sequence[Spending]) -> costs.Spent:
 
 
 def dearest(owner_id: int | None) -> Iterator[SessionCost]:
-    """Of the chats that are listed: a temporary one is in no list."""
+    """The listed chats that cost most; a temporary one is in no list."""
     rows = Session.objects.filter(owner_id=owner_id, deleted_at=None, temporary=False, spent_usd__gt=0)
     named = rows.order_by("-spent_usd").only("public", "title", *COSTS)
     for session in named[:SESSION_LIMIT]:
@@ -201,7 +201,7 @@ def month_of(request: HttpRequest) -> date:
 
 
 def _unjudged() -> Coalesce:
-    """Of a row of days: bookings of earlier versions, which did not keep whether they are estimates."""
+    """A subquery for a row of days: its bookings of which no row tells whether they are estimates."""
     key = {name: OuterRef(name) for name in ("owner", "day", "model", "source")}
     own = Booking.objects.filter(**key, estimated=None).order_by()
     return Coalesce(Subquery(own.values("day").annotate(count=Count("pk")).values("count")), 0)

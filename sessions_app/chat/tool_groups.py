@@ -28,7 +28,7 @@ class ToolGroup:
 
     @property
     def tokens(self) -> int:
-        """Of those that are on."""
+        """Tokens of the tools that are on."""
         return sum(box.tokens for box in self.boxes if box.is_on)
 
     @property

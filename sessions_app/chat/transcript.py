@@ -248,7 +248,7 @@ def _view(
         choice=choices.get(task.pk) if task else None,
         text=task.whole_text if task else "",
         steps=steps,
-        activity=_activity(steps, times, lone),
+        activity=_activity(steps, lone),
         lone_thoughts=lone,
         markdown="\n\n".join(
             turn.whole_text for turn in shown if turn.text and is_model(turn) and not turn.closing
@@ -263,7 +263,7 @@ def _view(
     )
 
 
-def _activity(steps: Sequence[Step], times: Mapping[int, float], lone: LoneThoughts | None) -> str:
+def _activity(steps: Sequence[Step], lone: LoneThoughts | None) -> str:
     tools = [card for step in steps for card in step.tools]
     thinking: list[Step | LoneThoughts] = [*(step for step in steps if step.thoughts), *filter(None, [lone])]
     spent = [one.thought_ms for one in thinking if one.thought_ms is not None]

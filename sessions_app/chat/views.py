@@ -139,8 +139,8 @@ def _create_quickly(request: AuthenticatedRequest, session: Session) -> HttpResp
         session.purpose, session.background = sample.purpose, sample.background
     with room_for_session(session.owner_id):
         session.save()
-    if assistant is not None:
-        assistant.copy_roles(session)
+        if assistant is not None:
+            assistant.copy_roles(session)
     return redirect(session)
 
 

@@ -184,8 +184,8 @@ def filler_tokens(tokens: int) -> int:
     return estimate(_SENTENCE * (tokens // _SENTENCE_TOKENS + 1)) + 20
 
 
-def text_content(text: str, role: str = "user") -> dict[str, Any]:
-    return content(role, [text_part(text)])
+def text_content(text: str) -> dict[str, Any]:
+    return content("user", [text_part(text)])
 
 
 def tool_declaration(name: str) -> Mapping[str, Any]:

@@ -99,7 +99,8 @@ def rounded_time(now: datetime, options: SessionSettings) -> datetime:
 
 
 def time_zone(name: str) -> ZoneInfo:
+    """The zone of this name; UTC for a name that is none, which a file may have brought."""
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         return ZoneInfo("UTC")

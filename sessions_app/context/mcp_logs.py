@@ -90,7 +90,7 @@ def _newest_first(server: McpServer) -> list[tuple[Path, int, os.stat_result]]:
 
 
 def _logs(server: McpServer) -> Iterator[tuple[Path, int, os.stat_result]]:
-    """With the key of the person. Other processes delete files meanwhile."""
+    """The logs of the server with the keys of their people. Other processes may delete them meanwhile."""
     for path in _folder().glob(f"{server.public}.*.log"):
         with suppress(FileNotFoundError):
             yield path, int(path.name.split(".")[1]), path.stat()

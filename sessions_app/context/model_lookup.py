@@ -162,7 +162,7 @@ def _read_lifecycles() -> Mapping[str, Sequence[LifecycleChange]]:
 
 
 def _family_on(model: str, day: date) -> str:
-    """By the newest change in the life of the name; empty where none is in force."""
+    """The model behind the name, by the newest change in force; empty where there is none."""
     valid = [change for change in lifecycle_of(model) if change.valid_from <= day]
     return base_of(valid[-1].served_by or model) if valid else ""
 

@@ -9,7 +9,7 @@ from sessions_app.prompt.model_notices import ModelNotice, NoticeCode, lifecycle
 
 
 def notices_of(model: str, day: date | None = None) -> tuple[ModelNotice, ...]:
-    """Of a model as it is chosen; `day` is by default today. Of a retired one no price is told."""
+    """Notices of a model as it is chosen on `day`, by default today; none of a retired model's price."""
     day, name = day or catalogue.today(), base_of(model)
     found = [*lifecycle_notices(name, lifecycle_of(name), day)]
     is_over = any(notice.code is NoticeCode.RETIRED for notice in found)

@@ -86,7 +86,7 @@ def _decoded(body: bytes, charset: str) -> str:
     for name in (charset, "utf-8-sig"):
         try:
             return body.decode(name)
-        except (LookupError, UnicodeDecodeError):
+        except (LookupError, ValueError):  # "undefined" is the name of a codec that refuses everything
             continue
     return body.decode("utf-8", "replace")
 

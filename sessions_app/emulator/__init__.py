@@ -21,8 +21,8 @@
 
 `Emulator.handle` takes an ApiRequest and returns an ApiResponse with a streaming body; the ASGI
 application and the transport carry the same bytes. Nothing here imports the rest of Pipeweb but
-`errors`, so that the emulator can contradict the code it tests. `manage.py conform --recordings` compares
-it with recorded traffic, rule by rule.
+`errors` and `catalogue`, so that the emulator can contradict the code it tests.
+`manage.py conform --recordings` compares it with recorded traffic, rule by rule.
 """
 
 from sessions_app.emulator.service import Emulator

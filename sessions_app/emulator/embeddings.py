@@ -167,7 +167,7 @@ def _content_flaws(request: EmbedContentRequest, where: str) -> Iterator[Request
 
 
 def embed(request: EmbedContentRequest, model: EmbeddingModel) -> list[float]:
-    """Of a request that was checked. Raises ApiError (400) for an empty text."""
+    """The vector of a request that was checked. Raises ApiError (400) for an empty text."""
     content = request.content or Content()
     if any(part.text == "" for part in content.parts):
         raise invalid("EmbedContentRequest.content contains an empty Part.")

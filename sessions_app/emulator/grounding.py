@@ -28,7 +28,7 @@ _STYLE = (
 
 
 def grounding_metadata(uses: Sequence[ToolUse], text: str) -> JsonObject:
-    """Of a text that rests on these uses; empty where neither a search nor a page was among them."""
+    """The metadata of a text that rests on these uses; empty without a search or a page among them."""
     queries = [query for use in uses for query in use.queries]
     sources = [_found(query, page) for query in queries for page in _PAGES]
     sources += [_page(url) for use in uses for url in use.urls if not is_unreachable(url)]

@@ -199,10 +199,10 @@ class ApiResponse:
 
 
 def json_response(
-    entry: JournalEntry, value: Any, *, status: int = 200, headers: Mapping[str, str] | None = None
+    entry: JournalEntry, value: Any, *, headers: Mapping[str, str] | None = None
 ) -> ApiResponse:
-    entry.status = status
-    return ApiResponse(status, {"content-type": JSON_TYPE, **(headers or {})}, Body([pretty(value)], entry))
+    entry.status = 200
+    return ApiResponse(200, {"content-type": JSON_TYPE, **(headers or {})}, Body([pretty(value)], entry))
 
 
 def error_response(entry: JournalEntry, request: ApiRequest, error: ApiError) -> ApiResponse:

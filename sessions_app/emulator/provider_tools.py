@@ -38,7 +38,7 @@ _COMPUTE = re.compile(
 _URL = re.compile(r"https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]]", re.I)
 _LONGEST_QUERY, _LONGEST_EXPRESSION, _MOST_URLS = 200, 200, 20
 _MOST_BITS = 4_096
-"""Of the result of a power: larger ones take long."""
+"""The most bits of the result of a power: larger ones take long."""
 _UNREACHABLE = re.compile(r"https?://[^/]*\.invalid(?:[:/]|$)", re.I)
 
 

@@ -13,7 +13,7 @@ from sessions_app.emulator.tool_declarations import Schema
 
 
 def schema_flaws(schema: Schema | None, where: str) -> Iterator[RequestFlaw]:
-    """Of a schema and all inside it, the outer first. Without recursion: a body nests as deep as it likes."""
+    """The flaws of a schema and of all inside it, the outer first. Not recursive: a body may nest deeply."""
     left = [(schema, where)] if schema else []
     while left:
         one, place = left.pop()

@@ -44,7 +44,7 @@ class Signer:
         self.known = known
 
     def sign(self, model: Model, response_id: str, step: str, thoughts: int) -> bytes:
-        """At least 54 bytes under Flash-Lite and 100 elsewhere, growing by 4 with every thought token."""
+        """A signature of 54 bytes at least under Flash-Lite, 100 elsewhere; longer after many thoughts."""
         nonce = hashlib.sha256(response_id.encode()).digest()[:_NONCE]
         size = max(model.seal_size, _BYTES_PER_THOUGHT * thoughts)
         plain = (step_digest(step) + thoughts.to_bytes(_THOUGHTS, "big")).ljust(size, b"\0")

@@ -3,6 +3,7 @@
     PipewebError
     ├── SettingsError          a setting is missing or wrong; the process does not start
     ├── BackupError            a backup cannot be made or restored; nothing was changed
+    ├── CodedError             the base of those with a code and figures in place of a sentence
     ├── RequestRefused         a rule of ours forbids the request: a code with figures (`wording.refusals`)
     ├── PromptError            a payload cannot be built or would be invalid
     │   └── HistoryInvalid     the history breaks a rule, and the session's policy is not to repair it
@@ -40,6 +41,8 @@
     │   └── StorageReadOnly    the database or a disk can be read only
     ├── NotKept                what a person wrote in a panel cannot be kept
     ├── RowGone                an action names a row that the session does not have (any more)
+    ├── PriceUsed              a price that something was charged at is to be changed
+    ├── HarRefused             an HTTP archive that is not imported: a code with figures (`wording.har`)
     ├── NotImportable          a file that is no exported session, or a damaged one: a code with figures
     ├── NotShareable           a conversation that cannot be shared as it is: a code with figures
     ├── DocumentRefused        a document or web page that does not become text: a code with figures

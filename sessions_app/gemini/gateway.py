@@ -67,14 +67,13 @@ class Gateway:
         *,
         api_key: str,
         base_url: str = GOOGLE,
-        label: str = "",
         is_emulator: bool = False,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         key = checked_key(api_key)
         self._secret = "" if is_emulator else key
         self.base_url = base_url.rstrip("/")
-        self.label = label or host_of(base_url)
+        self.label = host_of(base_url)
         self.is_emulator = is_emulator
         self.route = route_of(self.base_url, key)
         self._plain_client = PlainClient(GatewayTransport(transport))

@@ -163,13 +163,13 @@ class HttpEvidence:
 
     @property
     def response_headers(self) -> Headers:
-        """Of the last response; empty without one."""
+        """Headers of the last response; empty without one."""
         heads = (one.response_headers for one in reversed(self.attempts) if one.status is not None)
         return next(heads, ())
 
     @property
     def total_ms(self) -> float | None:
-        """Of all attempts together; None when nothing was sent."""
+        """Milliseconds of all attempts together; None when nothing was sent."""
         times = [one.total_ms for one in self.attempts if one.total_ms is not None]
         return sum(times) if times else None
 

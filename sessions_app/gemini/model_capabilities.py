@@ -1,7 +1,6 @@
 """The capabilities of each model, from the catalogue: caches, thinking, signatures, limits."""
 
 from dataclasses import dataclass, fields
-from datetime import date
 
 from sessions_app import catalogue
 from sessions_app.catalogue import CATALOGUE, base_of, traits_of
@@ -29,16 +28,16 @@ class Capabilities(ModelTraits):
         return self.explicit_minimum is not None
 
 
-def capabilities_of(model: str, day: date | None = None) -> Capabilities:
+def capabilities_of(model: str) -> Capabilities:
     """The capabilities of `model`, named with or without `models/` and a revision (`-001`).
 
-    `day`, by default today, decides to which model the name is routed.
+    Its family is that of the model to which the name is routed today.
     """
     base, traits = base_of(model), traits_of(model)
     entry = CATALOGUE.get(base)
     return Capabilities(
         model=model.rpartition("/")[2],
-        family=entry.served_by_on(day or catalogue.today()) if entry else base,
+        family=entry.served_by_on(catalogue.today()) if entry else base,
         known=entry is not None,
         **{name: getattr(traits, name) for name in _TRAITS},
     )

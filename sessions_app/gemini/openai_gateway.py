@@ -65,14 +65,11 @@ class OpenAIGateway(Gateway):
         *,
         api_key: str,
         base_url: str = GOOGLE,
-        label: str = "",
         is_emulator: bool = False,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        super().__init__(
-            api_key=api_key, base_url=base_url, label=label, is_emulator=is_emulator, transport=transport
-        )
-        self.label = label or f"{self.label} {LABEL_SUFFIX}"
+        super().__init__(api_key=api_key, base_url=base_url, is_emulator=is_emulator, transport=transport)
+        self.label = f"{self.label} {LABEL_SUFFIX}"
         key, url = api_key.strip(), self.base_url + PATH
         self.route = route_of(url, key)
         self._http = httpx2.AsyncClient(

@@ -113,7 +113,7 @@ def database_state() -> str:
 
 
 def disk_state() -> str:
-    """Of the disks with the data, the workspaces and an SQLite database."""
+    """The state of the disks with the data, the workspaces and an SQLite database."""
     folders = {Path(settings.PIPEWEB_DATA), Path(settings.PIPEWEB_WORKSPACES)}
     if connection.vendor == "sqlite":
         folders.add(Path(settings.DATABASES["default"]["NAME"]).parent)

@@ -40,7 +40,7 @@ class _Paid(NamedTuple):
 
 
 def cache_uses(session: Session, now: datetime) -> list[CacheUse]:
-    """Of the caches that have ended, since others may still pay: three queries."""
+    """The uses of caches that have ended; others may still pay for themselves. Three queries."""
     paid = _paid(session)
     if not paid:
         return []
@@ -54,7 +54,7 @@ def cache_uses(session: Session, now: datetime) -> list[CacheUse]:
 
 
 def _paid(session: Session) -> dict[str, _Paid]:
-    """By the name of the cache."""
+    """What the session paid for caches, by the name of the cache."""
     booked = Booking.objects.filter(cause__in=OF_CACHES).exclude(cache_name="").order_by()
     own_names = booked.filter(session=session).values("cache_name")
     own = Q(session=session)

@@ -87,7 +87,7 @@ def no_address(exchange: Exchange) -> str:
 
 
 def curl(exchange: Exchange, body: bytes) -> str:
-    """With the body as an argument, or through a pipe when it is too long for one."""
+    """The call by curl: the body is an argument, or comes through a pipe where it is too long."""
     name, before = key_header(exchange)
     data = shlex.quote(body.decode("utf-8", "replace"))
     is_long = len(body) > MAX_ARGUMENT

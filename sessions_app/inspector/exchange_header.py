@@ -87,10 +87,10 @@ class Header:
     resent: str
     """Why the request repeats an earlier one; empty where it does not."""
     candidates: str
-    """Of a request that asked for several answers; empty for one."""
+    """What came of several answers that the request asked for; empty where it asked for one."""
     notes: tuple[RemarkGroup, ...]
     received: Received
-    """Of an answer that is still coming."""
+    """What has come of an answer that is not complete."""
     first_chunk_ms: float | None
     price: str
     """Empty while the exchange is open."""

@@ -117,7 +117,7 @@ def row_of(exchange: Exchange, received: Received, **rest: Any) -> ExchangeRow:
 
 
 def candidates_of(exchanges: Iterable[Exchange]) -> dict[int, int]:
-    """By exchange how many answers it asked for: one query, which reads no whole manifest."""
+    """How many answers each exchange asked for: one query, which reads no whole manifest."""
     rows = Exchange.objects.filter(pk__in=[one.pk for one in exchanges])
     return {pk: candidates_asked_for(told) for pk, told in rows.values_list("pk", "manifest__settings")}
 

@@ -19,7 +19,7 @@ class RowLane:
 
 
 def lanes_of(session: Session, exchanges: Iterable[Exchange]) -> Mapping[int, RowLane]:
-    """By exchange number: two queries, none for a chat."""
+    """The lanes of captured exchanges by number: two queries, none for a chat."""
     if not session.is_captured:
         return {}
     labels = _labels(session)

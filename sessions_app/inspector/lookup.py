@@ -16,7 +16,7 @@ from sessions_app.models.prepared import Reading, parameter
 T = TypeVar("T")
 
 LARGEST = 2**31 - 1
-"""Of a number of an exchange, in every database."""
+"""The largest number of an exchange that every database can compare."""
 
 OTHERS = ("previous__number", "resend_of__number", "resend_of__error", "continues__number")
 """What is read of other exchanges: their large columns only where they are asked for."""

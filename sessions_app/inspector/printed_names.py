@@ -32,7 +32,7 @@ class PrintedName:
 
 @dataclass(slots=True)
 class PrintedNames:
-    """By exchange number, and by source."""
+    """Where a name was found that pages print: by exchange number, and by source."""
 
     by_exchange: dict[int, PrintedName] = field(default_factory=dict)
     by_source: dict[int, PrintedName] = field(default_factory=dict)

@@ -21,7 +21,7 @@ NOTHING_YET = Received()
 
 
 def received_by(keys: Iterable[int]) -> dict[int, Received]:
-    """By key of the exchange, where a chunk has come: one query, none without keys."""
+    """What has come, by key of the exchange; without those of which no chunk has. One query."""
     wanted = list(keys)
     if not wanted:
         return {}

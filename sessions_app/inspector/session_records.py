@@ -117,7 +117,7 @@ class SessionRecords:
 
     @cached_property
     def _signed_turns(self) -> dict[int, tuple[SentSignature, ...]]:
-        """Of every turn of the model that has signatures."""
+        """The signatures of the model's turns that have any, by source."""
         rows = Source.objects.filter(session=self.session_id, kind__in=MODEL_KINDS).select_related("blob")
         found = {source.pk: signatures_in(source.blob.bytes) for source in rows}
         return {key: signed for key, signed in found.items() if signed}

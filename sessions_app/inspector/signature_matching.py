@@ -97,7 +97,7 @@ class SentTo:
         return needed and is_checked(self.route)
 
     def dropped(self, signature: ReceivedSignature) -> tuple[SignatureState, str]:
-        """Of a signature that a captured program did not send."""
+        """The state of a signature that a captured program did not send."""
         is_due = self.is_due(signature)
         said = signature_traces.dropped(
             self.number, self.route, is_due=is_due, is_checked=is_checked(self.route)
@@ -105,7 +105,7 @@ class SentTo:
         return (SignatureState.LOST if is_due else SignatureState.DROPPED), said
 
     def moved(self, signature: ReceivedSignature, sent: SentSignature) -> tuple[SignatureState, str]:
-        """Of equal bytes that `is_in_place` denies.
+        """The state of equal bytes that `is_in_place` denies.
 
         Pipeweb itself moves none: where it did, that is an alarm wherever it is.
         """

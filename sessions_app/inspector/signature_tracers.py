@@ -101,7 +101,7 @@ class SentSignatureTracer:
     def _otherwise(
         self, one: SentSignature, turn: Turn | None, origin: ReceivedSignature | None
     ) -> tuple[SignatureState, str]:
-        """Of bytes that did not come with the turn, perhaps with another one (`origin`)."""
+        """The state of bytes that did not come with the turn, perhaps with another one (`origin`)."""
         if one.is_dummy:
             known = self._refusal_of(turn) or self._note_of(turn, IMPORTED)
             why = known.reason if known else ""
@@ -156,7 +156,7 @@ class SentSignatureTracer:
 
     @cached_property
     def _notes(self) -> dict[str, list[ShownRemark]]:
-        """By public id of the turn."""
+        """The remarks of the exchange, by public id of the turn."""
         found: dict[str, list[ShownRemark]] = defaultdict(list)
         for note in notes_of(self._exchange):
             found[note.remark.turn].append(note)
@@ -207,7 +207,7 @@ class SentSignatureTracer:
 
     @cached_property
     def _received(self) -> dict[int, list[ReceivedSignature]]:
-        """By number of the exchange with which an answer ended."""
+        """What the answers brought, by number of the exchange with which an answer ended."""
         ends = (turn.exchange for turn in self._turns.values() if turn.exchange)
         answers = answers_of(self._exchange.session_id, ends)
         received = received_signatures(one for hops in answers.values() for one in hops)
@@ -220,6 +220,6 @@ class SentSignatureTracer:
 def _with_bytes_of(
     one: SentSignature, answers: Mapping[int, Sequence[ReceivedSignature]]
 ) -> ReceivedSignature | None:
-    """On the same call where one of them is."""
+    """A received signature with the same bytes: the one on the same call, else the first."""
     alike = [each for answer in answers.values() for each in answer if each.sha256 == one.sha256]
     return next((each for each in alike if is_regrouped(each, one)), next(iter(alike), None))

@@ -32,7 +32,7 @@ def signatures_only(session: Session, resent: Iterable[Resent]) -> set[int]:
 
 
 def _wordings(session: Session, names: set[str]) -> dict[str, dict[int, Any]]:
-    """By source what each of its rows says without signatures; what is no content stands for itself."""
+    """What each row of a source says without signatures, by source; a row that is no content is itself."""
     found: dict[str, dict[int, Any]] = {name: {} for name in names}
     rows = Source.objects.filter(session=session, name__in=names).select_related("blob")
     for row in rows:

@@ -13,13 +13,13 @@ _ADDRESS = re.compile(r"http://(\[[0-9a-f:.]+\]|[\w.-]+):\d{1,5}")
 
 
 def keep(base: str) -> None:
-    """Of several servers on a folder the last one stands there. Where it cannot be written, none does."""
+    """Keeps the address of this server, which replaces that of an earlier one; nothing where it cannot."""
     with suppress(OSError):
         _file().write_text(base)
 
 
 def forget(base: str) -> None:
-    """At the end of a server; the address of another one stays."""
+    """Called at the end of a server; the address of another one stays."""
     if served_at() == base:
         with suppress(OSError):
             _file().unlink(missing_ok=True)

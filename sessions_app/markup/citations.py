@@ -17,7 +17,7 @@ Mark = tuple[int, Sequence[int]]
 
 _CLOSING = re.compile(r"[*_~`)\]\"'”’»]*")
 _ROOM = " \t\r\n|"
-"""Behind a cited place: the mark stands before it."""
+"""Characters at the end of a cited place that come behind its mark."""
 
 
 def with_marks(markdown: str, marks: Sequence[Mark], env: EnvType) -> str:

@@ -21,7 +21,7 @@ _LONG_WORD = re.compile(rf"[^\s\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]{{{LONG_W
 
 
 def measure_cells(state: StateCore) -> None:
-    """Of the cells with words one in each column is marked: it is as wide as the widest of its cells."""
+    """Marks cells with long words, and one cell with many words in each column: it widens them all."""
     column, with_words = 0, set[int]()
     for cell, inline in zip(state.tokens, state.tokens[1:], strict=False):
         if cell.type == "table_open":

@@ -31,7 +31,7 @@ class Failures:
 
 
 class Connections:
-    """Of one process and one event loop."""
+    """The connections of one process, used from its event loop only."""
 
     def __init__(self, take_listing: TakeListing, note_failure: NoteFailure) -> None:
         self._take_listing = take_listing

@@ -27,7 +27,7 @@ STDERR_LIMIT = 64_000
 """Bytes of stderr that are kept."""
 
 GRACE_SECONDS = 1.0
-"""From the end of the server's input to its end by force."""
+"""Seconds that a server has after the end of its input, before it is killed."""
 
 TOO_LONG, NOT_STARTED = 93, 94
 """Exit codes: a line was too long; the command could not be started."""
@@ -91,7 +91,7 @@ def _in_background(work: Callable[[IO[bytes]], None], stream: IO[bytes]) -> None
 
 
 def _pass_on(stream: IO[bytes], server: "subprocess.Popen[bytes]", folder: str) -> None:
-    """From Pipeweb to the server; at the end the server has a moment to end by itself."""
+    """Copies what Pipeweb writes to the server; at its end the server has GRACE_SECONDS to end by itself."""
     assert server.stdin
     with contextlib.suppress(OSError, ValueError):
         while piece := stream.read1(_PIECE):  # type: ignore[attr-defined]
@@ -105,7 +105,7 @@ def _pass_on(stream: IO[bytes], server: "subprocess.Popen[bytes]", folder: str) 
 
 
 def _pass_lines(stream: IO[bytes]) -> bool:
-    """From the server to Pipeweb. False where a line is too long: what follows would be read as another."""
+    """Copies lines of the server to Pipeweb. False after one that is too long."""
     with contextlib.suppress(OSError):
         while line := stream.readline(LINE_LIMIT + 1):
             if len(line) > LINE_LIMIT:
@@ -128,7 +128,7 @@ def _keep_end(stream: IO[bytes]) -> None:
 
 
 def _leave(server: "subprocess.Popen[bytes]", folder: str) -> None:
-    """At once, whichever thread or signal asks."""
+    """Kills the server and all that it started, and ends this process; called by any thread or signal."""
     with contextlib.suppress(OSError):
         os.killpg(server.pid, signal.SIGKILL)
     _end_all()

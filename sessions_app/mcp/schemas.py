@@ -16,7 +16,7 @@ DEPTH_LIMIT = 8
 """Objects and lists inside one another."""
 
 PROPERTY_LIMIT = 200
-"""Of a whole schema."""
+"""The most properties of a whole schema."""
 
 ENUM_LIMIT = 200
 """Values to choose from, choices of an `anyOf`, parts of an `allOf`."""
@@ -134,7 +134,7 @@ class Translation:
         return found if isinstance(found, Mapping) else None
 
     def _merged(self, schema: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-        """With the parts of `allOf` that are plain objects laid over it."""
+        """The schema with the plain objects of its `allOf` merged into it."""
         parts = schema.get("allOf")
         if not isinstance(parts, list):
             return schema

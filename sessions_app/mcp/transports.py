@@ -71,7 +71,7 @@ def _is_no_message(response: httpx2.Response) -> bool:
 
 
 async def _refusal(response: httpx2.Response) -> httpx2.Response:
-    """With the error that the server sent, or one of ours. Raises TooLarge."""
+    """A response that the SDK can read: with the server's error, or one of ours. Raises TooLarge."""
     status, kind = response.status_code, _type_of(response)
     body = await response.aread() if kind == JSON else b""
     await response.aclose()
@@ -88,7 +88,7 @@ async def _refusal(response: httpx2.Response) -> httpx2.Response:
 
 
 async def _told_apart(response: httpx2.Response) -> httpx2.Response:
-    """With a code of its own for an error of the server's. Raises TooLarge."""
+    """The response, with an error of the server in the code of `own_error`. Raises TooLarge."""
     body = await response.aread()
     await response.aclose()
     told = _message_in(body)
@@ -112,7 +112,7 @@ def _message_in(body: bytes) -> mcp_types.JSONRPCMessage | None:
 
 
 def own_error(message: mcp_types.JSONRPCError) -> mcp_types.JSONRPCError:
-    """With another code than -32000, a server's error for JSON-RPC and a closed connection for the SDK."""
+    """The error under another code than -32000, which the SDK takes for a closed connection."""
     if message.error.code != mcp_types.CONNECTION_CLOSED:
         return message
     error = message.error.model_copy(update={"code": mcp_types.INTERNAL_ERROR})

@@ -33,7 +33,7 @@ INEXACT = {
     "cut_off": Count("pk", filter=Q(cut_off=True)),
     "estimates": Count("pk", filter=Q(estimated=True)),
 }
-"""By the column of sums that counts them: bookings that cost something else than their sum says."""
+"""Bookings that cost something else than their sum says, by the column of sums that counts them."""
 
 UNJUDGED = {"unjudged": Count("pk", filter=Q(estimated=None))}
 """Bookings of which nobody knows whether they are estimates."""

@@ -34,7 +34,7 @@ def is_unleased(now: datetime) -> Q:
 
 
 def may_be_kept(now: datetime) -> Q:
-    """Of entries to be deleted: the deletion has not begun, and no admin asked for it."""
+    """Entries to be deleted that may be kept: deletion has not begun, and no admin asked for it."""
     return is_unleased(now) & ~Q(reason=EntryReason.ADMIN)
 
 

@@ -22,10 +22,10 @@ TOKEN_BYTES = 16
 """Random bytes of a token: 128 bits."""
 
 LIFETIME = timedelta(days=90)
-"""Of an address whose owner names no other time."""
+"""How long an address lives whose owner names no other time."""
 
 LONGEST_DAYS = 36_500
-"""Of an address that ends."""
+"""The longest life of an address that ends."""
 
 LIVING = 20
 """Addresses that one person may have at a time."""

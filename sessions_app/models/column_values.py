@@ -115,7 +115,7 @@ def reader_of(converters: Sequence[Any], expression: Any, connection: Any) -> Co
 
 @cache
 def _writers(vendor: str) -> "dict[tuple[type[Field[Any, Any]], type], Convert]":
-    """By field and type of the value."""
+    """What writes a value, by the type of its field and its own type."""
     if vendor == "sqlite":
         return {
             (DateField, date): str,

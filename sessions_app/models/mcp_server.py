@@ -178,7 +178,7 @@ class McpTool(models.Model):
 
     @property
     def asks(self) -> bool:
-        """Also where it is allowed and no longer listed: what answers now is another tool."""
+        """Whether a person is asked: also before an allowed tool that is no longer listed."""
         approval = self.effective_approval
         return approval is Approval.ASK or (approval is Approval.ALWAYS and not self.is_listed)
 

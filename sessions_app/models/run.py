@@ -25,7 +25,7 @@ LEASE = timedelta(seconds=15)
 """A run without a heartbeat for this long has lost its process."""
 
 LARGEST_SKEW = timedelta(hours=1)
-"""By which the clocks of two machines may differ."""
+"""The most by which the clocks of two machines may differ."""
 
 
 class RunQuerySet(models.QuerySet["Run"]):

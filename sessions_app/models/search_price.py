@@ -18,7 +18,7 @@ from sessions_app.prompt.pricing import price_names
 
 class SearchPriceQuerySet(models.QuerySet["SearchPrice"]):
     def of(self, model: str, day: date, *, family: str = "") -> "SearchPrice | None":
-        """By the names by which `Price` is looked up."""
+        """The price of a search on that day, by the names by which `Price` is looked up."""
         names = [*price_names(model), *price_names(family)]
         found = {one.model: one for one in self.filter(model__in=names, valid_from__lte=day).reverse()}
         return next((found[name] for name in names if name in found), None)

@@ -115,7 +115,7 @@ class Session(Persona):
     objects = SessionQuerySet.as_manager()
 
     grant: "ContentGrant | None" = None
-    """By which somebody else reads this instance (`accounts.reading`)."""
+    """The grant by which somebody else reads this instance (`accounts.reading`)."""
 
     preview = ""
     """The beginning of its last turn, where a list shows it (`chat.session_list`)."""

@@ -135,6 +135,6 @@ def layer_tokens(items: Iterable[Item]) -> dict[str, int]:
 
 
 def names_and_tokens(keys: Collection[int]) -> dict[int, tuple[str, int]]:
-    """Of sources, by key: one query."""
+    """The names and tokens of sources, by key: one query."""
     rows = Source.objects.filter(pk__in=keys).values_list("pk", "name", "tokens")
     return {pk: (name, tokens) for pk, name, tokens in rows}

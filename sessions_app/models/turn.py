@@ -82,7 +82,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         return Buffered(values_of([row for row in rows if row[-1] is None]), chunk, language_of(rows))
 
     def language(self, head_id: int | None) -> str:
-        """That of `buffered`, without reading contents."""
+        """The language of `buffered`, without reading contents."""
         return language_of(self._walk(head_id, ANY_CHUNK))
 
     def _walk(self, head_id: int | None, newest: int) -> list[tuple[Any, ...]]:

@@ -23,7 +23,7 @@ UNPACKED = 100_000_000
 CHUNK = 65_536
 
 NAME_BYTES = 255
-"""Of one part of a path, as file systems allow."""
+"""The most bytes of one part of a path, as file systems allow."""
 
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Those that every program writes. LZMA takes the memory that its header names before a byte is read."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sessions_app.mcp.spec import ServerSpec
 
 SPARE_SECONDS = 5.0
-"""Beside the time-outs of the server itself, which end a call with a better reason."""
+"""Added to the time-outs of the server itself, which end a call with a better reason."""
 
 _connections: "WeakKeyDictionary[asyncio.AbstractEventLoop, Connections]" = WeakKeyDictionary()
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sessions_app.prompt.caching import EXPIRY_MARGIN, EntryReason, PlanReason
@@ -106,13 +106,11 @@ class _Life(NamedTuple):
         return life._replace(ended=event.at, kind=_ENDS[event.kind], reason=reason)
 
 
-def fate_between(
-    events: Sequence[CacheMoment], since: datetime, until: datetime, *, margin: timedelta = EXPIRY_MARGIN
-) -> CacheFate | None:
+def fate_between(events: Sequence[CacheMoment], since: datetime, until: datetime) -> CacheFate | None:
     """What had become by `until` of the newest cache of an entry that lived at some time from `since` on.
 
     `events` are those of one entry, in order; later ones are ignored. None when none lived. A cache that
-    expires within `margin` counts as expired: no request would have named it.
+    expires within EXPIRY_MARGIN counts as expired: no request would have named it.
     """
     newest: _Life | None = None
     for event in events:
@@ -124,7 +122,7 @@ def fate_between(
             newest = newest.after(event)
     if newest is None:
         return None
-    newest = newest.at(until + margin)
+    newest = newest.at(until + EXPIRY_MARGIN)
     if newest.ended is not None and newest.ended < since:
         return None
     seconds = (until - newest.ended).total_seconds() if newest.ended else 0.0

@@ -239,7 +239,7 @@ def render_static(static: StaticSources) -> tuple[Segment, ...]:
 
 @lru_cache(maxsize=STATIC_LAYERS)
 def _rendered(static: StaticSources, chunks: tuple[str, ...]) -> tuple[Segment, ...]:
-    """With empty chunks of these keys; the segments are the same objects in each request of a chat."""
+    """The static layer with empty chunks of these keys; a chat gets the same segments each time."""
     values = _static_values(static) | {"history": [{"key": key, "text": ""} for key in chunks]}
     return render_template("gemini_static_prompt.j2", values, source=STATIC_SOURCE)
 

@@ -20,7 +20,7 @@ MAX_LENGTH = 400_000
 """Characters of any value and of the result."""
 
 MAX_BITS = 4_096
-"""Of any integer."""
+"""The most bits of any integer."""
 
 MAX_MISSING = 100
 """Names without a value that are listed, and in characters each of them."""

@@ -64,7 +64,7 @@ FINISH_NAMES = (
     "UNEXPECTED_TOOL_CALL",
     "TOO_MANY_TOOL_CALLS",
 )
-"""By number, for responses with `enum-encoding=int` (recorded-traffic.md)."""
+"""Finish reasons by number, for responses with `enum-encoding=int` (recorded-traffic.md)."""
 
 BLOCK_NAMES = (
     "BLOCKED_REASON_UNSPECIFIED",

@@ -161,7 +161,7 @@ class ToolChange:
 
 
 def tool_change(before: bytes, now: bytes) -> ToolChange | None:
-    """Of the `tools` of two requests, empty for none; None for what cannot be read."""
+    """What differs in the `tools` of two requests (empty: no tools); None for what cannot be read."""
     try:
         old, new = dict(declared_in(before)), dict(declared_in(now))
     except (ValueError, TypeError):

@@ -155,7 +155,7 @@ def _summed(cause: SavingCause, losses: Sequence[ExchangeLoss]) -> Saving:
 
 
 def _size(loss: ExchangeLoss) -> tuple[Decimal, int, int]:
-    """By money, then tokens; of equal ones the earlier is the larger."""
+    """The key that orders losses: money, then tokens; of equal ones the earlier is the larger."""
     return loss.usd or NO_MONEY, loss.tokens, -loss.number
 
 

@@ -13,7 +13,7 @@ from sessions_app.prompt.filters import CHECKED, CONCAT, LOOP, SLICE
 from sessions_app.prompt.sandbox import ATTRIBUTE, ITEM, METHOD, METHODS
 
 MAX_CHARACTERS = 200_000
-"""Of a template."""
+"""The most characters of a template."""
 
 MAX_TOKENS = 2_000
 """Tokens inside tags; parsing and compiling them takes about 0.1 s."""

@@ -32,7 +32,7 @@ IDLE_WORKERS, MAX_WORKERS = 2, 8
 """A person uses one at a time, so that nobody takes the workers of the others."""
 
 COMPUTED_SECONDS = 0.05
-"""From here on it was the text that took the time, and not a busy machine."""
+"""From so much computing time on, it was the text that took long, not a busy machine."""
 
 REFUSED_SECONDS, REFUSED_TEXTS = 300.0, 1_000
 """How long a text that exceeded a limit is not rendered again, and how many such texts are known."""

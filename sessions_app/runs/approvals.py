@@ -21,7 +21,7 @@ from sessions_app.tools import Toolbox
 from sessions_app.wording.mcp import DECISIONS
 
 Decisions = Mapping[int, Decision]
-"""Of a round, by the index of the call."""
+"""The decisions of a round, by the index of the call."""
 
 
 def unsettled(

@@ -46,7 +46,7 @@ AMOUNT_FIELD: "DecimalField[Decimal, Decimal]" = DecimalField(max_digits=16, dec
 
 
 RESERVED_SEARCHES = 20
-"""Of one answer; recorded ones took six at most, and the provider documents no bound."""
+"""Searches reserved for an answer; recorded ones took six at most, and the provider documents no bound."""
 
 _SEARCH_KEYS = (b'"googleSearch"', b'"google_search"')
 """Without the colon, before which a program may write a space. Inside of a text the quotes are escaped."""

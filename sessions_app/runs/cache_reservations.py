@@ -18,7 +18,7 @@ from sessions_app.runs.budgets import Spender, reserve
 from sessions_app.runs.cache_bookings import KeptCache, price_of_cache
 
 CLOCKS_APART = timedelta(minutes=1)
-"""By which the provider's clock may differ: it says until when it keeps a cache."""
+"""The most by which the provider's clock may differ: it says until when it keeps a cache."""
 
 Reserve = Callable[[], Reservation | None]
 

@@ -143,7 +143,7 @@ def _same_model_before(exchange: Exchange) -> Exchange | None:
 
 
 def _closest_before(request: AnsweredRequest) -> Exchange | None:
-    """Of those within the life of implicit caches the one with the longest equal beginning: one query."""
+    """The request with the longest equal beginning, within the life of implicit caches: one query."""
     exchange = request.exchange
     since = exchange.started_at - IMPLICIT_LIFE
     recent = _asked_before(exchange).filter(ended_at__gte=since).reverse()[:CANDIDATES]

@@ -61,7 +61,7 @@ class End:
 
 
 def decide(state: ContinuationState) -> Continue | End:
-    """By priority: a stop or a failure, a queued message, a cut answer, open todos."""
+    """Decides by priority: a stop or a failure, a queued message, a cut answer, open todos."""
     if state.ended not in ("answered", "cut"):
         return End()
     if state.waiting:

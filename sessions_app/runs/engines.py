@@ -16,7 +16,7 @@ class Engines:
         self._earlier: list[Engine] = []
 
     def current(self) -> Engine:
-        """That of the next run; runs that have begun keep theirs."""
+        """The engine of the next run; runs that have begun keep theirs."""
         if (renewed := self._renew()) is not None:
             self._earlier.append(self._newest)
             self._newest = renewed

@@ -16,7 +16,7 @@ class Launches:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """From before a run is stored until its task is known. Raises RunError when no more are allowed."""
+        """A launch: from before a run is stored until its task is known. Raises RunError while stopping."""
         if self.are_closed:
             raise RunError("The server is being stopped.", hint="Send it again in a moment.")
         done = asyncio.get_running_loop().create_future()

@@ -16,7 +16,9 @@ from sessions_app.runs.background import isolated
 MEGABYTE = 1_000_000
 
 IN_USE = timedelta(days=1)
-"""A session that was used within this time is not taken to make room."""
+"""Nothing is taken of a session that was used within this time, unless it is in the trash. No rule has a
+shorter age.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,12 @@ class Due:
     size: int
 
 
-def due_now(rules: RetentionRules | None = None, now: datetime | None = None) -> list[Due]:
-    """What the rules, those in force by default, would take: each session once, erased rather than purged.
+def due_now() -> list[Due]:
+    """What the rules in force would take: each session once, erased rather than purged.
 
     The number of queries does not depend on how many sessions there are.
     """
-    rules, now = rules or RetentionRules.current(), now or timezone.now()
+    rules, now = RetentionRules.current(), timezone.now()
     idle = _idle_sessions()
     taken: dict[int, RetentionRule] = {}
     for rule, sessions in _by_age(rules, idle, now):
@@ -107,7 +109,7 @@ def carry_out(due: Due) -> Counter[str]:
     """
     found: Counter[str] = Counter()
     session = _idle_sessions().filter(pk=due.session).first()
-    if session is None or (due.rule is RetentionRule.TRASH_DAYS and session.deleted_at is None):
+    if session is None or not _is_still_due(session, due.rule):
         return found
     if due.rule.is_erasure:
         session.erase()
@@ -115,6 +117,13 @@ def carry_out(due: Due) -> Counter[str]:
         return Counter({column: 1, "bytes": due.size})
     purged = purge_payloads(session.pk)
     return Counter({"purged_sessions": 1, "purged_exchanges": purged, "bytes": due.size}) if purged else found
+
+
+def _is_still_due(session: Session, rule: RetentionRule) -> bool:
+    """Whether the session was neither restored nor used since it was listed: a round may take long."""
+    if rule is RetentionRule.TRASH_DAYS:
+        return session.deleted_at is not None
+    return session.updated_at <= timezone.now() - IN_USE
 
 
 def report(found: Iterable[Counter[str]]) -> RetentionReport | None:

@@ -216,7 +216,9 @@ def erase_left_behind() -> None:
     for expired in (Session.objects.expired_temporary(), Session.objects.expired_captured()):
         for session in readable(expired, "erase_failed"):
             with isolated("erase_failed", session=str(session)):
-                session.erase()
+                # It may have been used while those before it were erased.
+                if expired.filter(pk=session.pk).exists():
+                    session.erase()
     with isolated("links_not_erased"):
         SharedLink.objects.expired().revoke()
     with isolated("captured_not_erased"):

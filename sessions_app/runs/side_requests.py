@@ -38,7 +38,7 @@ from sessions_app.wording import costs, outcomes
 TRY_AGAIN = "Try again, or write it yourself."
 
 LONGEST_SECONDS = 120.0
-"""In which a side request is answered: a page waits for it."""
+"""After that a side request is given up: a page waits for it."""
 
 SHORTEN = (
     "Write a summary of the answer above: a few sentences that can stand in its place for the rest of "

@@ -52,7 +52,7 @@ def queues_of(sessions: Collection[int]) -> dict[int, list[QueuedMessage]]:
 
 
 def head_versions(sessions: Collection[int]) -> dict[int, int]:
-    """Of each session the number of changes of its branch in view."""
+    """How often the branch in view of each session has changed (`Session.head_version`)."""
     return dict(_heads.all(sessions))
 
 

@@ -103,7 +103,7 @@ class WaitingRuns:
                 await self.go_on(run_pk)
 
     async def _show(self, session_pk: int, public: UUID, *, is_over: bool = False) -> None:
-        """To the viewers of this process at once; others are told, or poll."""
+        """Shows the news to the viewers of this process at once; others are notified, or poll."""
         stream = self._runner.streams.get(session_pk)
         feed = stream.feed if stream is not None else None
         if isinstance(feed, RemoteRun) and feed.public == public:

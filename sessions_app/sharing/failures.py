@@ -25,7 +25,7 @@ _CAUSES = (
 
 
 def failure_code(error: Mapping[str, Any]) -> SharedFailure | Outcome | None:
-    """Of `Run.error`; None for an error that this version does not know."""
+    """The code of `Run.error`; None for an error that this version does not know."""
     kind = str(error.get("kind"))
     if kind == errors.NoAnswer.__name__:
         reason = str(error.get("reason"))

@@ -127,5 +127,5 @@ class Snapshot(SnapshotModel):
 
     @property
     def digest(self) -> str:
-        """By which a link is made of what its preview showed, and of nothing else."""
+        """The hash by which a link is made of what its preview showed, and of nothing else."""
         return sha256(self.stored()).hexdigest()

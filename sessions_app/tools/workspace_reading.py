@@ -29,10 +29,10 @@ RANGE_SIZE = 100_000
 """Characters that `read_range` returns."""
 
 SEARCH_SECONDS = 2.0
-"""Of one pattern in one file; a pattern can take exponential time."""
+"""The longest search for one pattern in one file; a pattern can take exponential time."""
 
 SEARCH_BYTES = 50_000_000
-"""Of all files that are searched."""
+"""The most bytes of all files that one search reads."""
 
 Glob = Annotated[
     str, Field(description="Like **/*.py or notes/*.md; without / it is a file name in any folder")

@@ -151,7 +151,7 @@ def total(cost: str, tokens: int) -> str:
 
 
 def missed_total(missed: Sequence[Saving]) -> str:
-    """Of what could have been reused, an upper bound."""
+    """The total of what could have been reused, an upper bound."""
     usd = sum((one.usd for one in missed), Decimal(0))
     cost = AT_MOST["unknown" if any(one.unpriced for one in missed) else "known"].format(cost=dollars(usd))
     return SUMS["missed"].format(cost=cost, tokens=sum(one.tokens for one in missed))
@@ -163,13 +163,13 @@ def at_most(saving: Saving) -> str:
 
 
 def parts_of(read: int, counted: int) -> str:
-    """Of which requests the costs of the parts are."""
+    """Says which requests the costs of the parts are from."""
     key = "newest" if read < counted else ("none", "one")[read] if read < 2 else "all"
     return PARTS_OF[key].format(read=read, counted=counted)
 
 
 def emulated() -> str:
-    """Of sums that nobody paid."""
+    """Says that nobody paid these sums."""
     return SUMS["emulated"]
 
 

@@ -158,3 +158,20 @@ def test_a_deleted_session_lets_go_of_its_caches(client: Client, sessions: list[
     act(client, "delete", sessions[0])
     entry.refresh_from_db()
     assert entry.state == CacheEntry.State.TO_DELETE
+
+
+def test_what_is_used_while_others_are_swept_is_left_alone(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = timezone.now() - timedelta(days=2)
+    for _ in range(2):
+        factories.make_session(alice, temporary=True, updated_at=old)
+    erase = Session.erase
+
+    def erase_while_the_other_is_used(session: Session) -> None:
+        erase(session)
+        Session.objects.update(updated_at=timezone.now())
+
+    monkeypatch.setattr(Session, "erase", erase_while_the_other_is_used)
+    erase_left_behind()
+    assert Session.objects.count() == 1

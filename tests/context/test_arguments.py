@@ -98,7 +98,7 @@ def test_it_is_in_the_persons_time_zone() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["Nowhere/Atlantis", "", "../etc/passwd", "\0"])
+@pytest.mark.parametrize("name", ["Nowhere/Atlantis", "", "../etc/passwd", "\0", "America"])
 def test_an_unknown_time_zone_is_utc(name: str) -> None:
     assert time_zone(name).key == "UTC"
 

@@ -31,6 +31,7 @@ NOT_RUN = {
     "chown ": MACHINE,
     "install ": MACHINE,
     "runuser -u postgres -- create": "tests/deployment/postgres.py makes the database",
+    "alter system": MACHINE,
     "cd ": "the folder of what follows",
     "systemctl ": "systemd itself; the units are verified, and their command lines run",
     "createsuperuser": "asks on a terminal; without, it runs in tests/deployment/test_update.py",

@@ -56,6 +56,11 @@ def test_text_stays_as_it_is(mime: str) -> None:
     assert page_text(b"ok", mime, "no-such-charset", "").text == "ok"
 
 
+@pytest.mark.parametrize("charset", ["undefined", "idna", "hex", "utf\0", ""])
+def test_a_charset_that_decodes_nothing_is_passed_over(charset: str) -> None:
+    assert page_text("…ok".encode(), "text/plain", charset, "").text == "…ok"
+
+
 @pytest.mark.parametrize(
     ("body", "mime", "problem"),
     [

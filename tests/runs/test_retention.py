@@ -69,6 +69,17 @@ def test_deleting_erases_after_the_trash_and_not_what_was_restored_meanwhile(ali
     assert apply_rules(listed) is None and Session.objects.filter(pk=session.pk).exists()
 
 
+@pytest.mark.parametrize("rule", ["session_days", "payload_days", "session_mb", "payload_mb"])
+def test_what_was_used_since_it_was_listed_is_left_alone(alice: User, rule: str) -> None:
+    session = make_old(alice, days=40)
+    RetentionRules.objects.create(**{rule: 30 if rule.endswith("days") else 0})
+    listed = due_now()
+    assert [one.session for one in listed] == [session.pk]
+    Session.objects.filter(pk=session.pk).update(updated_at=timezone.now())
+    assert apply_rules(listed) is None
+    assert not session.exchanges.exclude(payload_purged_at=None).exists()
+
+
 def test_ages_of_payloads_and_of_sessions_are_apart(alice: User) -> None:
     RetentionRules.objects.create(payload_days=10, session_days=100)
     young, middle, old = (make_old(alice, days=days) for days in (9, 11, 101))

@@ -1,5 +1,6 @@
 """Side requests whose answers take several requests: one text, one cost, within the same limits."""
 
+import re
 from typing import Any
 
 import orjson
@@ -15,6 +16,7 @@ from sessions_app.prompt.tokens import estimate
 from sessions_app.runs import limits, side_requests
 from sessions_app.runs.side_requests import SHORTEN, SummaryDraft, draft_summary
 from sessions_app.wording import costs
+from tests.conftest import ROOT
 from tests.prices import make_price
 from tests.prompt.examples import chunk, text
 from tests.runs.hops import USAGE, Hops, done, paused
@@ -133,3 +135,9 @@ async def test_what_broke_off_uncounted_is_booked_where_anything_came(
 async def test_an_answer_of_nothing_that_nobody_counted_is_not_booked(session: Session) -> None:
     error, _ = await drafted(session, [uncounted(done())])
     assert type(error) is RunError and not await Booking.objects.acount()
+
+
+def test_the_proxy_of_a_deployment_waits_longer_than_a_draft_may_take() -> None:
+    nginx = (ROOT / "sessions_app" / "deployment" / "nginx.conf").read_text(encoding="utf-8")
+    waits = [int(seconds) for seconds in re.findall(r"proxy_read_timeout (\d+)s;", nginx)]
+    assert waits and min(waits) > side_requests.LONGEST_SECONDS

@@ -89,11 +89,11 @@ class ChangePassword(SaysWait, account.PasswordChangeView):
 
 @method_decorator(reauthentication_required(app="allauth.mfa"), name="dispatch")
 class SetPassword(account.PasswordSetView):
-    """Of who has none; a code is asked for where there is a second factor."""
+    """For a person without a password. Asks for a code first where there is a second factor."""
 
 
 class ActivateFactor(SaysWait, totp.ActivateTOTPView):
-    """The secret is typed by who cannot take a picture of the code."""
+    """Shows the secret as text too, for whoever cannot scan the QR code."""
 
     template_name = "accounts/second_factor.html"
 

@@ -95,7 +95,7 @@ def _files(chunk: Node, notes: Notes) -> Iterator[RawPart]:
 
 
 def _signed(chunk: Node, parts: list[RawPart], notes: Notes) -> list[RawPart]:
-    """With the signatures that stand beside the parts instead of in them: one, on the last part."""
+    """The parts, with the signature that stands beside them on the last one that is no thought."""
     beside = [one.text for one in chunk.at("thoughtSignatures").items() if one.text]
     if not parts or not beside or any(signature_of(part) for part in parts):
         return parts

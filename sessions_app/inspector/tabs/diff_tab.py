@@ -127,7 +127,7 @@ class DiffTab(Tab):
 
 
 def previous_number(exchange: Exchange) -> int:
-    """Of the exchange before it on its branch, else of the one before it in the session."""
+    """The number of the exchange before it on its branch, else of the one before it in the session."""
     return exchange.previous.number if exchange.previous else exchange.number - 1
 
 

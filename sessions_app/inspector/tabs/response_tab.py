@@ -45,7 +45,7 @@ class ShownResponse:
     tokens: "TokenTable"
     error: str
     outcome: str
-    """That of the answer, which earlier hops have begun; empty where none came that can be read."""
+    """How the answer with its earlier hops ended; empty where none came that can be read."""
     ending: str
     """What happened to it, as a sentence."""
     hint: str

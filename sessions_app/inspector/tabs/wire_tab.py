@@ -79,7 +79,7 @@ class ShownWire:
     chunk_count: int
     broken: ShownPlace | None
     attempts: list[ShownAttempt]
-    """Of the whole series of an exchange that was sent again."""
+    """The attempts of the whole series where the exchange was sent again."""
     is_translated: bool
     """Sent as a chat completion, made from the prepared body."""
     names_cache: bool

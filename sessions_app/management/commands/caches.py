@@ -89,7 +89,7 @@ class Command(BaseCommand):
     def _without_longer_lived(
         self, listed: Sequence[CacheListed], names: Sequence[str], until: datetime
     ) -> list[str]:
-        """To extend one of them would shorten its life."""
+        """Leaves out caches that end later: an extension would shorten their life."""
         longer = {cache.name: cache.expires for cache in listed if cache.expires and cache.expires >= until}
         for name in names:
             if name in longer:

@@ -141,7 +141,7 @@ def end_with_parent() -> None:
 
 
 def log_no_statements() -> None:
-    """With DEBUG Django writes out every statement with its parameters, files included, and keeps 9,000."""
+    """Keeps Django from storing its newest 9,000 statements, with all parameters, while DEBUG is on."""
     setattr(BaseDatabaseWrapper, "queries_logged", property(attrgetter("force_debug_cursor")))  # noqa: B010
 
 

@@ -23,7 +23,7 @@ from sessions_app.prompt.reply import Folder, Reply
 from sessions_app.prompt.wire import as_dict, as_list
 
 ANSWER_OBJECT = "chat.completion"
-"""Of an answer that is no stream: its choices have a `message` in the place of a `delta`."""
+"""The `object` of an answer that is no stream: its choices have a `message` in the place of a `delta`."""
 
 ANSWERS = "assistant"
 STANDARD_TIER = "default"
