@@ -55,6 +55,7 @@ export class Listener {
     else if (event.type === "moved") this.hold(this.#moved(event));
     else if (event.type === "titled") this.#titled(event);
     else if (event.type === "refused") this.#refused(event);
+    else if (event.type === "known") this.#known(event.client_id);
     else if (event.type === "queue") this.#queued(event.messages);
     else if (event.type === "started") this.#started(event);
     else if (event.type === "finished") this.#finished(event);
@@ -213,6 +214,14 @@ export class Listener {
   #rest() {
     const { outbox, composer } = this.#parts;
     if (this.#run === null && outbox.isEmpty) composer.setState("idle");
+  }
+
+  // What the page has said again; where its run is in view, the transcript has it.
+  #known(client) {
+    this.#confirm(client);
+    this.#parts.transcript.withdraw(client);
+    this.#parts.waiting.drop(client);
+    this.#rest();
   }
 
   #refused(event) {

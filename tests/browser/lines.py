@@ -10,6 +10,8 @@ class Line:
 
     def __init__(self) -> None:
         self.is_cut = False
+        self.is_deaf = False
+        """Then the server hears the page, and the page does not hear the server."""
         self._routes: list[WebSocketRoute] = []
 
     async def lay(self, page: Page) -> None:
@@ -25,5 +27,6 @@ class Line:
         if self.is_cut:
             await route.close(code=1001)
             return
-        route.connect_to_server()
+        server = route.connect_to_server()
+        server.on_message(lambda message: None if self.is_deaf else route.send(message))
         self._routes.append(route)
