@@ -24,12 +24,12 @@ async def test_one_that_was_begun_is_known_and_begins_no_other_run(
     first = await Run.objects.select_related("trigger").aget()
     assert first.trigger is not None
     turn = first.trigger.public
-    fields: dict[str, Any] = {
+    fields: dict[str, dict[str, Any]] = {
         "send": {"text": "And now?"},
         "retry": {"run": first.public, "turn": turn},
         "edit": {"turn": turn, "text": "Hello again"},
-    }[kind]
-    command = {"type": kind, "client_id": uuid.uuid4(), **fields}
+    }
+    command = {"type": kind, "client_id": uuid.uuid4(), **fields[kind]}
     await socket.send_command(**command)
     assert (await socket.receive_until("finished"))[-1]["status"] == "completed"
     await socket.send_command(**command)
