@@ -55,7 +55,7 @@ async def slow(page: Page, context: BrowserContext) -> SlowPage:
     await line.lay(other)
     await other.goto(page.url)
     await expect(other.locator(DONE)).to_be_visible()
-    await expect(other.locator(IDLE)).to_be_visible()
+    await asyncio.wait_for(line.greeted.wait(), 60)
     return SlowPage(other, line)
 
 
