@@ -40,6 +40,13 @@ class Refused(Wire):
     hint: str = ""
 
 
+class Known(Wire):
+    """A command that was sent again was begun before; its run may be in view, or not any more."""
+
+    type: Literal["known"] = "known"
+    client_id: UUID
+
+
 class Queued(Wire):
     """A message that waits for the end of the active run."""
 

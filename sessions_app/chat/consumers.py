@@ -12,6 +12,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 from pydantic import ValidationError
 
+from sessions_app.chat.answer_commands import AnswerCommand, request_answer
 from sessions_app.chat.handshake import Admission, session_key_in
 from sessions_app.chat.sockets import WRITE_NOW, Sockets
 from sessions_app.error_codes import RefusalCode
@@ -200,11 +201,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 await self._change(self.runner.withdraw(self._session_pk, command.client_id))
 
     @unbroken
-    async def _start_run(self, command: Send | Retry | Resume | Edit) -> None:
+    async def _start_run(self, command: AnswerCommand) -> None:
         """A server ends the application of a page that is gone: what is stored by then is also begun."""
         try:
             with storage_refusals_raised():
-                await self._request_answer(command)
+                known = await request_answer(self.runner, self._session_pk, command)
+            if known is not None:
+                await self.send(text_data=known.wire())
         except PipewebError as error:
             await self._refuse(command.client_id, *error_texts(error))
 
@@ -215,19 +218,6 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 await change
         except StorageRefuses as error:
             await self._refuse(None, error.message, error.hint)
-
-    def _request_answer(self, command: Send | Retry | Resume | Edit) -> Awaitable[None]:
-        runner, session, client = self.runner, self._session_pk, command.client_id
-        match command:
-            case Send():
-                text, files = command.text, command.attachments
-                return runner.send(session, client, text, command.language, files=files)
-            case Retry():
-                return runner.retry(session, client, command.run, command.turn, command.model)
-            case Resume():
-                return runner.resume(session, client, command.run, command.turn, repeats=command.repeat)
-            case Edit():
-                return runner.edit(session, client, command.turn, command.text)
 
     async def _refuse(self, client_id: UUID | None, message: str, hint: str) -> None:
         await self.send(text_data=Refused(client_id=client_id, message=message, hint=hint).wire())

@@ -73,31 +73,36 @@ class Runner:
 
     async def send(
         self, session_pk: int, client_id: UUID, text: str, language: str = "", *, files: Collection[UUID] = ()
-    ) -> None:
-        """Starts a run for a message, or queues it while one is active. Raises RunError."""
+    ) -> bool:
+        """Starts a run for a message, or queues it while one is active. Raises RunError.
+
+        Returns whether a run begins; that of a known `client_id` has begun before.
+        """
         key = self.process_lock.key
         start = partial(start_send, session_pk, client_id, text, key, language, files=files)
-        if not await self._launch(start) or self.streams[session_pk].queue:
+        begins = await self._launch(start)
+        if not begins or self.streams[session_pk].queue:
             await self._publish_queue(session_pk)
+        return begins
 
-    async def edit(self, session_pk: int, client_id: UUID, turn: UUID, text: str) -> None:
+    async def edit(self, session_pk: int, client_id: UUID, turn: UUID, text: str) -> bool:
         """Starts a run for a new version of an earlier message. Raises SessionBusy, RunError."""
         start = partial(start_edit, session_pk, client_id, turn, text, self.process_lock.key)
-        await self._launch(start, replaces=turn)
+        return await self._launch(start, replaces=turn)
 
     async def retry(
         self, session_pk: int, client_id: UUID, earlier: UUID, turn: UUID | None = None, model: str = ""
-    ) -> None:
+    ) -> bool:
         """Starts a run for the message of an earlier one, with another `model` if one is named.
 
         Raises SessionBusy, RunError.
         """
         start = partial(start_retry, session_pk, client_id, earlier, self.process_lock.key, turn, model=model)
-        await self._launch(start, retry_of=earlier)
+        return await self._launch(start, retry_of=earlier)
 
     async def resume(
         self, session_pk: int, client_id: UUID, earlier: UUID, turn: UUID, *, repeats: bool = False
-    ) -> None:
+    ) -> bool:
         """Starts a run that goes on from the tool responses `turn` of an earlier one.
 
         With `repeats`, calls of which it is unknown whether they ran are run again. Raises SessionBusy,
@@ -105,7 +110,7 @@ class Runner:
         """
         key = self.process_lock.key
         start = partial(start_resume, session_pk, client_id, turn, key, repeats_unknown=repeats)
-        await self._launch(start, resumes=earlier)
+        return await self._launch(start, resumes=earlier)
 
     async def withdraw(self, session_pk: int, client_id: UUID) -> None:
         """Removes a queued message; no effect when its run has started."""

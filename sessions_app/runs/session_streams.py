@@ -235,6 +235,9 @@ class SessionStreams(dict[int, SessionStream]):
             return None
         remote = RemoteRun(run, stream.broadcast)
         remote.take(await database_sync_to_async(remote.read)(), is_over=not run.is_active)
+        # Another viewer, or a poll, may have added it meanwhile: a second stream of it would be fed no more.
+        if stream.feed is not None and stream.feed.public == public:
+            return stream.feed
         if run.is_active:
             stream.add_run(remote)
         return remote

@@ -7,15 +7,18 @@ export class Branches {
   #root;
   #parts;
   #url;
+  #hold;
 
-  // `url` is the address of the session; `parts` has transcript, follower, announcer, frame and composer.
-  constructor(root, url, parts) {
+  // `url` is the address of the session; `parts` has transcript, follower, announcer, frame and composer;
+  // `hold(showing)` keeps the events of the server back until another branch is shown.
+  constructor(root, url, parts, hold) {
     this.#root = root;
     this.#url = url;
     this.#parts = parts;
+    this.#hold = hold;
     root.addEventListener("click", ({ target }) => {
       const arrow = target.closest("[data-switch]");
-      if (arrow?.dataset.switch) this.#switch(arrow);
+      if (arrow?.dataset.switch) this.#hold(this.#switch(arrow));
       const correction = target.closest("[data-correct]");
       if (correction) this.#correct(correction);
     });
@@ -44,12 +47,16 @@ export class Branches {
       text,
       verb: "Save as a branch",
       note: "The model's own answer stays on its branch.",
-      save: async (text) => {
-        const page = await this.#ask(url, { text });
-        if (page) this.#show(page, item, () => null);
-        return page !== null;
-      },
+      save: (text) => this.#hold(this.#save(url, text, item)),
+      rescue: (text) => this.#parts.composer.give(text),
     });
+  }
+
+  // Returns whether it was saved.
+  async #save(url, text, item) {
+    const page = await this.#ask(url, { text });
+    if (page) this.#show(page, item, () => null);
+    return page !== null;
   }
 
   // Replaces the transcript; the clicked element keeps its position on the screen.

@@ -66,12 +66,13 @@ export class Chat {
       edit: (turn, text) => this.#edit(turn, text),
       carryOn: (text) => this.#send(text, [], true),
       stop: () => this.#stop(),
+      rescue: (text) => this.#parts.composer.give(text),
     });
     mountOwnTools(form, {
       explain: (refusal) => frame.explain(refusal),
       forget: () => frame.forgetRefusals(),
     });
-    new Branches(root, location.pathname, this.#parts);
+    new Branches(root, location.pathname, this.#parts, (showing) => this.#listener.hold(showing));
     this.#showTarget();
     this.#begin(takeOver(session));
     this.#add();

@@ -7,13 +7,13 @@ export async function fetchRun(url) {
   return page.querySelector(".run");
 }
 
-export async function fetchPage(url) {
-  return parse(await fetchText(url));
+export async function fetchPage(url, options) {
+  return parse(await fetchText(url, options));
 }
 
-export async function fetchText(url) {
-  const response = await ask(url);
-  return response.text();
+// `options` are those of `fetch`.
+export async function fetchText(url, options) {
+  return readText(await ask(url, options), "get");
 }
 
 // The headers of a POST (CSRF), from the attribute that htmx reads.
@@ -22,8 +22,7 @@ export const csrfHeaders = () => JSON.parse(document.body.getAttribute("hx-heade
 // Posts a form and returns the page.
 export async function post(url, fields = {}) {
   const body = new URLSearchParams(fields);
-  const response = await ask(url, { method: "POST", headers: csrfHeaders(), body });
-  return parse(await response.text());
+  return parse(await readText(await ask(url, { method: "POST", headers: csrfHeaders(), body }), "post"));
 }
 
 // Posts what removes something; it may be gone already.
@@ -52,6 +51,15 @@ async function ask(url, options = {}) {
   if (response.ok && !isSignIn(response.url)) return response;
   const reason = isReason(response) ? await response.json() : failureOf(response, options.method ? "post" : "get");
   throw new Refusal(reason, response.status);
+}
+
+// The line may break in the middle of an answer.
+async function readText(response, verb) {
+  try {
+    return await response.text();
+  } catch {
+    throw new Refusal(failureOf(Response.error(), verb));
+  }
 }
 
 const parse = (html) => new DOMParser().parseFromString(html, "text/html");

@@ -19,15 +19,16 @@ export class Frame {
     this.#root = root;
   }
 
-  // `actions` has retry(run, turn, model), resume(run, turn, repeat), edit(turn, text), carryOn(text) and stop().
-  listen({ retry, resume, edit, carryOn, stop }) {
+  // `actions` has retry(run, turn, model), resume(run, turn, repeat), edit(turn, text), carryOn(text), stop() and
+  // rescue(text), for a wording whose message is gone.
+  listen({ retry, resume, edit, carryOn, stop, rescue }) {
     this.#root.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-retry]");
       if (button) retry(button.dataset.retry, button.closest(".run").dataset.turn);
       const again = target.closest("[data-resume]");
       if (again) resume(again.dataset.resume, again.dataset.from, "repeats" in again.dataset);
       const pencil = target.closest("[data-edit]");
-      if (pencil) this.#reword(pencil, edit);
+      if (pencil) this.#reword(pencil, edit, rescue);
       const rest = target.closest("[data-continue]");
       if (rest) carryOn(rest.dataset.continue);
     });
@@ -46,7 +47,7 @@ export class Frame {
     retry(run, this.#root.querySelector(`.run[data-run="${run}"]`)?.dataset.turn, model);
   }
 
-  #reword(pencil, edit) {
+  #reword(pencil, edit, rescue) {
     const { edit: turn, branch } = pencil.dataset;
     const article = pencil.closest(".run");
     const bubble = article.querySelector(".bubble");
@@ -57,6 +58,7 @@ export class Frame {
       verb: "Send",
       note: `The old wording${stays} on branch ${branch}.`,
       save: (text) => edit(turn, text),
+      rescue,
     });
   }
 

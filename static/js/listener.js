@@ -12,17 +12,50 @@ export class Listener {
   #withdrawn = new Set();
   #isBack = false;
   #isFull = false;
+  #hello = null; // Of the newest connection.
+  #fetching = null; // What `hold` waits for.
+  #later = []; // Events that came meanwhile.
 
   constructor(parts) {
     this.#parts = parts;
   }
 
   receive(event) {
+    if (event.type === "hello") this.#begin();
+    this.#later.push(event);
+    this.#takeLater();
+  }
+
+  // Events that come while the transcript is fetched are newer than it: they are taken when it is shown.
+  async hold(fetching) {
+    this.#fetching = fetching;
+    try {
+      return await fetching;
+    } finally {
+      if (this.#fetching === fetching) {
+        this.#fetching = null;
+        this.#takeLater();
+      }
+    }
+  }
+
+  // A new connection. What is left of the one before is sent again, as if it had been lost on the line.
+  #begin() {
+    this.#fetching = null;
+    this.#later = [];
+  }
+
+  #takeLater() {
+    while (this.#fetching === null && this.#later.length) this.#take(this.#later.shift());
+  }
+
+  #take(event) {
     const { transcript } = this.#parts;
-    if (event.type === "hello") this.#resume(event);
-    else if (event.type === "moved") this.#moved(event);
+    if (event.type === "hello") this.hold(this.#resume(event));
+    else if (event.type === "moved") this.hold(this.#moved(event));
     else if (event.type === "titled") this.#titled(event);
     else if (event.type === "refused") this.#refused(event);
+    else if (event.type === "known") this.#known(event.client_id);
     else if (event.type === "queue") this.#queued(event.messages);
     else if (event.type === "started") this.#started(event);
     else if (event.type === "finished") this.#finished(event);
@@ -61,12 +94,15 @@ export class Listener {
 
   async #resume({ active_run: active, last_run: last = null, head_version: headVersion = 0 }) {
     const { transcript, waiting, outbox, socket, frame, asks } = this.#parts;
+    const hello = (this.#hello = {});
     if (active && active === this.#stopping) this.#halt(active);
     waiting.show([]);
     await this.#moved({ head_version: headVersion });
     const newest = active ?? last;
     const isBehind = (newest && !transcript.knows(newest)) || (!active && transcript.isWriting);
-    if ((isBehind || this.#isBack) && !(await this.#catchUp())) return socket.renew();
+    const isCaughtUp = !(isBehind || this.#isBack) || (await this.#catchUp());
+    if (hello !== this.#hello) return; // The next connection has begun.
+    if (!isCaughtUp) return socket.renew();
     if (isBehind) frame.announceChange();
     this.#isBack = true;
     if (active) {
@@ -110,11 +146,12 @@ export class Listener {
   async #moved({ head_version: headVersion }) {
     const { transcript, frame } = this.#parts;
     if (headVersion <= transcript.headVersion) return;
+    const hello = this.#hello;
     try {
       await transcript.refetch();
       frame.announceChange();
     } catch (refusal) {
-      frame.warn(warningOf(refusal));
+      if (hello === this.#hello) frame.warn(warningOf(refusal));
     }
   }
 
@@ -160,9 +197,10 @@ export class Listener {
 
   async #finished({ run, status, words }) {
     const { transcript, announcer, frame } = this.#parts;
-    if (!transcript.live(run)) return;
-    announcer.finished(status, words || transcript.live(run).words);
     if (this.#run === run) this.#run = null;
+    // The page may have been fetched after its end.
+    if (!transcript.live(run)) return this.#rest();
+    announcer.finished(status, words || transcript.live(run).words);
     try {
       frame.entitle(await transcript.finish(run));
       frame.announceChange();
@@ -176,6 +214,14 @@ export class Listener {
   #rest() {
     const { outbox, composer } = this.#parts;
     if (this.#run === null && outbox.isEmpty) composer.setState("idle");
+  }
+
+  // What the page has said again; where its run is in view, the transcript has it.
+  #known(client) {
+    this.#confirm(client);
+    this.#parts.transcript.withdraw(client);
+    this.#parts.waiting.drop(client);
+    this.#rest();
   }
 
   #refused(event) {

@@ -5,8 +5,9 @@ import { clone } from "./live.js";
 
 let leave = () => {};
 
-// `save(text)` returns whether the form may close; `note` explains what happens to the old text.
-export function rewordInPlace(place, { text, verb, note, save }) {
+// `save(text)` returns whether the form may close; `note` explains what happens to the old text. `rescue(text)` is
+// given what was written where the form goes with its message: another page shows another branch, or asks again.
+export function rewordInPlace(place, { text, verb, note, save, rescue }) {
   leave();
   const form = clone("live-edit");
   const box = form.querySelector("textarea");
@@ -15,7 +16,16 @@ export function rewordInPlace(place, { text, verb, note, save }) {
   form.querySelector(".stays").textContent = note;
   form.querySelector(".primary").textContent = verb;
   const opener = document.activeElement;
+  const transcript = place.closest(".transcript");
+  const removals = new MutationObserver(() => guard());
+  const guard = () => {
+    removals.disconnect();
+    if (form.isConnected) return removals.observe(transcript, { childList: true, subtree: true });
+    leave = () => {};
+    if (box.value.trim() !== text.trim()) rescue(box.value.trim());
+  };
   const close = () => {
+    removals.disconnect();
     form.remove();
     place.hidden = false;
     leave = () => {};
@@ -25,8 +35,10 @@ export function rewordInPlace(place, { text, verb, note, save }) {
   const submit = async () => {
     const wording = box.value.trim();
     if (tellExcess(box, notice)) return;
-    if (!wording || wording === text.trim()) close();
-    else if (await save(wording)) close();
+    if (!wording || wording === text.trim()) return close();
+    removals.disconnect();
+    if (await save(wording)) close();
+    else guard();
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -44,6 +56,7 @@ export function rewordInPlace(place, { text, verb, note, save }) {
   form.querySelector("[data-cancels]").addEventListener("click", close);
   place.hidden = true;
   place.after(form);
+  guard();
   grow(box);
   box.focus();
   box.setSelectionRange(box.value.length, box.value.length);

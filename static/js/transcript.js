@@ -1,6 +1,6 @@
 // The list of runs: optimistic bubbles, live articles, then final fragments.
 
-import { fetchPage, fetchRun } from "./fragments.js";
+import { Refusal, fetchPage, fetchRun } from "./fragments.js";
 import { LiveRun } from "./live.js";
 import { released } from "./press.js";
 
@@ -10,6 +10,7 @@ export class Transcript {
   #refocus;
   #lives = new Map();
   #pending = new Map();
+  #fetch = new AbortController();
 
   // `runUrl` maps the id of a run to the address of its fragment; `refocus` gives the focus to something that
   // stays, where what had it is gone.
@@ -96,8 +97,7 @@ export class Transcript {
 
   // Adds missing runs of the server. Returns the client ids found, and the title of the session.
   async catchUp() {
-    const page = await fetchPage(location.pathname);
-    await released();
+    const page = await this.#fetchPage();
     const articles = [...page.querySelectorAll(".run[data-run]")];
     for (const article of articles) this.#take(article);
     return { clients: articles.map((article) => article.dataset.client), title: articles.at(-1)?.dataset.title };
@@ -126,9 +126,17 @@ export class Transcript {
   }
 
   async refetch() {
-    const page = await fetchPage(location.pathname);
+    this.reload(await this.#fetchPage());
+  }
+
+  // One at a time: of two pages the one asked for later is newer.
+  async #fetchPage() {
+    this.#fetch.abort();
+    const { signal } = (this.#fetch = new AbortController());
+    const page = await fetchPage(location.pathname, { signal });
     await released();
-    this.reload(page);
+    if (signal.aborted) throw new Refusal({ message: "The page was asked for again.", hint: "" });
+    return page;
   }
 
   #take(article) {

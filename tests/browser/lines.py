@@ -1,5 +1,6 @@
 """The socket of a page, which a test can cut."""
 
+import asyncio
 import re
 
 from playwright.async_api import Page, WebSocketRoute
@@ -10,6 +11,10 @@ class Line:
 
     def __init__(self) -> None:
         self.is_cut = False
+        self.is_deaf = False
+        """Then the server hears the page, and the page does not hear the server."""
+        self.greeted = asyncio.Event()
+        """The server has sent something."""
         self._routes: list[WebSocketRoute] = []
 
     async def lay(self, page: Page) -> None:
@@ -25,5 +30,11 @@ class Line:
         if self.is_cut:
             await route.close(code=1001)
             return
-        route.connect_to_server()
+        server = route.connect_to_server()
+        server.on_message(lambda message: self._pass_on(route, message))
         self._routes.append(route)
+
+    def _pass_on(self, route: WebSocketRoute, message: str | bytes) -> None:
+        if not self.is_deaf:
+            route.send(message)
+            self.greeted.set()

@@ -191,3 +191,23 @@ async def test_a_page_that_cannot_be_fetched_after_a_break_is_fetched_again(
     assert len(missed) > 1
     assert not any("fetch" in complaint for complaint in complaints)
     complaints.clear()
+
+
+async def test_a_message_that_another_page_asked_anew_meanwhile_holds_nothing_up(
+    page: Page, context: BrowserContext
+) -> None:
+    """Its own run is not in view any more when the line is back."""
+    line = await line_of(page)
+    other = await context.new_page()
+    await other.goto(page.url)
+    line.is_deaf = True
+    await send(page, "Said into the tunnel")
+    await finished(other.locator(".run"))
+    await other.get_by_role("button", name="Answer again").click()
+    await expect(other.locator(".choice-of").last).to_have_text("2/2")
+    await line.cut()
+    line.is_deaf = line.is_cut = False
+    await expect(page.locator('form.composer[data-state="idle"]')).to_be_visible()
+    await expect(page.locator(".bubble")).to_have_text(["Said into the tunnel"])
+    await page.reload()
+    await expect(page.get_by_label("Message", exact=True)).to_have_value("")

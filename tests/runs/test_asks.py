@@ -12,10 +12,11 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app.mcp_codes import Approval, Choice, Decision
-from sessions_app.models import McpServer, Run, RunLog, Session, ToolCall, ToolGrant, Turn
+from sessions_app.models import McpServer, PersonalLimits, Run, RunLog, Session, ToolCall, ToolGrant, Turn
 from sessions_app.panels import TOOLBOX
 from sessions_app.runs.parking import read_waiting
 from sessions_app.runs.run_poller import RunPoller
+from sessions_app.runs.run_streams import LiveRun
 from sessions_app.runs.runner import Runner
 from sessions_app.wording.mcp import REFUSED_CALLS
 from tests.mcp.entering import listed, switch_on
@@ -273,3 +274,42 @@ async def test_a_poll_ends_no_run_that_waits(runner: Runner, session: Session, s
     await runner.drain()
     await run.arefresh_from_db()
     assert run.status == Run.Status.WAITING
+
+
+async def test_a_stop_while_the_ask_is_stored_ends_the_run(
+    runner: Runner, session: Session, server: McpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_end = runner.store_end
+
+    async def stopped_meanwhile(live: LiveRun, end: Any) -> Any:
+        await runner.stop(session.pk, live.public)
+        return await store_end(live, end)
+
+    monkeypatch.setattr(runner, "store_end", stopped_meanwhile)
+    assert (await send(runner, session, ECHO)).status == Run.Status.STOPPED
+
+
+async def test_an_answered_run_waits_for_a_place_among_those_of_its_person(
+    runner: Runner, session: Session, server: McpServer
+) -> None:
+    limits = await PersonalLimits.objects.acreate(user_id=session.owner_id, runs_at_once=1)
+    run = await send(runner, session, ECHO)
+    beside = await Session.objects.acreate(owner_id=session.owner_id, model=session.model)
+    await sync_to_async(Run.objects.create)(
+        session=beside, client_id=uuid.uuid4(), status=Run.Status.RUNNING, process="another"
+    )
+    assert (await decide(runner, run, Choice.ONCE)).status == Run.Status.WAITING
+    await limits.adelete()
+    await RunPoller(runner).poll(is_heartbeat=True)
+    await runner.drain()
+    await run.arefresh_from_db()
+    assert run.status == Run.Status.COMPLETED
+
+
+async def test_an_answer_while_the_server_stops_is_kept_for_the_next_process(
+    runner: Runner, session: Session, server: McpServer
+) -> None:
+    run = await send(runner, session, ECHO)
+    await runner.launches.close()
+    assert (await decide(runner, run, Choice.ONCE)).status == Run.Status.WAITING
+    assert (await sync_to_async(read_waiting)()).answered == [run.pk]

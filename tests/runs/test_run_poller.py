@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from sessions_app.events import Finished, Started
 from sessions_app.models import Run, RunLog, Session
-from sessions_app.runs.run_poller import LocalState, RunPoller
+from sessions_app.runs.run_poller import Changes, LocalState, RunPoller
+from sessions_app.runs.run_streams import RemoteRun
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.session_streams import SessionStream
 from tests.runs.running import Event, running, send, watch
@@ -57,6 +58,34 @@ async def test_a_reader_of_another_process_joins_and_sees_the_same(
     run = await send(runner, session, "Hello")
     here, there = await asyncio.gather(watch(runner, session, run), watch(other, session, run))
     assert there == here
+
+
+async def test_two_readers_of_another_process_that_join_at_once_see_the_same(
+    runner: Runner, other: Runner, session: Session
+) -> None:
+    run = await send(runner, session, "/slow")
+    watches = (watch(one, session, run) for one in (runner, other, other, other))
+    here, *there = await asyncio.wait_for(asyncio.gather(*watches), 60)
+    assert there == [here, here, here]
+
+
+async def test_a_run_that_a_reader_joins_during_a_look_has_one_stream(
+    runner: Runner, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await send(runner, session, "/slow")
+    run = await Run.objects.aget()
+    async with running() as elsewhere:
+        looking, stream = RunPoller(elsewhere), elsewhere.streams.open(session.pk)
+        stream.viewers, joined, read = 1, RemoteRun(run, stream.broadcast), looking._read
+
+        def joined_meanwhile(state: LocalState, is_heartbeat: bool) -> Changes:
+            changes = read(state, is_heartbeat)
+            stream.add_run(joined)
+            return changes
+
+        monkeypatch.setattr(looking, "_read", joined_meanwhile)
+        await looking.poll()
+        assert stream.feed is joined
 
 
 async def test_an_open_page_of_another_process_follows_what_begins(
