@@ -95,13 +95,13 @@ def test_a_backup_made_while_people_chat_is_restored_and_sound(
     assert forced.returncode == 0 and "before-restore-" in forced.stdout.replace("_", "-")
 
 
-async def begun(person: PatientPerson) -> "asyncio.Task[None]":
+async def begun(person: PatientPerson) -> "asyncio.Task[bool]":
     return asyncio.create_task(
         person.process.runner.send(person.session.pk, uuid.uuid4(), "task=t9 rounds=2 calls=1")
     )
 
 
-async def finished(task: "asyncio.Task[None]") -> None:
+async def finished(task: "asyncio.Task[bool]") -> None:
     await task
 
 
