@@ -171,7 +171,8 @@ class RunPoller:
 
     def _add_run(self, remote: RemoteRun) -> None:
         stream = self._runner.streams.get(remote.run.session_id)
-        if stream is not None and remote.run.pk > stream.newest_run:
+        # Until it is loaded, every earlier run of the session would be new to it.
+        if stream is not None and stream.is_loaded and remote.run.pk > stream.newest_run:
             stream.add_run(remote)
 
     def _remotes(self) -> list[RemoteRun]:

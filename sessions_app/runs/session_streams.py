@@ -26,6 +26,7 @@ class SessionStream:
         self.broadcast = Broadcast()
         self.end: StreamNode = StreamNode()
         self.newest_run = 0
+        self.is_loaded = False
         self.viewers = 0
         self.queue: list[tuple[str, str, int]] = []
         self.queue_version = 0
@@ -220,6 +221,7 @@ class SessionStreams(dict[int, SessionStream]):
             return
         newest, waiting = await database_sync_to_async(newest_run_and_queue)(session_pk)
         stream.newest_run = max(stream.newest_run, newest)
+        stream.is_loaded = True
         stream.set_queue(waiting)
 
     async def _run_stream(self, session_pk: int, stream: SessionStream, public: UUID) -> RunStream | None:

@@ -28,14 +28,16 @@ async def open_list(page: Page) -> Locator:
     return dialog
 
 
-async def test_a_model_has_its_use_its_price_its_levels_and_its_end(page: Page) -> None:
+async def test_a_model_has_its_use_its_price_and_its_levels(page: Page) -> None:
     await page.goto("/")
     dialog = await open_list(page)
-    pro = dialog.locator(".model", has_text="Gemini 2.5 Pro")
-    await expect(pro.locator(".use")).to_contain_text("decides by itself how long to think")
-    await expect(pro.locator(".price")).to_have_text(re.compile(r"^\$\d+\.\d\d in · \$\d+\.\d\d out$"))
-    await expect(pro.locator(".future")).to_contain_text("Ends on 1 December 2026")
-    await expect(pro.locator(".levels")).to_have_count(0)
+    lite = dialog.locator(".model", has_text="Gemini 2.5 Flash-Lite")
+    await expect(lite.locator(".use")).to_contain_text("decides by itself how long to think")
+    await expect(lite.locator(".price")).to_have_text(re.compile(r"^\$\d+\.\d\d in · \$\d+\.\d\d out$"))
+    await expect(lite.locator(".levels")).to_have_count(0)
+    await expect(dialog.locator(".model", has_text="Gemini Flash Latest").locator(".future")).to_contain_text(
+        re.compile("Gemini .+ answers")
+    )
     await option(page, "Gemini 3.6 Flash").check()
     shown = dialog.locator(".levels").locator("visible=true")
     await expect(shown.get_by_role("radio")).to_have_count(5)

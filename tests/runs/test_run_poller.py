@@ -18,7 +18,7 @@ from sessions_app.runs.run_poller import Changes, LocalState, RunPoller
 from sessions_app.runs.run_streams import RemoteRun
 from sessions_app.runs.runner import Runner
 from sessions_app.runs.session_streams import SessionStream
-from tests.runs.running import Event, running, send, watch
+from tests.runs.running import Event, running, send, until, watch
 
 
 @pytest.fixture
@@ -76,7 +76,8 @@ async def test_a_run_that_a_reader_joins_during_a_look_has_one_stream(
     run = await Run.objects.aget()
     async with running() as elsewhere:
         looking, stream = RunPoller(elsewhere), elsewhere.streams.open(session.pk)
-        stream.viewers, joined, read = 1, RemoteRun(run, stream.broadcast), looking._read
+        stream.viewers, stream.is_loaded = 1, True
+        joined, read = RemoteRun(run, stream.broadcast), looking._read
 
         def joined_meanwhile(state: LocalState, is_heartbeat: bool) -> Changes:
             changes = read(state, is_heartbeat)
@@ -156,8 +157,11 @@ async def opened(runner: Runner, session: Session) -> AsyncIterator[PastExchange
                 event = orjson.loads(wire)
                 seen.append((event["type"], event["run"]))
 
+    async def is_loaded() -> bool:
+        return session.pk in runner.streams and runner.streams[session.pk].is_loaded
+
     showing = asyncio.create_task(show())
-    await asyncio.sleep(0.05)
+    await until(is_loaded)
     yield seen
     showing.cancel()
     await asyncio.gather(showing, return_exceptions=True)
@@ -251,3 +255,13 @@ async def test_what_was_over_before_the_page_looked_is_not_shown_again(
     async with opened(runner, session) as seen:
         await poll(poller)
         assert seen == []
+
+
+async def test_a_look_while_the_page_is_being_opened_shows_no_earlier_run(
+    runner: Runner, poller: RunPoller, session: Session
+) -> None:
+    await end(await begin(session))
+    stream = runner.streams.open(session.pk)
+    stream.viewers = 1
+    await poll(poller)
+    assert stream.feed is None
