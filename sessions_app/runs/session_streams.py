@@ -215,8 +215,8 @@ class SessionStreams(dict[int, SessionStream]):
             stream.set_queue(await database_sync_to_async(queue_of)(session_pk))
 
     async def _load(self, session_pk: int, stream: SessionStream) -> None:
-        """Reads what a stream without viewers does not track."""
-        if stream.viewers > 1:
+        """Reads what a stream without viewers does not track: for the first, or the next where that failed."""
+        if stream.viewers > 1 and stream.is_loaded:
             await self.read_queue(session_pk)
             return
         newest, waiting = await database_sync_to_async(newest_run_and_queue)(session_pk)

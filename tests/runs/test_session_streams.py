@@ -36,3 +36,10 @@ async def test_a_poll_forgets_what_has_neither_viewers_nor_a_run(runner: Runner,
     runner.streams[ELSEWHERE] = Followed()
     await RunPoller(runner).poll()
     assert [*runner.streams] == [ELSEWHERE]
+
+
+async def test_a_second_page_loads_what_the_first_could_not(runner: Runner, session: Session) -> None:
+    stream = runner.streams.open(session.pk)
+    stream.viewers = 2
+    await runner.streams._load(session.pk, stream)
+    assert stream.is_loaded
