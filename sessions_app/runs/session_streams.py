@@ -215,7 +215,7 @@ class SessionStreams(dict[int, SessionStream]):
             stream.set_queue(await database_sync_to_async(queue_of)(session_pk))
 
     async def _load(self, session_pk: int, stream: SessionStream) -> None:
-        """Reads what a stream without viewers does not track: for the first, or the next where that failed."""
+        """Reads what a stream without viewers does not track, for the first or the next where that failed."""
         if stream.viewers > 1 and stream.is_loaded:
             await self.read_queue(session_pk)
             return

@@ -1,7 +1,6 @@
 """The audit of money while a rule of the product or of its pages is broken."""
 
 from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -46,7 +45,7 @@ PATCHES: dict[str, tuple[str, Any, set[MoneyFigure]]] = {
     ),
     "next month": (
         "sessions_app.chat.spending.next_month",
-        lambda month: month + timedelta(days=1),
+        lambda month: month,
         {F_.MONTH_SUMS, F_.DAY_CAUSES},
     ),
     "losses": (
