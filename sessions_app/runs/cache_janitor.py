@@ -31,7 +31,7 @@ ROUND_SECONDS = 10.0
 """Time between rounds; a round without changes is one query."""
 
 RECONCILE_ROUNDS = 60
-"""Rounds between two reconciliations; the first round is one."""
+"""Rounds between two reconciliations; the first is one. None where no cache of ours was ever asked for."""
 
 log = structlog.get_logger("pipeweb.caches")
 
@@ -77,7 +77,8 @@ class CacheJanitor:
             gateway = self._gateway()
             await apply_requested_changes(gateway)
             await remove_files(gateway)
-            if with_inventory and await database_sync_to_async(CacheEntry.objects.exists)():
+            kept_there = CacheEntry.objects.ours().on_endpoint(gateway.route)
+            if with_inventory and await database_sync_to_async(kept_there.exists)():
                 await reconcile(gateway)
         except GatewayError as error:
             log.warning("provider_failed", kind=type(error).__name__)
