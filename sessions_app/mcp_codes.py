@@ -12,7 +12,7 @@ class ServerTransport(StrEnum):
 
 
 class Approval(StrEnum):
-    """Of the calls of a tool: run without asking, after a person was asked, or not at all."""
+    """Whether the calls of a tool run without asking, after a person was asked, or not at all."""
 
     ALWAYS = "always"
     ASK = "ask"

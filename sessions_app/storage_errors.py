@@ -31,8 +31,8 @@ SQLITE_TEMPORARY = (
 
 POSTGRES_FULL = "53100"
 POSTGRES_READ_ONLY = "25006"
-"""Of a standby after a failover, and where `default_transaction_read_only` was set, as hosts of databases do
-when a disk is nearly full. psycopg raises it as an InternalError.
+"""The code of a standby after a failover, and of `default_transaction_read_only`, which hosts of databases
+set when a disk is nearly full. psycopg raises it as an InternalError.
 """
 
 

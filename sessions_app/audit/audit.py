@@ -39,7 +39,7 @@ def audit_session(session_id: int, public: str) -> Iterator[Difference]:
 
 
 def findings(rows: SessionRows, caches: CacheRows, exchange: Row) -> Iterator[Finding]:
-    """Of an exchange whose payload was purged only what follows from other rows."""
+    """All findings of an exchange; where its payload was purged, those that follow from other rows."""
     if exchange["payload_purged_at"] is not None:
         yield from term_findings(exchange)
         yield from compared_findings(rows, exchange)

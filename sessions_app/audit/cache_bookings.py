@@ -76,7 +76,7 @@ class CacheBookings:
 
     @cached_property
     def sources(self) -> set[str]:
-        """Of the requests over its route in the session that had it made."""
+        """The sources of the requests over its route in the session that had it made."""
         route = self.entry["route"] if self.entry else ""
         makers = {event["session_id"] for event in self.events if event["kind"] == "made"} - {None}
         found = (one for maker in makers for one in sources_of(maker).values())
@@ -203,7 +203,7 @@ def _row_findings(cache: CacheBookings, row: Row, event: Row) -> Iterator[Findin
 
 
 def _planner(entry: Row, event: Row) -> int | None:
-    """Of an adopted cache, whose process died, the newest plan of its owner says for whom it was."""
+    """The session that had a cache made: for one whose process died by the newest plan of its owner."""
     if event["session_id"] is not None or event["kind"] != "made":
         found: int | None = event["session_id"]
         return found

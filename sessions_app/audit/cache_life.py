@@ -62,7 +62,7 @@ class CacheRows:
         return found
 
     def fate(self, fingerprint: str, since: datetime, until: datetime, name: str = "") -> Fate | None:
-        """Of the newest cache by `until`; None where none lived since. With a `name`, of that one alone."""
+        """The fate of the newest cache by `until`, or of that called `name`; None where none lived since."""
         events = self.events.get(fingerprint, ())
         return fate_of([event for event in events if not name or event["name"] == name], since, until)
 

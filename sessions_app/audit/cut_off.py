@@ -38,7 +38,7 @@ def is_unanswered(rows: SessionRows, exchange: Row) -> bool:
 
 
 def reason_without_answer(rows: SessionRows, exchange: Row) -> str:
-    """Of an exchange of which no chunk could be read, though something may have come.
+    """The reason of an exchange without a readable chunk, of which something may have come all the same.
 
     Earlier versions said of all of these that no answer came.
     """

@@ -36,7 +36,7 @@ def minimum_of(rows: SessionRows, exchange: Row) -> int:
 
 
 def minimum_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
-    """Of the verdicts that were decided by a count."""
+    """Compares the minimum of each verdict that was decided by a count."""
     figures = exchange["verdict_figures"]
     if not exchange["earlier_wording"] and figures.get("prompt") is not None:
         yield Figure.IMPLICIT_MINIMUM, figures.get("minimum"), minimum_of(rows, exchange)

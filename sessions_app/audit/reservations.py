@@ -22,7 +22,7 @@ def reservation_findings(rows: SessionRows, exchange: Row) -> Iterator[Finding]:
 
 
 def audit_reservations() -> Iterator[Difference]:
-    """Of requests that are no exchanges: what dead processes left is released within a quarter of an hour."""
+    """Reservations without an exchange: those of dead processes are released within a quarter of an hour."""
     for row in Reservation.objects.filter(expires_at__lte=timezone.now()).values():
         label = f"person {row['owner_id']}"
         yield Difference(label, 0, MoneyFigure.RESERVATIONS, f"{row['usd']}", f"until {row['expires_at']}")

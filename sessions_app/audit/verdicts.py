@@ -223,7 +223,7 @@ class Case:
         return STATIC["same" if is_again else static_change(*items)]
 
     def fate(self, before: Row) -> Fate | None:
-        """Of the cache that the request might have named, since `before` was sent."""
+        """The fate, since `before` was sent, of the cache that the request might have named."""
         exchange = self.exchange
         if before["cache_action"] in ("", "none", "drop", "unknown") and not before["cache_name"]:
             return None
@@ -258,7 +258,7 @@ class Case:
                 yield one
 
     def _closest_before(self) -> Row | None:
-        """Of those within the life of an implicit cache the newest with the most equal items."""
+        """The newest request with the most equal items, within the life of an implicit cache."""
         since = self.exchange["started_at"] - timedelta(seconds=LIFE)
         recent = [one for one in self._asked_before() if one["ended_at"] and one["ended_at"] >= since]
         return max(recent[:NEWEST], key=self._equal_items, default=None)

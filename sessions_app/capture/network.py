@@ -100,7 +100,7 @@ class NetworkClient:
 
 _REACHED = aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientResponseError
 _NOT_REACHED = aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError
-"""Of these some are those above too: there was no connection to the provider, or none behind the proxy."""
+"""No connection to the provider, or none behind the proxy. Some are instances of `_REACHED` too."""
 
 
 class _Pieces:

@@ -13,7 +13,7 @@ import orjson
 KEY, ACCOUNT, ADDRESS, NAME, NUMBER = "[API key]", "[account]", "[address]", "[name]", "[number]"
 
 KEPT_HEADERS = ("content-type", "retry-after", "retry-after-ms")
-"""Of a response; no header of a request is kept."""
+"""Headers of a response that are kept; none of a request is."""
 
 _SURELY_A_KEY = 20
 """Characters from which a key is replaced inside words too; a shorter one could be part of a word."""

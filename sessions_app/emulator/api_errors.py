@@ -88,7 +88,7 @@ def unknown_model(name: str, version: str, method: str) -> ApiError:
 
 
 def missing_model(name: str, version: str) -> ApiError:
-    """Of `models.get`, as quoted in 2026; that the OpenAI-compatible API says the same is an assumption."""
+    """As `models.get` was quoted in 2026; that the OpenAI-compatible API says the same is an assumption."""
     message = f"Model is not found: models/{name} for api version {version}"
     return ApiError(404, "NOT_FOUND", message, rule=Rule.MODEL_UNKNOWN)
 
@@ -105,7 +105,7 @@ class FieldViolation:
 
 
 def unknown_name(name: str, parent: str, reason: str) -> FieldViolation:
-    """Of a name that cannot stand in the message at the path `parent`."""
+    """The violation by a name that the message at the path `parent` does not have."""
     where = f" at '{parent}'" if parent else ""
     return FieldViolation(parent, f'Invalid JSON payload received. Unknown name "{name}"{where}: {reason}')
 

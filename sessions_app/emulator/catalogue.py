@@ -12,7 +12,7 @@ PLAYED_DAY = date(2026, 10, 1)
 
 
 _BUDGETS = {"-pro": (128, 32_768), "-flash-lite": (512, 24_576), "-flash": (0, 24_576)}
-"""Of 2.5, the smallest and the largest by what is in the name (ai.google.dev/gemini-api/docs/thinking)."""
+"""Smallest and largest thinking budget of 2.5, by the name (ai.google.dev/gemini-api/docs/thinking)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ class ToolChoice(InteractionModel):
 
 
 class InteractionTool(BaseModel):
-    """Of the provider's own tools everything but the type is settings, which go on as they came."""
+    """A tool. One of the provider's own has a type and settings, which are passed on as they came."""
 
     model_config = ConfigDict(extra="allow")
 

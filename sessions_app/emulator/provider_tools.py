@@ -124,7 +124,7 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = MappingProxyType(
 
 
 def _value(node: ast.expr) -> Any:
-    """Of an arithmetic expression; raises TypeError for anything else."""
+    """The value of an arithmetic expression; raises TypeError for anything else."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.UnaryOp):

@@ -50,7 +50,7 @@ class ResourceStore(Generic[R]):
         self._remove(self.find(name, key))
 
     def all(self) -> list[R]:
-        """Of all keys, newest first."""
+        """The resources of all keys, newest first."""
         self._delete_expired()
         return list(reversed(self._resources.values()))
 

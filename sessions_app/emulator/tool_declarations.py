@@ -76,7 +76,7 @@ class FunctionDeclaration(WireModel):
 
     @property
     def argument_schema(self) -> JsonObject:
-        """Of the arguments, in either spelling; empty when there are none."""
+        """The JSON schema of the arguments, from either spelling; that of any object when there is none."""
         found = self.parameters.as_json() if self.parameters else self.parameters_json_schema
         return found if isinstance(found, dict) else {"type": "object"}
 

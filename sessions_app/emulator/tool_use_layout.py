@@ -28,7 +28,7 @@ _USAGE_ORDER = (
 )
 _ID_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _PAGE_TOKENS = 1_000
-"""Of a page that was retrieved."""
+"""Prompt tokens for each page that was retrieved."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ def check_request(request: GenerateRequest, model: Model, conversation: Sequence
 
 
 def check_cached(prompt: PromptFields) -> None:
-    """Of a content that is to be cached."""
+    """Checks what is to be cached. Raises ApiError."""
     if flaws := list(prompt_flaws(prompt, "CreateCachedContentRequest")):
         raise flawed(flaws)
     check_values(prompt)

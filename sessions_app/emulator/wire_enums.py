@@ -82,8 +82,10 @@ MODALITIES = ("MODALITY_UNSPECIFIED", "TEXT", "IMAGE", "VIDEO", "AUDIO", "DOCUME
 
 
 def name_of(value: object, names: tuple[str, ...]) -> str:
-    """Of a value in a recorded answer, whose client may have asked for numbers: "" for 0, and an unknown one
-    in digits."""
+    """The name of a value in a recorded answer, whose client may have asked for numbers.
+
+    Returns "" for 0, and an unknown number in digits.
+    """
     if not isinstance(value, int):
         return str(value)
     return names[value] if 0 < value < len(names) else str(value or "")

@@ -82,7 +82,7 @@ class WrongField:
 
     @property
     def name(self) -> str:
-        """Of the field, as the body spells it."""
+        """The name of the field, as the body spells it."""
         return str(self.error["loc"][self._depth])
 
     @property

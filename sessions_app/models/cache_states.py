@@ -15,7 +15,9 @@ EXPIRY_GRACE = timedelta(minutes=1)
 
 
 class EntryState(models.TextChoices):
-    """Of a cache entry. To be deleted: the provider still has it; a run that named it goes on with it, and
+    """The state of a cache entry.
+
+    A cache that is to be deleted still exists at the provider: a run that named it goes on with it, and
     another request may keep it.
     """
 

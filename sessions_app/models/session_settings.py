@@ -109,7 +109,7 @@ class SessionSettings(BaseModel):
     variables: Annotated[list[Variable], FormField("assistant")] = Field(
         default_factory=list, title="Defaults of names", description=VARIABLES_HELP
     )
-    """Of names that purpose, instructions and examples use."""
+    """Values of names that purpose, instructions and examples use."""
 
     time_zone: Annotated[str, FormField("advanced", max_length=60)] = Field(
         default="UTC",

@@ -37,7 +37,7 @@ class CitedSource(CitationsModel):
     is_read: bool = True
     """False for a page that the provider could not retrieve."""
     status: Annotated[str, Field(max_length=WORDS)] = ""
-    """Of a page that was retrieved or not: the end of its `urlRetrievalStatus`, in lower case."""
+    """The end of the `urlRetrievalStatus` of a page, in lower case; "" for a source of another kind."""
 
 
 class CitedPlace(CitationsModel):

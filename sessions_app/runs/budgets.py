@@ -40,7 +40,7 @@ Prepared = TypeVar("Prepared")
 BOOKED = F("usd") + F("cache_usd") + F("storage_usd")
 
 INEXACT = {"missing": F("unpriced") + F("cut_off"), "estimates": F("estimates")}
-"""Of what cost more than is known, and of what cost less or more, in the rows of days and of sessions."""
+"""Counts of requests that cost more than is known, and less or more, in the rows of days and of sessions."""
 
 AMOUNT_FIELD: "DecimalField[Decimal, Decimal]" = DecimalField(max_digits=16, decimal_places=8)
 

@@ -41,7 +41,7 @@ SHARED_STATES = {
     "spent": "{Name} is spent.",
     "held": "Answers under way may use up {name}.",
 }
-"""Of a budget that all people share: no sums."""
+"""For a budget that all people share. It shows no sums, which would tell what others have spent."""
 
 REMEDIES = {
     "renewed": "It begins anew on {day.day} {day:%B} at 00:00 UTC. An administrator can raise it.",

@@ -25,7 +25,7 @@ OF_PROGRAMS = EVENTS | {
     CacheEventKind.DROPPED: "deleted by the program",
     CacheEventKind.DELETED: "gone at the provider, as the program asked",
 }
-"""Of a cache that a captured program made and deleted."""
+"""The events of a cache that a captured program made."""
 
 REPEATED = {"times": "{what}, {count:,} times"}
 

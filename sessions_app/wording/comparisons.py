@@ -23,7 +23,7 @@ NAMED_OR_SENT = {
     "they hold the same is not known.",
     "none": "",
 }
-"""Of two requests of which at least one names a cache; of `two_unseen` both do."""
+"""For two requests of which at least one names a cache; for `two_unseen` both do."""
 
 SUBJECTS: dict[str, str] = {
     StateSubject.MODEL: "Model",

@@ -101,7 +101,7 @@ EQUATIONS = {
 }
 
 STANDARD_PRICE = {"sum": "{total} at the standard text price"}
-"""Of another service tier, and of tokens that are no text: their prices are not known."""
+"""For another service tier, and for tokens that are not text: their prices are not known."""
 
 
 def equation(money: Money | None) -> str:

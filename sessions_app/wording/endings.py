@@ -17,7 +17,7 @@ ARRIVALS = {
     "nothing": "Nothing had arrived.",
     "unasked": "No request was made for it here.",
 }
-"""Of a run that was stopped or interrupted; the first also of one that failed in the middle of an answer."""
+"""What a stopped or interrupted run kept; `something` also of one that failed within an answer."""
 
 CALL_STATES = {
     "unknown": "unknown whether it ran",

@@ -32,7 +32,7 @@ BROKEN_OFF: dict[str, str] = {
     "stopped": "It was stopped before the model said it was done.",
     "interrupted": "The server stopped before the model said it was done.",
 }
-"""Of an unfinished answer, by the status of its run: the stream did not end, it was left."""
+"""Why an answer is unfinished whose stream was left before its end, by the status of the run."""
 
 HINTS: dict[str, str] = {
     Outcome.COMPLETE: "",
@@ -84,7 +84,7 @@ CANDIDATES = {
     "finish": "{number} {reason}",
     "no_finish": "{number} without one",
 }
-"""Of several answers to one request."""
+"""For a request that was answered with several candidates."""
 
 
 def sentence(outcome: str, figures: Mapping[str, Any] | None = None) -> str:

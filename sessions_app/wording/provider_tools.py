@@ -59,7 +59,7 @@ def use(tool_type: str) -> str:
 
 
 LEFT_OUT = "Left out of it: {names}."
-"""Of a request in the format of another provider."""
+"""The tools that a request in the format of another provider lacks."""
 
 
 def not_told(names: Sequence[str]) -> str:

@@ -17,10 +17,10 @@ REASONS = {
 }
 
 PROGRAM_REASON = "Sent again after exchange {number} failed."
-"""Of a captured program: what it had in mind is not known."""
+"""Said of the requests of a captured program, whose intention is not known."""
 
 RESENT_IN = {"again": "Exchange {number} sent it again."}
-"""Of the request that failed, in place of what a person could do."""
+"""Shown with the request that failed, in place of what a person could do."""
 
 NOTES = {
     SignatureRefused.__name__: (

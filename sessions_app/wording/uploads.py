@@ -41,7 +41,7 @@ OPENED = {
     "open": "{path} was opened for this message. The model reads it every time.",
     "closed": "{path} was opened for this message, and is closed since.",
 }
-"""Of a file of the workspace that stands above a message."""
+"""For a file of the workspace that is shown above a message."""
 
 
 def opened(path: str, *, is_open: bool) -> str:

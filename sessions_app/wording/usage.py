@@ -31,7 +31,7 @@ ANSWERS = {
 """`tools` are the tokens that the provider's own tools put before the model, beside the prompt."""
 
 LAST_COUNT = "{figures}, by the provider’s last count"
-"""Of an answer that was cut off: what came after that count is not in the figures."""
+"""For an answer that was cut off: what came after that count is not in the figures."""
 
 
 def tokens(prompt: int, output: int, thoughts: int, tools: int = 0) -> str:

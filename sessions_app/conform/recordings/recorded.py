@@ -71,7 +71,7 @@ class RecordedExchange(BaseModel):
         return next((key for key in keys if key in (self.request or {})), "")
 
     def _asked(self, name: str) -> Any:
-        """Of the request, or of the one whose tokens it has counted."""
+        """A field of the request, or of the one whose tokens it has counted."""
         request = self.request or {}
         counted = as_objects(request.get("generateContentRequest") or request.get("generate_content_request"))
         return (counted[0] if counted else request).get(name)

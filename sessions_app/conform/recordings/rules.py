@@ -158,7 +158,7 @@ def finish_message(answer: Answer) -> Any:
 
 
 def usage_fields(answer: Answer) -> Any:
-    """Of the last chunk, without those of an implicit hit."""
+    """The fields of the usage in the last chunk, without those of an implicit hit."""
     if not answer.is_reply:
         return None
     luck = frozenset() if answer.names_cache else _CACHED

@@ -129,7 +129,7 @@ def _panel_times(exchange: Exchange) -> Iterator[tuple[str, datetime]]:
 
 
 def _message_times(original: Original) -> list[tuple[str, datetime]]:
-    """Of the last messages, oldest first: a copy has the time of the turn that it stands for. One query.
+    """Role and time of the last messages, oldest first; a copy has those of its original. One query.
 
     Contents of a cache that a program made are no turns, and when they were said is not known.
     """

@@ -33,7 +33,7 @@ class KnownTimes:
         return f"Panel automatically generated at {iso(changed)}"
 
     def lines(self, clock: str) -> Iterator[str]:
-        """Of the last messages and of the request, whose time is else `clock`, what Gemini was told."""
+        """What Gemini was told: the times of the last messages and of the request, else `clock`."""
         if told := self.messages[-MESSAGES_TOLD:]:
             yield MESSAGES
         for role, moment in told:
