@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
@@ -31,15 +32,12 @@ class Kept(NamedTuple):
 
 def kept(folder: Path, run: str) -> Kept:
     """What the database has of a run; the text is that of its cut turn."""
-    database = sqlite3.connect(folder / "pipeweb.sqlite3")
-    try:
+    with closing(sqlite3.connect(folder / "pipeweb.sqlite3")) as database:
         key, status = database.execute(
             "SELECT id, status FROM sessions_app_run WHERE public = ?", [UUID(run).hex]
         ).fetchone()
         turns = "SELECT text FROM sessions_app_turn WHERE run_id = ? AND cut"
         texts = [text for (text,) in database.execute(turns, [key])]
-    finally:
-        database.close()
     return Kept(status, "".join(texts))
 
 

@@ -1,6 +1,7 @@
 """Switching the sign-in of a team on, off and on again: nobody is moved, and nobody is in the way."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def shell(folder: Path, program: str, **variables: str) -> str:
 
 def keys_of_people(folder: Path) -> dict[str, int]:
     """Table → rows, of those that name a person."""
-    with sqlite3.connect(folder / "pipeweb.sqlite3") as database:
+    with closing(sqlite3.connect(folder / "pipeweb.sqlite3")) as database:
         tables = ("account_emailaddress", "mfa_authenticator", "usersessions_usersession")
         more = ("account_emailconfirmation", "socialaccount_socialaccount", "socialaccount_socialtoken")
         return {

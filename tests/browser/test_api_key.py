@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -96,5 +97,5 @@ async def _enter(page: Page, key: str) -> None:
 
 
 def _dump(path: Path) -> str:
-    with sqlite3.connect(path) as rows:
+    with closing(sqlite3.connect(path)) as rows:
         return "\n".join(rows.iterdump())

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,9 +57,8 @@ class Played:
 
     def ledgers(self) -> dict[int, tuple[dict[str, Any], dict[str, Any]]]:
         """Number of an exchange → its ledger and the place where its prefix ends, as stored."""
-        with sqlite3.connect(self.server.folder / "pipeweb.sqlite3") as rows:
+        with closing(sqlite3.connect(self.server.folder / "pipeweb.sqlite3")) as rows:
             found = rows.execute(LEDGERS).fetchall()
-        rows.close()
         return {number: (json.loads(ledger), json.loads(place)) for number, ledger, place in found}
 
 

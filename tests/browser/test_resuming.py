@@ -1,6 +1,7 @@
 """Going on with a run whose tools had run, in a real browser."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from playwright.async_api import Browser, Locator, Page, expect
@@ -59,7 +60,7 @@ async def test_a_message_instead_leaves_a_labelled_turn(page: Page) -> None:
 
 def lose_results(folder: Path) -> None:
     """As if the process had been killed between a call's beginning and its end."""
-    with sqlite3.connect(folder / "pipeweb.sqlite3") as database:
+    with closing(sqlite3.connect(folder / "pipeweb.sqlite3")) as database, database:
         database.execute("UPDATE sessions_app_toolcall SET ended_at = NULL")
 
 

@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def kill_inside_the_tool(folder: Path) -> None:
 
 def _has_todos(folder: Path) -> bool:
     """Both calls of the round that end have been stored."""
-    with sqlite3.connect(next(folder.glob("*.sqlite3"))) as database:
+    with closing(sqlite3.connect(next(folder.glob("*.sqlite3")))) as database:
         (count,) = database.execute(
             "SELECT count(*) FROM sessions_app_toolcall WHERE ended_at IS NOT NULL"
         ).fetchone()
