@@ -48,7 +48,7 @@ class Workspace:
         root = self.root.resolve()
         try:
             path = (root / relative).resolve()
-            mode = path.stat().st_mode if path.exists() else stat.S_IFREG
+            mode = _mode_of(path)
         except (OSError, RuntimeError, ValueError) as error:
             raise WorkspaceError(f"“{relative}” cannot be used as a path.") from error
         if not path.is_relative_to(root):
@@ -198,6 +198,17 @@ def _os_errors_as(relative: str) -> Iterator[None]:
             raise StorageFull from error
         reason = error.strerror or "the file system refused"
         raise WorkspaceError(f"“{relative}” cannot be written: {reason}.") from error
+
+
+def _mode_of(path: Path) -> int:
+    """The mode of what stands there; that of a file where nothing does.
+
+    Raises OSError, also for a circle of symlinks, which Python 3.13 resolves without an error.
+    """
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return stat.S_IFREG
 
 
 def _read_bytes(path: Path, relative: str, limit: int) -> bytes:
