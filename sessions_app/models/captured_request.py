@@ -24,6 +24,12 @@ class CapturedRequestQuerySet(models.QuerySet["CapturedRequest"]):
     def of(self, user: "User | AnonymousUser") -> Self:
         return self.filter(address__owner_id=user.pk)
 
+    def in_no_sum(self) -> Self:
+        """Those in another form than Gemini's of which the provider counted tokens: what they cost is booked
+        nowhere, since they belong to no session.
+        """
+        return self.filter(session="", prompt_tokens__isnull=False)
+
     def expired(self) -> Self:
         """Requests of no session; sessions are erased as a whole (`SessionQuerySet.expired_captured`).
 
