@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b, sha256
+from itertools import groupby
 from typing import Any
 
 from sessions_app.capture.agents import NOBODY, Agent, agent_of, names_of
@@ -41,7 +42,8 @@ class RequestTraits:
 
     `contents` has a hash for each content, `bare` one of what is said alone: without signatures and thoughts,
     which clients drop, and without generated context. `answers` says which contents are the model's, `texts`
-    has a hash of the whole text of each content, without thoughts.
+    has a hash of the text of each, without thoughts, with that of those of the same role behind it; it is
+    empty for these.
 
     `said` has the long strings of all parts, without thoughts, generated context, ids and signatures.
     `context` counts the contents at the beginning that are nothing but generated context, or stand in a
@@ -100,7 +102,7 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         contents=hashes,
         bare=tuple(map(_bare_meaning, listed, hashes)),
         answers=tuple(one.get("role") == "model" for one in listed),
-        texts=tuple(text_hash("".join(_own_texts(one))) for one in listed),
+        texts=tuple(_whole_texts(listed)),
         agent=agent_of(system, tools),
         scope=scope,
         name=name,
@@ -227,8 +229,13 @@ def _texts(content: Any) -> Iterator[str]:
     return (view.text for view in _views(content) if view.text)
 
 
-def _own_texts(content: Any) -> Iterator[str]:
-    return (view.text for view in _views(content) if not is_thought(view.raw))
+def _whole_texts(contents: list[Any]) -> Iterator[str]:
+    """google-genai sends each chunk of a streamed answer as a content of its own."""
+    for _, group in groupby(contents, key=lambda one: one.get("role") == "model"):
+        run = list(group)
+        views = (view for one in run for view in _views(one))
+        yield text_hash("".join(view.text for view in views if not is_thought(view.raw)))
+        yield from [""] * (len(run) - 1)
 
 
 def _is_context(content: Any) -> bool:
