@@ -18,7 +18,7 @@ from typing import Any
 import django
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, F, Min, QuerySet, Sum
+from django.db.models import Count, F, Min, Q, QuerySet, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import TruncHour
 from django.http import HttpRequest
@@ -27,6 +27,7 @@ from django.utils import timezone
 
 from sessions_app.admin.charts import BarChart
 from sessions_app.context.api_key import keys
+from sessions_app.error_codes import CaptureFault
 from sessions_app.health.middleware import facts_of, version
 from sessions_app.health.probe import HealthProbe
 from sessions_app.models import (
@@ -48,6 +49,11 @@ from sessions_app.wording import api_key, costs
 RECENT = timedelta(hours=24)
 SAMPLE = 10_000
 """The most answers of that time, the newest, from which the percentiles are taken."""
+
+NOT_FAILED = (CaptureFault.CLIENT_LEFT, CaptureFault.NOT_IN_FILE)
+"""Reasons for which a program's run has an error and nothing failed: it hung up, or a file leaves out how the
+request ended.
+"""
 
 NOTHING = Decimal(0)
 
@@ -98,6 +104,7 @@ def recent_failures(now: datetime) -> list[tuple[str, int]]:
     """
     failed = Run.objects.filter(started_at__gt=now - RECENT).exclude(error={}).order_by()
     failed = failed.exclude(ended_at__lt=F("started_at"))
+    failed = failed.filter(Q(error__reason__isnull=True) | ~Q(error__reason__in=NOT_FAILED))
     kinds = failed.annotate(kind=KeyTextTransform("kind", "error")).values_list("kind")
     counted = kinds.annotate(count=Count("pk")).order_by("-count", "kind")[:SHOWN]
     return [(kind or "unknown", count) for kind, count in counted]

@@ -8,6 +8,7 @@ an answer had, and by their place.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import groupby
 
 from sessions_app.capture.cutting import CutBody
 from sessions_app.capture.traits import LONG_ENOUGH, is_generated
@@ -65,8 +66,11 @@ def contents_of(cut: CutBody, meanings: Sequence[str]) -> list[Content]:
 
 
 def turns_of(contents: Sequence[Content], known: KnownHistory) -> list[str]:
-    """The key of each content's turn; empty for a new one, and for generated context."""
+    """The key of each content's turn; empty for a new one, and for generated context. Contents that were one
+    answer have one key.
+    """
     found = _by_meaning(contents, known.contents)
+    found |= _in_pieces(contents, known, found)
     taken = set(found.values())
     for at, one in enumerate(contents):
         if at in found or not one.wire:
@@ -120,6 +124,22 @@ def _by_meaning(contents: Sequence[Content], known: Sequence[KnownContent]) -> d
         if at not in found and free.get(new.meaning):
             found[at] = free[new.meaning].pop(0)
     return found
+
+
+def _in_pieces(contents: Sequence[Content], known: KnownHistory, found: Mapping[int, str]) -> dict[int, str]:
+    """Answers that came back in several contents, which together have all that they are recognised by:
+    google-genai keeps each chunk of a stream as one.
+    """
+    pieces: dict[int, str] = {}
+    for is_model, group in groupby(range(len(contents)), key=lambda at: contents[at].kind.is_model):
+        run = list(group)
+        if not is_model or len(run) < 2 or found.keys() & set(run):
+            continue
+        parts = [view.raw for at in run for view in parts_of(contents[at].wire)]
+        keys = {_turn_with(mark, known) for mark in evidence_of(wire.dumps(content("model", parts)))}
+        if len(keys) == 1 and keys.isdisjoint({"", *found.values(), *pieces.values()}):
+            pieces |= dict.fromkeys(run, keys.pop())
+    return pieces
 
 
 def _by_evidence(at: int, one: Content, known: KnownHistory, taken: set[str]) -> str:

@@ -78,7 +78,7 @@ class ListedRequest:
     @property
     def cost(self) -> ShownCost | None:
         exchange = self.row.exchange
-        return cost_of(exchange) if exchange and exchange.usd is not None else None
+        return cost_of(exchange) if exchange else None
 
     @property
     def is_under_way(self) -> bool:

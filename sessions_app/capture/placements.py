@@ -83,9 +83,29 @@ class Leaf:
         """How many signatures of this lane's answers a request carries: no other conversation has them."""
         return len(self.given & traits.signatures)
 
+    @property
+    def _signed(self) -> frozenset[str]:
+        """The signatures of its answer."""
+        return self.given - self.traits.signatures
+
+    def came_back(self, traits: RequestTraits) -> bool:
+        """Whether a request has its answer, by a signature or its text: behind its contents as a whole, or
+        anywhere in one piece.
+        """
+        behind = traits.texts[len(self.traits.contents) :][:1]
+        is_said = self.answer in behind or self.answer in traits.said
+        return bool(self._signed & traits.signatures or (self.answer and is_said))
+
+    def was_replaced(self, traits: RequestTraits) -> bool:
+        """Whether a request that begins with its contents has another answer behind them, as far as can be
+        told: some programs drop all signatures.
+        """
+        is_known = self.answer or (self._signed and traits.signatures)
+        return bool(is_known) and not self.came_back(traits)
+
     def has_results_in(self, traits: RequestTraits) -> bool:
         """Whether a request has the answer in its history, and so the results of its calls."""
-        if (self.given - self.traits.signatures) & traits.signatures:
+        if self._signed & traits.signatures:
             return True
         size = len(self.traits.contents)
         return size == self.shares(traits, bare=True) < len(traits.contents) and traits.answers[size]

@@ -21,7 +21,8 @@ MOST = 0.5
 
 
 def continued(request: Leaf, leaves: list[Leaf]) -> Placement | None:
-    """The request begins with all contents of a leaf; of several leaves, the longest and newest.
+    """The request begins with all contents of a leaf; of several leaves, the longest, the one whose answer
+    follows, and the newest. Not where another answer follows, and another lane has that one too.
 
     Where no leaf has the very same contents, signatures and thoughts may be gone.
     """
@@ -31,11 +32,14 @@ def continued(request: Leaf, leaves: list[Leaf]) -> Placement | None:
     if not known:
         return None
     leaf = max(known, key=lambda one: one[0])[1]
+    own, chains = leaf.traits.own, _chains(request, leaves)
+    if leaf.was_replaced(traits) and any(_shared_own(one, traits) > own for one in chains):
+        return None
     is_guess = leaf.traits.lane != traits.lane and leaf.traits.own <= 1
     return _after(leaf, Relation.CONTINUES, leaf.shares(traits), is_guess=is_guess)
 
 
-def _goes_on(leaf: Leaf, traits: RequestTraits) -> tuple[bool, int, bool, float] | None:
+def _goes_on(leaf: Leaf, traits: RequestTraits) -> tuple[bool, int, bool, bool, float] | None:
     """How well a request goes on from a leaf; None where it does not.
 
     The instruction and the tools of the agent may have changed where the answer of the model follows.
@@ -46,7 +50,7 @@ def _goes_on(leaf: Leaf, traits: RequestTraits) -> tuple[bool, int, bool, float]
     is_same = leaf.traits.lane == traits.lane
     if not is_same and not (traits.answers[size] and traits.may_follow(leaf.traits)):
         return None
-    return leaf.shares(traits) == size, size, is_same, leaf.at
+    return leaf.shares(traits) == size, size, leaf.came_back(traits), is_same, leaf.at
 
 
 def hop(request: Leaf, leaves: list[Leaf]) -> Placement | None:
@@ -76,7 +80,7 @@ def branched(request: Leaf, leaves: list[Leaf]) -> Placement | None:
     looked at: a program that shortens its history leaves little else of it.
     """
     traits = request.traits
-    chains = [leaf for leaf in _same_program(request, leaves) if leaf.place.role != LaneRole.SIDE]
+    chains = _chains(request, leaves)
     signed = [leaf for leaf in chains if leaf.returned(traits) and _is_of_lane(leaf, traits)]
     chains = signed or chains
     near = [(n, leaf) for leaf in chains if 2 * (n := _shared_own(leaf, traits)) >= traits.own and n]
@@ -93,6 +97,10 @@ def branched(request: Leaf, leaves: list[Leaf]) -> Placement | None:
     if alike is None:
         return None
     return _after(alike, Relation.BRANCH, alike.shares(traits), is_guess=True)
+
+
+def _chains(request: Leaf, leaves: Iterable[Leaf]) -> list[Leaf]:
+    return [leaf for leaf in _same_program(request, leaves) if leaf.place.role != LaneRole.SIDE]
 
 
 def _is_of_lane(leaf: Leaf, traits: RequestTraits) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b, sha256
+from itertools import groupby
 from typing import Any
 
 from sessions_app.capture.agents import NOBODY, Agent, agent_of, names_of
@@ -40,7 +41,9 @@ class RequestTraits:
     """`lane` is a hash of the system instruction and the tools, `agent` what tells them where they change.
 
     `contents` has a hash for each content, `bare` one of what is said alone: without signatures and thoughts,
-    which clients drop, and without generated context. `answers` says which contents are the model's.
+    which clients drop, and without generated context. `answers` says which contents are the model's, `texts`
+    has a hash of the text of each, without thoughts, with that of those of the same role behind it; it is
+    empty for these.
 
     `said` has the long strings of all parts, without thoughts, generated context, ids and signatures.
     `context` counts the contents at the beginning that are nothing but generated context, or stand in a
@@ -55,6 +58,7 @@ class RequestTraits:
     contents: tuple[str, ...]
     bare: tuple[str, ...] = ()
     answers: tuple[bool, ...] = ()
+    texts: tuple[str, ...] = ()
     agent: Agent = NOBODY
     scope: str = ""
     name: str = ""
@@ -98,6 +102,7 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         contents=hashes,
         bare=tuple(map(_bare_meaning, listed, hashes)),
         answers=tuple(one.get("role") == "model" for one in listed),
+        texts=tuple(_whole_texts(listed)),
         agent=agent_of(system, tools),
         scope=scope,
         name=name,
@@ -106,7 +111,7 @@ def traits_of(body: bytes, *, scope: str = "", name: str = "") -> RequestTraits 
         has_tools=bool(tools),
         must_call=_must_call(request),
         context=next((at for at, one in enumerate(listed) if not _is_context(one)), len(listed)),
-        said=frozenset(short_hash(text) for one in listed for text in _long_strings(one)),
+        said=frozenset(text_hash(text) for one in listed for text in _long_strings(one)),
         signatures=frozenset(found for one in listed for found in _signatures_in(one)),
         newest=_newest(listed),
         opening="\n".join(_texts(listed[0]))[:OPENING_LIMIT],
@@ -124,6 +129,7 @@ def behind(held: RequestTraits, traits: RequestTraits) -> RequestTraits:
         contents=(*held.contents, *traits.contents),
         bare=(*held.bare, *traits.bare),
         answers=(*held.answers, *traits.answers),
+        texts=(*held.texts, *traits.texts),
         context=len(held.contents) + traits.context,
         signatures=held.signatures | traits.signatures,
     )
@@ -189,8 +195,9 @@ def token_hash(token: str) -> str:
 
 
 def text_hash(text: str) -> str:
-    """The hash of a text; empty for one that is too short to tell sessions apart."""
-    return short_hash(text) if len(text) >= LONG_ENOUGH else ""
+    """The hash of a text without the white space around it; empty for none."""
+    plain = text.strip()
+    return short_hash(plain) if plain else ""
 
 
 def short_hash(text: str) -> str:
@@ -220,6 +227,15 @@ def _views(content: Any) -> Iterator[PartView]:
 
 def _texts(content: Any) -> Iterator[str]:
     return (view.text for view in _views(content) if view.text)
+
+
+def _whole_texts(contents: list[Any]) -> Iterator[str]:
+    """google-genai sends each chunk of a streamed answer as a content of its own."""
+    for _, group in groupby(contents, key=lambda one: one.get("role") == "model"):
+        run = list(group)
+        views = (view for one in run for view in _views(one))
+        yield text_hash("".join(view.text for view in views if not is_thought(view.raw)))
+        yield from [""] * (len(run) - 1)
 
 
 def _is_context(content: Any) -> bool:

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import groupby
 from typing import Self
@@ -19,7 +19,7 @@ from django.views.decorators.http import require_safe
 
 from sessions_app.chat.spending_chart import MonthByCause
 from sessions_app.exchange_sums import cost_of_session
-from sessions_app.models import Booking, Session, Spending
+from sessions_app.models import Booking, CapturedRequest, Session, Spending
 from sessions_app.prompt.pricing import Budget, MoneySource
 from sessions_app.runs.budgets import Spender
 from sessions_app.spreadsheets import escape_formulas
@@ -81,7 +81,8 @@ class SessionCost:
 class SpendingPage:
     """A month of one person; `sessions` are the most expensive existing ones of all time.
 
-    `emulated` is what the emulator's answers would have cost, apart from `paid`.
+    `emulated` is what the emulator's answers would have cost, apart from `paid`. `in_no_sum` counts
+    requests of programs (`CapturedRequestQuerySet.in_no_sum`).
     """
 
     month: date
@@ -90,10 +91,11 @@ class SpendingPage:
     sessions: tuple[SessionCost, ...]
     paid: MonthByCause
     emulated: MonthByCause
+    in_no_sum: int
 
     @classmethod
     def of(cls, owner_id: int | None, month: date) -> Self:
-        """Four queries."""
+        """Five queries."""
         rows = bookings_of(owner_id, month)
         days = (DaySpending(day, tuple(group)) for day, group in groupby(rows, key=lambda row: row.day))
         budgets = Spender.person(owner_id).budgets() if owner_id is not None else []
@@ -106,6 +108,7 @@ class SpendingPage:
             tuple(dearest(owner_id)),
             MonthByCause.of(month, [one for one in booked if one[1] is not is_emulated]),
             MonthByCause.of(month, [one for one in booked if one[1] is is_emulated]),
+            _in_no_sum(owner_id, month),
         )
 
     @property
@@ -184,6 +187,12 @@ def dearest(owner_id: int | None) -> Iterator[SessionCost]:
 
 def bookings_of(owner_id: int | None, month: date) -> Iterable[Spending]:
     return Spending.objects.of(owner_id).filter(day__gte=month, day__lt=next_month(month))
+
+
+def _in_no_sum(owner_id: int | None, month: date) -> int:
+    begin, end = (datetime.combine(day, time.min, UTC) for day in (month, next_month(month)))
+    asked = CapturedRequest.objects.filter(received_at__gte=begin, received_at__lt=end)
+    return asked.filter(address__owner_id=owner_id).in_no_sum().count()
 
 
 def next_month(first: date) -> date:

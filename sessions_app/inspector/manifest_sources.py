@@ -34,10 +34,12 @@ class ManifestSources:
 
     def first_of(self, sources: set[int]) -> int | None:
         """The first of these among the items; None where there is none."""
+        return next(iter(self.all_of(sources)), None)
+
+    def all_of(self, sources: set[int]) -> list[int]:
+        """Those of these among the items, in their order."""
         found = sources & self._known
-        if len(found) < 2:
-            return min(found, default=None)
-        return next(key for key in self.sources if key in found)
+        return sorted(found, key=self.sources.index) if len(found) > 1 else list(found)
 
 
 def manifest_sources(exchanges: QuerySet[Exchange]) -> Iterator[ManifestSources]:

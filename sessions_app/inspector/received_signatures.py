@@ -135,7 +135,7 @@ class ReceivedSignatureTracer:
 
     def _occurrence(self, later: ManifestSources, signature: ReceivedSignature) -> Occurrence:
         number = later.number
-        source = later.first_of(self._sources)
+        source = self._source_in(later, signature)
         if source is None:
             found = self._in_cache(later, signature) or self._in_another_turn(later, signature)
             return found or self._without_turn(later)
@@ -151,6 +151,15 @@ class ReceivedSignatureTracer:
         return Occurrence(
             location, *(known or self._unknown_loss(self._sent_to(later, source), signature, sent))
         )
+
+    def _source_in(self, later: ManifestSources, signature: ReceivedSignature) -> int | None:
+        """The content of the turn; of several, the one that has the signature."""
+        own = later.all_of(self._sources)
+        having = (key for key in own if self._has(key, signature))
+        return next(having, own[0]) if own else None
+
+    def _has(self, source: int, signature: ReceivedSignature) -> bool:
+        return any(one.sha256 == signature.sha256 for one in self._records.signatures_of(source))
 
     def _matched(self, source: int) -> MatchedSignatures:
         """The same source goes with many requests."""

@@ -47,17 +47,23 @@ class SentSignatureTracer:
         self._exchange = exchange
 
     def traces(self) -> list[SignatureTrace]:
-        return [trace for item in self._model_items for trace in self._of_item(item)]
+        by_turn: dict[str, list[SentItem]] = defaultdict(list)
+        for item in self._model_items:
+            by_turn[item.source.name].append(item)
+        return [trace for items in by_turn.values() for trace in self._of_turn(items)]
 
-    def _of_item(self, item: SentItem) -> Iterator[SignatureTrace]:
-        turn = self._turns.get(turn_key(item))
-        number = self._numbers.get(item.source.name, 0)
+    def _of_turn(self, items: Sequence[SentItem]) -> Iterator[SignatureTrace]:
+        """A captured program may have sent a turn in several contents."""
+        first, name = items[0], items[0].source.name
+        turn, number = self._turns.get(turn_key(first)), self._numbers.get(name, 0)
         received = placed(self._came_with(turn), turn.wire) if turn else ()
-        pairs = matched(received, signatures_in(item.wire))
-        for at in range(len(pairs.sent)):
-            yield self._sent(pairs, at, number, turn, item)
-        for one in pairs.unsent:
-            yield self._unsent(one, source_name(item.source.name, number), turn, item)
+        matches = [matched(received, signatures_in(item.wire)) for item in items]
+        for item, pairs in zip(items, matches, strict=True):
+            for at in range(len(pairs.sent)):
+                yield self._sent(pairs, at, number, turn, item)
+        for one in matches[0].unsent:
+            if all(one in pairs.unsent for pairs in matches):
+                yield self._unsent(one, source_name(name, number), turn, first)
 
     def _came_with(self, turn: Turn) -> Sequence[ReceivedSignature]:
         """The signatures of the turn: `ELSEWHERE` where no exchange of the session produced it."""

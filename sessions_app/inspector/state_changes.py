@@ -92,10 +92,10 @@ def _of_item(pair: ItemPair, titles: SourceTitles) -> StateChange:
 
 
 def _history(pairs: Sequence[ItemPair]) -> Iterator[StateChange]:
-    """How many turns and chunks came and went."""
+    """How many turns and chunks came and went; a turn may be several items."""
     for kind in _HISTORY:
         for status in ("new", "gone", "changed"):
-            count = sum(_kind(pair) == kind and pair.status == status for pair in pairs)
+            count = len({pair.shown.name for pair in pairs if _kind(pair) == kind and pair.status == status})
             if count:
                 yield StateChange(
                     StateSubject.HISTORY, f"{count} {kind}{'' if count == 1 else 's'}", how=status

@@ -20,9 +20,17 @@ RETENTION = timedelta(days=30)
 PATH_LENGTH, CLIENT_LENGTH, KEY_LENGTH, MODEL_LENGTH = 300, 200, 90, 80
 
 
+IN_OTHER_FORM = r"/(openai/chat/completions|interactions)(\?|$)"
+"""Paths by which a POST asks a model for a chat completion or a new interaction (`capture.paths`)."""
+
+
 class CapturedRequestQuerySet(models.QuerySet["CapturedRequest"]):
     def of(self, user: "User | AnonymousUser") -> Self:
         return self.filter(address__owner_id=user.pk)
+
+    def in_no_sum(self) -> Self:
+        """Those answered in another form than Gemini's: what they cost is in no booking."""
+        return self.filter(session="", method="POST", status=200, path__regex=IN_OTHER_FORM)
 
     def expired(self) -> Self:
         """Requests of no session; sessions are erased as a whole (`SessionQuerySet.expired_captured`).

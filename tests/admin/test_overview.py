@@ -21,6 +21,7 @@ from pytest_django import Settings
 from sessions_app.admin import overview
 from sessions_app.admin.charts import HEIGHT, BarChart
 from sessions_app.admin.users import totals_of
+from sessions_app.error_codes import CaptureFault
 from sessions_app.health.probe import HealthProbe, ProbeReport
 from sessions_app.key_codes import KeyOrigin
 from sessions_app.models import (
@@ -80,6 +81,14 @@ def test_a_copied_run_did_not_fail_here(alice: User) -> None:
     copy = copy_session(session, failed.trigger).runs.get()
     assert copy.error["kind"] == "BadKey"
     assert overview.recent_failures(timezone.now()) == [("BadKey", 1)]
+
+
+@pytest.mark.parametrize("fault", list(CaptureFault))
+def test_a_program_that_hung_up_is_no_failure(alice: User, fault: CaptureFault) -> None:
+    run = failed_run(make_session(alice), "RelayRefused", hours_ago=1)
+    Run.objects.filter(pk=run.pk).update(error={"kind": "RelayRefused", "reason": fault, "status": None})
+    is_failure = fault not in {"client_left", "not_in_file"}
+    assert overview.recent_failures(timezone.now()) == [("RelayRefused", 1)] * is_failure
 
 
 def test_every_429_of_a_day_counts_also_one_that_was_asked_again(alice: User) -> None:

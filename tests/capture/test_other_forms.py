@@ -1,7 +1,8 @@
 """Chat completions and interactions: what is counted of them, and what they cost, computed here by hand."""
 
 import json
-from datetime import date
+import re
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -9,9 +10,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from sessions_app.capture.paths import asks_in_other_form
+from sessions_app.chat.spending import SpendingPage
 from sessions_app.gemini.http_evidence import EMULATOR_HEADER
 from sessions_app.models import CaptureAddress, CapturedRequest, SearchPrice
 from sessions_app.models.capture_address import OF_FILE
+from sessions_app.models.captured_request import IN_OTHER_FORM
+from tests.capture.answers import says
+from tests.capture.conversations import body_of, user
 from tests.capture.program import Program
 from tests.prices import make_price
 
@@ -161,3 +167,39 @@ def test_a_file_tells_of_the_emulator_by_the_head_of_the_answer(program: Program
     assert cost_on_page(client, row) == SUM
     CapturedRequest.objects.update(response_headers=[[EMULATOR_HEADER, "1"]])
     assert cost_on_page(client, row) == f"Would have cost: {SUM}"
+
+
+def test_spending_tells_how_many_are_in_none_of_its_sums(program: Program, client: Client) -> None:
+    """Of the month, in UTC: neither one that was refused or asked no model, nor one of a session or of
+    somebody else.
+    """
+    program.now = datetime(2026, 11, 30, 23, 59, 53, tzinfo=UTC)
+    completion(program)
+    completion(program, usage=None)
+    ask(program, COMPLETIONS, {"model": MODEL}, {}, 400)
+    for path, method in ((f"{INTERACTIONS}/v1_a", "GET"), (f"{INTERACTIONS}/v1_a/cancel", "POST")):
+        interaction(program, path, method)
+    program.ask(body_of([user("Is it done?")]), says("It is."), model=MODEL)
+    interaction(program, f"{INTERACTIONS}?a=b")
+    for month, number in (("2026-11", 2), ("2026-12", 1), ("2026-10", 0)):
+        page = client.get(reverse("spending"), {"month": month})
+        assert page.context["page"].in_no_sum == number
+        assert page.content.decode().count("none of these sums") == bool(number)
+    assert SpendingPage.of(None, date(2026, 11, 1)).in_no_sum == 0
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta", "v1alpha"])
+@pytest.mark.parametrize("path", ["/openai/chat/completions", "/interactions", "/interactions/a", "/models"])
+def test_a_path_in_another_form_is_one_alike_for_rows_and_for_what_reads_them(
+    version: str, path: str
+) -> None:
+    for query in ("", "?a=b"):
+        asked = f"/{version}{path}{query}"
+        assert bool(re.search(IN_OTHER_FORM, asked)) == asks_in_other_form("POST", asked)
+
+
+def test_nothing_was_spent_is_said_only_where_nothing_was_counted(program: Program, client: Client) -> None:
+    said = "Nothing was spent"
+    assert said in client.get(reverse("spending")).content.decode()
+    completion(program)
+    assert said not in client.get(reverse("spending")).content.decode()

@@ -17,6 +17,8 @@ from sessions_app.capture.listing import LOST, listed, state_of
 from sessions_app.models import CaptureAddress, CapturedRequest
 from sessions_app.models.capture_address import LIVING, capture_digest
 from sessions_app.wording import capture as wording
+from sessions_app.wording import costs
+from tests.capture.answers import MODEL, says
 from tests.capture.conversations import body_of, model, user
 from tests.capture.program import Program
 
@@ -214,3 +216,16 @@ def test_a_request_that_another_page_has_erased_is_erased_as_well(client: Client
         answer = client.post(reverse("erase-captured", args=[row.public]), follow=True)
         assert answer.redirect_chain == [(reverse("capture"), 302)]
         assert [str(message) for message in answer.context["messages"]] == [wording.erased(1)]
+
+
+def test_a_cost_without_a_price_is_said_to_be_unknown(program: Program, client: Client) -> None:
+    """Of a request that was not counted nothing is said of a price."""
+    unknown = "model-without-a-price"
+    program.ask(body_of([FIRST]), says("Double it.").replace(MODEL.encode(), unknown.encode()), model=unknown)
+    program.ask(body_of([SECOND]), b"{}", 400, model=unknown)
+    counted, refused = sorted(listed(User.objects.get(username="alice")), key=lambda one: -one.prompt)
+    assert (counted.cost, refused.cost) == (None, None)
+    said = page(client)
+    assert said.count("· price unknown") == 1
+    titles = [costs.sum_title(case) for case in ("unpriced", "uncounted")]
+    assert [said.count(f'title="{title}"') for title in titles] == [1, 1]
