@@ -19,6 +19,9 @@ from typing import Any, NamedTuple
 
 from tests.bench.processes import ROOT
 
+PROFILES_THREADS = sys.version_info < (3, 12)
+"""Whether each thread can have a profile of its own: since Python 3.12 there is one for the whole process."""
+
 TOP = 15
 OURS = "sessions_app."
 

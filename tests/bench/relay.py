@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from sessions_app.errors import PipewebError
 from tests.bench.base import Aim, Bench, Say, add_json_argument, json_path, listed, positive, write_json
 from tests.bench.processes import Server, ended_by_sigterm, temporary_folder
+from tests.bench.profiler import PROFILES_THREADS
 from tests.bench.relay_adapters import ADAPTERS
 from tests.bench.relay_capacity import CAPACITY_SECONDS, capacities
 from tests.bench.relay_deployment import on_postgres
@@ -114,6 +115,10 @@ def run(given: Mapping[str, Any], say: Say) -> Sequence[Aim]:
     if given.get("peer") and not given.get("upstream_port"):
         raise PipewebError(
             "bench: --peer needs --upstream-port.", hint="It is where the peer asks for answers."
+        )
+    if given.get("profile") and not PROFILES_THREADS:
+        raise PipewebError(
+            "bench: --profile needs Python 3.11.", hint="Later ones cannot profile several threads at once."
         )
     with ended_by_sigterm(), temporary_folder() as folder:
         if given.get("profile"):
