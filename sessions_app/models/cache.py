@@ -90,8 +90,9 @@ class CacheEntry(models.Model):
         return caching.display_name(deployment(), self.fingerprint)
 
     def stored_hours(self, now: datetime) -> float:
-        """Hours that the provider stored the cache named here, which it charges for; 0 without a name: when it
-        never did, and since another try to make one.
+        """Hours that the provider stored the cache named here, which it charges for.
+
+        0 without a name: none was made, or another try to make one has begun.
         """
         if self.made_at is None or not self.name:
             return 0.0

@@ -247,6 +247,28 @@ def test_a_cache_whose_time_is_over_is_not_called_live(client: Client, session: 
     assert ">live</span>" not in page and f">{cache_plans.EXPIRED}</span>" in page
 
 
+@pytest.mark.parametrize(("minutes", "told"), [(1, "pending"), (0, cache_plans.UNFINISHED)])
+def test_a_making_that_nobody_ended_is_not_going_on(
+    client: Client, session: Session, minutes: int, told: str
+) -> None:
+    """A process that ended within it leaves a claim, which ends by the clock."""
+    CacheEntry.objects.claim(PRINT, model=MODEL, route=ROUTE)
+    CacheEntry.objects.update(leased_until=timezone.now() + timedelta(minutes=minutes))
+    page = read(client, make_exchange(make_run(session), fingerprint=PRINT), "cache")
+    assert re.findall(r'<span class="badge warn">(.*?)</span>', page) == [cache_plans.state(told)]
+
+
+def test_of_a_cache_that_was_not_made_again_stand_no_figures(client: Client, session: Session) -> None:
+    CacheEntry.objects.claim(PRINT, model=MODEL, route=ROUTE)
+    CacheEntry.objects.remember(PRINT, name="cachedContents/abc", tokens=13_579, expires=timezone.now())
+    exchange = make_exchange(make_run(session), fingerprint=PRINT)
+    assert "13,579" in read(client, exchange, "cache")
+    CacheEntry.objects.claim(PRINT, model=MODEL, route=ROUTE)
+    CacheEntry.objects.release(PRINT, "The model is overloaded.")
+    page = read(client, exchange, "cache")
+    assert "The model is overloaded." in page and "13,579" not in page and "<dt>Made</dt>" not in page
+
+
 def test_the_exchange_that_another_is_compared_with_may_be_of_another_branch(
     client: Client, session: Session
 ) -> None:

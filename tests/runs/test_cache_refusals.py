@@ -148,6 +148,7 @@ async def test_a_no_ends_the_claim_and_its_event_names_the_request(
     runner: Runner,
     session: Session,
     provider: Refusing,
+    *,
     answer: tuple[int, str],
     state: str,
     kind: str,
