@@ -165,6 +165,21 @@ async def test_a_no_ends_the_claim_and_its_event_names_the_request(
     assert (event.kind, event.exchange_id, event.session_id) == (kind, exchange.pk, session.pk)
 
 
+async def test_a_cache_that_is_made_ends_the_refusals_of_its_model(
+    runner: Runner, session: Session, provider: Refusing
+) -> None:
+    provider.status, provider.said = 404, "models/x is not found for API version v1beta."
+    await talk(runner, session, 1)
+    assert (await CacheRefusal.objects.aget()).failures == 1
+    await CacheRefusal.objects.aupdate(refused_until=timezone.now())
+    await Session.objects.filter(pk=session.pk).aupdate(purpose=session.purpose * 2)
+    provider.said = ""
+    await talk(runner, session, 1)
+    assert (await CacheEntry.objects.alatest("pk")).state == CacheEntry.State.LIVE
+    refusal = await CacheRefusal.objects.aget()
+    assert (refusal.failures, refusal.refused_until) == (0, None)
+
+
 async def test_a_minimum_without_a_count_says_nothing_of_our_estimates(
     runner: Runner, session: Session, provider: Refusing
 ) -> None:
