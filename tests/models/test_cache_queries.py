@@ -11,7 +11,7 @@ from sessions_app.models import CacheEntry, CacheEvent, Session
 from sessions_app.models.cache_event import CausedBy
 from sessions_app.prompt.cache_life import CacheEventKind
 from sessions_app.prompt.caching import EntryReason
-from tests.factories import MODEL, make_session
+from tests.factories import MODEL, make_exchange, make_run, make_session
 from tests.models.test_cache import ENDPOINT, claim, keep
 
 pytestmark = pytest.mark.django_db
@@ -81,6 +81,8 @@ def test_an_extension_is_of_a_cache_that_is_there() -> None:
     ENTRIES.set_expiry("cachedContents/bbbbbbbb", timezone.now() + timedelta(hours=9))
     later = dict(ENTRIES.values_list("fingerprint", "expires_at"))
     assert later[ONE] == ends[ONE] and later[OTHER] > ends[OTHER]
+    extended = CacheEvent.objects.get(kind=CacheEventKind.EXTENDED)
+    assert (extended.entry.fingerprint, extended.expires) == (OTHER, later[OTHER])
 
 
 def test_forgetting_an_endpoint_is_about_the_caches_that_it_has() -> None:
@@ -97,7 +99,7 @@ def test_history_rolls_over_in_its_own_session(session: Session) -> None:
     keep(OTHER).add_session(make_session(session.owner).pk)
     ENTRIES.note_roll_over("c" * 64, CausedBy(session=session.pk))
     rolled = CacheEvent.objects.filter(kind=CacheEventKind.ROLLED_OVER)
-    assert [event.entry.fingerprint for event in rolled] == [ONE]
+    assert [(event.entry.fingerprint, event.reason) for event in rolled] == [(ONE, EntryReason.ROLLED_ON)]
 
 
 def test_a_deleted_session_leaves_its_cache_for_that_also_after_a_roll_over(session: Session) -> None:
@@ -106,3 +108,26 @@ def test_a_deleted_session_leaves_its_cache_for_that_also_after_a_roll_over(sess
     session.soft_delete()
     dropped = CacheEvent.objects.get(kind=CacheEventKind.DROPPED)
     assert (dropped.reason, dropped.session) == (EntryReason.SESSION_DELETED, session)
+
+
+def test_a_session_that_leaves_says_nothing_of_caches_that_it_never_had(session: Session) -> None:
+    keep(ONE).add_session(session.pk)
+    keep(OTHER).add_session(make_session(session.owner).pk)
+    session.soft_delete()
+    assert states() == [State.TO_DELETE, State.LIVE]
+    assert not CacheEvent.objects.filter(entry__fingerprint=OTHER).exclude(kind__in=("planned", "made"))
+
+
+def test_a_use_is_counted_for_the_cache_that_was_named(session: Session) -> None:
+    entry = keep(ONE)
+    keep(OTHER)
+    ENTRIES.note_use(entry.pk, make_exchange(make_run(session), cache_name=entry.name))
+    assert list(ENTRIES.order_by("fingerprint").values_list("hits", flat=True)) == [1, 0]
+
+
+def test_events_have_the_end_that_is_known_from_then_on() -> None:
+    """A cache that had run out expired, and was not dropped."""
+    entry = keep(ONE, minutes=0)
+    ENTRIES.mark_for_deletion(EntryReason.REPLACED)
+    told = CacheEvent.objects.order_by("pk").values_list("kind", "expires")
+    assert list(told) == [("planned", None), ("made", entry.expires_at), ("expired", entry.expires_at)]
