@@ -247,6 +247,13 @@ def test_a_cache_whose_time_is_over_is_not_called_live(client: Client, session: 
     assert ">live</span>" not in page and f">{cache_plans.EXPIRED}</span>" in page
 
 
+@pytest.mark.parametrize("dialect", ["gemini", "openai"])
+def test_a_place_in_the_body_is_told_where_that_body_was_sent(session: Session, dialect: str) -> None:
+    broken = break_of(broken_exchange(session, purpose="Book <i>flights</i>.", dialect=dialect))
+    assert broken is not None and broken.has_body_place == (dialect == "gemini")
+    assert (broken.in_body == VIEWS["translated"]) == (dialect != "gemini")
+
+
 @pytest.mark.parametrize(("minutes", "told"), [(1, "pending"), (0, cache_plans.UNFINISHED)])
 def test_a_making_that_nobody_ended_is_not_going_on(
     client: Client, session: Session, minutes: int, told: str
