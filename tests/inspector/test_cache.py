@@ -105,6 +105,17 @@ def test_the_life_of_the_entry_is_told_line_by_line(client: Client, session: Ses
     assert page.count('data-label="What"') == 4 and rows[2].what in page
 
 
+def test_extensions_in_a_row_share_a_line_and_another_entry_has_a_life_of_its_own(session: Session) -> None:
+    later = timezone.now() + timedelta(hours=1)
+    for fingerprint, name in ((PRINT, "c/1"), ("e" * 64, "c/2")):
+        CacheEntry.objects.claim(fingerprint, model=MODEL, route=ROUTE)
+        CacheEntry.objects.remember(fingerprint, name=name, tokens=1024, expires=later)
+    for _ in range(2):
+        CacheEntry.objects.set_expiry("c/1", later)
+    rows = life_of(make_exchange(make_run(session), fingerprint=PRINT))
+    assert len(rows) == 3 and rows[-1].what == cache_events.event(CacheEventKind.EXTENDED, count=2)
+
+
 def test_a_long_life_is_told_by_its_newest_lines(session: Session) -> None:
     exchange = make_exchange(make_run(session), fingerprint=PRINT)
     entry = CacheEntry.objects.create(fingerprint=PRINT, model=MODEL, route=ROUTE)
@@ -175,6 +186,17 @@ def test_the_ledger_tells_our_fact_from_the_providers(client: Client, session: S
     assert page.count('data-change="unchanged"') > 3 and page.count('data-change="new"') == 2
     assert 'data-billed="cached"' in page and 'data-billed="new"' in page
     assert "1,024 as cached" in page and f"data-total>${exchange.usd:f}</td>" in page
+
+
+def test_the_rows_of_the_ledger_sum_up_to_what_was_counted_and_paid(session: Session) -> None:
+    make_price(MODEL)
+    exchange = accounted(asked(session, previous=asked(session)))
+    shown = cache_tab.ledger_of(exchange)
+    assert shown is not None and sum(row.tokens for row in shown.rows) == exchange.prompt_tokens
+    paid = sum(Decimal(row.usd.removeprefix("$")) for row in (*shown.rows, *shown.rest))
+    assert paid == pytest.approx(exchange.usd, abs=Decimal("0.0001") * (len(shown.rows) + len(shown.rest)))
+    bill = cache_tab.bill_for(exchange)
+    assert sum(item.usd or 0 for item in bill.items) == cache_tab.total(bill.items) != 0
 
 
 def test_an_unchanged_item_that_was_billed_as_new_says_both(client: Client, session: Session) -> None:
