@@ -76,13 +76,12 @@ def test_an_extension_is_of_a_cache_that_is_there() -> None:
         keep(fingerprint)
     ENTRIES.filter(fingerprint=ONE).drop(EntryReason.PROVIDER)
     ends = dict(ENTRIES.values_list("fingerprint", "expires_at"))
-    ENTRIES.set_expiry("cachedContents/aaaaaaaa", timezone.now() + timedelta(hours=9))
-    assert dict(ENTRIES.values_list("fingerprint", "expires_at")) == ends
-    ENTRIES.set_expiry("cachedContents/bbbbbbbb", timezone.now() + timedelta(hours=9))
-    later = dict(ENTRIES.values_list("fingerprint", "expires_at"))
-    assert later[ONE] == ends[ONE] and later[OTHER] > ends[OTHER]
+    later = timezone.now() + timedelta(hours=9)
+    for name in ("cachedContents/aaaaaaaa", "cachedContents/bbbbbbbb"):
+        ENTRIES.set_expiry(name, later)
+    assert dict(ENTRIES.values_list("fingerprint", "expires_at")) == ends | {OTHER: later}
     extended = CacheEvent.objects.get(kind=CacheEventKind.EXTENDED)
-    assert (extended.entry.fingerprint, extended.expires) == (OTHER, later[OTHER])
+    assert (extended.entry.fingerprint, extended.expires) == (OTHER, later)
 
 
 def test_forgetting_an_endpoint_is_about_the_caches_that_it_has() -> None:
@@ -131,3 +130,10 @@ def test_events_have_the_end_that_is_known_from_then_on() -> None:
     ENTRIES.mark_for_deletion(EntryReason.REPLACED)
     told = CacheEvent.objects.order_by("pk").values_list("kind", "expires")
     assert list(told) == [("planned", None), ("made", entry.expires_at), ("expired", entry.expires_at)]
+
+
+def test_what_was_lost_is_told_with_the_providers_words() -> None:
+    keep(ONE).drop(EntryReason.PROVIDER, "403 Not found.")
+    entry, event = ENTRIES.get(), CacheEvent.objects.get(kind=CacheEventKind.GONE)
+    assert (entry.said, event.said) == ("403 Not found.", "403 Not found.")
+    assert (entry.reason, event.reason) == (EntryReason.PROVIDER, EntryReason.PROVIDER)
