@@ -65,7 +65,6 @@ def test_each_tool_that_came_went_or_changed_is_named(session: Session) -> None:
         factories.DECLARATIONS[:] = [before[0] | {"description": "Other"}, {"name": "new_tool"}]
         second = answered(session, "And?", "Yes")
         factories.DECLARATIONS[:] = [{"name": "new_tool"}]
-        session.background = "Another background."
         third = answered(session, "And then?", "Yes")
     finally:
         factories.DECLARATIONS[:] = before
@@ -74,11 +73,7 @@ def test_each_tool_that_came_went_or_changed_is_named(session: Session) -> None:
         (StateSubject.TOOL, "check_flight", "changed"),
         (StateSubject.TOOL, "new_tool", "new"),
     }
-    last = told(second, third)
-    assert {
-        (StateSubject.TOOL, "check_flight", "gone"),
-        (StateSubject.TEXT, "Static template", "changed"),
-    } <= last
+    assert (StateSubject.TOOL, "check_flight", "gone") in told(second, third)
 
 
 def test_a_panel_that_changed_is_named(session: Session) -> None:

@@ -200,8 +200,8 @@ def test_files_leave_one_by_one_and_without_their_path(alice: User) -> None:
 
 def test_a_file_whose_bytes_are_elsewhere_cannot_be_chosen(alice: User) -> None:
     session = make_session(alice)
-    kept_there = {"fileData": {"mimeType": "video/mp4", "fileUri": "https://example.org/v1beta/files/a"}}
-    append(session, TurnKind.USER_TASK, kept_there, {"text": "Look"})
+    data = {"mimeType": "video/mp4", "fileUri": "https://example.org/v1beta/files/a"}
+    append(session, TurnKind.USER_TASK, {"fileData": data}, {"text": "Look"})
     append(session, TurnKind.MODEL_RESPONSE, {"text": "I see."})
     message = snapshot_of(session, chosen=(0,)).messages[0]
     assert (message.files, message.withheld) == ((), 0)
