@@ -37,7 +37,7 @@ class StateFilter(ChoiceFilter):
 
 def _stored_usd(entry: CacheEntry) -> Decimal | None:
     """Cost of storage so far, at its model's price when it was made, as its bookings are; None if unknown."""
-    if entry.made_at is None:
+    if entry.made_at is None or not entry.name:
         return None
     now, day = timezone.now(), entry.made_at.date()
     served = model_of_cache(entry.model, entry.route, day)

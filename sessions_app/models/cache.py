@@ -90,8 +90,11 @@ class CacheEntry(models.Model):
         return caching.display_name(deployment(), self.fingerprint)
 
     def stored_hours(self, now: datetime) -> float:
-        """Hours that the provider stored it, which it charges for; 0 when it never did or refused since."""
-        if self.made_at is None or self.state == self.State.REFUSED:
+        """Hours that the provider stored the cache named here, which it charges for.
+
+        0 without a name: none was made, or another try to make one has begun.
+        """
+        if self.made_at is None or not self.name:
             return 0.0
         is_over = self.state not in (self.State.LIVE, self.State.TO_DELETE)
         end = min(self.changed_at if is_over else now, self.expires_at or now)
@@ -140,7 +143,7 @@ class CacheEntry(models.Model):
         return CacheFacts(
             minimum=minimum,
             name=entry.name if entry and entry.state == cls.State.LIVE else "",
-            expires=entry.expires_at if entry else None,
+            expires=entry.expires_at if entry and entry._ends_by_the_clock() else None,
             refusal=(known.refusal(now) if known else "") or (entry.refusal(now) if entry else ""),
             pending=entry is not None and entry.is_claimed(now),
             calibration=known.calibration if known else 1.0,
@@ -156,6 +159,10 @@ class CacheEntry(models.Model):
         if self.state == self.State.TO_DELETE:
             return self.name in held and self.reason != EntryReason.ADMIN
         return self.state == self.State.LIVE
+
+    def _ends_by_the_clock(self) -> bool:
+        """Whether its expiry is or will be its end: nobody let go of it or lost it before."""
+        return self.state == self.State.LIVE or self.reason == EntryReason.EXPIRED
 
     def refusal(self, now: datetime) -> str:
         """The provider's message, until it may be tried again; else empty."""

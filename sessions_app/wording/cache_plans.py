@@ -3,8 +3,8 @@
 from sessions_app.prompt.caching import CacheAction, CachePlan, EntryReason, PlanReason
 from sessions_app.wording.sentences import earlier_version
 
-EXPIRED = "expired"
-"""The state of an entry whose time is over and whose row does not say so yet."""
+EXPIRED, UNFINISHED = "expired", "unfinished"
+"""The state of an entry whose time is over, or whose claim is, and whose row does not say so yet."""
 
 STATES = {
     "pending": "being made",
@@ -13,8 +13,9 @@ STATES = {
     "gone": "gone",
     "refused": "refused",
     EXPIRED: "expired",
+    UNFINISHED: "its making was not finished",
 }
-"""By the state of a cache entry (`models.cache_states.EntryState`), or `EXPIRED`."""
+"""By the state of a cache entry (`models.cache_states.EntryState`), or what the clock made of it."""
 
 ACTIONS = {
     CacheAction.NONE: "No cache was used.",

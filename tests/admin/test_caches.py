@@ -84,6 +84,19 @@ def test_a_refused_entry_has_no_time_of_the_cache_before_it(root: Client, entry:
     assert "3.0\N{NO-BREAK SPACE}h" not in root.get(LIST).content.decode()
 
 
+def test_a_cache_that_was_not_made_again_shows_neither_time_nor_cost(root: Client, entry: CacheEntry) -> None:
+    """What the one before had cost stands in its bookings."""
+    entry.drop(EntryReason.PROVIDER)
+    assert "$6.00" in root.get(LIST).content.decode()
+    CacheEntry.objects.claim(entry.fingerprint, model=MODEL, route=entry.route)
+    CacheEntry.objects.release(entry.fingerprint, "The model is overloaded.")
+    page = root.get(LIST).content.decode()
+    assert (
+        "3.0\N{NO-BREAK SPACE}h" not in page
+        and "$" not in page.partition("<tbody>")[2].partition("</tbody>")[0]
+    )
+
+
 def test_deleting_marks_it_for_the_janitor(root: Client, entry: CacheEntry) -> None:
     assert "1 will be deleted at the provider" in act(root, "delete_at_provider", entry)
     assert (entry.state, entry.reason) == (CacheEntry.State.TO_DELETE, EntryReason.ADMIN)

@@ -105,6 +105,17 @@ def test_the_life_of_the_entry_is_told_line_by_line(client: Client, session: Ses
     assert page.count('data-label="What"') == 4 and rows[2].what in page
 
 
+def test_extensions_in_a_row_share_a_line_and_another_entry_has_a_life_of_its_own(session: Session) -> None:
+    later = timezone.now() + timedelta(hours=1)
+    for fingerprint, name in ((PRINT, "c/1"), ("e" * 64, "c/2")):
+        CacheEntry.objects.claim(fingerprint, model=MODEL, route=ROUTE)
+        CacheEntry.objects.remember(fingerprint, name=name, tokens=1024, expires=later)
+    for _ in range(2):
+        CacheEntry.objects.set_expiry("c/1", later)
+    rows = life_of(make_exchange(make_run(session), fingerprint=PRINT))
+    assert len(rows) == 3 and rows[-1].what == cache_events.event(CacheEventKind.EXTENDED, count=2)
+
+
 def test_a_long_life_is_told_by_its_newest_lines(session: Session) -> None:
     exchange = make_exchange(make_run(session), fingerprint=PRINT)
     entry = CacheEntry.objects.create(fingerprint=PRINT, model=MODEL, route=ROUTE)
@@ -177,6 +188,18 @@ def test_the_ledger_tells_our_fact_from_the_providers(client: Client, session: S
     assert "1,024 as cached" in page and f"data-total>${exchange.usd:f}</td>" in page
 
 
+def test_the_rows_of_the_ledger_sum_up_to_what_was_counted_and_paid(session: Session) -> None:
+    make_price(MODEL)
+    exchange = accounted(asked(session, previous=asked(session)))
+    shown = cache_tab.ledger_of(exchange)
+    assert shown is not None and sum(row.tokens for row in shown.rows) == exchange.prompt_tokens
+    costs = [Decimal(one.usd.removeprefix("$")) for one in shown.rows]
+    costs += [Decimal(one.usd.removeprefix("$")) for one in shown.rest]
+    assert sum(costs) == pytest.approx(exchange.usd, abs=Decimal("0.0001") * len(costs))
+    bill = cache_tab.bill_for(exchange)
+    assert sum(item.usd or 0 for item in bill.items) == cache_tab.total(bill.items) != 0
+
+
 def test_an_unchanged_item_that_was_billed_as_new_says_both(client: Client, session: Session) -> None:
     missed = {**USAGE, "cachedContentTokenCount": 0}
     exchange = accounted(asked(session, previous=asked(session)), usage=missed)
@@ -245,6 +268,35 @@ def test_a_cache_whose_time_is_over_is_not_called_live(client: Client, session: 
     CacheEntry.objects.remember(PRINT, name="cachedContents/abc", tokens=1024, expires=past)
     page = read(client, make_exchange(make_run(session), fingerprint=PRINT), "cache")
     assert ">live</span>" not in page and f">{cache_plans.EXPIRED}</span>" in page
+
+
+@pytest.mark.parametrize("dialect", ["gemini", "openai"])
+def test_a_place_in_the_body_is_told_where_that_body_was_sent(session: Session, dialect: str) -> None:
+    broken = break_of(broken_exchange(session, purpose="Book <i>flights</i>.", dialect=dialect))
+    assert broken is not None and broken.has_body_place == (dialect == "gemini")
+    assert (broken.in_body == VIEWS["translated"]) == (dialect != "gemini")
+
+
+@pytest.mark.parametrize(("minutes", "told"), [(1, "pending"), (0, cache_plans.UNFINISHED)])
+def test_a_making_that_nobody_ended_is_not_going_on(
+    client: Client, session: Session, minutes: int, told: str
+) -> None:
+    """A process that ended within it leaves a claim, which ends by the clock."""
+    CacheEntry.objects.claim(PRINT, model=MODEL, route=ROUTE)
+    CacheEntry.objects.update(leased_until=timezone.now() + timedelta(minutes=minutes))
+    page = read(client, make_exchange(make_run(session), fingerprint=PRINT), "cache")
+    assert re.findall(r'<span class="badge warn">(.*?)</span>', page) == [cache_plans.state(told)]
+
+
+def test_of_a_cache_that_was_not_made_again_stand_no_figures(client: Client, session: Session) -> None:
+    CacheEntry.objects.claim(PRINT, model=MODEL, route=ROUTE)
+    CacheEntry.objects.remember(PRINT, name="cachedContents/abc", tokens=13_579, expires=timezone.now())
+    exchange = make_exchange(make_run(session), fingerprint=PRINT)
+    assert "13,579" in read(client, exchange, "cache")
+    CacheEntry.objects.claim(PRINT, model=MODEL, route=ROUTE)
+    CacheEntry.objects.release(PRINT, "The model is overloaded.")
+    page = read(client, exchange, "cache")
+    assert "The model is overloaded." in page and "13,579" not in page and "<dt>Made</dt>" not in page
 
 
 def test_the_exchange_that_another_is_compared_with_may_be_of_another_branch(

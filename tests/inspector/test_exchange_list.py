@@ -9,6 +9,7 @@ from sessions_app.inspector.exchange_list import ExchangeList, list_exchanges
 from sessions_app.inspector.exchange_rows import span_text
 from sessions_app.models import Exchange, Session
 from sessions_app.models.origin import Origin
+from sessions_app.prompt.outcomes import Outcome
 from sessions_app.prompt.pricing import Money
 from sessions_app.wording import costs, outcomes
 from tests.factories import answered, make_history
@@ -57,6 +58,12 @@ def various(session: Session) -> Session:
 )
 def test_a_filter_lets_pass(various: Session, asked: dict[str, str], found: list[int]) -> None:
     assert numbers(various, **asked) == found
+
+
+def test_an_answer_that_goes_on_is_one_and_a_cut_one_ended_otherwise(various: Session) -> None:
+    change(1, outcome=Outcome.CONTINUES)
+    change(3, outcome=Outcome.MAX_TOKENS)
+    assert (numbers(various, end="answered"), numbers(various, end="other")) == ([1], [3])
 
 
 @pytest.mark.parametrize(

@@ -59,3 +59,13 @@ def test_the_list_shows_a_line_for_each_cause(client: Client, filled: Session) -
 def test_without_a_loss_there_is_no_table(client: Client, session: Session) -> None:
     lost(session, "hit", 0, "0")
     assert "losses" not in client.get(reverse("exchanges", args=[session.public])).content.decode()
+
+
+@pytest.mark.parametrize(("verdict", "tokens"), [("ttl_likely", 500), ("unknown", None)])
+def test_a_sum_with_something_unknown_in_it_is_a_lower_bound(
+    session: Session, verdict: str, tokens: int | None
+) -> None:
+    lost(session, "layer_changed", 3_000, "0.00135")
+    assert losses_of(Exchange.objects.filter(session=session)).cost == "$0.0014"
+    lost(session, verdict, tokens, None)
+    assert losses_of(Exchange.objects.filter(session=session)).cost == "≥\xa0$0.0014"

@@ -13,7 +13,7 @@ from sessions_app.models import Exchange, Session
 from sessions_app.prompt.pricing import Money, MoneySource, PriceTerm, TermKind
 from sessions_app.wording.costs import BOUNDS
 from sessions_app.wording.savings import PARTS_OF, SUMS
-from tests.factories import make_history
+from tests.factories import make_history, make_session
 
 RATES = {TermKind.NEW: Decimal("0.5"), TermKind.CACHED: Decimal("0.05")}
 TOKENS = {TermKind.NEW: 180, TermKind.CACHED: 1_024}
@@ -83,17 +83,40 @@ def test_shares_carry_the_mark_of_their_requests(
     assert rows and all(row.cost.startswith(f"{BOUNDS[mark]}$") for row in rows)
 
 
+def test_only_what_was_counted_of_this_session_and_is_kept_is_in_it(session: Session) -> None:
+    counted, uncounted, purged = make_history(session, 3)
+    make_history(make_session(session.owner), 2)
+    Exchange.objects.filter(pk=uncounted.pk).update(prompt_tokens=None)
+    Exchange.objects.filter(pk=purged.pk).update(manifest={})
+    shown = part_costs.shown_parts(session)
+    assert shown.told == PARTS_OF["one"] and {row.requests for row in shown.rows} == {1}
+    assert sum(row.new + row.cached for row in shown.rows) == counted.prompt_tokens
+
+
+@pytest.mark.parametrize("is_priced", [True, False])
+def test_what_a_provider_was_paid_for_is_not_called_the_emulators(session: Session, is_priced: bool) -> None:
+    """Also where only a part of it was, or its price is not known."""
+    first, second = make_history(session, 2)
+    pay(first, source=MoneySource.EMULATOR)
+    if is_priced:
+        pay(second)
+    assert part_costs.shown_parts(session).remark == ""
+
+
 def test_the_newest_requests_are_read_and_it_says_how_many(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_history(session, 4)
+    newest = make_history(session, 4)[-1]
+    pay(newest)
     monkeypatch.setattr(part_costs, "ITEMS_READ", 15)
     shown = part_costs.shown_parts(session)
+    assert any("$" in row.cost for row in shown.rows)
     assert shown.told == PARTS_OF["newest"].format(read=2, counted=4)
 
 
 def test_nothing_counted_is_said(client: Client, session: Session) -> None:
-    assert PARTS_OF["none"] in page(client, session)
+    shown = page(client, session)
+    assert PARTS_OF["none"] in shown and SUMS["emulated"] not in shown
 
 
 def test_a_long_session_takes_no_more_queries(

@@ -4,10 +4,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.inspector.stages import stages_of
+from sessions_app.inspector.stages import ShownRemark, grouped, stages_of
 from sessions_app.inspector.tabs.pipeline_tab import ShownPipeline
 from sessions_app.models import Exchange, Run, Session
+from sessions_app.prompt.remarks import Remark
 from sessions_app.prompt.stage_records import StageStatus
+from sessions_app.wording import remarks
 from sessions_app.wording.stages import MEANINGS
 from tests.factories import answered, make_history, make_run
 from tests.inspector.reading import read, read_list
@@ -93,6 +95,20 @@ def test_repairs_stand_below_the_stages(client: Client, session: Session) -> Non
     assert "Turn 2, part 1: The signature was lost." in read(client, exchange, "pipeline")
 
 
+def test_remarks_that_say_the_same_of_several_turns_stand_together() -> None:
+    """Of what is of no turn nobody knows whether it is the same."""
+    same, other = Remark(code="a", text="Lost.", turn="t"), Remark(code="a", text="Refused.", turn="t")
+    told = [(same, 4), (other, 4), (same, 0), (same, 2), (same, 0)]
+    found = grouped(ShownRemark(*one) for one in told)
+    assert [group.label for group in found] == ["a"] * 4
+    assert [group.sentence for group in found] == [
+        remarks.sentence_over(same, [2, 4]),
+        remarks.sentence_at(other, 4),
+        remarks.sentence_at(same),
+        remarks.sentence_at(same),
+    ]
+
+
 OLD, NEW = {"turn": "", "part": 0}, {"refused": {"turn": 1, "part": 1}}
 
 
@@ -128,6 +144,7 @@ def test_a_refused_run_has_a_page_with_its_stages(client: Client, refused: Run) 
 def test_the_list_leads_to_it(client: Client, session: Session, refused: Run) -> None:
     page = read_list(client, session)
     assert address(refused) in page and "Refused, nothing was sent." in page
+    assert ">Is &lt;b&gt;it&lt;/b&gt; late?</a>" in page
     assert address(refused) not in read_list(client, session, end="error")
 
 

@@ -18,6 +18,7 @@ from sessions_app.prompt.saving_causes import SavingCause
 from sessions_app.prompt.verdict import Comparison, Verdict, VerdictReason
 from sessions_app.wording import savings as wording
 from tests.factories import finish, make_exchange, make_run, make_session
+from tests.prices import make_price
 
 SEEN = Comparison(1, 900, 1_000, was_prompt=1_000, idle_seconds=2_520)
 TODOS = BreakLine(BreakKind.CHANGED, "dynamic", "panel:todos", 0, None, "", "", "")
@@ -147,6 +148,24 @@ def test_what_could_have_been_reused_stands_beside_what_was_lost(client: Client,
     assert wording.SUMS["emulated"] not in shown
     Session.objects.filter(pk=session.pk).update(spent_usd=1, emulated_usd=1)
     assert wording.SUMS["emulated"] in page(client, session)
+
+
+def test_what_was_lost_is_not_missed_as_well_and_is_at_most(session: Session) -> None:
+    """Of 1,100 tokens that could have come from a cache 500 did until now: the rest is beside that loss."""
+    exchange = lose(
+        session, VerdictReason.LAYER_CHANGED, "0.01", seen=replace(SEEN, was_prompt=1_100, idle_seconds=9)
+    )
+    assert shown_savings(session, timezone.now()).missed[0].tokens == 600
+    Exchange.objects.filter(pk=exchange.pk).update(price=make_price(exchange.model, input="1", cached="0.1"))
+    found = shown_savings(session, timezone.now())
+    assert found.rows[0].cost == "$0.0100" and found.missed[0].cost.startswith("≤")
+    assert found.missed_total and not shown_savings(make_session(session.owner), timezone.now()).missed_total
+
+
+def test_the_emulator_is_not_named_where_nothing_is_told(session: Session) -> None:
+    Session.objects.filter(pk=session.pk).update(spent_usd=1, emulated_usd=1)
+    session.refresh_from_db()
+    assert wording.SUMS["emulated"] not in shown_savings(session, timezone.now()).remarks
 
 
 def test_the_emulators_money_is_called_so(client: Client, filled: Session) -> None:

@@ -14,7 +14,7 @@ from sessions_app.models.cache import deployment
 from sessions_app.models.cache_event import CausedBy
 from sessions_app.models.cache_states import LEASE
 from sessions_app.prompt.cache_life import CacheEventKind
-from sessions_app.prompt.caching import CacheFacts, EntryReason
+from sessions_app.prompt.caching import CacheFacts, EntryReason, PlanReason, plan_cache
 from tests.beside import beside
 from tests.factories import MODEL, make_session
 
@@ -177,6 +177,31 @@ def test_storage_is_counted_from_its_making_to_its_end() -> None:
     assert entry.stored_hours(now) == pytest.approx(1)
     entry.made_at = None
     assert entry.stored_hours(now) == 0
+
+
+@pytest.mark.usefixtures("db")
+def test_a_cache_that_was_not_made_again_is_stored_by_nobody() -> None:
+    """What the row still says of the one before ended when that ended, not when the claim did."""
+    entry = keep()
+    CacheEntry.objects.update(made_at=timezone.now() - timedelta(hours=2))
+    assert CacheEntry.objects.drop(EntryReason.PROVIDER) == 1 and claim()
+    entry.refresh_from_db()
+    assert entry.stored_hours(timezone.now()) == 0
+    CacheEntry.objects.release(PRINT, "The model is overloaded.")
+    entry.refresh_from_db()
+    assert (entry.state, entry.stored_hours(timezone.now())) == (State.GONE, 0)
+
+
+@pytest.mark.usefixtures("db")
+@pytest.mark.parametrize("reason", [EntryReason.PROVIDER, EntryReason.EXPIRED])
+def test_only_a_cache_that_ran_out_has_expired(reason: EntryReason) -> None:
+    """One that was lost or dropped did not, also when its time would be over by now."""
+    keep(minutes=60)
+    CacheEntry.objects.drop(reason)
+    CacheEntry.objects.update(expires_at=timezone.now() - timedelta(minutes=5))
+    is_expired = reason is EntryReason.EXPIRED
+    plan = plan_cache(9_999, facts(), timezone.now())
+    assert plan.reason is (PlanReason.EXPIRED if is_expired else PlanReason.AGAIN)
 
 
 @pytest.mark.usefixtures("db")

@@ -19,10 +19,11 @@ from sessions_app.models import CacheEntry, CacheRefusal, Exchange, Price, Reser
 from sessions_app.prompt.caching import EntryReason
 from sessions_app.prompt.strategy import StrategyReason
 from sessions_app.runs.cache_janitor import apply_requested_changes, reconcile
-from sessions_app.runs.cache_lifecycle import extend_cache
+from sessions_app.runs.cache_lifecycle import CacheRequest, extend_cache, link_session
 from sessions_app.runs.recorder import record_failure
 from sessions_app.runs.request import PreparedRequest
 from sessions_app.runs.runner import Runner
+from tests.factories import make_session
 from tests.runs.conftest import Ask
 from tests.runs.running import QUICK, running
 from tests.runs.test_cache_rollover import prepared
@@ -102,6 +103,8 @@ async def test_a_cache_that_ends_soon_is_used_and_prolonged(ask: Ask, session: S
     await CacheEntry.objects.aupdate(expires_at=soon)
     await ask("And again")
     entry = await CacheEntry.objects.aget()
+    extension = await entry.events.select_related("exchange").aget(kind="extended")
+    assert extension.session_id == session.pk and extension.exchange and extension.exchange.number == 2
     assert await actions(session) == ["create", "extend"]
     assert entry.hits == 1 and entry.expires_at and entry.expires_at > soon
 
@@ -125,6 +128,24 @@ def test_only_the_cache_that_the_provider_lost_is_dropped(
     assert naming.plan.name == "cachedContents/old"
     record_failure(naming, CacheGone("The cache is gone."))
     assert CacheEntry.objects.get().state == state
+
+
+@pytest.mark.parametrize(
+    ("state", "is_deleted"), [(State.LIVE, True), (State.GONE, False), (State.LIVE, False)]
+)
+def test_a_session_is_linked_to_a_cache_while_both_are_there(
+    naming: PreparedRequest, alice: User, state: str, is_deleted: bool
+) -> None:
+    make_session(alice)
+    request = CacheRequest.of(naming)
+    CacheEntry.objects.update(state=state)
+    if is_deleted:
+        Session.objects.filter(pk=request.session.pk).update(deleted_at=timezone.now())
+    is_linked = state == State.LIVE and not is_deleted
+    assert link_session(request) == is_linked
+    entry = CacheEntry.objects.get()
+    assert [one.pk for one in entry.sessions.all()] == [request.session.pk] * is_linked
+    assert entry.state == (State.TO_DELETE if is_deleted else state)
 
 
 def test_a_late_cache_gone_does_not_drop_a_newer_cache(naming: PreparedRequest) -> None:

@@ -2,15 +2,25 @@
 
 import uuid
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import httpx2
 import orjson
 import pytest
+from django.utils import timezone
 
 from sessions_app.emulator import Emulator, EmulatorTransport
 from sessions_app.gemini.gateway import Gateway
-from sessions_app.models import CacheEntry, CacheRefusal, Exchange, Session
-from sessions_app.prompt.caching import CacheAction, CacheFacts, PlanReason, plan_cache, total_in
+from sessions_app.models import CacheEntry, CacheEvent, CacheRefusal, Exchange, Session
+from sessions_app.prompt.caching import (
+    FIRST_PAUSE,
+    SIZE_PAUSE,
+    CacheAction,
+    CacheFacts,
+    PlanReason,
+    plan_cache,
+    total_in,
+)
 from sessions_app.runs.runner import Runner
 from tests.factories import NOW
 from tests.runs.running import running
@@ -123,6 +133,60 @@ async def test_a_provider_that_is_down_has_refused_nothing(
     provider.status, provider.said = 503, "The model is overloaded."
     plans = await talk(runner, session)
     assert [action for action, _ in plans] == ["create"] * 3 and len(provider.asked) >= 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "kind", "pause"),
+    [
+        ((400, SMALL.format(918, 1_024)), "refused", "refused", SIZE_PAUSE),
+        ((400, "The contents are not supported for caching."), "refused", "refused", FIRST_PAUSE),
+        ((403, "The caller does not have permission to create caches."), "gone", "refused", None),
+        ((503, "The model is overloaded."), "gone", "not_made", None),
+    ],
+)
+async def test_a_no_ends_the_claim_and_its_event_names_the_request(
+    runner: Runner,
+    session: Session,
+    provider: Refusing,
+    *,
+    answer: tuple[int, str],
+    state: str,
+    kind: str,
+    pause: timedelta | None,
+) -> None:
+    provider.status, provider.said = answer
+    began = timezone.now()
+    await talk(runner, session, 1)
+    entry, exchange = await CacheEntry.objects.aget(), await Exchange.objects.aget()
+    assert (entry.state, entry.leased_until, entry.said) == (state, None, answer[1])
+    if pause is not None:
+        assert entry.retry_at is not None and began + pause <= entry.retry_at <= timezone.now() + pause
+    event = await CacheEvent.objects.alatest("pk")
+    assert (event.kind, event.exchange_id, event.session_id) == (kind, exchange.pk, session.pk)
+
+
+async def test_a_cache_that_is_made_ends_the_refusals_of_its_model(
+    runner: Runner, session: Session, provider: Refusing
+) -> None:
+    provider.status, provider.said = 404, "models/x is not found for API version v1beta."
+    await talk(runner, session, 1)
+    assert (await CacheRefusal.objects.aget()).failures == 1
+    await CacheRefusal.objects.aupdate(refused_until=timezone.now())
+    await Session.objects.filter(pk=session.pk).aupdate(purpose=session.purpose * 2)
+    provider.said = ""
+    await talk(runner, session, 1)
+    assert (await CacheEntry.objects.alatest("pk")).state == CacheEntry.State.LIVE
+    refusal = await CacheRefusal.objects.aget()
+    assert (refusal.failures, refusal.refused_until) == (0, None)
+
+
+async def test_a_minimum_without_a_count_says_nothing_of_our_estimates(
+    runner: Runner, session: Session, provider: Refusing
+) -> None:
+    provider.said = "Cached content is too small. min_total_token_count=1024"
+    await talk(runner, session, 1)
+    refusal = await CacheRefusal.objects.aget()
+    assert (refusal.minimum, refusal.counted, refusal.calibration) == (1_024, 0, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,11 @@ from django.utils import timezone
 from sessions_app.gemini.provider_resources import CacheCreated, CacheListed
 from sessions_app.hosts import GOOGLE
 from sessions_app.models import Allowance, Booking, CacheEntry, Reservation, Session
+from sessions_app.prompt.payload import cacheable
 from sessions_app.prompt.turns import user_task
 from sessions_app.runs import cache_reservations
 from sessions_app.runs.cache_lifecycle import CacheRequest, create_cache, extend_cache
-from sessions_app.runs.cache_reservations import reserve_creation
+from sessions_app.runs.cache_reservations import reserve_creation, reserve_extension
 from tests.factories import MODEL, make_layers, make_session
 from tests.prices import make_price
 
@@ -138,3 +139,34 @@ def test_what_is_reserved_is_more_than_what_is_paid(alice: User) -> None:
     Allowance.objects.create(owner=alice, usd_per_day=1)
     held = reserve_creation(session, MODEL, ROUTE, layers, HOUR)
     assert held is not None and held.session == session and held.usd > 0
+
+
+@pytest.mark.django_db
+def test_a_cache_reserves_its_making_and_its_life_with_a_minute_more(alice: User) -> None:
+    make_price(MODEL, input="0.50", storage="6")
+    session = make_session(alice)
+    layers = make_layers([user_task("a", "Hello")], session)
+    Allowance.objects.create(owner=alice, usd_per_day=1)
+    tokens = len(cacheable(layers))
+    held = reserve_creation(session, MODEL, ROUTE, layers, HOUR)
+    paid = tokens * (Decimal("0.50") + Decimal("6.1")) / 1_000_000
+    assert held is not None and held.usd == pytest.approx(paid, abs=Decimal("0.00000002"))
+
+
+@pytest.mark.django_db
+def test_a_cache_without_a_price_reserves_nothing_of_a_budget(alice: User) -> None:
+    session = make_session(alice, model="gemini-0-unpriced")
+    layers = make_layers([user_task("a", "Hello")], session)
+    Allowance.objects.create(owner=alice, usd_per_day=1)
+    held = reserve_creation(session, session.model, ROUTE, layers, HOUR)
+    assert held is None or held.usd == 0
+
+
+@pytest.mark.django_db
+def test_who_has_a_cache_kept_longer_reserves_it_of_the_sessions_budget_too(alice: User) -> None:
+    make_price(MODEL)
+    name = keep_five(alice)[0]
+    session = make_session(alice, settings={"budget_usd": 1})
+    held = reserve_extension(name, ROUTE, HOUR, session)
+    assert held is not None and held.session == session and held.usd > 0
+    assert reserve_extension(name, ROUTE, HOUR, None) is None

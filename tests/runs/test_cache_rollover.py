@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from sessions_app.context.model_lookup import clear_caches
 from sessions_app.models import CacheEntry, CacheEvent, Exchange, HistoryChunk, Run, Session, Turn
@@ -15,7 +16,10 @@ from sessions_app.prompt import wire
 from sessions_app.prompt.caching import CacheAction, CachePlan, PlanReason
 from sessions_app.prompt.rollover import thresholds_for
 from sessions_app.prompt.turns import user_task
+from sessions_app.runs.cache_lifecycle import CacheRequest
+from sessions_app.runs.cache_rollover import _plan_of
 from sessions_app.runs.request import Endpoint, PreparedRequest, caching, prepare
+from sessions_app.runs.runner import Runner
 from tests.factories import answer_calls, call_chunk, make_session, receive, signatures, text_chunk
 from tests.runs.conftest import Ask
 
@@ -86,6 +90,38 @@ async def test_a_cache_is_made_again_where_the_longer_one_may_not_be(
     monkeypatch.setattr("sessions_app.runs.cache_rollover._plan_of", lambda *_: waived)
     await ask(LONG)
     assert await CacheEntry.objects.filter(state="live").acount() == 1
+
+
+@pytest.mark.usefixtures("rolls_early")
+async def test_history_rolls_over_to_a_cache_that_another_run_made(
+    ask: Ask, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def planned(draft: PreparedRequest, request: CacheRequest) -> CachePlan:
+        CacheEntry.objects.claim(request.fingerprint, model=request.model, route=request.route)
+        later = timezone.now() + request.lifetime
+        CacheEntry.objects.remember(request.fingerprint, name="cachedContents/a", tokens=5, expires=later)
+        return _plan_of(draft, request)
+
+    await ask(LONG)
+    monkeypatch.setattr("sessions_app.runs.cache_rollover._plan_of", planned)
+    await ask(LONG)
+    assert await HistoryChunk.objects.filter(session=session).acount() == 1
+    assert await CacheEntry.objects.filter(sessions=session, name="cachedContents/a").aexists()
+
+
+@pytest.mark.usefixtures("rolls_early")
+async def test_an_answer_by_another_model_rolls_nothing_over(
+    ask: Ask, runner: Runner, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("sessions_app.runs.cache_rollover.create_cache", refused)
+        await ask(LONG)
+        second = await ask(LONG)
+    await runner.retry(session.pk, uuid.uuid4(), second.public, None, "gemini-3.6-flash")
+    await runner.drain()
+    assert not await HistoryChunk.objects.aexists()
+    await ask(LONG)
+    assert await HistoryChunk.objects.aexists()
 
 
 @pytest.mark.usefixtures("rolls_early")

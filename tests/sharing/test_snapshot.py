@@ -98,6 +98,7 @@ def test_text_only_has_neither_tools_nor_thoughts(alice: User) -> None:
     full, text = snapshot_of(session), snapshot_of(session, has_details=False)
     assert full.messages[0].steps[0].calls[0].name == "check_flight"
     assert full.messages[0].steps[0].calls[0].state == "done"
+    assert not full.messages[0].steps[0].calls[0].is_code
     assert full.messages[1].steps[0].thoughts == "Let me think."
     assert [len(message.steps) for message in text.messages] == [1, 1]
     assert "check_flight" not in str(text) and "delayed" not in str(text) and "think" not in str(text)
@@ -195,6 +196,23 @@ def test_files_leave_one_by_one_and_without_their_path(alice: User) -> None:
     other = snapshot_of(session, chosen=(1, 9)).messages[0]
     assert [(file.number, file.name) for file in other.files] == [(0, "b.png")]
     assert "MARK" not in str(second)
+
+
+def test_a_file_whose_bytes_are_elsewhere_cannot_be_chosen(alice: User) -> None:
+    session = make_session(alice)
+    data = {"mimeType": "video/mp4", "fileUri": "https://example.org/v1beta/files/a"}
+    append(session, TurnKind.USER_TASK, {"fileData": data}, {"text": "Look"})
+    append(session, TurnKind.MODEL_RESPONSE, {"text": "I see."})
+    message = snapshot_of(session, chosen=(0,)).messages[0]
+    assert (message.files, message.withheld) == ((), 0)
+
+
+def test_a_message_of_a_file_alone_was_asked_and_an_answer_may_end_without_a_word() -> None:
+    file = snapshot.File(number=0, name="a.png", mime="image/png", size=1, is_made=False)
+    for facts in ({"files": (file,)}, {"withheld": 1}):
+        message = snapshot.Message.model_validate({"author": "person", "text": ""} | facts)
+        assert message.is_asked and message.ending_title == ""
+    assert not snapshot.Message(author="person", text="").is_asked
 
 
 def test_files_are_counted_on_the_side_that_they_come_from(alice: User) -> None:

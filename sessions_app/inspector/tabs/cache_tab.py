@@ -141,7 +141,11 @@ def entry_of(exchange: Exchange) -> CacheEntry | None:
 
 
 def state_of(entry: CacheEntry, now: datetime) -> str:
-    """A cache that nobody extended is over when its time is, also before a round of the janitor notes it."""
+    """A cache that nobody extended is over when its time is, also before a round of the janitor notes it; so
+    is a claim of a process that ended.
+    """
+    if entry.state == CacheEntry.State.PENDING and not entry.is_claimed(now):
+        return cache_plans.UNFINISHED
     is_over = (
         entry.state == CacheEntry.State.LIVE and entry.expires_at is not None and entry.expires_at <= now
     )
