@@ -164,12 +164,14 @@ export class Listener {
     }
     this.#parts.waiting.show(messages.filter((message) => !isBack(message)));
     if (!messages.some(isBack)) this.#parts.files.cameBack();
+    this.#parts.files.dropSent();
   }
 
   #started(event) {
     this.#confirm(event.client_id);
     this.#parts.waiting.drop(event.client_id);
     this.#parts.transcript.start(event);
+    this.#parts.files.dropSent();
     this.#parts.follower.expectNew();
     this.#parts.frame.entitle(event.title);
     this.#follow(event.run, event.client_id);
