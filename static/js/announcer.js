@@ -29,6 +29,18 @@ export class Announcer {
     this.say(ends[status] ?? "The answer was interrupted.");
   }
 
+  // It ended while nothing was heard of it; the page shows how.
+  ended() {
+    clearInterval(this.#timer);
+    this.say("The answer has ended.");
+  }
+
+  // Nothing is heard of the answer, so nothing is said of it.
+  pause() {
+    clearInterval(this.#timer);
+    this.say("");
+  }
+
   say(sentence) {
     this.#place.textContent = sentence;
   }

@@ -107,11 +107,26 @@ export class Attachments {
 
   // Reloads the stored chips after a refusal or a withdrawal.
   async fetchBack() {
-    const kept = await fetchPage(`${this.#list.dataset.url}waiting/`).catch(() => null);
+    const kept = await this.#fetchKept();
     if (!kept) return;
     for (const chip of this.#list.querySelectorAll("[data-attachment]")) chip.remove();
     this.#list.prepend(...kept.querySelectorAll("li"));
     this.#changed();
+  }
+
+  // Another page of the chat may have sent the files of its composer, or removed some.
+  async dropSent() {
+    const shown = [...this.#list.querySelectorAll("[data-attachment]")];
+    const kept = shown.length && (await this.#fetchKept());
+    if (!kept) return;
+    const ids = new Set([...kept.querySelectorAll("[data-attachment]")].map((chip) => chip.dataset.attachment));
+    for (const chip of shown) if (!ids.has(chip.dataset.attachment)) chip.remove();
+    this.#changed();
+  }
+
+  // What is stored for the message; null without an answer.
+  #fetchKept() {
+    return fetchPage(`${this.#list.dataset.url}waiting/`).catch(() => null);
   }
 
   // The files within the limits; the others are shown with the reason.

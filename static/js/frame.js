@@ -67,6 +67,7 @@ export class Frame {
     const banner = this.#root.querySelector("p.banner");
     if (state === "out") banner.replaceChildren(...clone("live-signed-out").childNodes);
     else banner.textContent = WARNINGS[state] ?? "";
+    banner.classList.toggle("final", state === "out" || state === "gone");
     banner.hidden = state !== "out" && !(state in WARNINGS);
   }
 

@@ -6,6 +6,11 @@ import { keepDraft } from "./drafts.js";
 import { Refusal } from "./fragments.js";
 import { handOver } from "./handover.js";
 
+const GONE = {
+  message: "The assistant or the folder that was chosen here has been deleted meanwhile.",
+  hint: "Begin with “New chat”: what you have written is there as well.",
+};
+
 export class Home {
   #form;
   #unsent;
@@ -77,6 +82,7 @@ export class Home {
   async #make() {
     const response = await fetch(this.#form.action, { method: "POST", body: new FormData(this.#form) });
     if (response.status === 429) throw new Refusal(await response.json());
+    if (response.status === 404) throw new Refusal(GONE);
     const { pathname } = new URL(response.url);
     // Without a sign-in the response is the sign-in page.
     if (!response.ok || !pathname.startsWith("/s/")) throw new Error(`${response.status}`);

@@ -65,8 +65,9 @@ export class Listener {
 
   // The state of the connection (`Socket`). A page that is signed out takes back what it could not send.
   link(state) {
-    const { frame, outbox } = this.#parts;
+    const { frame, outbox, announcer } = this.#parts;
     frame.warn(state);
+    if (state !== "up") announcer.pause();
     if (state === "up" && this.#isFull) frame.forgetRefusals();
     this.#isFull = state === "full";
     if (state === "out") for (const { client_id: client } of outbox) this.#takeBack(client);
@@ -93,7 +94,7 @@ export class Listener {
   }
 
   async #resume({ active_run: active, last_run: last = null, head_version: headVersion = 0 }) {
-    const { transcript, waiting, outbox, socket, frame, asks } = this.#parts;
+    const { transcript, waiting, outbox, socket, frame, asks, announcer } = this.#parts;
     const hello = (this.#hello = {});
     if (active && active === this.#stopping) this.#halt(active);
     waiting.show([]);
@@ -107,8 +108,10 @@ export class Listener {
     this.#isBack = true;
     if (active) {
       this.#follow(active, transcript.clientOf(active));
+      announcer.waits(transcript.live(active)?.questions ?? []);
       this.#join(active);
     } else {
+      if (this.#run !== null) announcer.ended();
       this.#run = null;
       this.#rest();
     }
@@ -164,12 +167,14 @@ export class Listener {
     }
     this.#parts.waiting.show(messages.filter((message) => !isBack(message)));
     if (!messages.some(isBack)) this.#parts.files.cameBack();
+    this.#parts.files.dropSent();
   }
 
   #started(event) {
     this.#confirm(event.client_id);
     this.#parts.waiting.drop(event.client_id);
     this.#parts.transcript.start(event);
+    this.#parts.files.dropSent();
     this.#parts.follower.expectNew();
     this.#parts.frame.entitle(event.title);
     this.#follow(event.run, event.client_id);

@@ -211,3 +211,21 @@ async def test_a_message_that_another_page_asked_anew_meanwhile_holds_nothing_up
     await expect(page.locator(".bubble")).to_have_text(["Said into the tunnel"])
     await page.reload()
     await expect(page.get_by_label("Message", exact=True)).to_have_value("")
+
+
+async def test_an_answer_that_ended_without_a_line_is_not_said_to_be_coming(
+    page: Page, context: BrowserContext
+) -> None:
+    line = await line_of(page)
+    other = await context.new_page()
+    await other.goto(page.url)
+    await answering(page)
+    told = page.locator(".announcer")
+    await expect(told).to_have_text("Gemini is answering.")
+    await line.cut()
+    await expect(told).to_have_text("")
+    await other.keyboard.press("Escape")
+    await finished(other.locator(".run"))
+    line.is_cut = False
+    await expect(told).to_have_text("The answer has ended.")
+    await finished(page.locator(".run"))

@@ -8,6 +8,7 @@ from playwright.async_api import BrowserContext, Page, Route, expect
 from tests.browser.test_chat import DONE, finished, open_session, send
 
 LATER = 60_000
+PAPER = {"name": "paper.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7 " + b"x" * 1000}
 
 
 async def test_the_answer_is_written_to_its_end_while_nobody_looks(
@@ -97,3 +98,18 @@ async def test_a_page_that_lacks_nothing_is_not_fetched_again(page: Page) -> Non
     await expect(page.locator(".run")).to_have_count(1)
     await page.wait_for_load_state("networkidle")
     assert asked.count(urlsplit(page.url).path) == 1
+
+
+async def test_files_that_one_page_has_sent_leave_the_message_of_the_other(
+    page: Page, context: BrowserContext
+) -> None:
+    await open_session(page)
+    await page.get_by_label("Attach files").set_input_files(PAPER)  # type: ignore[arg-type]
+    await expect(page.locator("[data-attachment]")).to_have_count(1)
+    other = await context.new_page()
+    await other.goto(page.url)
+    await expect(other.locator("[data-attachment]")).to_have_count(1)
+    await finished(await send(page, "Sent here"))
+    await expect(other.locator(".composer [data-attachment]")).to_have_count(0)
+    await finished(await send(other, "Sent there"))
+    await expect(page.locator(".bubble")).to_have_text(["Sent here", "Sent there"])

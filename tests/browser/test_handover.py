@@ -66,6 +66,22 @@ async def test_a_message_without_a_session_stays_with_the_person(
     await expect(page.get_by_label("Message")).to_have_value("")
 
 
+@pytest.mark.parametrize("name", ["assistant", "folder"])
+async def test_a_choice_that_was_deleted_meanwhile_is_named_and_the_message_kept(
+    page: Page, complaints: list[str], name: str
+) -> None:
+    await page.goto("/")
+    await page.locator(f"#start [name={name}]").evaluate("(field) => { field.value = crypto.randomUUID(); }")
+    await send(page, TEXT)
+    await expect(page.get_by_role("alert")).to_contain_text("has been deleted meanwhile")
+    complaints.clear()
+    await page.get_by_role("link", name="New chat").click()
+    await expect(page.get_by_label("Message")).to_have_value(TEXT)
+    await page.get_by_label("Message").press("Enter")
+    await page.wait_for_url("**/s/**")
+    await expect(page.locator(".run .bubble")).to_have_text(TEXT)
+
+
 async def test_a_message_that_is_on_its_way_waits_for_its_own_session(page: Page) -> None:
     own, other = await other_session(page), await other_session(page)
     key = await hand_over(page, own, draft=TEXT)

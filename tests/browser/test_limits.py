@@ -98,3 +98,21 @@ async def test_a_page_says_that_its_person_signed_out_in_another_tab_and_keeps_t
     await send(page, "Half a thought, and more")
     await expect(page.get_by_label("Message")).to_have_value("Half a thought, and more")
     await expect(page.locator(".run")).to_have_count(1)
+
+
+async def test_a_page_that_is_signed_out_does_not_say_that_it_is_answered(
+    visitor: BrowserContext, server: Server
+) -> None:
+    page = await visitor.new_page()
+    await sign_in(page, server.new_link())
+    await open_session(page)
+    run = await send(page, "/slow /stall 20 please")
+    await expect(run.locator(".text")).not_to_be_empty()
+    await expect(run.locator(".status")).to_be_visible()
+    tab = await visitor.new_page()
+    await tab.goto("/")
+    await open_account(tab)
+    await tab.get_by_role("button", name="Sign out").click()
+    await expect(page.locator("p.banner")).to_contain_text("You were signed out.")
+    await expect(run.locator(".status")).to_be_hidden()
+    await expect(page.locator(".announcer")).to_have_text("")
