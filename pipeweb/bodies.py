@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
@@ -20,6 +20,7 @@ from sessions_app.accounts.uploads import check_sender
 from sessions_app.body_limits import body_limit, takes_file
 from sessions_app.context.personal_limits import check_imports, check_sessions
 from sessions_app.context.storage import check_room
+from sessions_app.database import release_connections
 from sessions_app.error_codes import BodyRefusal
 from sessions_app.errors import BodyRefused, OverLimit, StorageRefuses
 from sessions_app.storage_errors import storage_refusals_raised
@@ -122,8 +123,7 @@ class BodyGuard:
         if not takes_file(route):
             await self._application(scope, body.receive, response)
             return
-        # One thread for the check and the view, as Django has it, and not the one that all runs share.
-        async with ThreadSensitiveContext():
+        async with _own_thread():
             user = await sync_to_async(_check_person)(scope, route, length or 1)
             with ExitStack() as place:
                 place.enter_context(self.place_of(user))
@@ -199,6 +199,19 @@ class _Response:
         ]
         await self._send({"type": "http.response.start", "status": refused.status, "headers": headers})
         await self._send({"type": "http.response.body", "body": text})
+
+
+@asynccontextmanager
+async def _own_thread() -> AsyncIterator[None]:
+    """One thread for the check and the view, as Django has it, and not the one that all runs share.
+
+    Its connection ends with it: Django closes that of a request only when the whole body has arrived.
+    """
+    async with ThreadSensitiveContext():
+        try:
+            yield
+        finally:
+            await sync_to_async(release_connections)()
 
 
 async def _fill(body: Any, receive: Receive) -> None:

@@ -11,6 +11,7 @@ from asgiref.current_thread_executor import CurrentThreadExecutor
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import RequestAborted
+from django.db import connections
 from django.test import Client
 from django.urls import reverse
 from hypothesis import given
@@ -169,6 +170,25 @@ async def test_a_forged_token_is_refused_before_the_body(attach_path: str, cooki
     assert await server.run() == 403 and server.asked == 0
     own = {"x_csrftoken": "b" * 32, "cookie": f"{cookie}; pipeweb_csrf={'b' * 32}"}
     assert await Server([b"x"], attach_path, content_length="1", host="testserver", **own).run() == 200
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_active", [True, False])
+async def test_a_file_leaves_no_connection_behind(
+    attach_path: str, cookie: str, alice: User, is_active: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[Any] = []
+
+    def noted(scope: Any, route: str, size: int) -> int:
+        used.append(connections["default"])
+        return check_person(scope, route, size)
+
+    check_person = bodies._check_person
+    monkeypatch.setattr(bodies, "_check_person", noted)
+    await User.objects.filter(pk=alice.pk).aupdate(is_active=is_active)
+    server = Server([b"x"], attach_path, content_length="1", cookie=cookie)
+    assert await server.run() == (200 if is_active else 403)
+    assert [one.connection for one in used] == [None]
 
 
 @pytest.mark.django_db(transaction=True)
