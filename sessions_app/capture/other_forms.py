@@ -3,14 +3,15 @@
 They belong to no session, so what they cost is in no sum: it is told of each, with the price of its day.
 """
 
+import re
 from dataclasses import replace
 from typing import Any
 
 from sessions_app.capture.captured_exchange import route_of_captured
 from sessions_app.capture.framing import chunks_of
-from sessions_app.capture.paths import asks_for_completion, asks_in_other_form, is_of_interaction
+from sessions_app.capture.paths import asks_for_completion, is_of_interaction
 from sessions_app.models import CapturedRequest
-from sessions_app.models.captured_request import MODEL_LENGTH
+from sessions_app.models.captured_request import IN_OTHER_FORM, MODEL_LENGTH
 from sessions_app.models.columns import storable
 from sessions_app.prompt.chunks import Usage, as_count
 from sessions_app.prompt.dialects.conversation import Conversation
@@ -21,6 +22,13 @@ from sessions_app.runs.accounting import money_for, searches_of
 from sessions_app.runs.money_source import source_of_response
 from sessions_app.runs.serving import price_of_served
 from sessions_app.wording import costs
+
+_IN_OTHER_FORM = re.compile(IN_OTHER_FORM)
+
+
+def asks_in_other_form(method: str, path: str) -> bool:
+    """Whether a stored request asks a model for a chat completion or a new interaction."""
+    return method == "POST" and _IN_OTHER_FORM.match(path) is not None
 
 
 def conversation_of(captured: CapturedRequest, answer: bytes | None = None) -> Conversation | None:

@@ -31,7 +31,6 @@ _MODEL = re.compile(r"/(?:models|tunedModels|dynamic|endpoints)/([^/:?]+?)(?:%3[
 _LIVE = "/ws/"
 _COMPLETIONS = re.compile(r"/v1(?:alpha|beta\d?)?/openai/chat/completions(?:\?|$)")
 _INTERACTIONS = re.compile(r"/v1(?:alpha|beta\d?)?/interactions(?:[/?]|$)")
-_NEW_INTERACTION = re.compile(r"/v1(?:alpha|beta\d?)?/interactions(?:\?|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +81,6 @@ def asks_for_completion(path: str) -> bool:
 def is_of_interaction(path: str) -> bool:
     """Whether a stored path makes an interaction, or asks for one that the provider keeps."""
     return _INTERACTIONS.match(path) is not None
-
-
-def asks_in_other_form(method: str, path: str) -> bool:
-    """Whether a stored request asks a model for a chat completion or a new interaction."""
-    is_asked = asks_for_completion(path) or _NEW_INTERACTION.match(path) is not None
-    return method == "POST" and is_asked
 
 
 def is_relayed(raw_path: bytes) -> bool:

@@ -20,8 +20,8 @@ RETENTION = timedelta(days=30)
 PATH_LENGTH, CLIENT_LENGTH, KEY_LENGTH, MODEL_LENGTH = 300, 200, 90, 80
 
 
-IN_OTHER_FORM = r"/(openai/chat/completions|interactions)(\?|$)"
-"""Paths by which a POST asks a model for a chat completion or a new interaction (`capture.paths`)."""
+IN_OTHER_FORM = r"^/v1(alpha|beta[0-9]?)?/(openai/chat/completions|interactions)([?]|$)"
+"""Paths by which a POST asks a model for a chat completion or a new interaction. For Python and databases."""
 
 
 class CapturedRequestQuerySet(models.QuerySet["CapturedRequest"]):

@@ -1,7 +1,6 @@
 """Chat completions and interactions: what is counted of them, and what they cost, computed here by hand."""
 
 import json
-import re
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -10,12 +9,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.capture.paths import asks_in_other_form
+from sessions_app.capture.other_forms import asks_in_other_form
 from sessions_app.chat.spending import SpendingPage
 from sessions_app.gemini.http_evidence import EMULATOR_HEADER
 from sessions_app.models import CaptureAddress, CapturedRequest, SearchPrice
 from sessions_app.models.capture_address import OF_FILE
-from sessions_app.models.captured_request import IN_OTHER_FORM
 from tests.capture.answers import says
 from tests.capture.conversations import body_of, user
 from tests.capture.program import Program
@@ -188,14 +186,21 @@ def test_spending_tells_how_many_are_in_none_of_its_sums(program: Program, clien
     assert SpendingPage.of(None, date(2026, 11, 1)).in_no_sum == 0
 
 
-@pytest.mark.parametrize("version", ["v1", "v1beta", "v1alpha"])
-@pytest.mark.parametrize("path", ["/openai/chat/completions", "/interactions", "/interactions/a", "/models"])
-def test_a_path_in_another_form_is_one_alike_for_rows_and_for_what_reads_them(
-    version: str, path: str
-) -> None:
+@pytest.mark.parametrize("version", ["v1", "v1beta", "v1beta2", "v1alpha"])
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/openai/chat/completions", True),
+        ("/interactions", True),
+        ("/interactions/a", False),
+        ("/openai/chat/completions/a", False),
+        ("/models", False),
+    ],
+)
+def test_a_model_is_asked_in_another_form_by_the_path(version: str, path: str, expected: bool) -> None:
     for query in ("", "?a=b"):
-        asked = f"/{version}{path}{query}"
-        assert bool(re.search(IN_OTHER_FORM, asked)) == asks_in_other_form("POST", asked)
+        assert asks_in_other_form("POST", f"/{version}{path}{query}") == expected
+        assert not asks_in_other_form("GET", f"/{version}{path}{query}")
 
 
 def test_nothing_was_spent_is_said_only_where_nothing_was_counted(program: Program, client: Client) -> None:
